@@ -1,0 +1,1 @@
+"""Array backends, one a device; `ts.backends` when installed."""

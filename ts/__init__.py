@@ -1,0 +1,1 @@
+"""`ts` runs TorchScript without PyTorch."""

@@ -1,0 +1,1 @@
+"""The Cython core: values, containers, tensors, the interpreter loop and dispatch."""

@@ -1,0 +1,1 @@
+"""Facts about graphs: aliasing, liveness."""

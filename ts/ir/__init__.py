@@ -1,0 +1,1 @@
+"""Types, schemas and graphs, and their texts."""

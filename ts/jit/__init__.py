@@ -1,0 +1,1 @@
+"""The public face, under the names of `torch.jit`."""

@@ -1,0 +1,1 @@
+"""Operator records, by family."""

@@ -1,0 +1,1 @@
+"""Functions as users hold them: compiled on demand, limited, logged."""
