@@ -1,0 +1,41 @@
+# `make demo` and `make test` do everything from a clean clone: Python 3.11+, a C compiler and make suffice.
+
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts backends -name '*.pyx' -o -name '*.pxd' ! -name opcodes.pxd)
+
+.PHONY: demo test bench lint clean
+
+demo: $(VENV)/installed
+	$(PY) examples/demo.py
+
+test: $(VENV)/installed-test
+	$(PY) -m pytest --ignore=tests/oracle
+
+bench: $(VENV)/installed
+	$(PY) -m benchmarks
+
+lint: $(VENV)/installed-dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+
+clean:
+	rm -rf build dist *.egg-info $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find ts backends \( -name '*.so' -o -name '*.c' \) -delete
+	rm -f ts/_core/opcodes.pxd
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(VENV)/bin/python $(BUILD_INPUTS)
+	$(PY) -m pip install -q --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/installed-test: $(VENV)/installed
+	$(PY) -m pip install -q --disable-pip-version-check 'pytest>=8' 'hypothesis>=6'
+	touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(PY) -m pip install -q --disable-pip-version-check 'ruff>=0.6' 'mypy>=1.11'
+	touch $@

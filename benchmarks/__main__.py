@@ -1,0 +1,30 @@
+"""`python -m benchmarks [GROUP ...] [--rounds N]`: run the groups and print their tables."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import platform
+
+from benchmarks.measure import measure, table
+
+GROUPS = ("scalar", "dispatch", "pointwise", "models", "startup")
+
+
+def main() -> None:
+    """Parse the command line, measure each group, print each table as soon as it is there."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"of {', '.join(GROUPS)}; default all")
+    parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds; the best counts")
+    arguments = parser.parse_args()
+    unknown = set(arguments.groups) - set(GROUPS)
+    if unknown:
+        parser.error(f"no such group: {', '.join(sorted(unknown))}")
+    print(f"Python {platform.python_version()}, {platform.machine()}; best of {arguments.rounds} interleaved rounds\n")
+    for name in arguments.groups or GROUPS:
+        group = importlib.import_module(f"benchmarks.{name}")
+        print(table(group.TITLE, measure(group.cases(), arguments.rounds)), end="\n\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

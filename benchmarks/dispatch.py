@@ -1,0 +1,63 @@
+"""Overheads: calling a scripted function from Python, and one tiny tensor operator inside a scripted loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from benchmarks import peers
+from benchmarks.measure import Case
+
+TITLE = "Overheads (per call, per operator)"
+STEPS = 2_000
+
+
+def add_ints(a: int, b: int) -> int:
+    """As little work as a call can do."""
+    return a + b
+
+
+TINY_CHAIN = """
+def tiny_chain(x: Tensor, y: Tensor, steps: int) -> Tensor:
+    for i in range(steps):
+        x = x * y
+        x = x + y
+        x = torch.tanh(x)
+        x = x - y
+    return x
+"""
+
+
+def tiny_chain(lib: Any, x: Any, y: Any, steps: int) -> Any:
+    """The chain of `TINY_CHAIN` in plain Python over `lib`."""
+    for _ in range(steps):
+        x = x * y
+        x = x + y
+        x = lib.tanh(x)
+        x = x - y
+    return x
+
+
+def cases() -> list[Case]:
+    """The call and the chain."""
+    calls: dict[str, Any] = {"ts": ts.jit.script(add_ints), "CPython": add_ints}
+    ours = ts.jit.CompilationUnit(TINY_CHAIN).tiny_chain
+    x, y = ts.randn(4), ts.randn(4)
+    chains: dict[str, Any] = {
+        "ts": lambda: ours(x, y, STEPS),
+        "ts eager": lambda: tiny_chain(ts, x, y, STEPS),
+    }
+    if peers.has_torch():
+        import torch
+
+        calls["PyTorch"] = peers.torch_script(add_ints)
+        theirs = torch.jit.CompilationUnit(TINY_CHAIN).tiny_chain
+        tx, ty = torch.from_numpy(x.numpy()), torch.from_numpy(y.numpy())
+        chains["PyTorch"] = lambda: theirs(tx, ty, STEPS)
+        chains["PyTorch eager"] = lambda: tiny_chain(torch, tx, ty, STEPS)
+    return [
+        Case("call of f(int, int) -> int", {who: lambda f=f: f(3, 4) for who, f in calls.items()}),
+        Case("tiny tensor operator in a loop", chains, per_call=4 * STEPS),
+    ]
+
+

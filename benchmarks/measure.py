@@ -1,0 +1,100 @@
+"""Interleaved best-of-rounds timing and the tables made of it.
+
+In: cases, each with one callable per contestant.  Out: seconds per call, as a table with ratios and
+their geometric means.
+
+    measure([Case("sum", {"ts": f, "CPython": g})], rounds=5)
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+# The tables compare single-threaded execution; NumPy's and PyTorch's pools read these at import.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+OURS = "ts"
+
+
+@dataclass
+class Case:
+    """One program and, per contestant, the call that runs it once."""
+
+    name: str
+    contestants: dict[str, Callable[[], object]]
+    per_call: int = 1  # steps inside one call; the table shows time per step
+    note: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def repetitions(run: Callable[[], object], least: float = 0.02) -> int:
+    """How many calls make up at least `least` seconds; also warms `run` up."""
+    run()
+    count = 1
+    while True:
+        start = time.perf_counter()
+        for _ in range(count):
+            run()
+        spent = time.perf_counter() - start
+        if spent >= least or count >= 1_000_000:
+            return count
+        count = max(count * 2, math.ceil(count * least / max(spent, 1e-9)))
+
+
+def measure(cases: list[Case], rounds: int = 5) -> list[Case]:
+    """Fill in `case.seconds` where it is empty: the best round of each contestant, rounds interleaved."""
+    for case in cases:
+        if case.seconds:  # measured by the case itself, in processes of its own
+            continue
+        counts = {who: repetitions(run) for who, run in case.contestants.items()}
+        best = dict.fromkeys(case.contestants, math.inf)
+        for _ in range(rounds):
+            for who, run in case.contestants.items():
+                start = time.perf_counter()
+                for _ in range(counts[who]):
+                    run()
+                best[who] = min(best[who], (time.perf_counter() - start) / counts[who])
+        case.seconds = {who: seconds / case.per_call for who, seconds in best.items()}
+    return cases
+
+
+def show_seconds(seconds: float | None) -> str:
+    """Three significant figures with a unit."""
+    if seconds is None:
+        return "-"
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def geometric_mean(values: list[float]) -> float:
+    """The geometric mean; the values are positive."""
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def table(title: str, cases: list[Case]) -> str:
+    """A Markdown table: a row a case, a column a contestant, how often slower than `ts` in brackets."""
+    peers = list(dict.fromkeys(who for case in cases for who in case.contestants if who != OURS))
+    lines = [f"### {title}", "", "| | " + " | ".join([OURS, *peers]) + " |", "|---" * (len(peers) + 2) + "|"]
+    for case in cases:
+        ours = case.seconds.get(OURS)
+        cells = [show_seconds(ours)]
+        for who in peers:
+            theirs = case.seconds.get(who)
+            ratio = f" ({theirs / ours:.2f}x)" if theirs is not None and ours else ""
+            cells.append(show_seconds(theirs) + ratio)
+        name = f"{case.name}, {case.note}" if case.note else case.name
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    means = []
+    for who in peers:
+        ratios = [c.seconds[who] / c.seconds[OURS] for c in cases if who in c.seconds and OURS in c.seconds]
+        means.append(f"**{geometric_mean(ratios):.2f}x**" if ratios else "-")
+    if len(cases) > 1:
+        lines.append("| geometric mean, ts = 1 | | " + " | ".join(means) + " |")
+    return "\n".join(lines)

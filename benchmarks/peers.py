@@ -1,0 +1,64 @@
+"""The contestants: how each of them gets from a Python function to something to call.
+
+PyTorch and Numba take part where they are installed.  A peer that cannot compile a program is left
+out of that row, and `measure.table` shows a dash.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+import ts
+
+Function = Callable[..., Any]
+
+
+def has_torch() -> bool:
+    """Whether PyTorch is installed."""
+    return importlib.util.find_spec("torch") is not None
+
+
+def has_numba() -> bool:
+    """Whether Numba is installed."""
+    return importlib.util.find_spec("numba") is not None
+
+
+def torch_script(function: Function) -> Function:
+    """`function` compiled by PyTorch's TorchScript, profiling runs done by the first calls."""
+    import torch
+
+    torch.set_num_threads(1)
+    scripted: Function = torch.jit.script(function)
+    return scripted
+
+
+def numba_jit(function: Function) -> Function:
+    """`function` compiled by Numba in nopython mode."""
+    import numba
+
+    compiled: Function = numba.njit(function)
+    return compiled
+
+
+def compiled(function: Function, arguments: tuple[Any, ...]) -> dict[str, Function]:
+    """Every contestant's version of a function of plain Python values, checked to agree on `arguments`."""
+    versions: dict[str, Function] = {"ts": ts.jit.script(function), "CPython": function}
+    if has_torch():
+        versions["PyTorch"] = torch_script(function)
+    if has_numba():
+        versions["Numba"] = numba_jit(function)
+    expected = function(*arguments)
+    for who, version in list(versions.items()):
+        try:
+            result = version(*arguments)
+        except Exception as error:  # a peer's compiler may refuse the program; ours may not
+            if who != "Numba":
+                raise
+            print(f"(Numba cannot run {function.__name__}: {type(error).__name__})")
+            del versions[who]
+            continue
+        if result != expected:
+            raise AssertionError(f"{who} computes {function.__name__} = {result!r}, not {expected!r}")
+    return versions

@@ -1,0 +1,44 @@
+"""A pointwise expression at three sizes: tanh(x * y + x) * sigmoid(y) - 0.5 * x."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from benchmarks import peers
+from benchmarks.measure import Case
+
+TITLE = "Pointwise expression, one thread"
+SIZES = (1_000, 100_000, 4_000_000)
+SOURCE = """
+def expression(x: Tensor, y: Tensor) -> Tensor:
+    return torch.tanh(x * y + x) * torch.sigmoid(y) - 0.5 * x
+"""
+
+
+def numpy_expression(x: Any, y: Any) -> Any:
+    """The expression in plain NumPy."""
+    import numpy as np
+
+    return np.tanh(x * y + x) * (1 / (1 + np.exp(-y))) - 0.5 * x
+
+
+def cases() -> list[Case]:
+    """One case a size."""
+    ours = ts.jit.CompilationUnit(SOURCE).expression
+    result = []
+    for size in SIZES:
+        x, y = ts.randn(size), ts.randn(size)
+        contestants: dict[str, Any] = {
+            "ts": lambda x=x, y=y: ours(x, y),
+            "NumPy": lambda x=x.numpy(), y=y.numpy(): numpy_expression(x, y),
+        }
+        if peers.has_torch():
+            import torch
+
+            torch.set_num_threads(1)
+            theirs = torch.jit.CompilationUnit(SOURCE).expression
+            tx, ty = torch.from_numpy(x.numpy()), torch.from_numpy(y.numpy())
+            contestants["PyTorch"] = lambda f=theirs, x=tx, y=ty: f(x, y)
+        result.append(Case(f"{size:,} elements", contestants))
+    return result

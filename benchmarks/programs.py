@@ -1,0 +1,106 @@
+"""The seven scalar programs, as a user would write them; every contestant compiles these very functions."""
+
+from typing import Dict, List
+
+
+def sum_loop(n: int) -> int:
+    """A counted loop with integer arithmetic."""
+    total = 0
+    for i in range(n):
+        total += i % 7
+    return total
+
+
+def fibonacci(n: int) -> int:
+    """Fibonacci modulo a prime: two loop-carried ints."""
+    a = 0
+    b = 1
+    for _ in range(n):
+        a, b = b, (a + b) % 1000000007
+    return a
+
+
+def collatz(limit: int) -> int:
+    """The longest Collatz chain below `limit`: a data-dependent inner loop."""
+    best = 0
+    for start in range(1, limit):
+        n = start
+        steps = 0
+        while n != 1:
+            if n % 2 == 0:
+                n = n // 2
+            else:
+                n = 3 * n + 1
+            steps += 1
+        if steps > best:
+            best = steps
+    return best
+
+
+def mandelbrot(size: int, limit: int) -> int:
+    """Escape times summed over a grid: float arithmetic."""
+    total = 0
+    for row in range(size):
+        cy = 2.4 * row / size - 1.2
+        for column in range(size):
+            cx = 3.2 * column / size - 2.2
+            x = 0.0
+            y = 0.0
+            steps = 0
+            while steps < limit and x * x + y * y <= 4.0:
+                t = x * x - y * y + cx
+                y = 2.0 * x * y + cy
+                x = t
+                steps += 1
+            total += steps
+    return total
+
+
+def sieve(n: int) -> int:
+    """How many primes below `n`: a list of bools, read and written."""
+    prime = [True] * n
+    prime[0] = False
+    prime[1] = False
+    i = 2
+    while i * i < n:
+        if prime[i]:
+            for j in range(i * i, n, i):
+                prime[j] = False
+        i += 1
+    count = 0
+    for i in range(n):
+        if prime[i]:
+            count += 1
+    return count
+
+
+def word_count(words: List[str]) -> int:
+    """How often the most frequent word occurs: a dictionary of string to int."""
+    counts: Dict[str, int] = {}
+    for word in words:
+        if word in counts:
+            counts[word] += 1
+        else:
+            counts[word] = 1
+    best = 0
+    for word in counts:
+        if counts[word] > best:
+            best = counts[word]
+    return best
+
+
+def clamp(x: int, low: int, high: int) -> int:
+    """`x` limited to low .. high; called by `calls`."""
+    if x < low:
+        return low
+    if x > high:
+        return high
+    return x
+
+
+def calls(n: int) -> int:
+    """A function call with early returns in every iteration."""
+    total = 0
+    for i in range(n):
+        total += clamp(i - 50, 0, 1000)
+    return total

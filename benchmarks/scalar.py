@@ -1,0 +1,41 @@
+"""The scalar loop: seven programs without a tensor, against CPython, PyTorch's interpreter and Numba."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pydoc_data.topics
+
+from benchmarks import peers, programs
+from benchmarks.measure import Case
+
+TITLE = "Scalar programs"
+
+
+def topic_words() -> list[str]:
+    """The words of Python's own documentation, as a list (about 65,000)."""
+    return Path(pydoc_data.topics.__file__).read_text(encoding="utf-8").split()
+
+
+def cases() -> list[Case]:
+    """One case a program, with arguments that take CPython 10 to 100 ms."""
+    arguments: dict[Any, tuple[Any, ...]] = {
+        programs.sum_loop: (300_000,),
+        programs.fibonacci: (300_000,),
+        programs.collatz: (3_000,),
+        programs.mandelbrot: (64, 100),
+        programs.sieve: (200_000,),
+        programs.word_count: (topic_words(),),
+        programs.calls: (200_000,),
+    }
+    return [
+        Case(
+            program.__name__.replace("_", " "),
+            {
+                who: lambda run=run, args=args: run(*args)  # type: ignore[misc]
+                for who, run in peers.compiled(program, args).items()
+            },
+        )
+        for program, args in arguments.items()
+    ]

@@ -1,0 +1,62 @@
+"""What comes before the first result: importing, and compiling 100 lines of script."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import ts
+from benchmarks import peers
+from benchmarks.measure import Case
+
+TITLE = "Start-up"
+
+BLOCK = """
+    for i{k} in range(n):
+        if i{k} % 3 == 0 and x > 0.5:
+            total += i{k} * {k}
+        elif i{k} > 10:
+            x = x * 0.5 + float(i{k})
+        else:
+            total = total - 1
+    while total > 1000:
+        total = total // 2
+    values.append(total)
+"""
+
+
+def hundred_lines() -> str:
+    """A function of 100 lines: loops, branches, arithmetic and a list."""
+    head = "def f(n: int, x: float) -> int:\n    total = 0\n    values: List[int] = []\n"
+    body = "".join(BLOCK.format(k=k) for k in range(10))
+    text = head + body.replace("\n\n", "\n") + "    return total + len(values)\n"
+    return text.replace("\n\n", "\n")
+
+
+def import_seconds(module: str, rounds: int) -> float:
+    """The best of `rounds` imports of `module`, each in a fresh interpreter, in seconds."""
+    code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+    command = [sys.executable, "-c", code]
+    return min(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(rounds))
+
+
+def cases() -> list[Case]:
+    """Import of each package, and compile time (PyTorch: its first run's optimisation not included)."""
+    text = hundred_lines()
+    assert 95 <= text.count("\n") <= 105, text.count("\n")
+
+    def compile_ours() -> Any:
+        unit = ts.jit.CompilationUnit(text)
+        return unit.f.bytecode  # the whole way, down to the code that runs
+
+    imports = {"ts": import_seconds("ts", 7), "NumPy": import_seconds("numpy", 7)}
+    compiles: dict[str, Any] = {"ts": compile_ours}
+    if peers.has_torch():
+        import torch
+
+        imports["PyTorch"] = import_seconds("torch", 2)
+        compiles["PyTorch"] = lambda: torch.jit.CompilationUnit(text).f.graph
+    if peers.has_numba():
+        imports["Numba"] = import_seconds("numba", 3)
+    return [Case("import", {}, seconds=imports), Case("compile 100 lines", compiles)]
