@@ -20,7 +20,8 @@ def main() -> None:
     unknown = set(arguments.groups) - set(GROUPS)
     if unknown:
         parser.error(f"no such group: {', '.join(sorted(unknown))}")
-    print(f"Python {platform.python_version()}, {platform.machine()}; best of {arguments.rounds} interleaved rounds\n")
+    machine = f"Python {platform.python_version()}, {platform.machine()}"
+    print(f"{machine}; best of {arguments.rounds} interleaved rounds\n")
     for name in arguments.groups or GROUPS:
         group = importlib.import_module(f"benchmarks.{name}")
         print(table(group.TITLE, measure(group.cases(), arguments.rounds)), end="\n\n", flush=True)

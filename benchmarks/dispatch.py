@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import ts
@@ -56,8 +57,6 @@ def cases() -> list[Case]:
         chains["PyTorch"] = lambda: theirs(tx, ty, STEPS)
         chains["PyTorch eager"] = lambda: tiny_chain(torch, tx, ty, STEPS)
     return [
-        Case("call of f(int, int) -> int", {who: lambda f=f: f(3, 4) for who, f in calls.items()}),
+        Case("call of f(int, int) -> int", {who: partial(f, 3, 4) for who, f in calls.items()}),
         Case("tiny tensor operator in a loop", chains, per_call=4 * STEPS),
     ]
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import ts
@@ -27,8 +28,8 @@ def lstm_cell(x, hx, cx, w_ih, w_hh, b_ih, b_hh):
 def inputs(batch: int, hidden: int) -> list[ts.Tensor]:
     """Random input, state, weights and biases."""
     ts.manual_seed(0)
-    state, weights = (batch, hidden), (4 * hidden, hidden)
-    return [ts.randn(*shape) for shape in (state, state, state, weights, weights, (4 * hidden,), (4 * hidden,))]
+    state, weights, bias = (batch, hidden), (4 * hidden, hidden), (4 * hidden,)
+    return [ts.randn(*shape) for shape in (state, state, state, weights, weights, bias, bias)]
 
 
 def cases() -> list[Case]:
@@ -37,13 +38,13 @@ def cases() -> list[Case]:
     result = []
     for batch, hidden in SIZES:
         arguments = inputs(batch, hidden)
-        contestants: dict[str, Any] = {"ts": lambda a=arguments: ours(*a)}
+        contestants: dict[str, Any] = {"ts": partial(ours, *arguments)}
         if peers.has_torch():
             import torch
 
             torch.set_num_threads(1)
             theirs = torch.jit.CompilationUnit(SOURCE).lstm_cell
             tensors = [torch.from_numpy(a.numpy()) for a in arguments]
-            contestants["PyTorch"] = lambda f=theirs, a=tensors: f(*a)
+            contestants["PyTorch"] = partial(theirs, *tensors)
         result.append(Case(f"{batch} x {hidden}", contestants))
     return result

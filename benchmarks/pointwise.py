@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import ts
@@ -30,8 +31,8 @@ def cases() -> list[Case]:
     for size in SIZES:
         x, y = ts.randn(size), ts.randn(size)
         contestants: dict[str, Any] = {
-            "ts": lambda x=x, y=y: ours(x, y),
-            "NumPy": lambda x=x.numpy(), y=y.numpy(): numpy_expression(x, y),
+            "ts": partial(ours, x, y),
+            "NumPy": partial(numpy_expression, x.numpy(), y.numpy()),
         }
         if peers.has_torch():
             import torch
@@ -39,6 +40,6 @@ def cases() -> list[Case]:
             torch.set_num_threads(1)
             theirs = torch.jit.CompilationUnit(SOURCE).expression
             tx, ty = torch.from_numpy(x.numpy()), torch.from_numpy(y.numpy())
-            contestants["PyTorch"] = lambda f=theirs, x=tx, y=ty: f(x, y)
+            contestants["PyTorch"] = partial(theirs, tx, ty)
         result.append(Case(f"{size:,} elements", contestants))
     return result

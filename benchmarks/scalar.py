@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import pydoc_data.topics
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-import pydoc_data.topics
 
 from benchmarks import peers, programs
 from benchmarks.measure import Case
@@ -32,10 +32,7 @@ def cases() -> list[Case]:
     return [
         Case(
             program.__name__.replace("_", " "),
-            {
-                who: lambda run=run, args=args: run(*args)  # type: ignore[misc]
-                for who, run in peers.compiled(program, args).items()
-            },
+            {who: partial(run, *args) for who, run in peers.compiled(program, args).items()},
         )
         for program, args in arguments.items()
     ]

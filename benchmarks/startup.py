@@ -38,7 +38,8 @@ def import_seconds(module: str, rounds: int) -> float:
     """The best of `rounds` imports of `module`, each in a fresh interpreter, in seconds."""
     code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
     command = [sys.executable, "-c", code]
-    return min(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(rounds))
+    runs = (subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(rounds))
+    return min(float(run.stdout) for run in runs)
 
 
 def cases() -> list[Case]:

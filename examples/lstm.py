@@ -1,6 +1,6 @@
 """An LSTM cell run over a sequence: small matrix products and pointwise tensor operators in a loop.
 
-    python examples/lstm.py
+python examples/lstm.py
 """
 
 from typing import List, Tuple

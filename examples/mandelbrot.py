@@ -1,6 +1,6 @@
 """The Mandelbrot set: nested scalar loops over floats, written to a PNG with the standard library.
 
-    python examples/mandelbrot.py [mandelbrot.png]
+python examples/mandelbrot.py [mandelbrot.png]
 """
 
 import struct

@@ -1,14 +1,13 @@
 """The most frequent words of a real text: strings, a dictionary and lists.
 
-The text is Python's own documentation (`pydoc_data/topics.py`, about 450 kB), so there is nothing to download.
+The text is Python's own documentation (`pydoc_data/topics.py`, about 450 kB), nothing to download.
 
     python examples/words.py
 """
 
+import pydoc_data.topics
 from pathlib import Path
 from typing import Dict, List, Tuple
-
-import pydoc_data.topics
 
 import ts
 
