@@ -1,0 +1,7 @@
+"""`python -m ts`: the command line."""
+
+import sys
+
+from ts.cli import main
+
+sys.exit(main())

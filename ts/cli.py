@@ -1,0 +1,293 @@
+"""The command line: `ts run | graph | code | bytecode | check | info`, also `python -m ts`.
+
+In: a target `FILE.py:FUNCTION` and arguments as text.  Out: the result, or a stage of the compiler, on
+standard output; errors on standard error.  Exit codes: 0 done, 1 the program is wrong or failed, 2 the
+command line is wrong.
+
+    ts run examples/words.py:most_frequent @README.md 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.util
+import inspect
+import platform
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import ts
+from ts.ir import types
+from ts.jit import ScriptFunction
+
+EXAMPLES = """\
+arguments are read by the parameters' types:
+  int, float, bool      42   2.5   true
+  str                   text, or @PATH for the contents of a text file
+  Tensor                PATH.npy, PATH.npz:KEY, or a literal such as [[1.0, 2.0]]
+  Dict[str, Tensor]     PATH.npz
+  any other type        a Python literal: [1, 2], {'a': 1}, (1, 2.0), None
+  NAME=VALUE            passes a parameter by name
+
+examples:
+  ts run examples/words.py:most_frequent @README.md 5
+  ts run model.py:forward x.npy --out y.npy
+  ts run loops.py:forever --seconds 2
+  ts graph examples/lstm.py:lstm_cell
+  ts bytecode examples/mandelbrot.py:escape_times
+  ts check examples/words.py
+"""
+
+
+class UsageError(Exception):
+    """The command line is wrong: exit code 2."""
+
+
+def load_module(path: Path) -> ModuleType:
+    """Run the file as a module of its own; raises UsageError where there is no such file."""
+    if not path.is_file():
+        raise UsageError(f"no such file: {path}")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"not a Python file: {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.parent))
+    spec.loader.exec_module(module)
+    return module
+
+
+def functions_of(module: ModuleType) -> dict[str, Any]:
+    """The functions that the module itself defines, plain or scripted, by name."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, ScriptFunction)
+        or (inspect.isfunction(value) and value.__module__ == module.__name__)
+    }
+
+
+def load_function(target: str) -> ScriptFunction:
+    """The scripted function that `FILE.py:FUNCTION` names."""
+    path, colon, name = target.rpartition(":")
+    if not colon:
+        raise UsageError(f"expected FILE.py:FUNCTION, got {target!r}")
+    functions = functions_of(load_module(Path(path)))
+    if name not in functions:
+        known = ", ".join(sorted(functions)) or "none"
+        raise UsageError(f"{path} defines no function {name!r}; it defines: {known}")
+    function: ScriptFunction = ts.jit.script(functions[name])
+    return function
+
+
+def literal(text: str, expected: types.Type) -> Any:
+    """A Python literal; raises UsageError with the type that was expected."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        raise UsageError(f"{text!r} is not a {expected.annotation_str}") from None
+
+
+def read_tensor(text: str, expected: types.Type) -> ts.Tensor:
+    """A tensor from `PATH.npy`, `PATH.npz`, `PATH.npz:KEY` or a literal."""
+    path, colon, key = text.rpartition(":") if ".npz:" in text else (text, "", "")
+    if path.endswith(".npy"):
+        return ts.from_numpy(load_arrays(path))
+    if path.endswith(".npz"):
+        arrays = load_arrays(path)
+        if not colon and len(arrays.files) == 1:
+            key = arrays.files[0]
+        if key not in arrays.files:
+            raise UsageError(f"{path} holds {', '.join(arrays.files)}; name one as {path}:KEY")
+        return ts.from_numpy(arrays[key])
+    return ts.tensor(literal(text, expected))
+
+
+def load_arrays(path: str) -> Any:
+    """The contents of an `.npy` or `.npz` file (no pickles: the file may not be ours)."""
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from None
+
+
+def read_text(text: str) -> str:
+    """The string itself, or with a leading `@` the contents of the file it names."""
+    if not text.startswith("@"):
+        return text
+    try:
+        return Path(text[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {text[1:]}: {error}") from None
+
+
+def read_argument(text: str, expected: types.Type) -> Any:
+    """The value that `text` spells for a parameter of type `expected`."""
+    if isinstance(expected, types.OptionalType):
+        return None if text == "None" else read_argument(text, expected.elem)
+    if isinstance(expected, types.StringType):
+        return read_text(text)
+    if isinstance(expected, types.TensorType):
+        return read_tensor(text, expected)
+    if isinstance(expected, types.BoolType) and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if isinstance(expected, types.FloatType):
+        try:
+            return float(text)
+        except ValueError:
+            raise UsageError(f"{text!r} is not a float") from None
+    if isinstance(expected, types.DictType) and text.endswith(".npz"):
+        arrays = load_arrays(text)
+        return {key: ts.from_numpy(arrays[key]) for key in arrays.files}
+    return literal(text, expected)
+
+
+def read_arguments(function: ScriptFunction, texts: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
+    """Positional and keyword arguments from the command line's words, by the function's schema."""
+    parameters = {argument.name: argument.type for argument in function.schema.arguments}
+    order = list(parameters)
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if equals and name in parameters:
+            keywords[name] = read_argument(value, parameters[name])
+        elif len(positional) < len(order):
+            positional.append(read_argument(text, parameters[order[len(positional)]]))
+        else:
+            raise UsageError(f"{function.name} takes {len(order)} arguments: {function.schema}")
+    return positional, keywords
+
+
+def run(options: argparse.Namespace) -> int:
+    """`ts run`: call the function and print what it returns."""
+    function = load_function(options.target)
+    positional, keywords = read_arguments(function, options.arguments)
+    bounds = {"seconds": options.seconds, "fuel": options.fuel}
+    bounds = {name: bound for name, bound in bounds.items() if bound is not None}
+    start = time.perf_counter()
+    with ts.limits(**bounds) if bounds else nullcontext():
+        result = function(*positional, **keywords)
+    seconds = time.perf_counter() - start
+    if options.out is None:
+        print(result if isinstance(result, str) else repr(result))
+    elif isinstance(result, ts.Tensor):
+        np.save(options.out, result.numpy())
+    else:
+        raise UsageError(f"--out writes a tensor; {function.name} returned {type(result).__name__}")
+    if options.time:
+        print(f"{seconds * 1e3:.3f} ms", file=sys.stderr)
+    return 0
+
+
+def show(stage: str) -> Callable[[argparse.Namespace], int]:
+    """`ts graph | code | bytecode`: print one stage of the compiler."""
+
+    def command(options: argparse.Namespace) -> int:
+        print(str(getattr(load_function(options.target), stage)).rstrip("\n"))
+        return 0
+
+    return command
+
+
+def check(options: argparse.Namespace) -> int:
+    """`ts check`: compile the function, or every function of the file, and report each."""
+    path, colon, name = options.target.rpartition(":")
+    if not colon:
+        path = options.target
+    functions = functions_of(load_module(Path(path)))
+    if name and colon:
+        functions = {name: load_function(options.target)}
+    failures = 0
+    for name, function in functions.items():
+        try:
+            scripted = ts.jit.script(function)
+        except ts.jit.FrontendError as error:
+            failures += 1
+            print(f"{path}:{name}: {error}\n", file=sys.stderr)
+        else:
+            print(f"ok  {scripted.schema}")
+    return 1 if failures else 0
+
+
+def info(options: argparse.Namespace) -> int:
+    """`ts info`: versions, backends, operators."""
+    from ts.backends import base
+    from ts.ops import registry
+
+    print(f"ts        {ts.__version__}")
+    print(f"Python    {platform.python_version()} on {platform.platform()}")
+    print(f"NumPy     {np.__version__}")
+    for name, status in base.status().items():
+        print(f"backend   {name}: {status}")
+    print(f"operators {registry.count()}")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's grammar."""
+    top = argparse.ArgumentParser(
+        prog="ts",
+        description="TorchScript without PyTorch.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"ts {ts.__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name: str, action: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.set_defaults(action=action)
+        return command
+
+    command = add("run", run, "call a function with arguments and print the result")
+    command.add_argument("target", metavar="FILE.py:FUNCTION")
+    command.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
+    command.add_argument("--out", metavar="PATH.npy", help="write the resulting tensor to a file")
+    command.add_argument("--time", action="store_true", help="print the run time to standard error")
+    command.add_argument("--seconds", type=float, help="end the run after this many seconds")
+    command.add_argument("--fuel", type=int, help="end the run after this many loop steps and calls")
+    for stage in ("graph", "code", "bytecode"):
+        command = add(stage, show(stage), f"print the function's {stage}")
+        command.add_argument("target", metavar="FILE.py:FUNCTION")
+    command = add("check", check, "compile the functions of a file and report errors")
+    command.add_argument("target", metavar="FILE.py[:FUNCTION]")
+    add("info", info, "print versions, backends and the number of operators")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        code: int = options.action(options)
+    except UsageError as error:
+        print(f"ts {options.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 1
+    except Exception as error:  # the user's program: its message says where, a Python traceback would not
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
