@@ -1,0 +1,79 @@
+"""Where values are read for the last time: the register allocator's question.
+
+In: a graph. Out: a `Liveness` that answers, for each block on its own, after which of its nodes a value is dead.
+A read inside the blocks of a node counts as a read by that node, so what a loop body reads from outside lives until
+the loop is over. Block inputs (a loop's carried values, the graph's parameters) are defined by their block.
+
+    graph(%a : int):                         dying
+      %b : int = aten::add(%a, %a)           %a
+      %c : int = prim::If(%p)                %b      (read in a branch only, so %b is an outer value of that branch)
+        block0():
+          %d : int = aten::neg(%b)           -       (%b belongs to the block outside)
+          -> (%d)                            -       (outputs do not die in their block: they become %c)
+        block1(): ...
+      return (%c)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ts.ir.graph import Block, Graph, Node, Value
+
+
+class Liveness:
+    """The last reads of all values of a graph. It is right until the graph changes."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._last_use: dict[Value, Node] = {}
+        self._dying: dict[Node, list[Value]] = {}
+        self._outer: dict[Block, dict[Value, None]] = {}
+        self._visit(graph.block())
+
+    def last_use(self, value: Value) -> Node | None:
+        """The last node of the value's own block that reads it, itself or in its blocks.
+
+        It is the block's return node for a value that is an output of its block, None for one that nobody reads.
+        """
+        return self._last_use.get(value)
+
+    def dying(self, node: Node) -> Sequence[Value]:
+        """The values of the node's block that are dead after `node`: read there for the last time.
+
+        Outputs of `node` that nobody reads are among them, in the end.
+        """
+        return self._dying.get(node, ())
+
+    def unused_inputs(self, block: Block) -> list[Value]:
+        """The inputs of a block that nobody reads: dead on entry."""
+        return [value for value in block.inputs() if value not in self._last_use]
+
+    def outer_values(self, block: Block) -> Sequence[Value]:
+        """The values that a block, or a block inside, reads from the blocks around it."""
+        return list(self._outer[block])
+
+    def _visit(self, block: Block) -> None:
+        """Walk backwards: the first read that is met is the last one that runs."""
+        outer: dict[Value, None] = {}
+        self._outer[block] = outer
+        defined = set(block.inputs())
+        nodes = list(block.nodes())
+        for node in nodes:
+            defined.update(node.outputs())
+        last_use = self._last_use
+        nodes.append(block.return_node())
+        for node in reversed(nodes):
+            reads = list(node.inputs())
+            for inner in node.blocks():
+                self._visit(inner)
+                reads += self._outer[inner]
+            dying = []
+            for value in reads:
+                if value not in defined:
+                    outer[value] = None
+                elif value not in last_use:
+                    last_use[value] = node
+                    dying.append(value)
+            dying += [value for value in node.outputs() if value not in last_use]
+            if dying and node is not nodes[-1]:
+                self._dying[node] = dying

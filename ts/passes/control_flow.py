@@ -1,0 +1,65 @@
+"""What passes share about ifs, loops, blocks and constants of a graph.
+
+    prim::If(%condition)                        two blocks without inputs, one output each per output of the node
+    prim::Loop(%max_trips, %condition, %x...)   one block (%trip, %x...) -> (%again, %x...)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any, Final
+
+from ts.ir.graph import Block, Graph, Node, Value
+
+INT64_MAX: Final = 2**63 - 1
+LOOP_INPUTS: Final = 2  # inputs of a loop node before the carried ones: trip count, condition
+BODY_INPUTS: Final = 1  # inputs of a loop body before the carried ones: trip number
+
+
+class _NotConstant:
+    """The answer of `constant_value` for a value that is no constant (None is a constant)."""
+
+    def __repr__(self) -> str:
+        return "NOT_CONSTANT"
+
+
+NOT_CONSTANT: Final = _NotConstant()
+
+
+def constant_value(value: Value) -> Any:
+    """The Python value of a `prim::Constant`'s output, NOT_CONSTANT for any other value."""
+    node = value.node()
+    if node.kind() != "prim::Constant":
+        return NOT_CONSTANT
+    if not node.has_attribute("value"):
+        return None
+    constant = node.get("value")
+    return bool(constant) if value.type().kind() == "BoolType" else constant
+
+
+def named(name: str) -> bool:
+    """Whether a variable's name is worth giving to a value: neither internal (`$...`) nor a temporary (`_1`)."""
+    if not name or name[0] == "$":
+        return False
+    return name[0] != "_" or not name[1:].isdigit() and len(name) > 1
+
+
+def inserting_at_start(graph: Graph) -> AbstractContextManager[Any]:
+    """Insert before the first node of the graph."""
+    first = next(iter(graph.block().nodes()), None)
+    return graph.inserting_before(first if first is not None else graph.block().return_node())
+
+
+def inline_block_before(block: Block, node: Node) -> None:
+    """Move the nodes of `block` before `node`; the block's outputs stay as they are."""
+    for inner in block.nodes():
+        inner.move_before(node)
+
+
+def nodes_of(block: Block) -> Iterator[Node]:
+    """All nodes of a block and of the blocks inside, in program order."""
+    for node in block.nodes():
+        yield node
+        for inner in node.blocks():
+            yield from nodes_of(inner)

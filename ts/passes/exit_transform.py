@@ -1,0 +1,343 @@
+"""Early exits to structured control flow.
+
+In: a graph in SSA form whose blocks may leave early, by `prim::ReturnStmt(%v...)` to the end of the function or by
+`prim::LoopContinuation(%again, %carried...)` to the end of the innermost loop body. Out: no such node; what an exit
+carries travels through the outputs of the blocks in between, with a boolean that says whether an exit was taken.
+
+    if x > 1:            %done : bool, %v : int = prim::If(%2)
+        return 5           block0(): -> (%true, %five)
+    y = x + 1     =>       block1(): -> (%false, %uninitialized)
+    return y             %r : int = prim::If(%done)
+                           block0(): -> (%v)
+                           block1():
+                             %y : int = aten::add(%x, %one)
+                             -> (%y)
+                         return (%r)
+
+and, as the second condition is a constant in either branch of the first, the two ifs become one. What follows an
+exit that is certainly taken, or an exception that is certainly raised, is removed; a value that only such code
+would have computed is `prim::Uninitialized` (it is never read).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from ts.errors import InternalError
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import BOOL, Type, unify
+from ts.passes.control_flow import NOT_CONSTANT, constant_value, inserting_at_start
+
+
+def exit_transform(graph: Graph) -> bool:
+    """Remove `prim::LoopContinuation` and `prim::ReturnStmt`."""
+    _blocks_of_with(graph.block())
+    # Both conversions always run: they create constants, and so decide how later values are numbered.
+    _ExitTransformer(graph, "prim::LoopContinuation").run(graph.block())
+    _ExitTransformer(graph, "prim::ReturnStmt").run(graph.block())
+    _merge_consecutive_ifs(graph.block())
+    _inline_blocks_of_with(graph.block())
+    return True
+
+
+class _Leaves(Enum):
+    """Whether control leaves a block early."""
+
+    NEVER = auto()
+    MAYBE = auto()
+    ALWAYS = auto()
+    RAISES = auto()
+
+
+@dataclass(frozen=True)
+class _Exit:
+    """How a block is left: `taken` is the boolean that says so at run time, `values` is what the exit carries.
+
+    The transformer's own constants stand for certainty: its true is ALWAYS, its false is NEVER, and an
+    uninitialised boolean is RAISES, as nobody will look at it.
+    """
+
+    taken: Value
+    values: Sequence[Value]
+
+
+class _ExitTransformer:
+    """Removes exits of one kind from a graph."""
+
+    def __init__(self, graph: Graph, kind: str) -> None:
+        self._graph = graph
+        self._kind = kind
+        self._uninitialized: dict[Type, Value] = {}
+        self._target: Block | None = None  # the block that an exit of this kind leaves
+        with inserting_at_start(graph):
+            self._true = graph.insert_constant(True)
+            self._false = graph.insert_constant(False)
+        self._raises = self._uninitialized_value(BOOL)
+        self._never = _Exit(self._false, ())
+
+    def run(self, block: Block) -> _Exit:
+        """Transform `block`; the result is how it is left towards a target outside of it."""
+        enclosing_target = self._target
+        if self._is_target(block):
+            self._target = block
+        left = self._transform_nodes(block)
+        if self._target is block:
+            self._arrive(block, left)
+            left = self._never
+        self._target = enclosing_target
+        return left
+
+    def _is_target(self, block: Block) -> bool:
+        owner = block.owning_node()
+        if self._kind == "prim::LoopContinuation":
+            return owner is not None and owner.kind() == "prim::Loop"
+        return owner is None or owner.kind() == "prim::Closure"
+
+    def _transform_nodes(self, block: Block) -> _Exit:
+        for node in block.nodes():
+            following = node.next()  # `node` itself may go
+            left = self._transform_node(node)
+            status = self._status(left)
+            if status in (_Leaves.ALWAYS, _Leaves.RAISES):
+                self._remove_from(following, block)
+                return left
+            if status is _Leaves.MAYBE:
+                if following is not block.return_node():
+                    left = self._guard(block, left, following)
+                return left
+        return self._never
+
+    def _transform_node(self, node: Node) -> _Exit:
+        kind = node.kind()
+        if kind == self._kind:
+            left = _Exit(self._true, node.inputs())
+            node.destroy()
+            return left
+        if kind == "prim::If":
+            return self._transform_if(node)
+        if kind == "prim::Loop":
+            return self._transform_loop(node)
+        if kind == "prim::With":
+            return self.run(node.blocks()[0])
+        if kind == "prim::RaiseException":
+            return _Exit(self._raises, ())
+        if kind == "prim::Closure":
+            self.run(node.blocks()[0])  # its exits stay inside: the node declares a function, it does not call it
+        return self._never
+
+    def _arrive(self, block: Block, left: _Exit) -> None:
+        """At the target: the outputs are those of the exit where it was taken, else the block's own."""
+        status = self._status(left)
+        if status is _Leaves.MAYBE:
+            choice = self._create_if(left.taken).insert_before(block.return_node())
+            _add_if_outputs(choice, left.values, block.outputs())
+            _replace_outputs(block, choice.outputs())
+        elif status is _Leaves.ALWAYS:
+            _replace_outputs(block, left.values)
+
+    def _transform_if(self, node: Node) -> _Exit:
+        branches = [self.run(block) for block in node.blocks()]
+        statuses = [self._status(branch) for branch in branches]
+        status = _status_of_if(*statuses)
+        if status is _Leaves.RAISES:
+            return _Exit(self._raises, ())
+        if status is _Leaves.NEVER:
+            return self._never
+        # A branch that does not exit has nothing to carry: nobody reads its values.
+        for i, other in ((0, 1), (1, 0)):
+            if statuses[i] in (_Leaves.NEVER, _Leaves.RAISES):
+                branches[i] = _Exit(branches[i].taken, self._uninitialized_like(branches[other].values))
+                break
+        on_true, on_false = branches
+        if status is _Leaves.ALWAYS:
+            taken = self._true
+        else:
+            _add_if_outputs(node, [on_true.taken], [on_false.taken])
+            taken = node.outputs()[-1]
+        _add_if_outputs(node, on_true.values, on_false.values)
+        return _Exit(taken, _last(node.outputs(), len(on_true.values)))
+
+    def _transform_loop(self, node: Node) -> _Exit:
+        body = node.blocks()[0]
+        left = self.run(body)
+        if self._status(left) in (_Leaves.NEVER, _Leaves.RAISES):
+            return self._never  # a body that raises may still not run at all
+        # The exit is beyond the loop: it ends the loop ...
+        again = self._create_if(left.taken)
+        body.append_node(again)
+        _add_if_outputs(again, [self._false], [body.outputs()[0]])
+        body.erase_output(0)
+        body.insert_output(0, again.output())
+        # ... and is carried out of it; before the first iteration, no exit was taken.
+        node.add_input(self._false)
+        body.add_input().set_type(BOOL)
+        body.register_output(left.taken)
+        taken = node.add_output().set_type(BOOL)
+        for value in left.values:
+            node.add_input(self._uninitialized_value(value.type()))
+            node.add_output().set_type(value.type())
+            body.add_input().set_type(value.type())
+            body.register_output(value)
+        return _Exit(taken, _last(node.outputs(), len(left.values)))
+
+    def _guard(self, block: Block, left: _Exit, following: Node) -> _Exit:
+        """Run `following` and the rest of the block only if the exit was not taken."""
+        guard = self._create_if(left.taken).insert_before(following)
+        exit_block, rest = guard.blocks()
+        node = following
+        while node is not block.return_node():
+            after = node.next()
+            node.move_before(rest.return_node())
+            node = after
+        outputs = block.outputs()
+        for value, skipped in zip(outputs, self._uninitialized_like(outputs), strict=True):
+            exit_block.register_output(skipped)
+            rest.register_output(value)
+            guard.add_output().set_type(value.type())
+        _replace_outputs(block, guard.outputs())
+        exit_again = self._graph.create(self._kind, left.values, 0)
+        exit_again.insert_before(exit_block.return_node())
+        return self._transform_if(guard)
+
+    def _remove_from(self, first: Node, block: Block) -> None:
+        """Remove `first` and all nodes after it, last one first, so that none has uses left."""
+        dead = []
+        while first is not block.return_node():
+            dead.append(first)
+            first = first.next()
+        for node in reversed(dead):
+            for output in node.outputs():
+                if output.uses():
+                    output.replace_all_uses_with(self._uninitialized_value(output.type()))
+            node.destroy()
+
+    def _status(self, left: _Exit) -> _Leaves:
+        if left.taken is self._true:
+            return _Leaves.ALWAYS
+        if left.taken is self._false:
+            return _Leaves.NEVER
+        if left.taken is self._raises:
+            return _Leaves.RAISES
+        return _Leaves.MAYBE
+
+    def _create_if(self, condition: Value) -> Node:
+        node = self._graph.create("prim::If", (condition,), 0)
+        node.add_block()
+        node.add_block()
+        return node
+
+    def _uninitialized_like(self, values: Sequence[Value]) -> list[Value]:
+        return [self._uninitialized_value(value.type()) for value in values]
+
+    def _uninitialized_value(self, type: Type) -> Value:
+        value = self._uninitialized.get(type)
+        if value is None:
+            node = self._graph.create("prim::Uninitialized", (), 1)
+            node.insert_after(self._graph.param_node())
+            value = self._uninitialized[type] = node.output().set_type(type)
+        return value
+
+
+def _status_of_if(on_true: _Leaves, on_false: _Leaves) -> _Leaves:
+    if on_true is _Leaves.RAISES:
+        return on_false
+    if on_false is _Leaves.RAISES or on_true is on_false:
+        return on_true
+    return _Leaves.MAYBE
+
+
+def _add_if_outputs(node: Node, on_true: Sequence[Value], on_false: Sequence[Value]) -> None:
+    then_block, else_block = node.blocks()
+    for true_value in on_true:
+        then_block.register_output(true_value)
+    for false_value in on_false:
+        else_block.register_output(false_value)
+    for true_value, false_value in zip(on_true, on_false, strict=True):
+        type = unify(true_value.type(), false_value.type(), default_to_union=True)
+        if type is None:
+            raise InternalError("exit_transform", f"{true_value.type()} and {false_value.type()} leave one if")
+        node.add_output().set_type(type)
+
+
+def _replace_outputs(block: Block, values: Sequence[Value]) -> None:
+    values = list(values)
+    while block.outputs():
+        block.erase_output(0)
+    for value in values:
+        block.register_output(value)
+
+
+def _last(values: Sequence[Value], count: int) -> Sequence[Value]:
+    return values[len(values) - count :]
+
+
+# -- two ifs in a row, of which the first decides the second -----------------------------------------------------------
+
+
+def _merge_consecutive_ifs(block: Block) -> None:
+    node = next(iter(block.nodes()), block.return_node())
+    while node is not block.return_node():
+        for inner in node.blocks():
+            _merge_consecutive_ifs(inner)
+        if not _merge_with_next(node):  # after a merge, the same node may decide the one behind, too
+            node = node.next()
+
+
+def _merge_with_next(first: Node) -> bool:
+    """Continue each branch of `first` with the branch of the next if that it leads to."""
+    second = first.next()
+    if first.kind() != "prim::If" or second.kind() != "prim::If":
+        return False
+    condition = second.input()
+    if condition.node() is not first:
+        return False
+    decided = [constant_value(block.outputs()[condition.offset()]) for block in first.blocks()]
+    if NOT_CONSTANT in decided or decided[0] == decided[1]:
+        return False  # with equal values, constant propagation removes the second if without copying it
+    for block, value in zip(first.blocks(), decided, strict=True):
+        outputs = block.outputs()
+
+        def in_branch(value: Value, outputs: Sequence[Value] = tuple(outputs)) -> Value:
+            return outputs[value.offset()] if value.node() is first else value
+
+        block.clone_from(second.blocks()[0 if value else 1], in_branch)
+    for output in second.outputs():
+        output.replace_all_uses_with(first.add_output().copy_metadata(output))
+    second.destroy()
+    return True
+
+
+# -- with statements are blocks while exits are transformed ------------------------------------------------------------
+
+
+def _blocks_of_with(block: Block) -> None:
+    """`prim::Enter(%c) body prim::Exit(%c)` to a `prim::With` of two blocks: the body, and the exit."""
+    entered: list[Node] = []
+    for node in block.nodes():
+        for inner in node.blocks():
+            _blocks_of_with(inner)
+        if node.kind() == "prim::Enter":
+            entered.append(node)
+        elif node.kind() == "prim::Exit":
+            enter = entered.pop()
+            with_node = node.owning_graph().create("prim::With", (), 0).insert_after(node)
+            body, leave = with_node.add_block(), with_node.add_block()
+            inside = enter.next()
+            while inside is not node:
+                after = inside.next()
+                inside.move_before(body.return_node())
+                inside = after
+            node.move_before(leave.return_node())
+
+
+def _inline_blocks_of_with(block: Block) -> None:
+    for node in block.nodes():
+        for inner in node.blocks():
+            _inline_blocks_of_with(inner)
+        if node.kind() == "prim::With":
+            for inner in node.blocks():
+                for moved in inner.nodes():
+                    moved.move_before(node)
+            node.destroy()
