@@ -1,122 +1,88 @@
-"""IValue: the 16-byte tagged value that registers, lists, dicts and tuples hold.
+"""The border to Python: type descriptors, boxing and unboxing of the tagged values of `tagged.pxd`.
 
-    +--------------------------+--------------------------+
-    |  v.i  v.f  v.o   8 bytes |  tag             8 bytes |
-    +--------------------------+--------------------------+
-
-An int, float or bool lives in the payload and owns nothing.  TAG_OBJECT owns one reference to a
-Python object (a Tensor, str, List, Dict, Tuple, complex ...), or holds NULL in a register that is
-not yet written; None has a tag of its own, so an `int?` needs no box.  Bools are 0 or 1 in `v.i`.
+`IValue`, its tags and its inline functions are declared there, because the containers' structs need
+them while this module needs the containers; cimport them from either.
 """
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
-
-cdef extern from "Python.h":
-    # Declared nogil because the loop is a nogil function; the caller holds the GIL whenever an
-    # object is at hand (code without objects is the only code that runs without it).
-    void Py_XINCREF(PyObject *o) noexcept nogil
-    void Py_XDECREF(PyObject *o) noexcept nogil
-    void Py_INCREF(PyObject *o) noexcept nogil
-    void Py_DECREF(PyObject *o) noexcept nogil
-
-
-cdef enum Tag:
-    TAG_NONE = 0
-    TAG_INT = 1
-    TAG_FLOAT = 2
-    TAG_BOOL = 3
-    TAG_OBJECT = 4
-
-
-cdef union Payload:
-    int64_t i
-    double f
-    PyObject *o
-
-
-cdef struct IValue:
-    Payload v
-    int64_t tag
+from ts._core.tagged cimport (
+    IValue,
+    Payload,
+    Py_DECREF,
+    Py_INCREF,
+    Py_XDECREF,
+    Py_XINCREF,
+    TAG_BOOL,
+    TAG_FLOAT,
+    TAG_INT,
+    TAG_NONE,
+    TAG_OBJECT,
+    Tag,
+    copy_value,
+    release,
+    retain,
+    set_bool,
+    set_float,
+    set_int,
+    set_none,
+    set_object,
+    set_object_steal,
+)
 
 
-cdef inline void release(IValue *x) noexcept nogil:
-    """Give back what `x` owns; `x` is unset afterwards and must be written before it is read."""
-    if x.tag == TAG_OBJECT:
-        Py_XDECREF(x.v.o)
-
-
-cdef inline void retain(IValue *x) noexcept nogil:
-    """Take one more reference to what `x` holds."""
-    if x.tag == TAG_OBJECT:
-        Py_XINCREF(x.v.o)
-
-
-cdef inline void copy_value(IValue *dst, IValue *src) noexcept nogil:
-    """dst := src, with a reference of its own; what `dst` held is released last (it may own src)."""
-    cdef IValue old = dst[0]
-    retain(src)
-    dst[0] = src[0]
-    release(&old)
-
-
-cdef inline void set_int(IValue *dst, int64_t x) noexcept nogil:
-    cdef IValue old = dst[0]
-    dst.v.i = x
-    dst.tag = TAG_INT
-    release(&old)
-
-
-cdef inline void set_float(IValue *dst, double x) noexcept nogil:
-    cdef IValue old = dst[0]
-    dst.v.f = x
-    dst.tag = TAG_FLOAT
-    release(&old)
-
-
-cdef inline void set_bool(IValue *dst, bint x) noexcept nogil:
-    cdef IValue old = dst[0]
-    dst.v.i = 1 if x else 0
-    dst.tag = TAG_BOOL
-    release(&old)
-
-
-cdef inline void set_none(IValue *dst) noexcept nogil:
-    cdef IValue old = dst[0]
-    dst.v.i = 0
-    dst.tag = TAG_NONE
-    release(&old)
-
-
-cdef inline void set_object_steal(IValue *dst, PyObject *x) noexcept nogil:
-    """dst := x; the reference that the caller owns moves into `dst`."""
-    cdef IValue old = dst[0]
-    dst.v.o = x
-    dst.tag = TAG_OBJECT
-    release(&old)
-
-
-cdef inline void set_object(IValue *dst, object x) noexcept:
-    """dst := x, with a new reference."""
-    Py_INCREF(<PyObject *>x)
-    set_object_steal(dst, <PyObject *>x)
+cdef enum Kind:
+    """What a TypeSpec describes; `KINDS` in ivalue.pyx maps the IR's class names to these."""
+    KIND_ANY = 0
+    KIND_NONE = 1
+    KIND_INT = 2          # also ScalarType, Layout and MemoryFormat, which are ints in PyTorch
+    KIND_FLOAT = 3
+    KIND_BOOL = 4
+    KIND_COMPLEX = 5
+    KIND_STR = 6
+    KIND_NUMBER = 7       # Scalar: int, float, bool or complex
+    KIND_TENSOR = 8
+    KIND_DEVICE = 9
+    KIND_LIST = 10        # children: element
+    KIND_DICT = 11        # children: key, value
+    KIND_TUPLE = 12       # children: elements; detail: (name, field names) of a NamedTuple
+    KIND_OPTIONAL = 13    # children: the type that may be None
+    KIND_UNION = 14       # children: alternatives
+    KIND_CLASS = 15       # detail: the Python class whose instances are accepted, or None
+    KIND_ENUM = 16        # detail: the Python enum class
+    KIND_OBJECT = 17      # passed through as it is: Generator, Stream, Future, functions, modules
 
 
 cdef class TypeSpec:
     """A type as the core needs it at the border to Python and in containers: kind, children, text.
 
-    Built from `ts.ir.types` by the bytecode stage; the core never sees the types themselves.
-    """
-    cdef readonly int kind            # one of the KIND_ constants in ivalue.pyx
-    cdef readonly tuple children      # element types
-    cdef readonly str text            # PyTorch's spelling, for messages
-    cdef readonly object detail       # names of a NamedTuple's fields, a class ...
+    Built from `ts.ir.types` by the bytecode stage; the core never sees the types themselves:
 
+        TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], text="int"),), "List[int]")
+    """
+    cdef readonly int kind            # one of the KIND_ constants
+    cdef readonly tuple children      # element types
+    cdef readonly str text            # PyTorch's annotation spelling, for messages
+    cdef readonly object detail       # (name, fields) of a NamedTuple, a class ...
+    cdef readonly bint plain          # values own no Python object: int, float, bool, None
+    cdef readonly bint acyclic        # plain, or str, complex: cannot be part of a reference cycle
+    cdef TypeSpec list_of             # the spec of a list of this, made on first use
+    cdef object namedtuple            # the Python class that a NamedTuple is boxed to
+
+
+cdef TypeSpec INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC
+
+# The spec of List[element], the same object each time.
+cdef TypeSpec list_spec(TypeSpec element)
+cdef TypeSpec tuple_spec(tuple elements)
 
 # Python object -> IValue by type; raises TypeError when `x` is not of that type.  New reference.
+# `out` is written without releasing what it held.
 cdef int unbox(object x, TypeSpec spec, IValue *out) except -1
 # IValue -> Python object: lists, dicts, tuples are copied deeply into Python's own.  New reference.
 cdef object box(IValue *x)
 # The same without copying containers: List, Dict and Tuple objects as they are.
 cdef object box_shallow(IValue *x)
+# The inverse of box_shallow: no type is known, no container is converted.
+cdef int unbox_shallow(object x, IValue *out) except -1

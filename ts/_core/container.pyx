@@ -1,0 +1,738 @@
+"""The bodies of List, Dict, Tuple and Object; `container.pxd` draws them and holds the fast accessors.
+
+In: IValues.  Out: IValues, or the text and the truth of a comparison.  From Python, core containers can be
+looked at (len, iteration, ==, repr) but are made by `ivalue.to_core` and changed by operators only:
+
+    >>> to_core([1, 2], List[int])
+    [1, 2]
+
+Dict is the compact hash table that CPython has: entries in insertion order, and an index of entry
+numbers with open addressing.  A removed entry is marked, and the marks are swept when the table grows.
+Keys are int, float, bool, str or complex, compared by value, or tensors, compared by identity.
+
+The garbage collector sees the objects that the C arrays hold: Cython writes traversal only for
+attributes that are Python objects, so the two slots of each class are replaced at import by functions
+that do what Cython's do and visit the items as well.  Classes are final, so nothing inherits old slots.
+"""
+
+cimport cython
+from libc.math cimport isnan
+from libc.stdint cimport uint64_t
+from libc.stdio cimport snprintf
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memset
+
+from ts._core.ivalue cimport (
+    COMPLEX_SPEC,
+    box_shallow,
+    set_none,
+    unbox_shallow,
+)
+
+
+cdef extern from *:
+    """
+    static CYTHON_INLINE Py_hash_t ts_str_hash(PyObject *s) {
+        Py_hash_t h = ((PyASCIIObject *)s)->hash;   /* cached in the string; -1 when not yet computed */
+        return h != -1 ? h : PyObject_Hash(s);
+    }
+    /* Strings that are ready, exact, and known to have equal hashes. */
+    static CYTHON_INLINE int ts_str_equal(PyObject *a, PyObject *b) {
+        Py_ssize_t n = PyUnicode_GET_LENGTH(a);
+        int kind = PyUnicode_KIND(a);
+        return n == PyUnicode_GET_LENGTH(b) && kind == (int)PyUnicode_KIND(b)
+            && memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b), (size_t)n * kind) == 0;
+    }
+    static CYTHON_INLINE Py_hash_t ts_bits_hash(double x) {
+        union { double f; uint64_t i; } u;
+        u.f = x == 0.0 ? 0.0 : x;                   /* 0.0 and -0.0 are one key */
+        u.i *= 0x9E3779B97F4A7C15ULL;               /* the low bits of doubles are mostly zero */
+        return (Py_hash_t)(u.i ^ (u.i >> 32));
+    }
+    """
+    Py_hash_t ts_str_hash(PyObject *s) noexcept nogil
+    bint ts_str_equal(PyObject *a, PyObject *b) noexcept nogil
+    Py_hash_t ts_bits_hash(double x) noexcept nogil
+
+
+cdef extern from "Python.h":
+    bint PyUnicode_CheckExact(PyObject *o) noexcept nogil
+    bint PyComplex_CheckExact(PyObject *o) noexcept nogil
+    void PyObject_GC_UnTrack(void *o) noexcept
+    # The slots of a type, with borrowed pointers: the collector's reference counting is at work while they run.
+    ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
+    ctypedef int (*Traverse "traverseproc")(PyObject *x, Visit visit, void *arg) noexcept
+    ctypedef int (*Clear "inquiry")(PyObject *x) noexcept
+    ctypedef struct TypeSlots "PyTypeObject":
+        Traverse tp_traverse
+        Clear tp_clear
+    void PyType_Modified(TypeSlots *t) noexcept
+    int PyUnicode_Compare(object a, object b) except? -1
+    ctypedef struct Py_complex:
+        double real
+        double imag
+    ctypedef struct PyComplexObject:
+        Py_complex cval
+
+
+# ---------------------------------------------------------------- failure
+
+cdef int raise_list_index() except -1 nogil:
+    with gil:
+        raise IndexError("list index out of range")
+
+
+cdef int raise_key_error(IValue *key) except -1 nogil:
+    with gil:
+        raise RuntimeError(f"KeyError: {value_text(key)}")
+
+
+cdef int raise_no_memory() except -1 nogil:
+    with gil:
+        raise MemoryError()
+
+
+# ---------------------------------------------------------------- List
+
+@cython.final
+@cython.freelist(64)
+cdef class List:
+    def __dealloc__(self):
+        release_items(self.items, self.size)
+        free(self.items)
+
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, Py_ssize_t i):
+        cdef IValue *place = list_at(<PyObject *>self, i)
+        if place == NULL:
+            raise_list_index()
+        return box_shallow(place)
+
+    def __iter__(self):
+        cdef Py_ssize_t i = 0
+        while i < self.size:
+            yield box_shallow(&self.items[i])
+            i += 1
+
+    def __eq__(self, other):
+        return core_equal(self, other)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return core_text(self)
+
+
+cdef List list_new(TypeSpec spec, Py_ssize_t capacity):
+    cdef List x = List.__new__(List)
+    if spec is not None:
+        x.spec = spec
+        if (<TypeSpec>spec.children[0]).acyclic:
+            PyObject_GC_UnTrack(<PyObject *>x)  # nothing in it can lead back to it
+    if capacity > 0:
+        x.items = <IValue *>malloc(capacity * sizeof(IValue))
+        if x.items == NULL:
+            raise MemoryError()
+        x.capacity = capacity
+    return x
+
+
+cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil:
+    """Make room for `size` items, with spare room so that appends cost constant time."""
+    cdef Py_ssize_t capacity
+    cdef void *items
+    if size <= (<List>x).capacity:
+        return 0
+    capacity = size + (size >> 3) + 6
+    if size > (<Py_ssize_t>1 << 58):
+        return raise_no_memory()
+    items = realloc((<List>x).items, capacity * sizeof(IValue))
+    if items == NULL:
+        return raise_no_memory()
+    (<List>x).items = <IValue *>items
+    (<List>x).capacity = capacity
+    return 0
+
+
+cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil:
+    """Move item `i` (in range) to `out`, whose old value is not released, and close the gap."""
+    cdef IValue *items = (<List>x).items
+    cdef Py_ssize_t rest = (<List>x).size - i - 1
+    out[0] = items[i]
+    if rest:
+        memmove(items + i, items + i + 1, rest * sizeof(IValue))
+    (<List>x).size = (<List>x).size - 1
+    return 0
+
+
+cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        release(items + i)
+
+
+# ---------------------------------------------------------------- Tuple
+
+@cython.final
+@cython.freelist(64)
+cdef class Tuple:
+    def __dealloc__(self):
+        release_items(self.items, self.size)
+        if self.items != self.inline_items:
+            free(self.items)
+
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, Py_ssize_t i):
+        if i < 0:
+            i += self.size
+        if not 0 <= i < self.size:
+            raise IndexError("tuple index out of range")
+        return box_shallow(&self.items[i])
+
+    def __iter__(self):
+        for i in range(self.size):
+            yield box_shallow(&self.items[i])
+
+    def __eq__(self, other):
+        return core_equal(self, other)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return core_text(self)
+
+
+cdef Tuple tuple_new(TypeSpec spec, Py_ssize_t size):
+    cdef Tuple x = Tuple.__new__(Tuple)
+    x.spec = spec
+    if size <= INLINE_ITEMS:
+        x.items = x.inline_items
+    else:
+        x.items = <IValue *>malloc(size * sizeof(IValue))
+        if x.items == NULL:
+            raise MemoryError()
+    memset(x.items, 0, size * sizeof(IValue))  # TAG_NONE is 0
+    x.size = size
+    return x
+
+
+# ---------------------------------------------------------------- Object
+
+@cython.final
+@cython.trashcan(True)  # linked structures may be deep
+cdef class Object:
+    def __dealloc__(self):
+        release_items(self.slots, self.size)
+        free(self.slots)
+
+
+cdef Object object_new(object cls, Py_ssize_t size):
+    cdef Object x = Object.__new__(Object)
+    x.cls = cls
+    x.slots = <IValue *>malloc(max(size, 1) * sizeof(IValue))
+    if x.slots == NULL:
+        raise MemoryError()
+    memset(x.slots, 0, size * sizeof(IValue))
+    x.size = size
+    return x
+
+
+# ---------------------------------------------------------------- Dict
+
+@cython.final
+@cython.freelist(16)
+cdef class Dict:
+    def __cinit__(self):
+        self.mask = -1
+
+    def __dealloc__(self):
+        dict_clear(<PyObject *>self)
+
+    def __len__(self):
+        return self.size
+
+    def __contains__(self, key):
+        cdef IValue k
+        unbox_shallow(key, &k)
+        try:
+            return dict_find(<PyObject *>self, &k) != NULL
+        finally:
+            release(&k)
+
+    def __getitem__(self, key):
+        cdef IValue k
+        cdef IValue *place
+        unbox_shallow(key, &k)
+        try:
+            place = dict_find(<PyObject *>self, &k)
+            if place == NULL:
+                raise KeyError(key)
+            return box_shallow(place)
+        finally:
+            release(&k)
+
+    def __iter__(self):
+        cdef Py_ssize_t i = 0
+        while i < self.used:
+            if self.entries[i].key.tag != TAG_DELETED:
+                yield box_shallow(&self.entries[i].key)
+            i += 1
+
+    def __eq__(self, other):
+        return core_equal(self, other)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return core_text(self)
+
+
+cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected):
+    cdef Dict x = Dict.__new__(Dict)
+    cdef Py_ssize_t slots = 8
+    if spec is not None:
+        x.spec = spec
+        if (<TypeSpec>spec.children[0]).acyclic and (<TypeSpec>spec.children[1]).acyclic:
+            PyObject_GC_UnTrack(<PyObject *>x)
+    if expected > 0:
+        while capacity_of(slots) < expected:
+            slots *= 2
+        resize(x, slots)
+    return x
+
+
+cdef inline Py_ssize_t capacity_of(Py_ssize_t slots) noexcept nogil:
+    """Entries that an index of so many slots takes: at most two thirds are full, so probes stay short."""
+    return slots * 2 // 3
+
+
+cdef inline Py_hash_t key_hash(IValue *key) noexcept nogil:
+    if key.tag == TAG_OBJECT:
+        if PyUnicode_CheckExact(key.v.o):
+            return ts_str_hash(key.v.o)
+        if PyComplex_CheckExact(key.v.o):
+            return ts_bits_hash((<PyComplexObject *>key.v.o).cval.real) ^ (
+                3 * ts_bits_hash((<PyComplexObject *>key.v.o).cval.imag)
+            )
+        return <Py_hash_t>(<size_t>key.v.o >> 4)
+    if key.tag == TAG_FLOAT:
+        return ts_bits_hash(key.v.f)
+    return key.v.i
+
+
+cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
+    """Equality of keys whose hashes are equal."""
+    if a.tag == TAG_OBJECT:
+        if a.v.o == b.v.o:
+            return True
+        if PyUnicode_CheckExact(a.v.o) and PyUnicode_CheckExact(b.v.o):
+            return ts_str_equal(a.v.o, b.v.o)
+        if PyComplex_CheckExact(a.v.o) and PyComplex_CheckExact(b.v.o):
+            return (<PyComplexObject *>a.v.o).cval.real == (<PyComplexObject *>b.v.o).cval.real and (
+                <PyComplexObject *>a.v.o
+            ).cval.imag == (<PyComplexObject *>b.v.o).cval.imag
+        return False
+    if a.tag == TAG_FLOAT:
+        return a.v.f == b.v.f
+    return a.v.i == b.v.i
+
+
+cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Py_hash_t hash) noexcept nogil:
+    """The index slot of `key`, or -1.  The dict is not empty."""
+    cdef size_t mask = <size_t>x.mask, perturb = <size_t>hash, i = <size_t>hash & mask
+    cdef int32_t entry
+    while True:
+        entry = x.index[i]
+        if entry >= 0:
+            if x.entries[entry].hash == hash and keys_equal(&x.entries[entry].key, key):
+                return i
+        elif entry == INDEX_EMPTY:
+            return -1
+        perturb >>= 5
+        i = (i * 5 + perturb + 1) & mask
+
+
+cdef IValue *dict_find(PyObject *x, IValue *key) noexcept nogil:
+    cdef Py_ssize_t slot
+    if (<Dict>x).size == 0:
+        return NULL
+    slot = find_slot(<Dict>x, key, key_hash(key))
+    if slot < 0:
+        return NULL
+    return &(<Dict>x).entries[(<Dict>x).index[slot]].value
+
+
+cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
+    """Move the live entries to a fresh table of `slots` (a power of two) index slots."""
+    cdef Py_ssize_t capacity = capacity_of(slots), i, n = 0
+    cdef DictEntry *entries
+    cdef int32_t *index
+    cdef size_t mask = slots - 1, perturb, at
+    if slots > (<Py_ssize_t>1 << 31):
+        return raise_no_memory()
+    entries = <DictEntry *>malloc(capacity * sizeof(DictEntry) + slots * sizeof(int32_t))
+    if entries == NULL:
+        return raise_no_memory()
+    index = <int32_t *>(entries + capacity)
+    memset(index, 0xff, slots * sizeof(int32_t))  # INDEX_EMPTY
+    for i in range(x.used):
+        if x.entries[i].key.tag == TAG_DELETED:
+            continue
+        entries[n] = x.entries[i]
+        perturb = <size_t>entries[n].hash
+        at = perturb & mask
+        while index[at] != INDEX_EMPTY:
+            perturb >>= 5
+            at = (at * 5 + perturb + 1) & mask
+        index[at] = <int32_t>n
+        n += 1
+    free(x.entries)
+    x.entries = entries
+    x.index = index
+    x.used = n
+    x.mask = mask
+    return 0
+
+
+cdef IValue *dict_place(PyObject *x, IValue *key, bint *is_new) except NULL nogil:
+    return place(<Dict>x, key, is_new)
+
+
+cdef IValue *place(Dict x, IValue *key, bint *is_new) except NULL nogil:
+    cdef Py_hash_t hash = key_hash(key)
+    cdef Py_ssize_t slot
+    cdef size_t mask, perturb, at
+    cdef DictEntry *entry
+    if x.size:
+        slot = find_slot(x, key, hash)
+        if slot >= 0:
+            is_new[0] = False
+            return &x.entries[x.index[slot]].value
+    if x.used >= capacity_of(x.mask + 1):  # full: grow, or only sweep when many entries are deleted
+        slot = 8
+        while capacity_of(slot) <= x.size + (x.size >> 1):
+            slot *= 2
+        resize(x, slot)
+    mask = <size_t>x.mask
+    perturb = <size_t>hash
+    at = perturb & mask
+    while x.index[at] >= 0:
+        perturb >>= 5
+        at = (at * 5 + perturb + 1) & mask
+    entry = &x.entries[x.used]
+    x.index[at] = <int32_t>x.used
+    x.used += 1
+    x.size += 1
+    retain(key)
+    entry.key = key[0]
+    entry.hash = hash
+    entry.value.v.i = 0
+    entry.value.tag = TAG_NONE
+    is_new[0] = True
+    return &entry.value
+
+
+cdef int dict_set(PyObject *x, IValue *key, IValue *value) except -1 nogil:
+    cdef bint is_new
+    copy_value(dict_place(x, key, &is_new), value)
+    return 0
+
+
+cdef bint dict_pop(PyObject *x, IValue *key, IValue *out) noexcept nogil:
+    return pop(<Dict>x, key, out)
+
+
+cdef bint pop(Dict x, IValue *key, IValue *out) noexcept nogil:
+    """Move the value of `key` to `out` (whose old value is not released) and drop the entry."""
+    cdef Py_ssize_t slot
+    cdef DictEntry *entry
+    cdef IValue old_key
+    if x.size == 0:
+        return False
+    slot = find_slot(x, key, key_hash(key))
+    if slot < 0:
+        return False
+    entry = &x.entries[x.index[slot]]
+    x.index[slot] = INDEX_DELETED
+    x.size -= 1
+    old_key = entry.key
+    out[0] = entry.value
+    entry.key.tag = TAG_DELETED
+    if x.size == 0:  # nothing left: start afresh instead of sweeping later
+        x.used = 0
+        memset(x.index, 0xff, (x.mask + 1) * sizeof(int32_t))
+    release(&old_key)
+    return True
+
+
+cdef void dict_clear(PyObject *x) noexcept nogil:
+    clear(<Dict>x)
+
+
+cdef void clear(Dict x) noexcept nogil:
+    cdef DictEntry *entries = x.entries
+    cdef Py_ssize_t i, used = x.used
+    x.entries = NULL
+    x.index = NULL
+    x.size = 0
+    x.used = 0
+    x.mask = -1
+    for i in range(used):
+        if entries[i].key.tag != TAG_DELETED:
+            release(&entries[i].key)
+            release(&entries[i].value)
+    free(entries)
+
+
+# ---------------------------------------------------------------- garbage collection
+
+cdef Traverse list_base_traverse = (<TypeSlots *>List).tp_traverse
+cdef Traverse tuple_base_traverse = (<TypeSlots *>Tuple).tp_traverse
+cdef Traverse dict_base_traverse = (<TypeSlots *>Dict).tp_traverse
+cdef Traverse object_base_traverse = (<TypeSlots *>Object).tp_traverse
+cdef Clear list_base_clear = (<TypeSlots *>List).tp_clear
+cdef Clear tuple_base_clear = (<TypeSlots *>Tuple).tp_clear
+cdef Clear dict_base_clear = (<TypeSlots *>Dict).tp_clear
+cdef Clear object_base_clear = (<TypeSlots *>Object).tp_clear
+
+
+cdef inline int visit_value(IValue *x, Visit visit, void *arg) noexcept:
+    if x.tag == TAG_OBJECT and x.v.o != NULL:
+        return visit(x.v.o, arg)
+    return 0
+
+
+cdef int visit_items(IValue *items, Py_ssize_t n, Visit visit, void *arg) noexcept:
+    cdef Py_ssize_t i
+    cdef int status
+    for i in range(n):
+        status = visit_value(items + i, visit, arg)
+        if status:
+            return status
+    return 0
+
+
+cdef int list_traverse(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef int status = list_base_traverse(x, visit, arg)
+    return status if status else visit_items((<List>x).items, (<List>x).size, visit, arg)
+
+
+cdef int tuple_traverse(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef int status = tuple_base_traverse(x, visit, arg)
+    return status if status else visit_items((<Tuple>x).items, (<Tuple>x).size, visit, arg)
+
+
+cdef int object_traverse(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef int status = object_base_traverse(x, visit, arg)
+    return status if status else visit_items((<Object>x).slots, (<Object>x).size, visit, arg)
+
+
+cdef int dict_traverse(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef int status = dict_base_traverse(x, visit, arg)
+    cdef Py_ssize_t i
+    for i in range((<Dict>x).used):
+        if status == 0 and (<Dict>x).entries[i].key.tag != TAG_DELETED:
+            status = visit_value(&(<Dict>x).entries[i].key, visit, arg)
+            if status == 0:
+                status = visit_value(&(<Dict>x).entries[i].value, visit, arg)
+    return status
+
+
+cdef int list_clear(PyObject *x) noexcept:
+    cdef Py_ssize_t n = (<List>x).size
+    cdef IValue *items = (<List>x).items
+    (<List>x).size = (<List>x).capacity = 0
+    (<List>x).items = NULL
+    release_items(items, n)
+    free(items)
+    return list_base_clear(x)
+
+
+cdef int tuple_clear(PyObject *x) noexcept:
+    cdef Py_ssize_t i
+    for i in range((<Tuple>x).size):
+        set_none(&(<Tuple>x).items[i])
+    return tuple_base_clear(x)
+
+
+cdef int object_clear(PyObject *x) noexcept:
+    cdef Py_ssize_t i
+    for i in range((<Object>x).size):
+        set_none(&(<Object>x).slots[i])
+    return object_base_clear(x)
+
+
+cdef int dict_clear_slot(PyObject *x) noexcept:
+    dict_clear(x)
+    return dict_base_clear(x)
+
+
+cdef void replace_gc_slots(type cls, Traverse traverse, Clear clear) noexcept:
+    cdef TypeSlots *slots = <TypeSlots *>cls
+    slots.tp_traverse = traverse
+    slots.tp_clear = clear
+    PyType_Modified(slots)
+
+
+replace_gc_slots(List, list_traverse, list_clear)
+replace_gc_slots(Tuple, tuple_traverse, tuple_clear)
+replace_gc_slots(Object, object_traverse, object_clear)
+replace_gc_slots(Dict, dict_traverse, dict_clear_slot)
+
+
+# ---------------------------------------------------------------- comparison
+
+cdef object core_equal(object a, object b):
+    """`==` from Python between two core containers."""
+    cdef IValue x, y
+    if type(a) is not type(b):
+        return NotImplemented
+    x.tag = y.tag = TAG_OBJECT
+    x.v.o = <PyObject *>a
+    y.v.o = <PyObject *>b
+    return bool(values_equal(&x, &y))
+
+
+cdef bint items_equal(IValue *a, Py_ssize_t m, IValue *b, Py_ssize_t n) except -1:
+    cdef Py_ssize_t i
+    if m != n:
+        return False
+    for i in range(n):
+        if not values_equal(a + i, b + i):
+            return False
+    return True
+
+
+cdef bint values_equal(IValue *a, IValue *b) except -1:
+    if a.tag != TAG_OBJECT or b.tag != TAG_OBJECT:
+        if a.tag != b.tag:
+            return a.tag == TAG_FLOAT and b.tag == TAG_INT and a.v.f == <double>b.v.i or (
+                a.tag == TAG_INT and b.tag == TAG_FLOAT and <double>a.v.i == b.v.f
+            )
+        if a.tag == TAG_FLOAT:
+            return a.v.f == b.v.f
+        return a.tag == TAG_NONE or a.v.i == b.v.i
+    x, y = <object>a.v.o, <object>b.v.o
+    if type(x) is not type(y):
+        return False
+    if type(x) is List:
+        return items_equal((<List>x).items, (<List>x).size, (<List>y).items, (<List>y).size)
+    if type(x) is Tuple:
+        return items_equal((<Tuple>x).items, (<Tuple>x).size, (<Tuple>y).items, (<Tuple>y).size)
+    if type(x) is Dict:
+        return dicts_equal(<Dict>x, <Dict>y)
+    if PyUnicode_CheckExact(a.v.o) or PyComplex_CheckExact(a.v.o):
+        return x == y
+    return x is y
+
+
+cdef bint dicts_equal(Dict x, Dict y) except -1:
+    cdef Py_ssize_t i
+    cdef IValue *other
+    if x.size != y.size:
+        return False
+    for i in range(x.used):
+        if x.entries[i].key.tag == TAG_DELETED:
+            continue
+        other = dict_find(<PyObject *>y, &x.entries[i].key)
+        if other == NULL or not values_equal(&x.entries[i].value, other):
+            return False
+    return True
+
+
+cdef int compare_values(IValue *a, IValue *b) except? -2:
+    cdef Py_ssize_t i
+    cdef int order
+    if a.tag == TAG_FLOAT and b.tag == TAG_FLOAT:
+        if isnan(a.v.f) or isnan(b.v.f):
+            return <int>isnan(a.v.f) - <int>isnan(b.v.f)
+        return (a.v.f > b.v.f) - (a.v.f < b.v.f)
+    if a.tag != TAG_OBJECT and b.tag != TAG_OBJECT:
+        return (a.v.i > b.v.i) - (a.v.i < b.v.i)
+    if a.tag != b.tag:
+        raise TypeError("only values of one type can be ordered")
+    x, y = <object>a.v.o, <object>b.v.o
+    if type(x) is str:
+        return PyUnicode_Compare(x, y)
+    if type(x) is Tuple:
+        for i in range(min((<Tuple>x).size, (<Tuple>y).size)):
+            order = compare_values(&(<Tuple>x).items[i], &(<Tuple>y).items[i])
+            if order:
+                return order
+        return ((<Tuple>x).size > (<Tuple>y).size) - ((<Tuple>x).size < (<Tuple>y).size)
+    raise TypeError(f"values of type {type(x).__name__} cannot be ordered")
+
+
+# ---------------------------------------------------------------- text
+
+cdef str float_text(double x):
+    """PyTorch's text of a float: 17 digits, and a point after a whole number: 0.10000000000000001, 3."""
+    cdef char text[40]
+    if -9223372036854775808.0 <= x < 9223372036854775808.0 and <double>(<int64_t>x) == x:
+        return f"{<int64_t>x}."
+    if isnan(x):
+        return "nan"
+    snprintf(text, sizeof(text), "%.17g", x)
+    return text.decode("ascii")
+
+
+cdef str complex_text(object z):
+    cdef double imag = z.imag
+    sign = "-" if isnan(imag) or imag < 0 else "+"
+    return f"{float_text(z.real)}{sign}{float_text(abs(imag))}j"
+
+
+cdef str core_text(object x):
+    cdef IValue value
+    value.v.o = <PyObject *>x
+    value.tag = TAG_OBJECT
+    return value_text(&value)
+
+
+cdef str items_text(IValue *items, Py_ssize_t n):
+    cdef Py_ssize_t i
+    return ", ".join([value_text(items + i) for i in range(n)])
+
+
+cdef str value_text(IValue *x):
+    cdef Py_ssize_t i
+    if x.tag == TAG_FLOAT:
+        return float_text(x.v.f)
+    if x.tag == TAG_INT:
+        return str(x.v.i)
+    if x.tag != TAG_OBJECT:
+        return "None" if x.tag == TAG_NONE else ("True" if x.v.i else "False")
+    o = <object>x.v.o
+    if type(o) is str:
+        return o
+    if type(o) is List:
+        return f"[{items_text((<List>o).items, (<List>o).size)}]"
+    if type(o) is Tuple:
+        comma = "," if (<Tuple>o).size == 1 else ""
+        return f"({items_text((<Tuple>o).items, (<Tuple>o).size)}{comma})"
+    if type(o) is Dict:
+        return dict_text(<Dict>o)
+    if type(o) is complex:
+        return complex_text(o)
+    return script_text(o) if script_text is not None else str(o)
+
+
+cdef str dict_text(Dict d):
+    cdef Py_ssize_t i
+    return "{" + ", ".join([
+        f"{value_text(&d.entries[i].key)}: {value_text(&d.entries[i].value)}"
+        for i in range(d.used) if d.entries[i].key.tag != TAG_DELETED
+    ]) + "}"
+
+
+cdef object script_text = None
+
+
+def register_script_text(function):
+    """Say how `print` and `str()` of scripts show other objects (tensors): function(object) -> str."""
+    global script_text
+    script_text = function

@@ -1,0 +1,596 @@
+"""The border to Python: boxing, unboxing, and the type descriptors that guide them.
+
+In: a Python object and the TypeSpec of the parameter it is given for.  Out: an IValue; and back.
+
+    unbox(3, FLOAT)                  payload 3.0, TAG_FLOAT
+    unbox([1, 2], List[int])         a core List with two unboxed ints, TAG_OBJECT
+    unbox(1.5, INT)                  TypeError: Expected a value of type 'int' but instead found type 'float'
+    box(...)                         Python's own list, dict, tuple, int ... again
+
+The conversions are those of PyTorch's function boundary.  An int parameter takes bools, anything with
+`__index__` or `__int__` (NumPy scalars, tensors of one element, dtypes) but no Python float; a float
+parameter takes every number; a bool parameter everything that has a truth value except str and
+containers; a list parameter any sized iterable except str and dict.
+"""
+
+from collections import namedtuple
+from collections.abc import Collection, Mapping
+
+from cpython.bool cimport PyBool_Check
+from cpython.complex cimport PyComplex_Check
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
+from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
+from cpython.long cimport PyLong_AsLongLong, PyLong_Check, PyLong_CheckExact
+from cpython.number cimport PyNumber_Check, PyNumber_Float, PyNumber_Long
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from cpython.unicode cimport PyUnicode_Check, PyUnicode_CheckExact
+
+from ts._core.container cimport (
+    Dict,
+    DictEntry,
+    List,
+    Object,
+    TAG_DELETED,
+    Tuple,
+    dict_new,
+    dict_set,
+    list_new,
+    tuple_new,
+)
+
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
+    object PyUnicode_FromObject(object x)
+
+
+# The classes of `ts.ir.types`, by `type.kind()`, and the kind that the core knows them as.
+KINDS: dict = {
+    "AnyType": KIND_ANY,
+    "NoneType": KIND_NONE,
+    "IntType": KIND_INT,
+    "ScalarTypeType": KIND_INT,
+    "LayoutType": KIND_INT,
+    "MemoryFormatType": KIND_INT,
+    "SymIntType": KIND_INT,
+    "FloatType": KIND_FLOAT,
+    "SymFloatType": KIND_FLOAT,
+    "BoolType": KIND_BOOL,
+    "SymBoolType": KIND_BOOL,
+    "ComplexType": KIND_COMPLEX,
+    "StringType": KIND_STR,
+    "NumberType": KIND_NUMBER,
+    "TensorType": KIND_TENSOR,
+    "DeviceObjType": KIND_DEVICE,
+    "ListType": KIND_LIST,
+    "DictType": KIND_DICT,
+    "TupleType": KIND_TUPLE,
+    "OptionalType": KIND_OPTIONAL,
+    "UnionType": KIND_UNION,
+    "ClassType": KIND_CLASS,
+    "EnumType": KIND_ENUM,
+}
+
+
+cdef class TypeSpec:
+    def __init__(self, int kind, tuple children=(), str text="", object detail=None):
+        self.kind = kind
+        self.children = children
+        self.text = text
+        self.detail = detail
+        self.plain = kind in (KIND_INT, KIND_FLOAT, KIND_BOOL, KIND_NONE) or (
+            kind == KIND_OPTIONAL and (<TypeSpec>children[0]).plain
+        )
+        self.acyclic = self.plain or kind in (KIND_STR, KIND_COMPLEX) or (
+            kind == KIND_OPTIONAL and (<TypeSpec>children[0]).acyclic
+        )
+
+    def __repr__(self):
+        return f"TypeSpec({self.text})"
+
+    def __reduce__(self):
+        return TypeSpec, (self.kind, self.children, self.text, self.detail)
+
+    def __eq__(self, other):
+        if not isinstance(other, TypeSpec):
+            return NotImplemented
+        return (
+            self.kind == other.kind
+            and self.text == other.text
+            and self.children == other.children
+            and self.detail == other.detail
+        )
+
+    def __hash__(self):
+        return hash((self.kind, self.text))
+
+
+INT_SPEC = TypeSpec(KIND_INT, (), "int")
+FLOAT_SPEC = TypeSpec(KIND_FLOAT, (), "float")
+BOOL_SPEC = TypeSpec(KIND_BOOL, (), "bool")
+COMPLEX_SPEC = TypeSpec(KIND_COMPLEX, (), "complex")
+STR_SPEC = TypeSpec(KIND_STR, (), "str")
+NONE_SPEC = TypeSpec(KIND_NONE, (), "NoneType")
+TENSOR_SPEC = TypeSpec(KIND_TENSOR, (), "Tensor")
+ANY_SPEC = TypeSpec(KIND_ANY, (), "Any")
+NUMBER_SPEC = TypeSpec(KIND_NUMBER, (), "number")
+DEVICE_SPEC = TypeSpec(KIND_DEVICE, (), "Device")
+# The element-less specs under their Python names, for whoever builds specs by hand.
+SPECS: dict = {
+    s.text: s
+    for s in (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC, NUMBER_SPEC, DEVICE_SPEC)
+}
+
+
+cdef TypeSpec list_spec(TypeSpec element):
+    if element.list_of is None:
+        element.list_of = TypeSpec(KIND_LIST, (element,), f"List[{element.text}]")
+    return element.list_of
+
+
+cdef TypeSpec tuple_spec(tuple elements):
+    cdef TypeSpec element
+    return TypeSpec(KIND_TUPLE, elements, f"Tuple[{', '.join([element.text for element in elements])}]")
+
+
+# ---------------------------------------------------------------- types defined elsewhere
+
+cdef object tensor_type = None
+cdef object device_type = None
+cdef dict code_of_type = {}
+
+
+def register_tensor_type(type cls not None):
+    """Say which class `Tensor` parameters accept."""
+    global tensor_type
+    tensor_type = cls
+
+
+def register_device_type(type cls not None):
+    """Say which class Device parameters accept; `cls(text)` must make one from a string."""
+    global device_type
+    device_type = cls
+
+
+def register_code_type(type cls not None, code):
+    """Let int parameters accept `cls` (dtype, layout, memory_format): `code(x)` is PyTorch's number for it."""
+    code_of_type[cls] = code
+
+
+# ---------------------------------------------------------------- Python -> IValue
+
+cdef int mismatch(object x, TypeSpec spec) except -1:
+    raise TypeError(f"Expected a value of type '{spec.text}' but instead found type '{type(x).__name__}'")
+
+
+cdef int unbox_int(object x, TypeSpec spec, IValue *out) except -1:
+    cdef int overflow = 0
+    cdef long long value = 0
+    if PyLong_CheckExact(x) or PyBool_Check(x):
+        value = PyLong_AsLongLongAndOverflow(x, &overflow)
+        if overflow:
+            raise TypeError(f"Expected a value of type '{spec.text}' that fits in 64 bits but instead found {x}")
+    elif PyFloat_Check(x) or PyComplex_Check(x):
+        mismatch(x, spec)
+    elif type(x) in code_of_type:
+        value = code_of_type[type(x)](x)
+    elif PyLong_Check(x) or hasattr(x, "__index__") or hasattr(x, "__int__"):
+        try:
+            value = PyLong_AsLongLong(x if hasattr(x, "__index__") else PyNumber_Long(x))
+        except (TypeError, ValueError, RuntimeError):
+            try:
+                value = PyLong_AsLongLong(PyNumber_Long(x))  # a float tensor of one element: no index, but an int
+            except (TypeError, ValueError, RuntimeError, OverflowError):
+                mismatch(x, spec)
+        except OverflowError:
+            mismatch(x, spec)
+    else:
+        mismatch(x, spec)
+    out.v.i = value
+    out.tag = TAG_INT
+    return 0
+
+
+cdef int unbox_float(object x, TypeSpec spec, IValue *out) except -1:
+    cdef double value = 0.0
+    if PyFloat_Check(x):
+        value = PyFloat_AS_DOUBLE(x)
+    elif PyUnicode_Check(x) or PyComplex_Check(x) or not PyNumber_Check(x):
+        mismatch(x, spec)
+    else:
+        try:
+            value = PyNumber_Float(x)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            mismatch(x, spec)
+    out.v.f = value
+    out.tag = TAG_FLOAT
+    return 0
+
+
+cdef int unbox_bool(object x, TypeSpec spec, IValue *out) except -1:
+    cdef bint value = False
+    if x is True or x is False or x is None:
+        value = x is True
+    elif not hasattr(type(x), "__bool__"):
+        mismatch(x, spec)
+    else:
+        try:
+            value = bool(x)
+        except (TypeError, ValueError, RuntimeError):
+            mismatch(x, spec)
+    out.v.i = value
+    out.tag = TAG_BOOL
+    return 0
+
+
+cdef int unbox_complex(object x, TypeSpec spec, IValue *out) except -1:
+    if type(x) is not complex:
+        if PyUnicode_Check(x):
+            mismatch(x, spec)
+        try:
+            x = complex(x)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            mismatch(x, spec)
+    return put_object(x, out)
+
+
+cdef inline int put_object(object x, IValue *out) except -1:
+    Py_INCREF(<PyObject *>x)
+    out.v.o = <PyObject *>x
+    out.tag = TAG_OBJECT
+    return 0
+
+
+cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
+    """A Scalar keeps the kind of number that it is given as."""
+    if PyBool_Check(x):
+        return unbox_bool(x, spec, out)
+    if PyLong_Check(x):
+        return unbox_int(x, spec, out)
+    if PyFloat_Check(x):
+        return unbox_float(x, spec, out)
+    if PyComplex_Check(x):
+        return unbox_complex(x, spec, out)
+    if hasattr(x, "item") and PyNumber_Check(x):  # NumPy's scalars, and tensors of one element
+        try:
+            item = x.item()
+        except (TypeError, ValueError, RuntimeError):
+            mismatch(x, spec)
+        if item is not x and isinstance(item, (bool, int, float, complex)):
+            return unbox_number(item, spec, out)
+    if type(x) in code_of_type or hasattr(x, "__index__"):
+        return unbox_int(x, spec, out)
+    return mismatch(x, spec)
+
+
+cdef int unbox_list(object x, TypeSpec spec, IValue *out) except -1:
+    cdef List result
+    cdef TypeSpec element = <TypeSpec>spec.children[0]
+    cdef Py_ssize_t i, n
+    if type(x) is List:
+        return put_object(x, out)
+    if PyList_CheckExact(x):
+        n = PyList_GET_SIZE(x)
+        result = list_new(spec, n)
+        for i in range(n):
+            if i >= PyList_GET_SIZE(x):  # converting an element ran Python code that shortened x
+                break
+            unbox(<object>PyList_GET_ITEM(x, i), element, &result.items[i])
+            result.size = i + 1
+        return put_object(result, out)
+    if isinstance(x, (str, bytes, Mapping)) or type(x) is tensor_type or not isinstance(x, Collection):
+        if not (hasattr(type(x), "__len__") and hasattr(type(x), "__getitem__") and hasattr(x, "__array__")) or type(x) is tensor_type:
+            return mismatch(x, spec)
+    return unbox_list(list(x), spec, out)
+
+
+cdef int unbox_dict(object x, TypeSpec spec, IValue *out) except -1:
+    cdef Dict result
+    cdef IValue key, value
+    cdef TypeSpec key_spec = <TypeSpec>spec.children[0], value_spec = <TypeSpec>spec.children[1]
+    if type(x) is Dict:
+        return put_object(x, out)
+    if not isinstance(x, Mapping):
+        try:
+            x = dict(x)
+        except (TypeError, ValueError):
+            return mismatch(x, spec)
+    result = dict_new(spec, len(x))
+    for k, v in list(x.items()):
+        unbox(k, key_spec, &key)
+        try:
+            unbox(v, value_spec, &value)
+            try:
+                dict_set(<PyObject *>result, &key, &value)
+            finally:
+                release(&value)
+        finally:
+            release(&key)
+    return put_object(result, out)
+
+
+cdef int unbox_tuple(object x, TypeSpec spec, IValue *out) except -1:
+    cdef Tuple result
+    cdef Py_ssize_t i, n = len(spec.children)
+    if type(x) is Tuple:
+        return put_object(x, out)
+    if not isinstance(x, (tuple, list)):
+        return mismatch(x, spec)
+    x = tuple(x)
+    if len(x) != n:
+        raise TypeError(f"Object {x} had a different number of elements than type {spec.text}")
+    result = tuple_new(spec, n)
+    for i in range(n):
+        unbox(x[i], <TypeSpec>spec.children[i], &result.items[i])
+    return put_object(result, out)
+
+
+cdef int unbox_union(object x, TypeSpec spec, IValue *out) except -1:
+    """The first alternative that is `x`'s own type, else the first that accepts it."""
+    cdef TypeSpec own, alternative
+    try:
+        own = infer_spec(x)
+    except TypeError:
+        own = None
+    if own is not None:
+        for alternative in spec.children:
+            if alternative.kind == own.kind and alternative.text == own.text:
+                return unbox(x, alternative, out)
+    for alternative in spec.children:
+        try:
+            return unbox(x, alternative, out)
+        except TypeError:
+            continue
+    return mismatch(x, spec)
+
+
+cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
+    cdef int kind = spec.kind
+    if kind == KIND_OPTIONAL:
+        if x is None:
+            out.v.i = 0
+            out.tag = TAG_NONE
+            return 0
+        return unbox_optional(x, spec, out)
+    if kind == KIND_INT:
+        return unbox_int(x, spec, out)
+    if kind == KIND_FLOAT:
+        return unbox_float(x, spec, out)
+    if kind == KIND_BOOL:
+        return unbox_bool(x, spec, out)
+    if kind == KIND_TENSOR:
+        if type(x) is tensor_type or (tensor_type is not None and isinstance(x, tensor_type)):
+            return put_object(x, out)
+        return mismatch(x, spec)
+    if kind == KIND_STR:
+        if PyUnicode_CheckExact(x):
+            return put_object(x, out)
+        if PyUnicode_Check(x):
+            return put_object(PyUnicode_FromObject(x), out)
+        return mismatch(x, spec)
+    if kind == KIND_LIST:
+        return unbox_list(x, spec, out)
+    if kind == KIND_DICT:
+        return unbox_dict(x, spec, out)
+    if kind == KIND_TUPLE:
+        return unbox_tuple(x, spec, out)
+    if kind == KIND_COMPLEX:
+        return unbox_complex(x, spec, out)
+    if kind == KIND_NUMBER:
+        return unbox_number(x, spec, out)
+    if kind == KIND_NONE:
+        if x is not None:
+            return mismatch(x, spec)
+        out.v.i = 0
+        out.tag = TAG_NONE
+        return 0
+    if kind == KIND_ANY:
+        return unbox_any(x, out)
+    if kind == KIND_DEVICE:
+        if PyUnicode_Check(x) and device_type is not None:
+            x = device_type(x)
+        if device_type is None or not isinstance(x, device_type):
+            return mismatch(x, spec)
+        return put_object(x, out)
+    if kind == KIND_UNION:
+        return unbox_union(x, spec, out)
+    if kind == KIND_CLASS or kind == KIND_ENUM:
+        if isinstance(spec.detail, type) and not isinstance(x, spec.detail):
+            return mismatch(x, spec)
+        return put_object(x, out)
+    return put_object(x, out)
+
+
+cdef int unbox_optional(object x, TypeSpec spec, IValue *out) except -1:
+    """Like the type inside, but a mismatch names the Optional."""
+    try:
+        return unbox(x, <TypeSpec>spec.children[0], out)
+    except TypeError:
+        mismatch(x, spec)
+
+
+cdef int unbox_any(object x, IValue *out) except -1:
+    cdef int status
+    status = unbox_shallow(x, out)
+    if out.tag != TAG_OBJECT or not isinstance(x, (list, tuple, dict)):
+        return status
+    release(out)
+    return unbox(x, infer_spec(x), out)
+
+
+cdef int unbox_shallow(object x, IValue *out) except -1:
+    if x is None:
+        out.v.i = 0
+        out.tag = TAG_NONE
+    elif x is True or x is False:
+        out.v.i = x is True
+        out.tag = TAG_BOOL
+    elif PyLong_CheckExact(x):
+        return unbox_int(x, INT_SPEC, out)
+    elif PyFloat_CheckExact(x):
+        out.v.f = PyFloat_AS_DOUBLE(x)
+        out.tag = TAG_FLOAT
+    else:
+        return put_object(x, out)
+    return 0
+
+
+cdef TypeSpec common_spec(object values, str container):
+    """The one type of all `values`, where None beside others makes them Optional."""
+    cdef TypeSpec found = None, spec
+    cdef bint optional = False
+    for value in values:
+        if value is None:
+            optional = True
+            continue
+        spec = infer_spec(value)
+        if found is None:
+            found = spec
+        elif found != spec:
+            raise TypeError(
+                f"{container} inputs to traced functions must have consistent element type. "
+                f"Found {found.text} and {spec.text}"
+            )
+    if found is None:
+        return NONE_SPEC
+    return TypeSpec(KIND_OPTIONAL, (found,), f"Optional[{found.text}]") if optional else found
+
+
+cpdef TypeSpec infer_spec(object x):
+    """The type of a Python object that is given for an `Any`; TypeError where there is none."""
+    cdef TypeSpec key, value
+    if x is None:
+        return NONE_SPEC
+    if isinstance(x, bool):
+        return BOOL_SPEC
+    if isinstance(x, int):
+        return INT_SPEC
+    if isinstance(x, float):
+        return FLOAT_SPEC
+    if isinstance(x, complex):
+        return COMPLEX_SPEC
+    if isinstance(x, str):
+        return STR_SPEC
+    if tensor_type is not None and isinstance(x, tensor_type):
+        return TENSOR_SPEC
+    if device_type is not None and isinstance(x, device_type):
+        return DEVICE_SPEC
+    if isinstance(x, (List, Dict, Tuple)):
+        return x.spec
+    if isinstance(x, tuple):
+        return tuple_spec(tuple([infer_spec(element) for element in x]))
+    if isinstance(x, list):
+        if not x:
+            raise TypeError("List trace inputs must have elements")
+        return list_spec(common_spec(x, "List"))
+    if isinstance(x, dict):
+        if not x:
+            raise TypeError("Dictionary inputs must have entries")
+        key, value = common_spec(x.keys(), "Dictionary"), common_spec(x.values(), "Dictionary")
+        return TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
+    return TypeSpec(KIND_OBJECT, (), type(x).__name__)
+
+
+# ---------------------------------------------------------------- IValue -> Python
+
+cdef object box(IValue *x):
+    if x.tag != TAG_OBJECT:
+        return box_shallow(x)
+    cdef object o = box_shallow(x)
+    if type(o) is List:
+        return box_list(<List>o)
+    if type(o) is Tuple:
+        return box_tuple(<Tuple>o)
+    if type(o) is Dict:
+        return box_dict(<Dict>o)
+    return o
+
+
+cdef object box_shallow(IValue *x):
+    if x.tag == TAG_INT:
+        return x.v.i
+    if x.tag == TAG_FLOAT:
+        return x.v.f
+    if x.tag == TAG_BOOL:
+        return x.v.i != 0
+    if x.tag == TAG_OBJECT and x.v.o != NULL:
+        return <object>x.v.o
+    return None
+
+
+cdef object box_list(List x):
+    cdef Py_ssize_t i, n = x.size
+    cdef list result = PyList_New(n)
+    for i in range(n):
+        element = box(&x.items[i])
+        Py_INCREF(<PyObject *>element)
+        PyList_SET_ITEM(result, i, element)
+    return result
+
+
+cdef object box_tuple(Tuple x):
+    cdef Py_ssize_t i
+    cdef tuple result = PyTuple_New(x.size)
+    for i in range(x.size):
+        element = box(&x.items[i])
+        Py_INCREF(<PyObject *>element)
+        PyTuple_SET_ITEM(result, i, element)
+    if x.spec is not None and x.spec.detail is not None:
+        return named(x.spec)(*result)
+    return result
+
+
+cdef object named(TypeSpec spec):
+    """The class of a NamedTuple: the user's own where it is known, else one made from name and fields."""
+    if spec.namedtuple is None:
+        if isinstance(spec.detail, type):
+            spec.namedtuple = spec.detail
+        else:
+            name, fields = spec.detail
+            spec.namedtuple = namedtuple(name.rpartition(".")[2], fields)
+    return spec.namedtuple
+
+
+cdef object box_dict(Dict x):
+    cdef dict result = {}
+    cdef Py_ssize_t i
+    for i in range(x.used):
+        if x.entries[i].key.tag != TAG_DELETED:
+            result[box(&x.entries[i].key)] = box(&x.entries[i].value)
+    return result
+
+
+# ---------------------------------------------------------------- for Python callers
+
+def to_core(x, TypeSpec spec not None):
+    """`x` as the core holds it: a List, Dict or Tuple object, or the number or str itself."""
+    cdef IValue value
+    unbox(x, spec, &value)
+    try:
+        return box_shallow(&value)
+    finally:
+        release(&value)
+
+
+def from_core(x):
+    """The inverse: containers of the core copied deeply into Python's own."""
+    cdef IValue value
+    unbox_shallow(x, &value)
+    try:
+        return box(&value)
+    finally:
+        release(&value)
+
+
+def argument_error(str function, str name, TypeSpec spec not None, Py_ssize_t position, x, str declaration, cause=None):
+    """What a call raises for an argument of the wrong type, in PyTorch's words and class."""
+    lines = [
+        f"{function}() Expected a value of type '{spec.text}' for argument '{name}'"
+        f" but instead found type '{type(x).__name__}'.",
+        f"Position: {position}",
+        f"Value: {x!r}",
+        f"Declaration: {declaration}",
+    ]
+    if cause is not None:
+        lines.append(f"Cast error details: {cause}")
+    return RuntimeError("\n".join(lines))

@@ -1,0 +1,224 @@
+"""Arithmetic on unboxed ints, floats and bools, with the results of PyTorch 2.13.
+
+In: C integers and doubles.  Out: the same.  Opcode branches of the interpreter and the kernels of
+`prims_scalar.pyx` call the same inline functions, so a constant folded by a pass, an eager call and
+the loop agree to the last bit.
+
+    floordiv_int(-7, 2) == -4        mod_int(-7, 2) == 1        pow_int(2, 10) == 1024
+
+Ints are 64 bits wide and wrap (the build says -fwrapv).  A function that can fail takes an `out` and
+returns a Status, so that code without the GIL can leave and raise once, by `raise_status`:
+
+    status = floordiv_int_checked(a, b, &q)
+    if status: goto error                     # the error exit takes the GIL and calls raise_status
+
+Departures from Python are PyTorch's: float division by zero gives inf or nan, `round` gives a float,
+`int(nan)` is the least int, shift counts are taken modulo 64.  Where PyTorch has undefined behaviour
+(`x % 0` and `INT_MIN // -1` kill its process), the result here is an error or the wrapped value.
+"""
+
+from libc.math cimport NAN, ceil, floor, fmod, isnan, nearbyint, pow
+from libc.stdint cimport int64_t, uint64_t
+
+cdef extern from "<stdint.h>" nogil:
+    const int64_t INT64_MIN
+
+cdef enum Status:
+    OK = 0
+    DIVISION_BY_ZERO = 1           # int // 0, int % 0
+    INT_DIVMOD_BY_ZERO = 2         # divmod(int, 0)
+    FLOAT_DIVMOD_BY_ZERO = 3       # divmod(float, 0.0)
+    ZERO_TO_NEGATIVE_POWER = 4     # 0 ** -1
+    NEGATIVE_FACTORIAL = 5
+    NOT_AN_INT = 6                 # floor or ceil of nan, inf or too large a number
+    ZERO_RANGE_STEP = 7
+    INDEX_OUT_OF_RANGE = 8
+
+
+# ---------------------------------------------------------------- ints
+
+cdef inline int64_t floordiv_int(int64_t a, int64_t b) noexcept nogil:
+    """a // b, rounded towards minus infinity; b is not 0."""
+    if b == -1:
+        return -a                  # INT_MIN // -1 traps in hardware; here it wraps
+    cdef int64_t q = a / b
+    return q - 1 if (a % b != 0 and (a ^ b) < 0) else q
+
+
+cdef inline int64_t mod_int(int64_t a, int64_t b) noexcept nogil:
+    """a % b with the sign of b; b is not 0."""
+    if b == -1:
+        return 0
+    cdef int64_t r = a % b
+    return r + b if (r != 0 and (r ^ b) < 0) else r
+
+
+cdef inline Status floordiv_int_checked(int64_t a, int64_t b, int64_t *out) noexcept nogil:
+    if b == 0:
+        return DIVISION_BY_ZERO
+    out[0] = floordiv_int(a, b)
+    return OK
+
+
+cdef inline Status mod_int_checked(int64_t a, int64_t b, int64_t *out) noexcept nogil:
+    if b == 0:
+        return DIVISION_BY_ZERO
+    out[0] = mod_int(a, b)
+    return OK
+
+
+cdef inline Status truncdiv_int_checked(int64_t a, int64_t b, int64_t *out) noexcept nogil:
+    """C's division, rounded towards zero (aten::__round_to_zero_floordiv)."""
+    if b == 0:
+        return DIVISION_BY_ZERO
+    out[0] = -a if b == -1 else a / b
+    return OK
+
+
+cdef inline int64_t shift_left(int64_t a, int64_t n) noexcept nogil:
+    return <int64_t>(<uint64_t>a << (<uint64_t>n & 63))
+
+
+cdef inline int64_t shift_right(int64_t a, int64_t n) noexcept nogil:
+    return a >> (<uint64_t>n & 63)
+
+
+cdef inline int64_t abs_int(int64_t a) noexcept nogil:
+    return -a if a < 0 else a
+
+
+cdef inline int64_t gcd_int(int64_t a, int64_t b) noexcept nogil:
+    cdef uint64_t x = <uint64_t>a if a >= 0 else -<uint64_t>a
+    cdef uint64_t y = <uint64_t>b if b >= 0 else -<uint64_t>b
+    while y != 0:
+        x, y = y, x % y
+    return <int64_t>x
+
+
+cdef inline int64_t pow_int(int64_t a, int64_t n) noexcept nogil:
+    """a ** n, wrapping, for n >= 0; a negative n truncates towards 0 as integer power does."""
+    if n < 0:
+        return 1 if a == 1 else ((1 if n % 2 == 0 else -1) if a == -1 else 0)
+    cdef int64_t result = 1
+    while n > 0:
+        if n & 1:
+            result *= a
+        a *= a
+        n >>= 1
+    return result
+
+
+cdef inline Status factorial_checked(int64_t n, int64_t *out) noexcept nogil:
+    """n!, wrapping; from 66 on every product is 0 modulo 2**64."""
+    cdef int64_t i, result = 1
+    if n < 0:
+        return NEGATIVE_FACTORIAL
+    if n >= 66:
+        out[0] = 0
+        return OK
+    for i in range(2, n + 1):
+        result *= i
+    out[0] = result
+    return OK
+
+
+cdef inline Status range_length(int64_t lo, int64_t hi, int64_t step, int64_t *out) noexcept nogil:
+    """The number of steps of range(lo, hi, step)."""
+    if step > 0:
+        out[0] = <int64_t>((<uint64_t>hi - <uint64_t>lo - 1) / <uint64_t>step) + 1 if lo < hi else 0
+    elif step < 0:
+        out[0] = <int64_t>((<uint64_t>lo - <uint64_t>hi - 1) / (0 - <uint64_t>step)) + 1 if lo > hi else 0
+    else:
+        return ZERO_RANGE_STEP
+    return OK
+
+
+# ---------------------------------------------------------------- floats
+
+cdef inline double truediv(double a, double b) noexcept nogil:
+    """a / b by IEEE 754: division by zero gives inf or nan, as in PyTorch and unlike Python."""
+    return a / b
+
+
+cdef inline double floordiv_float(double a, double b) noexcept nogil:
+    return floor(a / b)
+
+
+cdef inline double mod_float(double a, double b) noexcept nogil:
+    """a % b with the sign of b; nan for b == 0, and for an infinite b, as PyTorch computes it."""
+    return fmod(fmod(a, b) + b, b)
+
+
+cdef inline Status divmod_float_checked(double a, double b, double *q, double *r) noexcept nogil:
+    cdef double rest
+    if b == 0.0:
+        return FLOAT_DIVMOD_BY_ZERO
+    rest = fmod(a, b)
+    if rest != 0.0 and (rest < 0) != (b < 0):
+        rest += b
+    q[0] = (a - rest) / b
+    r[0] = rest
+    return OK
+
+
+cdef inline Status pow_float_checked(double a, double b, double *out) noexcept nogil:
+    if a == 0.0 and b < 0.0:
+        return ZERO_TO_NEGATIVE_POWER
+    out[0] = pow(a, b)
+    return OK
+
+
+cdef inline double round_float(double a) noexcept nogil:
+    """To the nearest whole number, ties to the even one; a float, as PyTorch's round gives."""
+    return nearbyint(a)
+
+
+cdef inline double min_float(double a, double b) noexcept nogil:
+    return a if a < b else b
+
+
+cdef inline double max_float(double a, double b) noexcept nogil:
+    return a if a > b else b
+
+
+cdef inline int64_t min_int(int64_t a, int64_t b) noexcept nogil:
+    return a if a < b else b
+
+
+cdef inline int64_t max_int(int64_t a, int64_t b) noexcept nogil:
+    return a if a > b else b
+
+
+# ---------------------------------------------------------------- conversions
+
+cdef inline bint fits_int(double a) noexcept nogil:
+    return -9223372036854775808.0 <= a < 9223372036854775808.0
+
+
+cdef inline int64_t int_from_float(double a) noexcept nogil:
+    """int(a), towards zero; what does not fit becomes the least int, as x86 and so PyTorch has it."""
+    return <int64_t>a if fits_int(a) else INT64_MIN
+
+
+cdef inline Status floor_checked(double a, int64_t *out) noexcept nogil:
+    cdef double whole = floor(a)
+    if not fits_int(whole):
+        return NOT_AN_INT
+    out[0] = <int64_t>whole
+    return OK
+
+
+cdef inline Status ceil_checked(double a, int64_t *out) noexcept nogil:
+    cdef double whole = ceil(a)
+    if not fits_int(whole):
+        return NOT_AN_INT
+    out[0] = <int64_t>whole
+    return OK
+
+
+# ---------------------------------------------------------------- failure
+
+# Raises the exception that `status` stands for; takes the GIL.  Always returns -1.
+cdef int raise_status(int status) except -1 nogil
+# The same for NOT_AN_INT, which names the number.
+cdef int raise_not_an_int(double value) except -1 nogil

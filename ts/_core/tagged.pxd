@@ -1,0 +1,103 @@
+"""IValue: the 16-byte tagged value that registers, lists, dicts and tuples hold.
+
+    +--------------------------+--------------------------+
+    |  v.i  v.f  v.o   8 bytes |  tag             8 bytes |
+    +--------------------------+--------------------------+
+
+An int, float or bool lives in the payload and owns nothing.  TAG_OBJECT owns one reference to a
+Python object (a Tensor, str, List, Dict, Tuple, complex ...), or holds NULL in a register that is
+not yet written; None has a tag of its own, so an `int?` needs no box.  Bools are 0 or 1 in `v.i`.
+"""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int64_t
+
+
+cdef extern from "Python.h":
+    # Declared nogil because the loop is a nogil function; the caller holds the GIL whenever an
+    # object is at hand (code without objects is the only code that runs without it).
+    void Py_XINCREF(PyObject *o) noexcept nogil
+    void Py_XDECREF(PyObject *o) noexcept nogil
+    void Py_INCREF(PyObject *o) noexcept nogil
+    void Py_DECREF(PyObject *o) noexcept nogil
+
+
+cdef enum Tag:
+    TAG_NONE = 0
+    TAG_INT = 1
+    TAG_FLOAT = 2
+    TAG_BOOL = 3
+    TAG_OBJECT = 4
+
+
+cdef union Payload:
+    int64_t i
+    double f
+    PyObject *o
+
+
+cdef struct IValue:
+    Payload v
+    int64_t tag
+
+
+cdef inline void release(IValue *x) noexcept nogil:
+    """Give back what `x` owns; `x` is unset afterwards and must be written before it is read."""
+    if x.tag == TAG_OBJECT:
+        Py_XDECREF(x.v.o)
+
+
+cdef inline void retain(IValue *x) noexcept nogil:
+    """Take one more reference to what `x` holds."""
+    if x.tag == TAG_OBJECT:
+        Py_XINCREF(x.v.o)
+
+
+cdef inline void copy_value(IValue *dst, IValue *src) noexcept nogil:
+    """dst := src, with a reference of its own; what `dst` held is released last (it may own src)."""
+    cdef IValue old = dst[0]
+    retain(src)
+    dst[0] = src[0]
+    release(&old)
+
+
+cdef inline void set_int(IValue *dst, int64_t x) noexcept nogil:
+    cdef IValue old = dst[0]
+    dst.v.i = x
+    dst.tag = TAG_INT
+    release(&old)
+
+
+cdef inline void set_float(IValue *dst, double x) noexcept nogil:
+    cdef IValue old = dst[0]
+    dst.v.f = x
+    dst.tag = TAG_FLOAT
+    release(&old)
+
+
+cdef inline void set_bool(IValue *dst, bint x) noexcept nogil:
+    cdef IValue old = dst[0]
+    dst.v.i = 1 if x else 0
+    dst.tag = TAG_BOOL
+    release(&old)
+
+
+cdef inline void set_none(IValue *dst) noexcept nogil:
+    cdef IValue old = dst[0]
+    dst.v.i = 0
+    dst.tag = TAG_NONE
+    release(&old)
+
+
+cdef inline void set_object_steal(IValue *dst, PyObject *x) noexcept nogil:
+    """dst := x; the reference that the caller owns moves into `dst`."""
+    cdef IValue old = dst[0]
+    dst.v.o = x
+    dst.tag = TAG_OBJECT
+    release(&old)
+
+
+cdef inline void set_object(IValue *dst, object x) noexcept:
+    """dst := x, with a new reference."""
+    Py_INCREF(<PyObject *>x)
+    set_object_steal(dst, <PyObject *>x)
