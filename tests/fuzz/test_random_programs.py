@@ -1,0 +1,27 @@
+"""Random typed programs do the same scripted as in plain Python (`programs.py` says which programs)."""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ts
+from tests.fuzz.programs import ProgramWriter
+from tests.fuzz.running import ARGUMENTS, as_functions, outcome
+
+
+@st.composite
+def programs(draw):
+    """The source text of a random program; shrinks towards fewer and simpler statements."""
+    return ProgramWriter(lambda n: draw(st.integers(0, n - 1))).program()
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs())
+def test_same_as_python(source):
+    """From a string and from live source, the scripted program gives what CPython gives."""
+    python = as_functions(source)["f"]
+    from_string = ts.jit.CompilationUnit(source).f
+    from_function = ts.jit.script(python)
+    for arguments in ARGUMENTS:
+        expected = outcome(python, arguments)
+        assert outcome(from_string, arguments) == expected, arguments
+        assert outcome(from_function, arguments) == expected, arguments
