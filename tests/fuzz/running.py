@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import linecache
 from collections.abc import Callable
-from typing import Any, List, Tuple  # noqa: UP035 - the programs are written with these
+from typing import Any, List, Tuple
 
 ARGUMENTS = [
     (3, 4, 1.5, True, [1, 2, 3]),
