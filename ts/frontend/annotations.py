@@ -1,0 +1,426 @@
+"""Annotations and type comments to types.
+
+In: the annotation of an argument, return value or variable, as syntax or as a Python object.  Out: a type.
+
+    def f(x, n: int = 3, names: Optional[List[str]] = None) -> Dict[str, Tensor]:
+    signature(...)  [x: Tensor, n: int = 3, names: str[]? = None], Dict(str, Tensor)
+
+Syntax is read by name first (`List`, `Optional`, `Tensor` need no import, as in strings of source); any other
+name is looked up and the object behind it decides: an alias, a NamedTuple, a class.  An argument without an
+annotation is a Tensor; a return value without one has the type of what is returned.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import types as python_types
+import typing
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from ts.errors import CompilationError, FrontendError
+from ts.frontend.parse import ParsedFunction
+from ts.frontend.ranges import Ranges
+from ts.frontend.resolve import Resolver, of_ts
+from ts.ir import types as ir
+from ts.ir.source import Source, SourceRange
+from ts.ir.types import Type
+
+NO_DEFAULT: Final = object()
+
+
+class Parameter(NamedTuple):
+    """One parameter of a scripted function; `default` is NO_DEFAULT where there is none."""
+
+    name: str
+    type: Type
+    default: object
+    kw_only: bool
+
+
+_NAMES: dict[str, Callable[[], Type]] = {
+    "Tensor": ir.TensorType.get,
+    "int": ir.IntType.get,
+    "float": ir.FloatType.get,
+    "bool": ir.BoolType.get,
+    "complex": ir.ComplexType.get,
+    "str": ir.StringType.get,
+    "None": ir.NoneType.get,
+    "NoneType": ir.NoneType.get,
+    "Any": ir.AnyType.get,
+    "Device": ir.DeviceObjType.get,
+    "Generator": ir.GeneratorType.get,
+    "Stream": ir.StreamObjType.get,
+    "Capsule": ir.CapsuleType.get,
+    "list": ir.AnyListType.get,
+    "tuple": ir.AnyTupleType.get,
+}
+_BARE: dict[str, str] = {
+    "List": "Attempted to use List without a contained type. Please add a contained type, e.g. List[int]",
+    "Tuple": "Attempted to use Tuple without a contained type. Please add a contained type, e.g. Tuple[int]",
+    "Optional": "Attempted to use Optional without a contained type. "
+    "Please add a contained type, e.g. Optional[int]",
+    "Dict": "Attempted to use Dict without contained types. Please add contained type, e.g. Dict[int, int]",
+}
+_KEY_TYPES = (
+    ir.StringType, ir.IntType, ir.FloatType, ir.BoolType, ir.ComplexType, ir.TensorType, ir.DeviceObjType,
+    ir.AnyType, ir.EnumType,
+)  # fmt: skip
+
+
+def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
+    """Parameters of a definition, and its return type where it is annotated."""
+    reader = _Reader(parsed.resolver, parsed.ranges)
+    arguments = parsed.arguments
+    if parsed.type_comment is not None:
+        types, returns = _from_comment(parsed, len(arguments))
+    else:
+        types = [ir.TENSOR if arg.annotation is None else reader.read(arg.annotation) for arg in arguments]
+        returns = None if parsed.node.returns is None else reader.read(parsed.node.returns)
+    keyword_only = set(parsed.node.args.kwonlyargs)
+    parameters = [
+        Parameter(arg.arg, type, _default(parsed, arg, type), arg in keyword_only)
+        for arg, type in zip(arguments, types, strict=True)
+    ]
+    return parameters, returns
+
+
+def to_type(annotation: ast.expr | object, resolver: Resolver, ranges: Ranges | None = None) -> Type:
+    """The type that an annotation means, given as syntax or as a Python object."""
+    reader = _Reader(resolver, ranges)
+    return reader.read(annotation) if isinstance(annotation, ast.expr) else reader.of_object(annotation)
+
+
+def object_type(annotation: object) -> Type | None:
+    """The type that a Python object means as an annotation (`List[int]`); None if it means none."""
+    try:
+        return _Reader(Resolver(), None).of_object(annotation)
+    except FrontendError:
+        return None
+
+
+class _Reader:
+    """Reads annotations in one scope."""
+
+    def __init__(self, resolver: Resolver, ranges: Ranges | None, whole: SourceRange | None = None) -> None:
+        self.resolver = resolver
+        self.ranges = ranges
+        self.whole = whole  # what is underlined for parts of an annotation in quotes
+
+    def read(self, node: ast.expr) -> Type:
+        match node:
+            case ast.Name(id=name) if name in _NAMES:
+                return _NAMES[name]()
+            case ast.Name(id=name) if name in _BARE:
+                raise CompilationError(_BARE[name], self._range(node))
+            case ast.Name() | ast.Attribute():
+                return self._named(node)
+            case ast.Constant(value=None):
+                return ir.NONE
+            case ast.Constant(value=str(text)):
+                return self._quoted(text, node)
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return union([self.read(left), self.read(right)])
+            case ast.Subscript(value=base, slice=index):
+                return self._generic(node, base, index)
+        raise CompilationError(
+            f"Expression of type {_syntax_name(node)} cannot be used in a type expression", self._range(node)
+        )
+
+    def _named(self, node: ast.Name | ast.Attribute) -> Type:
+        try:
+            found = self.resolver.evaluate(node)
+        except (KeyError, AttributeError):
+            found = None
+        if isinstance(node, ast.Attribute) and node.attr in _BARE:
+            raise CompilationError(_BARE[node.attr], self._range(node))
+        result = self._convert(found) if found is not None else None
+        if result is None and isinstance(node, ast.Attribute) and found is None:
+            result = _NAMES.get(node.attr, lambda: None)()  # typing.Any in a string without an import
+        if result is None:
+            raise CompilationError(f"Unknown type name '{ast.unparse(node)}'", self._range(node))
+        return result
+
+    def _quoted(self, text: str, node: ast.Constant) -> Type:
+        try:
+            expression = ast.parse(text.strip(), mode="eval").body
+        except SyntaxError:
+            raise CompilationError(f"Unknown type name '{text}'", self._range(node)) from None
+        return _Reader(self.resolver, None, self._range(node)).read(expression)
+
+    def _generic(self, node: ast.Subscript, base: ast.expr, index: ast.expr) -> Type:
+        constructor = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
+        arguments = list(index.elts) if isinstance(index, ast.Tuple) else [index]
+        if isinstance(index, ast.Tuple) and not index.elts:
+            arguments = []
+        build = _GENERICS.get(constructor)
+        if build is None:
+            try:
+                found = self._convert(self.resolver.evaluate(node))
+            except (KeyError, AttributeError, TypeError):
+                found = None
+            if found is not None:
+                return found
+            raise CompilationError(f"Unknown type constructor {constructor}", self._range(node))
+        return build([self.read(argument) for argument in arguments], self._range(node))
+
+    def of_object(self, annotation: object) -> Type:
+        found = self._convert(of_ts(annotation))
+        if found is None:
+            name = getattr(annotation, "__name__", annotation)
+            raise CompilationError(f"Unknown type annotation: '{name}'", self.whole)
+        return found
+
+    def _convert(self, annotation: Any) -> Type | None:
+        """The type that a Python object means; None if it means none."""
+        if isinstance(annotation, Type):
+            return annotation
+        if annotation is None or annotation is type(None):
+            return ir.NONE
+        if isinstance(annotation, str):
+            return self.read(ast.parse(annotation.strip(), mode="eval").body)
+        if isinstance(annotation, typing.ForwardRef):
+            return self._convert(annotation.__forward_arg__)
+        if annotation is typing.Any:
+            return ir.ANY
+        origin = typing.get_origin(annotation)
+        if origin is not None:
+            return self._convert_generic(annotation, origin)
+        if isinstance(annotation, type):
+            return self._convert_class(annotation)
+        if isinstance(annotation, typing._SpecialGenericAlias | typing._SpecialForm):  # type: ignore[attr-defined]
+            bare = _BARE.get(getattr(annotation, "_name", "") or "")
+            if bare:
+                raise CompilationError(bare, self.whole)
+        return None
+
+    def _convert_generic(self, annotation: Any, origin: Any) -> Type | None:
+        arguments = [a for a in typing.get_args(annotation) if a != ()]
+        if origin in (typing.Union, python_types.UnionType):
+            name = "Union"
+        elif origin in (list, tuple, dict):
+            name = origin.__name__
+        else:
+            name = getattr(origin, "__name__", "")
+        build = _GENERICS.get(name)
+        if build is None or ... in arguments:
+            return None
+        return build([self.of_object(argument) for argument in arguments], self.whole)
+
+    def _convert_class(self, cls: Any) -> Type | None:
+        if cls in _CLASSES:
+            return _CLASSES[cls]()
+        if hasattr(cls, "_fields") and issubclass(cls, tuple):
+            return self._named_tuple(cls)
+        if getattr(cls, "__module__", "").partition(".")[0] == "ts":
+            return _ts_class(cls)
+        script_type = getattr(cls, "__ts_type__", None)
+        return script_type if isinstance(script_type, Type) else None
+
+    def _named_tuple(self, cls: Any) -> Type:
+        annotations: dict[str, object] = {}
+        for base in reversed(cls.__mro__):
+            annotations |= inspect.get_annotations(base)
+        module = getattr(sys.modules.get(cls.__module__), "__dict__", {})
+        reader = _Reader(Resolver(module, *self.resolver.scopes), None, self.whole)
+        types = [
+            reader.of_object(annotations[name]) if name in annotations else ir.TENSOR for name in cls._fields
+        ]
+        return ir.TupleType(types, f"__torch__.{cls.__qualname__}", cls._fields, dict(cls._field_defaults))
+
+    def _range(self, node: ast.expr) -> SourceRange | None:
+        return self.ranges.of(node) if self.ranges is not None else self.whole
+
+
+def union(types: list[Type]) -> Type:
+    """`Union[types]`; with None among two it is an Optional."""
+    others = [t for t in types if t != ir.NONE]
+    if len(others) == 1 and len(types) > 1:
+        return ir.OptionalType(others[0])
+    return types[0] if len(types) == 1 else ir.UnionType(types)
+
+
+def _one(name: str, build: Callable[[Type], Type]) -> Callable[[list[Type], SourceRange | None], Type]:
+    def checked(arguments: list[Type], range: SourceRange | None) -> Type:
+        if len(arguments) != 1:
+            raise CompilationError(f"{name} type must have exactly one element type", range)
+        return build(arguments[0])
+
+    return checked
+
+
+def _dict(arguments: list[Type], range: SourceRange | None) -> Type:
+    if len(arguments) != 2:
+        raise CompilationError("Dict type must have exactly two element types", range)
+    key, value = arguments
+    if not isinstance(key, _KEY_TYPES):
+        raise CompilationError(
+            f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, device "
+            "and string keys are supported",
+            range,
+        )
+    return ir.DictType(key, value)
+
+
+_LIST = _one("List", ir.ListType)
+_TUPLE: Callable[[list[Type], SourceRange | None], Type] = lambda arguments, range: ir.TupleType(arguments)  # noqa: E731
+_GENERICS: dict[str, Callable[[list[Type], SourceRange | None], Type]] = {
+    "List": _LIST,
+    "list": _LIST,
+    "Dict": _dict,
+    "dict": _dict,
+    "Tuple": _TUPLE,
+    "tuple": _TUPLE,
+    "Optional": _one("Optional", lambda elem: union([elem, ir.NONE])),
+    "Union": lambda arguments, range: union(arguments),
+    "Future": _one("Future", ir.FutureType),
+    "Await": _one("Await", ir.AwaitType),
+    "RRef": _one("RRef", ir.RRefType),
+}
+_CLASSES: dict[type, Callable[[], Type]] = {
+    int: ir.IntType.get,
+    float: ir.FloatType.get,
+    bool: ir.BoolType.get,
+    complex: ir.ComplexType.get,
+    str: ir.StringType.get,
+    list: ir.AnyListType.get,
+    tuple: ir.AnyTupleType.get,
+}
+_TS_CLASSES: dict[str, Callable[[], Type]] = {
+    "Tensor": ir.TensorType.get,
+    "Parameter": ir.TensorType.get,
+    "device": ir.DeviceObjType.get,
+    "dtype": ir.IntType.get,
+    "layout": ir.IntType.get,
+    "memory_format": ir.IntType.get,
+    "Generator": ir.GeneratorType.get,
+    "Stream": ir.StreamObjType.get,
+}
+
+
+def _ts_class(cls: type) -> Type | None:
+    build = _TS_CLASSES.get(cls.__name__)
+    return build() if build is not None else None
+
+
+def _syntax_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return "dots" if node.value is ... else "const"
+    return {"Call": "apply", "List": "list_literal", "Tuple": "tuple_literal"}.get(
+        type(node).__name__, type(node).__name__.lower()
+    )
+
+
+# ---- signatures ------------------------------------------------------------------------------------------
+
+
+def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[Type], Type | None]:
+    """Types of `# type: (int, Tensor) -> int`."""
+    comment = parsed.type_comment
+    assert comment is not None
+    body = comment.removeprefix("# type:").strip()
+    source = Source(comment)
+    try:
+        syntax = ast.parse(f"({body})" if "->" not in body else body, mode="func_type")
+    except SyntaxError:
+        whole = SourceRange(source, 0, len(comment))
+        if "->" not in body:
+            raise CompilationError("Syntax error in type annotation (couldn't find `->`)", whole) from None
+        raise CompilationError("Failed to parse the argument list of a type annotation", whole) from None
+    assert isinstance(syntax, ast.FunctionType)
+    start = len(comment) - len(body)
+    reader = _Reader(parsed.resolver, _Shifted(source, start))
+    types = [reader.read(argument) for argument in syntax.argtypes]
+    if len(types) != count:
+        raise CompilationError(
+            f"Number of type annotations ({len(types)}) did not match "
+            f"the number of function parameters ({count})",
+            parsed.ranges.token(parsed.node, len("def")),
+        )
+    return types, reader.read(syntax.returns)
+
+
+class _Shifted(Ranges):
+    """Ranges in a one-line text of which only what follows `start` was parsed."""
+
+    def __init__(self, source: Source, start: int) -> None:
+        super().__init__(source)
+        self.start = start
+
+    def offset(self, line: int, column: int) -> int:
+        return self.start + super().offset(line, column)
+
+
+def _default(parsed: ParsedFunction, arg: ast.arg, type: Type) -> object:
+    """The default of an argument as a value of its type."""
+    if arg.arg not in parsed.defaults:
+        return NO_DEFAULT
+    value = parsed.defaults[arg.arg]
+    place = parsed.ranges.of(parsed.node)
+    if isinstance(value, list | dict | set):
+        raise FrontendError(
+            "Mutable default parameters are not supported because Python binds them to the function "
+            "and they persist across function calls.\n As a workaround, make the default None and "
+            f"instantiate the default parameter within the body of the function. Found {value.__class__} "
+            f"on parameter {arg.arg}",
+            place,
+        )
+    converted = constant_of_type(of_ts(value), type)
+    if converted is NO_DEFAULT:
+        inferred = arg.annotation is None and parsed.type_comment is None
+        message = (
+            f'Expected a default value of type {type}{" (inferred)" * inferred} on parameter "{arg.arg}".'
+        )
+        if inferred:
+            message += (
+                f'Because "{arg.arg}" was not annotated with an explicit type '
+                "it is assumed to be type 'Tensor'."
+            )
+        raise FrontendError(message, place)
+    return converted
+
+
+def constant_of_type(value: Any, type: Type) -> object:
+    """A Python value as a constant of a type; NO_DEFAULT if it is not one."""
+    match type:
+        case ir.AnyType():
+            return value
+        case ir.NoneType():
+            return None if value is None else NO_DEFAULT
+        case ir.OptionalType():
+            return None if value is None else constant_of_type(value, type.elem)
+        case ir.UnionType():
+            fits = (constant_of_type(value, option) for option in type.types)
+            return next((fit for fit in fits if fit is not NO_DEFAULT), NO_DEFAULT)
+        case ir.BoolType():
+            return value if isinstance(value, bool) else NO_DEFAULT
+        case ir.IntType():
+            code = getattr(value, "code", None)  # a dtype is its number
+            if isinstance(code, int):
+                return code
+            return value if isinstance(value, int) and not isinstance(value, bool) else NO_DEFAULT
+        case ir.FloatType():
+            numeric = isinstance(value, int | float) and not isinstance(value, bool)
+            return float(value) if numeric else NO_DEFAULT
+        case ir.ComplexType():
+            numeric = isinstance(value, int | float | complex) and not isinstance(value, bool)
+            return complex(value) if numeric else NO_DEFAULT
+        case ir.StringType():
+            return value if isinstance(value, str) else NO_DEFAULT
+        case ir.TupleType():
+            if not isinstance(value, tuple) or len(value) != len(type.elems):
+                return NO_DEFAULT
+            parts = tuple(constant_of_type(v, t) for v, t in zip(value, type.elems, strict=True))
+            return NO_DEFAULT if NO_DEFAULT in parts else parts
+        case ir.ListType():
+            if not isinstance(value, tuple):
+                return NO_DEFAULT
+            parts = tuple(constant_of_type(v, type.elem) for v in value)
+            return NO_DEFAULT if NO_DEFAULT in parts else list(parts)
+        case ir.TensorType():
+            return value if value.__class__.__name__ == "Tensor" else NO_DEFAULT
+        case ir.DeviceObjType():
+            return value if value.__class__.__name__ == "device" else NO_DEFAULT
+    return NO_DEFAULT

@@ -1,0 +1,345 @@
+"""Source text to Python's own syntax tree; refusals by name.
+
+In: a live function, or a string of definitions.  Out: a `ParsedFunction`: the `ast.FunctionDef`, the
+`Source` its ranges point into, and the `Resolver` of the names around it.
+
+    parsed = parse.function_def(fn)
+    parsed.node.body, parsed.range(parsed.node.body[0]).highlight()
+
+There is no second syntax tree: `ast` is checked here once, and every construct that the language does not
+have is refused with its name, its place and what to write instead.  The emitter may then assume that each
+node it meets is one of the language's.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from textwrap import dedent
+from types import FunctionType
+
+from ts.errors import FrontendError, NotSupportedError, UnsupportedNodeError
+from ts.frontend.ranges import Ranges
+from ts.frontend.resolve import Resolver
+from ts.ir.source import Source, SourceRange
+
+_RESERVED_PREFIX = "__jit"
+
+# What a refused node is called, the token that is underlined, and what to write instead.
+_REFUSED: dict[str, tuple[str, str, str]] = {
+    "FunctionDef": ("function definitions", "def", "define the function outside and call it"),
+    "AsyncFunctionDef": ("async function definitions", "async def", "define a plain function"),
+    "AsyncFor": ("async for loops", "async for", "write a plain `for`"),
+    "AsyncWith": ("async with statements", "async with", "write a plain `with`"),
+    "Await": ("Await", " ", "call the function directly"),
+    "ClassDef": ("class definitions", "class", "define the class outside the function"),
+    "Try": ("try blocks", "try", "test with `if` before the operation that may fail"),
+    "TryStar": ("try blocks", "try", "test with `if` before the operation that may fail"),
+    "Import": ("import statements", "import", "import at the top of the file"),
+    "ImportFrom": ("import statements", "from", "import at the top of the file"),
+    "Global": ("global variables", "global", "pass the value in and return it"),
+    "Nonlocal": ("nonlocal variables", "nonlocal", "pass the value in and return it"),
+    "Match": ("Match", " ", "write `if` and `elif`"),
+    "Lambda": ("Lambda", " ", "define a function outside and call it by name"),
+    "Yield": ("Yield", " ", "append to a list and return it"),
+    "YieldFrom": ("YieldFrom", " ", "append to a list and return it"),
+    "Set": ("Set", " ", "use the keys of a dict"),
+    "SetComp": ("SetComp", " ", "use the keys of a dict"),
+    "NamedExpr": ("NamedExpr", " ", "assign in a statement of its own"),
+}
+_STATEMENTS = (
+    ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.While, ast.For,
+    ast.If, ast.Pass, ast.Break, ast.Continue, ast.With, ast.Delete,
+)  # fmt: skip
+_EXPRESSIONS = (
+    ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare,
+    ast.IfExp, ast.Subscript, ast.Slice, ast.List, ast.Tuple, ast.Dict, ast.JoinedStr, ast.FormattedValue,
+    ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Starred,
+)  # fmt: skip
+
+
+@dataclass
+class ParsedFunction:
+    """A checked function definition, with the text it came from and the names around it."""
+
+    name: str
+    node: ast.FunctionDef
+    source: Source
+    resolver: Resolver
+    type_comment: str | None = None  # "# type: (int, Tensor) -> int", joined from per-argument comments
+    defaults: dict[str, object] = field(default_factory=dict)  # values of the arguments' defaults
+    function: FunctionType | None = None  # the live function; None for text
+    ranges: Ranges = field(repr=False, default=None)  # type: ignore[assignment]  # set by the functions below
+
+    def range(self, node: ast.AST) -> SourceRange:
+        """The source range of a node of this definition."""
+        return self.ranges.of(node)
+
+    @property
+    def arguments(self) -> list[ast.arg]:
+        """All arguments, positional ones first."""
+        args = self.node.args
+        return [*args.posonlyargs, *args.args, *args.kwonlyargs]
+
+
+def function_def(function: Callable[..., object], name: str | None = None) -> ParsedFunction:
+    """Parse the source of a live function."""
+    function = inspect.unwrap(function)
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"expected a Python function, got {type(function).__name__}")
+    lines, first_line, filename = _source_lines(function)
+    lines = _align(lines)
+    text = "".join(lines)
+    dedented = dedent(text)
+    indent = len(text.split("\n", 1)[0]) - len(dedented.split("\n", 1)[0])
+    source = Source(text, filename, first_line, indent)
+    definitions = _parse_text(dedented, source).body
+    if len(definitions) != 1 or not isinstance(definitions[0], ast.FunctionDef):
+        raise FrontendError(f"Expected a single top-level function: {filename}:{first_line}")
+    parsed = ParsedFunction(
+        name or function.__name__,
+        definitions[0],
+        source,
+        Resolver.of_function(function),
+        type_comment=type_comment(text),
+        defaults=_live_defaults(function),
+        function=function,
+        ranges=Ranges(source),
+    )
+    check(parsed)
+    return parsed
+
+
+def module_defs(
+    text: str, resolver: Resolver | None = None, filename: str = "<string>"
+) -> list[ParsedFunction]:
+    """Parse a string of function definitions, as `CompilationUnit` takes it."""
+    source = Source(text, filename, 1, 0)
+    ranges = Ranges(source)
+    resolver = resolver or Resolver()
+    functions = []
+    for node in _parse_text(text, source).body:
+        if not isinstance(node, ast.FunctionDef):
+            raise NotSupportedError(
+                "Expected a function definition at the top level of a script", ranges.of(node)
+            )
+        start, end = _definition_extent(node, ranges)
+        functions.append(
+            ParsedFunction(
+                node.name, node, source, resolver, type_comment=type_comment(text[start:end]), ranges=ranges
+            )
+        )
+    for parsed in functions:
+        check(parsed)
+        parsed.defaults = _written_defaults(parsed)
+    return functions
+
+
+def type_comment(text: str) -> str | None:
+    """The signature in `# type:` comments of a definition's text, as one line; None if there is none.
+
+    Both forms of PEP 484: one `# type: (int, Tensor) -> int`, or one comment behind each argument and then
+    `# type: (...) -> int`.
+    """
+    if "type" not in text:
+        return None
+    lines = [line for line in text.split("\n") if "# type:" in line and "# type: ignore" not in line]
+    if not lines:
+        return None
+    if len(lines) == 1:
+        return lines[0][lines[0].index("# type:") :].strip()
+    types: list[str] = []
+    for line in lines:
+        comment = line[line.index("# type:") :]
+        if comment.startswith("# type: (...) -> "):
+            return comment.replace("...", ", ".join(types)).strip()
+        types.append(comment.removeprefix("# type:").strip().rstrip(","))
+    found = "\n".join(lines)
+    raise FrontendError(
+        "Return type line '# type: (...) -> ...' not found on multiline type annotation\n"
+        f"for type lines:\n{found}\n(see PEP 484)"
+    )
+
+
+def _source_lines(function: FunctionType) -> tuple[list[str], int, str]:
+    """The lines of a function with its decorators, the number of the first one, and the file."""
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines:
+        raise OSError(
+            f"Can't get source for {function}. TorchScript requires source access in order to carry out "
+            "compilation, make sure original .py files are available."
+        )
+    return inspect.getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno, code.co_filename
+
+
+def _align(lines: list[str]) -> list[str]:
+    """Give lines left of the `def` (comments, the rest of strings) the indentation of the `def`."""
+    definition = next((line for line in lines if line.lstrip().startswith(("def", "async"))), None)
+    if definition is None:
+        return lines
+    indentation = definition[: len(definition) - len(definition.lstrip())]
+    return [line if line.startswith(indentation) else indentation + line for line in lines]
+
+
+def _parse_text(text: str, source: Source) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except SyntaxError as error:
+        start = source.offset_at(max(error.lineno or 1, 1), 0) + max((error.offset or 1) - 1, 0)
+        raise FrontendError(error.msg, SourceRange(source, start, start + 1)) from None
+
+
+def _definition_extent(node: ast.FunctionDef, ranges: Ranges) -> tuple[int, int]:
+    """From the `def` to the end of the line on which the body ends."""
+    start = ranges.offset(node.lineno, node.col_offset)
+    end = ranges.source.text.find("\n", ranges.offset(node.end_lineno or node.lineno, 0))
+    return start, end if end >= 0 else len(ranges.source.text)
+
+
+def _live_defaults(function: FunctionType) -> dict[str, object]:
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    values = function.__defaults__ or ()
+    defaults = dict(zip(names[len(names) - len(values) :], values, strict=True))
+    return defaults | (function.__kwdefaults__ or {})
+
+
+def _written_defaults(parsed: ParsedFunction) -> dict[str, object]:
+    """Values of the defaults in a text: constants and what the names around it give."""
+    args = parsed.node.args
+    positional = [*args.posonlyargs, *args.args]
+    pairs = list(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True))
+    pairs += [(arg, value) for arg, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value]
+    return {arg.arg: _evaluate(value, parsed) for arg, value in pairs}
+
+
+def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        pass
+    try:
+        return parsed.resolver.evaluate(node)
+    except (LookupError, AttributeError):
+        raise FrontendError("Expected a default value that is a constant", parsed.range(node)) from None
+
+
+# ---- refusals ------------------------------------------------------------------------------------------
+
+
+def check(parsed: ParsedFunction) -> None:
+    """Raise `NotSupportedError` at the first construct that the language does not have."""
+    _check_arguments(parsed)
+    for statement in parsed.node.body:
+        _check_statement(statement, parsed)
+
+
+def _check_arguments(parsed: ParsedFunction) -> None:
+    args = parsed.node.args
+    message = (
+        "Compiled functions can't take variable number of arguments "
+        "or use keyword-only arguments with defaults"
+    )
+    for starred in (args.kwarg, args.vararg):
+        if starred is not None:
+            raise NotSupportedError(message, parsed.ranges.token(starred, len(starred.arg), back=1))
+    for default in args.kw_defaults:
+        if default is not None:
+            raise NotSupportedError(message, parsed.range(default))
+
+
+def _refuse(node: ast.stmt | ast.expr, parsed: ParsedFunction, what: str = "") -> NotSupportedError:
+    kind = type(node).__name__
+    name, token, instead = _REFUSED.get(kind, (kind, " ", ""))
+    message = f"{what or name} aren't supported" + (f"; {instead}" if instead else "")
+    return UnsupportedNodeError(message, parsed.ranges.token(node, len(token)))
+
+
+def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
+    if not isinstance(node, _STATEMENTS):
+        raise _refuse(node, parsed)
+    match node:
+        case ast.While(orelse=[_, *_]):
+            # PyTorch fails to report this one; the message is that of `for`.
+            raise NotSupportedError(
+                "else branches of while loops aren't supported; set a flag before `break` and test it after",
+                parsed.ranges.token(node, 5),
+            )
+        case ast.For(orelse=[_, *_]):
+            raise NotSupportedError(
+                "else branches of for loops aren't supported; set a flag before `break` and test it after",
+                parsed.ranges.token(node, 3),
+            )
+        case ast.AnnAssign(value=None):
+            raise _refuse(node, parsed, "annotated assignments without assigned value")
+        case ast.AugAssign(op=ast.MatMult() as op):
+            _check_expression(node.target, parsed)
+            _check_expression(node.value, parsed)
+            equals = parsed.source.text.rindex("=", 0, parsed.range(node.value).start)
+            raise NotSupportedError(
+                f"unsupported kind of augmented assignment: {type(op).__name__}",
+                parsed.ranges.between(equals - 1, equals + 1),
+            )
+        case ast.Raise(exc=None):
+            raise NotSupportedError(
+                "raise without an exception isn't supported; name the exception to raise", parsed.range(node)
+            )
+    for child in _parts(node):
+        if isinstance(child, ast.stmt):
+            _check_statement(child, parsed)
+        else:
+            _check_expression(child, parsed)
+
+
+def _parts(node: ast.AST) -> Iterator[ast.stmt | ast.expr]:
+    """The expressions and statements directly under a node, in source order."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr | ast.stmt):
+            yield child
+        elif isinstance(child, ast.keyword | ast.comprehension | ast.withitem):
+            yield from _parts(child)
+
+
+def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
+    if not isinstance(node, _EXPRESSIONS):
+        raise _refuse(node, parsed)
+    match node:
+        case ast.Name(id=name) if name.startswith(_RESERVED_PREFIX):
+            raise NotSupportedError(
+                f"names of variables used in JIT-ed functions can't start with {_RESERVED_PREFIX}",
+                parsed.range(node),
+            )
+        case ast.Constant(value=bytes(content)):
+            where = parsed.ranges.token(node, len(str(content)))
+            raise FrontendError("Unknown Constant expression type", where)
+        case ast.UnaryOp(op=ast.UAdd()):
+            raise NotSupportedError("unsupported unary operator: UAdd", parsed.ranges.token(node))
+        case ast.Call(keywords=keywords):
+            for keyword in keywords:
+                if keyword.arg is None:
+                    where = parsed.range(keyword.value)
+                    raise NotSupportedError("keyword-arg expansion is not supported", where)
+        case ast.Dict(keys=keys) if None in keys:
+            raise NotSupportedError(
+                "Dict expansion (e.g. `{**dict}`) is not supported", parsed.ranges.token(node)
+            )
+        case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
+            where = parsed.ranges.token(node)
+            if len(node.generators) != 1:
+                raise NotSupportedError("Only a single generator is currently supported", where)
+            if node.generators[0].ifs:
+                raise NotSupportedError("Comprehension ifs are not supported yet", where)
+            if node.generators[0].is_async:
+                raise NotSupportedError("async comprehensions aren't supported", where)
+        case ast.FormattedValue(conversion=conversion, format_spec=spec):
+            where = parsed.ranges.token(node)
+            if conversion != -1:
+                raise NotSupportedError("Don't support conversion in JoinedStr", where)
+            if spec is not None:
+                raise NotSupportedError("Don't support formatting in JoinedStr", where)
+    for child in _parts(node):
+        assert isinstance(child, ast.expr)
+        _check_expression(child, parsed)

@@ -1,0 +1,130 @@
+"""Source ranges of syntax nodes, laid out as TorchScript lays them.
+
+In: a node of Python's `ast` and the `Source` it was parsed from.  Out: the `SourceRange` that a message
+underlines and that a graph prints after a node:
+
+    y = (a + b) * torch.relu(c)
+         ~~~~~~~~~~~~~~~~~~~~~      the product: from its first operand's first character to the last
+                                    argument of its last operand, without the brackets around them
+
+A node's range is its own token joined with the ranges of its parts.  So brackets that only group do not
+count, and a call ends with its last argument.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from ts.ir.source import Source, SourceRange
+
+_KEYWORD = {
+    ast.Return: "return",
+    ast.Raise: "raise",
+    ast.Assert: "assert",
+    ast.While: "while",
+    ast.For: "for",
+    ast.If: "if",
+    ast.Pass: "pass",
+    ast.Break: "break",
+    ast.Continue: "continue",
+    ast.With: "with",
+    ast.Delete: "del",
+    ast.FunctionDef: "def",
+}
+
+
+class Ranges:
+    """Ranges of the nodes of one parsed text."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._text = source.text
+        self._spans: dict[ast.AST, tuple[int, int]] = {}
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset in the text of a position that `ast` gives."""
+        return self.source.offset_at(line, column)
+
+    def token(self, node: ast.stmt | ast.expr | ast.arg, length: int = 1, back: int = 0) -> SourceRange:
+        """`length` characters from where the node begins; `back` moves the beginning to the left."""
+        start = self.offset(node.lineno, node.col_offset)
+        return self.between(start - back, start + length)
+
+    def between(self, start: int, end: int) -> SourceRange:
+        """The range between two offsets of the text."""
+        return SourceRange(self.source, start, end)
+
+    def of(self, node: ast.AST) -> SourceRange:
+        """The range of an expression, statement, argument or keyword."""
+        return SourceRange(self.source, *self.span(node))
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Start and end offset of `of(node)`."""
+        span = self._spans.get(node)
+        if span is None:
+            span = self._spans[node] = self._compute(node)
+        return span
+
+    def _compute(self, node: ast.AST) -> tuple[int, int]:
+        match node:
+            case ast.Expr(value=value) | ast.keyword(value=value) | ast.FormattedValue(value=value):
+                return self.span(value)
+            case ast.Attribute(value=base, attr=attr):
+                start, end = self.span(base)
+                end += 1
+                while end < len(self._text) and self._text[end].isspace():
+                    end += 1
+                return start, min(end + len(attr), len(self._text))
+            case ast.Subscript(value=base, slice=index):
+                parts = index.elts if isinstance(index, ast.Tuple) else [index]
+                return self._join(self.span(base), [p for part in parts for p in self._bounds(part)])
+        own = self._own_token(node)
+        return self._join(own, [child for child in ast.iter_child_nodes(node) if _has_range(child)])
+
+    def _own_token(self, node: ast.AST) -> tuple[int, int] | None:
+        """The span of the node's first token, for nodes that have one of their own."""
+        length = 0
+        match node:
+            case ast.Name(id=name) | ast.arg(arg=name):
+                length = len(name)
+            case ast.Constant(value=str(text)):
+                length = len(text) + 1
+            case ast.Constant(value=value):
+                length = 3 if value is ... else len(str(value))
+            case ast.List() | ast.Tuple() | ast.Dict() | ast.Set() | ast.JoinedStr() | ast.Starred():
+                length = 1
+            case ast.UnaryOp(op=op):
+                length = 3 if isinstance(op, ast.Not) else 1
+            case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
+                length = 0
+            case ast.BinOp() | ast.BoolOp() | ast.Compare() | ast.IfExp() | ast.Call() | ast.Slice():
+                return None  # begins and ends with its operands
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+                return None
+            case ast.stmt():
+                length = len(_KEYWORD.get(type(node), " "))
+            case ast.expr():
+                length = 1
+            case _:
+                return None
+        assert isinstance(node, ast.expr | ast.stmt | ast.arg)
+        start = self.offset(node.lineno, node.col_offset)
+        return start, start + length
+
+    def _bounds(self, index: ast.expr) -> list[ast.expr]:
+        """What of an index counts: the bounds of a slice, or the index itself."""
+        if isinstance(index, ast.Slice):
+            return [bound for bound in (index.lower, index.upper, index.step) if bound is not None]
+        return [index]
+
+    def _join(self, own: tuple[int, int] | None, parts: list[ast.AST] | list[ast.expr]) -> tuple[int, int]:
+        spans = [self.span(part) for part in parts]
+        if own is not None:
+            spans.append(own)
+        return min(start for start, _ in spans), max(end for _, end in spans)
+
+
+def _has_range(node: ast.AST) -> bool:
+    if isinstance(node, ast.comprehension | ast.arguments | ast.withitem):
+        return any(_has_range(child) for child in ast.iter_child_nodes(node))
+    return isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword)

@@ -1,0 +1,151 @@
+"""Names of the surrounding scope: what a free name of a scripted function stands for.
+
+In: a function (its closure, globals and the builtins) or the frame that compiles a string.  Out: the Python
+object behind a name, `Resolver.lookup`, with everything of a module called `torch` replaced by its namesake
+in `ts`, so that source which says `torch.relu` compiles whether or not PyTorch is there.
+
+    import torch                    lookup("torch")         the module `ts`
+    from torch import relu          lookup("relu")          `ts.relu`
+    import math                     lookup("math")          the module `math`
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections.abc import Mapping
+from types import FrameType, FunctionType, ModuleType
+
+_OWN_NAMES = ("torch", "ts")
+
+
+class Resolver:
+    """Looks a name up in a list of scopes, innermost first, then in the builtins."""
+
+    def __init__(self, *scopes: Mapping[str, object], fallback: Mapping[str, object] | None = None) -> None:
+        self.scopes = scopes
+        self.fallback = fallback or {}
+
+    @classmethod
+    def of_function(cls, function: FunctionType) -> Resolver:
+        """The scope of a live function.  It knows itself, also while its decorator still runs."""
+        return cls(_closure(function), function.__globals__, fallback={function.__name__: function})
+
+    @classmethod
+    def of_frame(cls, depth: int = 0) -> Resolver:
+        """The scope of the caller's frame, `depth` frames further up."""
+        frame: FrameType = sys._getframe(depth + 1)
+        return cls(frame.f_locals, frame.f_globals)
+
+    def lookup(self, name: str) -> object:
+        """The object behind a name; raises KeyError for a name that is not there."""
+        for scope in self.scopes:
+            if name in scope:
+                return of_ts(scope[name])
+        if name in _OWN_NAMES:
+            return _ts()
+        if name in self.fallback:
+            return self.fallback[name]
+        return vars(builtins)[name]
+
+    def evaluate(self, node: ast.expr) -> object:
+        """The object behind a dotted name, a subscript or a union of such; raises KeyError or AttributeError.
+
+        This is how annotations and the defaults in strings are read.  It calls nothing but `__getitem__` and
+        `|` of what the names stand for.
+        """
+        match node:
+            case ast.Name(id=name):
+                return self.lookup(name)
+            case ast.Attribute(value=base, attr=attr):
+                return attribute(self.evaluate(base), attr)
+            case ast.Constant(value=value):
+                return value
+            case ast.Tuple(elts=elements):
+                return tuple(self.evaluate(element) for element in elements)
+            case ast.List(elts=elements):
+                return [self.evaluate(element) for element in elements]
+            case ast.Subscript(value=base, slice=index):
+                return self.evaluate(base)[self.evaluate(index)]  # type: ignore[index]
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return self.evaluate(left) | self.evaluate(right)  # type: ignore[operator]
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self.evaluate(operand)  # type: ignore[operator]
+        raise KeyError(ast.unparse(node))
+
+
+def attribute(base: object, name: str) -> object:
+    """`base.name`, with PyTorch's objects replaced by those of `ts`; raises AttributeError."""
+    return of_ts(getattr(base, name))
+
+
+def of_ts(value: object) -> object:
+    """The namesake in `ts` of an object of PyTorch; any other object itself.
+
+    PyTorch is never imported for this: its objects are known by the name of their module.
+    """
+    if isinstance(value, ModuleType):
+        return _namesake(value.__name__, "") if _is_torch(value.__name__) else value
+    if "torch" not in sys.modules:
+        return value
+    module = getattr(value, "__module__", None)
+    if isinstance(module, str) and _is_torch(module):
+        return _namesake(module, getattr(value, "__name__", ""), value)
+    if _is_torch(type(value).__module__):
+        return _namesake_of_instance(value)
+    if type(value).__name__ == "builtin_function_or_method":  # torch.relu and others have no module
+        name = getattr(value, "__name__", "")
+        torch = sys.modules["torch"]
+        if getattr(torch, name, None) is value:
+            return getattr(_ts(), name, value)
+    return value
+
+
+def _namesake(module: str, name: str, default: object = None) -> object:
+    target: object = _ts()
+    for part in [*module.split(".")[1:], *filter(None, [name])]:
+        found = getattr(target, part, None)
+        if found is None:
+            # torch.functional.einsum, torch._C._nn.gelu and the like are known by their last name.
+            return getattr(_ts(), name, default) if name else _Missing(module)
+        target = found
+    return target
+
+
+def _namesake_of_instance(value: object) -> object:
+    text = str(value)
+    match type(value).__name__:
+        case "dtype" | "layout" | "memory_format":
+            return getattr(_ts(), text.removeprefix("torch."), value)
+        case "device":
+            return getattr(_ts(), "device")(text)  # noqa: B009
+    return value
+
+
+class _Missing(ModuleType):
+    """A module of PyTorch that `ts` does not have; its members have their own say when they are used."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AttributeError(f"module '{self.__name__}' is not part of ts, so there is no '{name}'")
+
+
+def _is_torch(module: str) -> bool:
+    return module == "torch" or module.startswith("torch.")
+
+
+def _ts() -> ModuleType:
+    import ts
+
+    return ts
+
+
+def _closure(function: FunctionType) -> dict[str, object]:
+    """The values of a function's free variables; those not yet assigned are left out."""
+    captured = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            captured[name] = cell.cell_contents
+        except ValueError:
+            continue
+    return captured
