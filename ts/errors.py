@@ -1,0 +1,187 @@
+"""Every exception of ``ts``. This module imports nothing, so that every stage may raise.
+
+Three families:
+
+* the user's program is wrong: `FrontendError` and its subclasses, found while compiling, located by a range;
+* the program failed while running: `ScriptRuntimeError`, `LimitExceeded`, located by the script-level stack;
+* ``ts`` itself is wrong: `InternalError`, which names the pass and holds the graph.
+
+All of them are `RuntimeError`, which is what PyTorch raises for most of them. A located message reads::
+
+    undefined value y:
+      File "model.py", line 3
+    def f(x):
+        return x + y
+                   ~ <--- HERE
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Located(Protocol):
+    """What an error needs of a source range (`ts.ir.source.SourceRange`)."""
+
+    def highlight(self, function: str = "") -> str: ...
+
+
+class TsError(RuntimeError):
+    """Base of everything that ``ts`` raises on purpose."""
+
+
+# --- the user's program is wrong -------------------------------------------------------------------
+
+
+class FrontendError(TsError):
+    """The program cannot be compiled. Raised by the frontend with the place in the user's source."""
+
+    def __init__(self, message: str, range: Located | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.range = range
+        self.calls: list[tuple[str, str, Located | None]] = []
+
+    @property
+    def msg(self) -> str:
+        """The bare message, under the name that PyTorch's exception has."""
+        return self.message
+
+    def add_call(self, callee: str, caller: str, range: Located | None = None) -> FrontendError:
+        """Note that `callee` was compiled because `caller` calls it at `range`. Innermost call first."""
+        self.calls.append((callee, caller, range))
+        return self
+
+    def __str__(self) -> str:
+        text = self.message
+        if self.range is not None:
+            text += ":\n" + self.range.highlight()
+        for callee, caller, range in self.calls:
+            if not text.endswith("\n"):
+                text += "\n"
+            text += f"'{callee}' is being compiled since it was called from '{caller}'\n"
+            if range is not None:
+                text += range.highlight()
+        return text
+
+
+class NotSupportedError(FrontendError):
+    """The program uses a part of Python that the language leaves out; the message says what to write."""
+
+
+class UnsupportedNodeError(NotSupportedError):
+    """A statement or expression of a kind that the language leaves out."""
+
+
+class CompilationError(FrontendError):
+    """Types, names or calls do not fit together."""
+
+
+class SchemaMatchError(CompilationError):
+    """No overload of an operator or function takes these arguments."""
+
+
+class ParseError(TsError):
+    """Schema or graph text that does not parse; the message shows the line and a caret."""
+
+    def __init__(self, message: str, text: str = "", position: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.text = text
+        self.position = position
+
+    def __str__(self) -> str:
+        if not self.text:
+            return self.message
+        begin = self.text.rfind("\n", 0, self.position) + 1
+        end = self.text.find("\n", self.position)
+        line = self.text[begin : end if end >= 0 else len(self.text)]
+        return f"{self.message}:\n{line}\n{' ' * (self.position - begin)}~ <--- HERE\n"
+
+
+# --- the program failed while running --------------------------------------------------------------
+
+
+class ScriptRuntimeError(TsError):
+    """A running program failed: ``raise``, ``assert`` or an operator's error. Public as ``ts.jit.Error``.
+
+    `stack` holds (function name, source range) pairs, outermost first; `class_name` is the exception's
+    class as the program would name it (``builtins.ValueError``, ``RuntimeError``).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        stack: Sequence[tuple[str, Located | None]] = (),
+        class_name: str = "RuntimeError",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.stack = list(stack)
+        self.class_name = class_name
+
+    def __str__(self) -> str:
+        if not self.stack:
+            return self.message
+        lines = [
+            "The following operation failed in the TorchScript interpreter.\n",
+            "Traceback of TorchScript (most recent call last):\n",
+        ]
+        for function, range in self.stack:
+            if range is None:
+                lines.append(f"  <no source>, in {function}\n")
+            else:
+                lines.append(range.highlight(function))
+        lines.append(f"{self.class_name}: {self.message}\n")
+        return "".join(lines)
+
+
+class LimitExceeded(TsError):
+    """A running program used up what `ts.limits` allows it."""
+
+
+class FuelExceeded(LimitExceeded):
+    """More instructions than ``ts.limits(fuel=...)``."""
+
+
+class TimeExceeded(LimitExceeded):
+    """More time than ``ts.limits(seconds=...)``."""
+
+
+class MemoryExceeded(LimitExceeded):
+    """More memory than ``ts.limits(bytes=...)``."""
+
+
+class StackExceeded(LimitExceeded):
+    """More nested calls than the interpreter keeps frames for."""
+
+
+class BackendError(TsError):
+    """A device is not there, or its backend cannot do what was asked; the message says what to install."""
+
+
+class ArchiveError(TsError):
+    """An archive is damaged, or holds something that it may not hold."""
+
+
+# --- ts itself is wrong ----------------------------------------------------------------------------
+
+
+class InternalError(TsError):
+    """An invariant of ``ts`` does not hold: a bug in ``ts``, never the user's. Holds pass and graph text."""
+
+    def __init__(self, message: str, pass_name: str = "", graph_text: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.pass_name = pass_name
+        self.graph_text = graph_text
+
+    def __str__(self) -> str:
+        text = "internal error of ts"
+        if self.pass_name:
+            text += f" after pass {self.pass_name}"
+        text += f": {self.message}"
+        if self.graph_text:
+            text += f"\n{self.graph_text}"
+        return text

@@ -1,0 +1,172 @@
+"""Source text and places in it.
+
+In: the text of a function as it stands in its file, the file's name and the number of the first line.
+Out: `SourceRange`, half-open character offsets into that text, which prints as ``file.py:3:4`` after graph
+nodes and as quoted source with a caret in errors::
+
+    >>> source = Source("def f(x):\\n    return x + y\\n", "model.py")
+    >>> range = source.range_at(2, 15, 2, 16)
+    >>> range.location()
+    'model.py:2:15'
+    >>> print(range.highlight(), end="")
+      File "model.py", line 2
+    def f(x):
+        return x + y
+                   ~ <--- HERE
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+CONTEXT_LINES = 2  # quoted before and after the lines of a range
+
+
+class Source:
+    """A piece of program text.
+
+    `text` is what stands in the file, indentation included; `first_line` is the number of its first line
+    there. `leading_whitespace_removed` is how many columns the parser cut from every line before it made the
+    syntax tree, so that columns of the tree can be turned back into columns of the file.
+    """
+
+    __slots__ = ("_line_starts", "filename", "first_line", "is_ascii", "leading_whitespace_removed", "text")
+
+    def __init__(
+        self, text: str, filename: str | None = None, first_line: int = 1, leading_whitespace_removed: int = 0
+    ) -> None:
+        self.text = text
+        self.filename = filename
+        self.first_line = first_line
+        self.leading_whitespace_removed = leading_whitespace_removed
+        self.is_ascii = text.isascii()
+        self._line_starts: list[int] | None = None
+
+    def line_starts(self) -> list[int]:
+        """Offsets of the lines' first characters."""
+        starts = self._line_starts
+        if starts is None:
+            starts = [0]
+            find = self.text.find
+            at = find("\n")
+            while at >= 0:
+                starts.append(at + 1)
+                at = find("\n", at + 1)
+            self._line_starts = starts
+        return starts
+
+    def line_index(self, offset: int) -> int:
+        """Index (from 0) of the line that holds `offset`."""
+        return bisect_right(self.line_starts(), offset) - 1
+
+    def offset_at(self, line: int, column: int) -> int:
+        """Offset of `ast`'s (line, column): lines count from 1, columns are bytes of the dedented text."""
+        starts = self.line_starts()
+        if line > len(starts):
+            return len(self.text)
+        start = starts[line - 1]
+        if not self.is_ascii:
+            end = starts[line] if line < len(starts) else len(self.text)
+            begin = start + self.leading_whitespace_removed
+            encoded = self.text[begin:end].encode("utf-8", "surrogatepass")
+            column = len(encoded[:column].decode("utf-8", "ignore"))
+        return min(start + self.leading_whitespace_removed + column, len(self.text))
+
+    def range_at(self, line: int, column: int, end_line: int, end_column: int) -> SourceRange:
+        """The range between two places given as `ast` gives them."""
+        return SourceRange(self, self.offset_at(line, column), self.offset_at(end_line, end_column))
+
+    def whole(self) -> SourceRange:
+        """The range of the whole text."""
+        return SourceRange(self, 0, len(self.text))
+
+
+class SourceRange:
+    """Characters `start` to `end` (exclusive) of `source`."""
+
+    __slots__ = ("end", "source", "start")
+
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self.source = source
+        self.start = start
+        self.end = end
+
+    @property
+    def line(self) -> int:
+        """Number of the first line, counted as in the file."""
+        return self.source.first_line + self.source.line_index(self.start)
+
+    @property
+    def column(self) -> int:
+        """Column (from 0) of the first character, counted as in the file."""
+        return self.start - self.source.line_starts()[self.source.line_index(self.start)]
+
+    def text(self) -> str:
+        """The characters of the range."""
+        return self.source.text[self.start : self.end]
+
+    def location(self) -> str:
+        """``file.py:3:4``; empty where the source has no file name."""
+        if not self.source.filename:
+            return ""
+        return f"{self.source.filename}:{self.line}:{self.column}"
+
+    def highlight(self, function: str = "") -> str:
+        """The lines around the range, with the range underlined, the way PyTorch quotes source in errors."""
+        return _quote(self, function)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, SourceRange)
+            and self.source is other.source
+            and self.start == other.start
+            and self.end == other.end
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.source), self.start, self.end))
+
+    def __str__(self) -> str:
+        return self.highlight()
+
+    def __repr__(self) -> str:
+        return f"SourceRange({self.location() or f'{self.start}:{self.end}'})"
+
+
+def _quote(range: SourceRange, function: str) -> str:
+    text = range.source.text
+    start, end = range.start, min(range.end, len(text))
+    if start == 0 and end == len(text):
+        return text
+    if start > len(text):
+        return ""
+    lines = text.split("\n")
+    if lines and lines[-1] == "":
+        lines.pop()
+    first = range.source.line_index(start)
+    last = max(first, range.source.line_index(max(start, end - 1)))
+
+    out = []
+    if range.source.filename:
+        place = f'  File "{range.source.filename}", line {range.line}'
+        out.append(f"{place}, in {function}" if function else place)
+    out.extend(lines[max(0, first - CONTEXT_LINES) : first])
+
+    starts = range.source.line_starts()
+    carets: list[int] = []
+    for index in _line_range(first, min(last, len(lines) - 1)):
+        line = lines[index]
+        out.append(line)
+        left = max(start - starts[index], len(line) - len(line.lstrip(" ")))
+        right = min(end - starts[index], len(line))
+        if right > left:
+            out.append(" " * left + "~" * (right - left))
+            carets.append(len(out) - 1)
+    if carets:
+        out[carets[-1]] += " <--- HERE"
+    out.extend(lines[last + 1 : last + 1 + CONTEXT_LINES])
+    return "\n".join(out) + "\n"
+
+
+def _line_range(first: int, last: int) -> range:
+    return range(first, last + 1)
