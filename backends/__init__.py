@@ -1,1 +1,74 @@
-"""Array backends, one a device; `ts.backends` when installed."""
+"""Array backends, one per device type: `cpu` (NumPy), `cuda` (CuPy), `meta` (shapes only).
+
+In: a device type; out: its backend.  The three above are known without looking anything up; another
+name is sought in the entry point group `ts.backends`, on first use only, because reading the
+metadata of installed packages takes longer than importing `ts`.
+
+    >>> from ts import backends
+    >>> backends.get("cpu").xp.__name__
+    'numpy'
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import entry_points
+
+from ts import devices
+from ts.backends.base import Backend
+
+BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
+_loaded: dict[str, Backend] = {}
+_order: list[str] = list(BUILT_IN)
+
+
+def get(name: str) -> Backend:
+    """The backend of device type `name`; RuntimeError where it is not installed or has no device."""
+    found = _loaded.get(name)
+    return found if found is not None else _load(name)
+
+
+def at(index: int) -> Backend:
+    """The backend with this index, as tensors carry it."""
+    return get(_order[index])
+
+
+def of_array(array: object) -> Backend:
+    """The backend whose array `array` is."""
+    for backend in _loaded.values():
+        if isinstance(array, backend.array_type):
+            return backend
+    raise TypeError(f"{type(array).__name__} is no array of a loaded backend ({', '.join(_loaded)})")
+
+
+def register(backend: Backend) -> Backend:
+    """Make `backend` available under its name, also as a device type."""
+    if backend.name not in _order:
+        _order.append(backend.name)
+        devices.extra_types.add(backend.name)
+    backend.index = _order.index(backend.name)
+    _loaded[backend.name] = backend
+    return backend
+
+
+def available() -> list[str]:
+    """The built-in device types that can be used here."""
+    return [name for name in BUILT_IN if _usable(name)]
+
+
+def _usable(name: str) -> bool:
+    try:
+        return get(name).device_count() > 0
+    except RuntimeError:
+        return False
+
+
+def _load(name: str) -> Backend:
+    if name in BUILT_IN:
+        return register(importlib.import_module(f"ts.backends.{name}").backend)
+    for entry in entry_points(group="ts.backends", name=name):
+        module = entry.load()
+        return register(module.backend)
+    raise RuntimeError(
+        f"no backend for device type '{name}' is installed (entry point group 'ts.backends')"
+    )

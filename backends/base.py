@@ -1,0 +1,69 @@
+"""The contract of a backend: arrays on one type of device.
+
+In: shapes, NumPy dtypes, host arrays; out: arrays that `ts.Tensor` wraps.  Kernels are written
+against `backend.xp`, an array namespace with NumPy's names, and a backend replaces one only where it
+does better, by the operator's name:
+
+    class Backend:  name "cpu", xp numpy, overrides {"aten::mm": my_mm}
+
+A third party derives from `Backend` and names the module in the entry point group `ts.backends`; the
+module's `backend` attribute is the instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
+Kernel = Callable[..., Any]  # kernel(xp, *args), as in an operator's record
+
+
+class Backend:
+    """Arrays, transfers and kernel overrides of one device type.  One instance exists per process."""
+
+    name: ClassVar[str]  # the device type: "cpu"
+    numbered: ClassVar[bool] = False  # whether devices print as `name:0`
+    index: int = -1  # place in the list of backends; set by `register`
+    xp: Any  # array namespace with NumPy's names
+    array_type: type  # what its arrays are instances of
+
+    def __init__(self) -> None:
+        self.overrides: dict[str, Kernel] = {}
+
+    def device_count(self) -> int:
+        """How many devices of this type there are."""
+        return 1
+
+    def current_device(self) -> int:
+        """The number of the device that new arrays go to; -1 where devices have no number."""
+        return -1
+
+    def device_of(self, array: Array) -> int:
+        """The number of the device that `array` is on; -1 where devices have no number."""
+        return -1
+
+    def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> Array:
+        """An array with undefined elements."""
+        raise NotImplementedError
+
+    def from_host(self, host: NDArray[Any], device: int = -1) -> Array:
+        """A copy of a NumPy array on the device."""
+        raise NotImplementedError
+
+    def to_host(self, array: Array) -> NDArray[Any]:
+        """The elements as a NumPy array; the array itself where that is one."""
+        raise NotImplementedError
+
+    def synchronize(self, device: int = -1) -> None:
+        """Wait until all work given to the device is done."""
+
+    def bind(self, key: str, kernel: Kernel) -> Kernel:
+        """The kernel to run for operator `key` ("aten::add.Tensor"): an override, or the record's own.
+
+        An override under the name without overload ("aten::add") holds for all overloads.
+        """
+        return self.overrides.get(key) or self.overrides.get(key.partition(".")[0]) or kernel

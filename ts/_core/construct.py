@@ -1,0 +1,324 @@
+"""Tensors from Python data, copies and conversions.
+
+In: numbers, nested sequences, arrays, tensors; out: tensors, by PyTorch's rules of inference.
+
+    tensor([1, 2.5])            float32: the largest category wins, floats have the default dtype
+    tensor([[1, 2], [3]])       ValueError: expected sequence of length 2 at dim 1 (got 1)
+    as_tensor(numpy_array)      shares memory
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import devices, dtypes
+from ts._core.tensor import Tensor, backend_of, rebind_array, wrap_array
+
+MAX_DIMENSIONS = 64  # NumPy's limit
+
+
+# ---------------------------------------------------------------- from data
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
+    """A new tensor with a copy of `data`, as `torch.tensor`."""
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(data, Tensor):
+        source = data.detach().clone()
+        made = source if wanted is None and device is None else to(source, (device or data.device, wanted or data.dtype), {})
+    else:
+        made = _placed(host_array(data, wanted), device)
+    if requires_grad:
+        made.requires_grad_(True)
+    return made
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """`data` as a tensor; arrays and tensors are shared where dtype and device allow."""
+    if isinstance(data, np.ndarray):
+        data = from_numpy(data)
+    if isinstance(data, Tensor):
+        wanted = data.dtype if dtype is None else dtypes.as_dtype(dtype)
+        return to(data, (data.device if device is None else device, wanted), {})
+    return tensor(data, dtype=dtype, device=device)
+
+
+def from_numpy(array: NDArray[Any]) -> Tensor:
+    """A CPU tensor that shares the array's memory."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    dtypes.from_numpy_dtype(array.dtype)
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. "
+            "Conversion between byte orders is currently not supported."
+        )
+    if any(step < 0 for step in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are "
+            "not currently supported. (You can probably work around this by making a copy of your array "
+            " with array.copy().) "
+        )
+    return wrap_array(array)
+
+
+def from_dlpack(source: Any) -> Tensor:
+    """A tensor that shares memory with any object that speaks DLPack."""
+    if isinstance(source, Tensor):
+        return source.detach()
+    kind = int(source.__dlpack_device__()[0])
+    if kind in (1, 3):  # host memory, pinned host memory
+        return wrap_array(np.from_dlpack(source))
+    if kind == 2:
+        return wrap_array(backend_of("cuda").xp.from_dlpack(source))
+    raise BufferError(f"no backend imports DLPack device type {kind}")
+
+
+def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
+    """`data` copied into a new NumPy array of the dtype `wanted`, or of the dtype that it implies."""
+    if isinstance(data, (np.ndarray, np.generic)) or (hasattr(data, "__array__") and not isinstance(data, Tensor)):
+        found = np.asarray(data)
+        dtypes.from_numpy_dtype(found.dtype)
+        return converted_array(found, wanted.numpy_dtype if wanted else found.dtype, copy=True)
+    if isinstance(data, str):
+        raise TypeError("new(): invalid data type 'str'")
+    shape = sequence_shape(data)
+    inferred = infer_dtype(data)
+    result = np.empty(shape, (wanted or inferred).numpy_dtype)
+    flat: list[Any] = []
+    _flatten(data, shape, 0, flat)
+    _fill(result, flat, wanted or inferred, inferred)
+    return result
+
+
+def sequence_shape(data: Any) -> tuple[int, ...]:
+    """The shape that nested sequences have, going by the first item at each depth."""
+    shape: list[int] = []
+    while _is_sequence(data):
+        shape.append(len(data))
+        if len(shape) > MAX_DIMENSIONS or isinstance(data, str):
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        if not data:
+            break
+        data = data[0]
+    return tuple(shape)
+
+
+def infer_dtype(data: Any) -> dtypes.dtype:
+    """The dtype that the values in `data` imply."""
+    kind = type(data)
+    if kind is float:
+        return dtypes.get_default_dtype()
+    if kind is int:
+        return dtypes.int64
+    if kind is bool:
+        return dtypes.bool_
+    if isinstance(data, Tensor):
+        return data.dtype
+    if isinstance(data, (np.ndarray, np.generic)):
+        return dtypes.from_numpy_dtype(data.dtype)
+    if isinstance(data, complex):
+        return dtypes.get_default_dtype().to_complex()
+    if isinstance(data, str):
+        raise TypeError(f"new(): invalid data type '{kind.__name__}'")
+    if _is_sequence(data):
+        if not len(data):
+            return dtypes.get_default_dtype()
+        kinds = set(map(type, data))
+        items = data if not kinds <= _PLAIN else [k() for k in kinds]  # one of each kind says it all
+        result = infer_dtype(items[0])
+        for item in items[1:]:
+            result = dtypes.promote(result, infer_dtype(item))
+        return result
+    if isinstance(data, (int, float)):
+        return infer_dtype(int(data) if isinstance(data, int) else float(data))
+    raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
+
+
+_PLAIN = {bool, int, float, complex}
+
+
+def _is_sequence(data: Any) -> bool:
+    if isinstance(data, (Tensor, np.ndarray)):
+        return data.ndim > 0
+    return hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (dict, np.generic))
+
+
+def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> None:
+    if depth == len(shape):
+        if isinstance(data, Tensor):
+            data = data.item()
+        elif isinstance(data, list | tuple):
+            raise TypeError(f"'{type(data).__name__}' object cannot be interpreted as an integer")
+        out.append(data)
+        return
+    if not _is_sequence(data):
+        raise TypeError("not a sequence")
+    if len(data) != shape[depth]:
+        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})")
+    if depth + 1 == len(shape) and set(map(type, data)) <= _PLAIN:
+        out.extend(data)
+        return
+    for item in data:
+        _flatten(item, shape, depth + 1, out)
+
+
+def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred: dtypes.dtype) -> None:
+    if inferred.is_complex and not wanted.is_complex:
+        raise TypeError("must be real number, not complex")
+    if wanted.category == dtypes.INTEGRAL:
+        flat = [_checked_int(x, wanted) for x in flat]
+    elif wanted is dtypes.bool_:
+        flat = [bool(x) for x in flat]
+    result.reshape(-1)[:] = flat
+
+
+def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
+    try:
+        number = int(x)
+    except (ValueError, OverflowError):  # nan and infinities
+        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow") from None
+    limits = np.iinfo(wanted.numpy_dtype)
+    if number > 2**63 - 1 and wanted is not dtypes.uint64 or number < -(2**63):
+        raise ValueError("Overflow when unpacking long long")
+    if number < 0 and not wanted.is_signed and number >= -int(limits.max):
+        return number + int(limits.max) + 1  # wraps, as in C
+    if not limits.min <= number <= limits.max:
+        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
+    return number
+
+
+def legacy(args: tuple[Any, ...], device: Any = None) -> Tensor:
+    """`Tensor(2, 3)` is uninitialised with that shape, `Tensor([1, 2])` holds the values as default floats."""
+    wanted = dtypes.get_default_dtype()
+    if len(args) == 1 and not isinstance(args[0], int):
+        if isinstance(args[0], Tensor):
+            return args[0].detach()
+        shape = args[0] if type(args[0]).__name__ == "Size" else None
+        return _placed(np.empty(shape, wanted.numpy_dtype), device) if shape is not None else tensor(
+            args[0], dtype=wanted, device=device
+        )
+    return _placed(np.empty(args if args else (0,), wanted.numpy_dtype), device)
+
+
+def _placed(host: NDArray[Any], device: Any) -> Tensor:
+    """A fresh NumPy array as a tensor on `device`."""
+    where = devices.as_device(device)
+    if where.type == "cpu":
+        return wrap_array(host)
+    return wrap_array(backend_of(where.type).from_host(host, -1 if where.index is None else where.index))
+
+
+# ---------------------------------------------------------------- conversions and copies
+
+
+def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
+    """The array with another dtype; out-of-range values convert as in C, silently."""
+    if array.dtype == numpy_dtype:
+        return array.copy() if copy else array
+    with np.errstate(all="ignore"):
+        if array.dtype.kind == "c" and np.dtype(numpy_dtype).kind not in "cb":
+            array = array.real
+        return array.astype(numpy_dtype)
+
+
+def converted(x: Tensor, wanted: dtypes.dtype) -> Tensor:
+    """`x` with dtype `wanted`; `x` itself where it has it."""
+    return x if x.dtype is wanted else wrap_array(converted_array(x.array, wanted.numpy_dtype))
+
+
+def copied(x: Tensor, memory_format: Any) -> Tensor:
+    """A tensor with its own memory, laid out densely in `x`'s order of dimensions unless told otherwise."""
+    ordered = memory_format is None or memory_format is dtypes.preserve_format
+    return wrap_array(x.array.copy(order="K" if ordered else "C"))
+
+
+def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """`x.to(dtype)`, `x.to(device, dtype)`, `x.to(other)`, each with non_blocking=, copy=, memory_format=."""
+    device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
+    rest = list(args)
+    if rest and isinstance(rest[0], Tensor):
+        other = rest.pop(0)
+        device, dtype = other.device, other.dtype
+    elif rest and isinstance(rest[0], (devices.device, str)):
+        device = rest.pop(0)
+        if rest and (rest[0] is None or isinstance(rest[0], dtypes.dtype)):
+            dtype = rest.pop(0)
+    elif rest and (rest[0] is None or isinstance(rest[0], (dtypes.dtype, type))):
+        dtype = rest.pop(0)
+        if dtype is None and rest and isinstance(rest[0], dtypes.dtype):
+            dtype = rest.pop(0)
+    elif rest and isinstance(rest[0], int) and not isinstance(rest[0], bool):
+        device = rest.pop(0)
+    names = ("non_blocking", "copy", "memory_format")
+    options = dict(zip(names, rest, strict=False)) | kwargs
+    if len(rest) > 2 or not options.keys() <= set(names):
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({', '.join(type(a).__name__ for a in args)}"
+            f"{', ' if args and kwargs else ''}{', '.join(kwargs)}), but expected one of:\n"
+            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, "
+            "bool copy = False, *, torch.memory_format memory_format = None)\n"
+            " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
+            "torch.memory_format memory_format = None)\n"
+            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, "
+            "torch.memory_format memory_format = None)\n"
+        )
+    wanted = x.dtype if dtype is None else dtypes.as_dtype(dtype)
+    result = converted(moved(x, devices.as_device(device)) if device is not None else x, wanted)
+    return copied(result, options.get("memory_format")) if result is x and options.get("copy") else result
+
+
+def moved(x: Tensor, device: devices.device) -> Tensor:
+    """`x` on `device`; `x` itself where it is there."""
+    here = x.device
+    if here == device or (here.type == device.type and (device.index is None or here.index is None)):
+        return x
+    if device.type == "cpu":
+        return wrap_array(x._host())
+    backend = backend_of(device.type)
+    number = -1 if device.index is None else device.index
+    if device.type == "meta":
+        return wrap_array(backend.like(x.array))
+    return wrap_array(backend.from_host(x._host(), number))
+
+
+def copy_into(x: Tensor, src: Tensor) -> None:
+    """x[...] = src, converted to `x`'s dtype, moved to its device and broadcast to its shape."""
+    check_broadcast(x.shape, src.shape)
+    if x.is_meta:
+        return
+    array = converted_array(moved(src, x.device).array, x.array.dtype)
+    x.array[...] = array
+
+
+def check_broadcast(target: Sequence[int], shape: Sequence[int]) -> None:
+    """RuntimeError, in PyTorch's words, unless `shape` broadcasts to `target`."""
+    if len(shape) > len(target):
+        raise RuntimeError(
+            f"expand: the number of sizes provided ({len(target)}) must be greater or equal to the number of "
+            f"dimensions in the tensor ({len(shape)})"
+        )
+    lead = len(target) - len(shape)
+    for i, length in enumerate(shape):
+        if length not in (1, target[lead + i]):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({target[lead + i]}) must match the existing size ({length}) at "
+                f"non-singleton dimension {lead + i}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
+            )
+
+
+def unpickle(
+    host: NDArray[Any], dtype: dtypes.dtype, device: str, requires_grad: bool, attributes: dict[str, Any]
+) -> Tensor:
+    """What a pickled tensor is made from."""
+    x = moved(wrap_array(host), devices.device(device))
+    if requires_grad:
+        x.requires_grad_(True)
+    x.__dict__.update(attributes)
+    return x

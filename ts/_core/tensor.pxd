@@ -1,0 +1,36 @@
+"""Tensor: a thin object around one array of a backend.
+
+    Tensor -> array (numpy.ndarray | cupy.ndarray | meta array) -> memory
+              scalar_type, backend, device_index: read off the array once, when it is wrapped
+
+Views share memory because arrays do: shape, strides and storage are the array's.  All C code makes
+tensors with `wrap` (any array) or `wrap_cpu` (an ndarray whose ScalarType is already known).
+"""
+
+from libc.stdint cimport int64_t
+
+cdef enum:
+    BACKEND_CPU = 0
+    BACKEND_CUDA = 1
+    BACKEND_META = 2
+
+
+cdef class Tensor:
+    cdef readonly object array
+    cdef readonly int scalar_type      # PyTorch's ScalarType
+    cdef readonly int backend          # index into `ts.backends`' list; 0 is the CPU
+    cdef readonly int device_index     # -1: the device has no number
+    cdef bint wants_grad
+    cdef dict __dict__                 # users hang attributes on tensors; NULL until they do
+    cdef object __weakref__
+
+
+# Any backend's array (or NumPy scalar) -> a new Tensor around it; nothing is copied.
+cdef Tensor wrap(object array)
+# An ndarray -> Tensor, without looking at its dtype.
+cdef Tensor wrap_cpu(object array, int scalar_type)
+# ScalarType of a NumPy dtype's number, or -1; and back: NumPy's number, or -1.
+cdef int scalar_type_of_number(int type_number) noexcept nogil
+cdef int number_of_scalar_type(int scalar_type) noexcept nogil
+# The callable for an operator name ("add"), as the registry gave it; raises where there is none.
+cdef object operator_function(str name)

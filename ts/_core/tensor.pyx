@@ -1,0 +1,782 @@
+"""Tensor: the class, its wrapping of arrays, and what needs no operator.
+
+In: arrays of any backend; out: tensors.
+
+    x = from_numpy(numpy.ones((2, 3)))      shares memory; x.array is that array
+    x.t()                                   a method of an operator record, put here by install_methods
+    x + 1                                   the operator aten::add, through operator_function("add")
+
+Python operators and indexing are slots of the type and therefore written here; every other operator
+becomes a method when the registry calls `install_methods`.
+"""
+
+import copy as copy_module
+import operator as python_operator
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject
+from cpython.ref cimport Py_INCREF
+
+from ts import devices, dtypes
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        PyObject *tp_dict
+    void PyType_Modified(type t)
+
+cdef extern from "numpy/arrayobject.h":
+    int PyArray_NDIM(object) noexcept nogil
+    cnp.npy_intp PyArray_SIZE(object) noexcept
+    void *PyArray_DATA(object) noexcept nogil
+
+
+# ---------------------------------------------------------------- dtypes and devices by number
+
+cdef int SCALAR_TYPE[32]             # by NumPy's type number
+cdef int NUMBER[32]                  # by ScalarType
+cdef dict _code_of_dtype = {}        # the rest (bfloat16): by NumPy dtype
+cdef list _dtype_of_code = [None] * 32
+cdef int BFLOAT16_NUMBER = dtypes.bfloat16.numpy_dtype.num
+
+
+def _fill_tables():
+    cdef int i
+    for i in range(32):
+        SCALAR_TYPE[i] = -1
+        NUMBER[i] = -1
+    for d in dtypes.ALL:
+        _dtype_of_code[d.code] = d
+        _code_of_dtype[d.numpy_dtype] = d.code
+        NUMBER[<int>d.code] = d.numpy_dtype.num
+        if d.numpy_dtype.num < 32:
+            SCALAR_TYPE[<int>d.numpy_dtype.num] = d.code
+    SCALAR_TYPE[<int>np.dtype(np.longlong).num] = dtypes.int64.code  # a second 64-bit type, of the same layout
+    SCALAR_TYPE[<int>np.dtype(np.ulonglong).num] = dtypes.uint64.code
+
+
+_fill_tables()
+
+
+cdef int scalar_type_of_number(int type_number) noexcept nogil:
+    if 0 <= type_number < 32:
+        return SCALAR_TYPE[type_number]
+    return 15 if type_number == BFLOAT16_NUMBER else -1
+
+
+cdef int number_of_scalar_type(int scalar_type) noexcept nogil:
+    return NUMBER[scalar_type] if 0 <= scalar_type < 32 else -1
+
+
+# ---------------------------------------------------------------- wrapping
+
+cdef object backends = None          # the package ts.backends, which imports this module
+
+
+cdef object backend_registry():
+    global backends
+    if backends is None:
+        import ts.backends
+        backends = ts.backends
+    return backends
+
+
+cdef Tensor wrap_cpu(object array, int scalar_type):
+    cdef Tensor t = Tensor.__new__(Tensor)
+    t.array = array
+    t.scalar_type = scalar_type
+    t.device_index = -1
+    return t
+
+
+cdef Tensor wrap(object array):
+    cdef Tensor t
+    cdef int code
+    if isinstance(array, cnp.ndarray):
+        code = scalar_type_of_number(cnp.PyArray_TYPE(array))
+        if code < 0:
+            code = dtypes.from_numpy_dtype(array.dtype).code
+        return wrap_cpu(array, code)
+    if isinstance(array, (np.generic, bool, int, float, complex)):
+        return wrap(np.asarray(array))
+    backend = backend_registry().of_array(array)
+    t = Tensor.__new__(Tensor)
+    t.array = array
+    t.scalar_type = dtypes.from_numpy_dtype(array.dtype).code
+    t.backend = backend.index
+    t.device_index = backend.device_of(array)
+    return t
+
+
+def wrap_array(array):
+    """A tensor around an array of any backend, sharing its memory."""
+    return wrap(array)
+
+
+cdef int rebind(Tensor t, object array) except -1:
+    """Let `t` be around `array` from now on: what in-place changes of shape or dtype do."""
+    cdef Tensor fresh = wrap(array)
+    t.array = fresh.array
+    t.scalar_type = fresh.scalar_type
+    t.backend = fresh.backend
+    t.device_index = fresh.device_index
+    return 0
+
+
+def backend_of(str device_type not None):
+    """The backend of a device type."""
+    return backend_registry().get(device_type)
+
+
+def rebind_array(Tensor t not None, array):
+    """Let `t` be around `array` from now on."""
+    rebind(t, array)
+
+
+# ---------------------------------------------------------------- operators, as the registry gives them
+
+cdef dict _functions = {}            # operator name -> callable
+cdef object _find_function = None
+cdef set _installed = set()          # methods that install_methods put there, and may replace
+
+
+def set_function_finder(finder):
+    """`finder(name)` gives the callable for "add", or raises AttributeError; asked once per name."""
+    global _find_function
+    _find_function = finder
+    _functions.clear()
+
+
+cdef object operator_function(str name):
+    function = _functions.get(name)
+    if function is None:
+        if _find_function is None:
+            import ts.ops.registry  # installs the finder
+        function = _functions[name] = _find_function(name)
+    return function
+
+
+def install_methods(dict methods not None):
+    """Put `methods` (name -> function) into the type; names that the type defines itself stay."""
+    cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
+    for name, function in methods.items():
+        if name not in type_dict or name in _installed:
+            type_dict[name] = function
+            _installed.add(name)
+    PyType_Modified(Tensor)
+
+
+cdef object binary(str name, object a, object b):
+    """a `name` b for Python's operators: NotImplemented where `b` is no operand."""
+    if not is_operand(b) or not is_operand(a):
+        return NotImplemented
+    return operator_function(name)(a, b)
+
+
+cdef inline bint is_operand(object x):
+    return isinstance(x, (Tensor, int, float, complex, np.generic))
+
+
+cdef object inplace(str name, object a, object b):
+    if not is_operand(b):
+        return NotImplemented
+    return operator_function(name)(a, b)
+
+
+# ---------------------------------------------------------------- the class
+
+class Size(tuple):
+    """The shape of a tensor: a tuple that prints as PyTorch's."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def numel(self):
+        """The product of the lengths."""
+        n = 1
+        for length in self:
+            n *= length
+        return n
+
+    def __add__(self, other):
+        return Size(tuple.__add__(self, tuple(other))) if isinstance(other, tuple) else NotImplemented
+
+    def __getitem__(self, i):
+        found = tuple.__getitem__(self, i)
+        return Size(found) if isinstance(i, slice) else found
+
+    def __reduce__(self):
+        return Size, (tuple(self),)
+
+
+@cython.freelist(128)
+cdef class Tensor:
+    """A multi-dimensional array of one dtype on one device."""
+
+    __array_priority__ = 1000
+
+    def __init__(self, *args, device=None):
+        made = construct.legacy(args, device)
+        rebind(self, made.array)
+
+    # ---- what it is
+
+    @property
+    def shape(self):
+        return Size(self.array.shape)
+
+    @property
+    def dtype(self):
+        return _dtype_of_code[self.scalar_type]
+
+    @property
+    def device(self):
+        if self.backend == BACKEND_CPU:
+            return devices.CPU
+        backend = backend_registry().at(self.backend)
+        return devices.device(backend.name, self.device_index if backend.numbered else None)
+
+    @property
+    def layout(self):
+        return dtypes.strided
+
+    @property
+    def ndim(self):
+        return self.array.ndim
+
+    @property
+    def itemsize(self):
+        return self.array.dtype.itemsize
+
+    @property
+    def nbytes(self):
+        return self.array.nbytes
+
+    @property
+    def is_cuda(self):
+        return self.backend == BACKEND_CUDA
+
+    @property
+    def is_cpu(self):
+        return self.backend == BACKEND_CPU
+
+    @property
+    def is_meta(self):
+        return self.backend == BACKEND_META
+
+    @property
+    def is_sparse(self):
+        return False
+
+    @property
+    def is_quantized(self):
+        return False
+
+    @property
+    def is_leaf(self):
+        return True
+
+    @property
+    def requires_grad(self):
+        return bool(self.wants_grad)
+
+    @requires_grad.setter
+    def requires_grad(self, bint value):
+        self.requires_grad_(value)
+
+    def requires_grad_(self, bint requires_grad=True):
+        """Mark the tensor as one that gradients are wanted for."""
+        if requires_grad and not (self.dtype.is_floating_point or self.dtype.is_complex):
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        self.wants_grad = requires_grad
+        return self
+
+    @property
+    def data(self):
+        return self.detach()
+
+    @data.setter
+    def data(self, Tensor other not None):
+        rebind(self, other.array)
+
+    @property
+    def T(self):
+        return wrap(self.array.T)
+
+    @property
+    def mT(self):
+        return self._matrix_transpose("mT")
+
+    @property
+    def H(self):
+        if self.array.ndim not in (0, 2):
+            raise RuntimeError(
+                f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor."
+            )
+        return wrap(self.array.T.conj() if self.dtype.is_complex else self.array.T)
+
+    def _matrix_transpose(self, name):
+        if self.array.ndim < 2:
+            raise RuntimeError(
+                f"tensor.{name} is only supported on matrices or batches of matrices. Got {self.array.ndim}-D tensor."
+            )
+        return wrap(self.array.swapaxes(-1, -2))
+
+    @property
+    def real(self):
+        return wrap(self.array.real) if self.dtype.is_complex else self
+
+    @property
+    def imag(self):
+        if not self.dtype.is_complex:
+            raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        return wrap(self.array.imag)
+
+    def size(self, dim=None):
+        """The shape, or its length in dimension `dim`."""
+        if dim is None:
+            return Size(self.array.shape)
+        return self.array.shape[self._dimension(dim)]
+
+    def stride(self, dim=None):
+        """Steps between neighbours, in elements."""
+        itemsize = self.array.dtype.itemsize
+        steps = tuple([s // itemsize for s in self.array.strides])
+        return steps if dim is None else steps[self._dimension(dim)]
+
+    def _dimension(self, dim):
+        cdef Py_ssize_t i = python_operator.index(dim), n = max(self.array.ndim, 1)
+        if not -n <= i < n:
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {i})")
+        if self.array.ndim == 0:
+            raise IndexError(f"Dimension specified as {i} but tensor has no dimensions")
+        return i + n if i < 0 else i
+
+    def dim(self):
+        """The number of dimensions."""
+        return self.array.ndim
+
+    ndimension = dim
+
+    def numel(self):
+        """The number of elements."""
+        return self.array.size
+
+    nelement = numel
+
+    def element_size(self):
+        """Bytes of one element."""
+        return self.array.dtype.itemsize
+
+    def is_contiguous(self, memory_format=None):
+        """Whether the elements lie in order without gaps."""
+        return self.array.flags.c_contiguous
+
+    def is_floating_point(self):
+        return self.dtype.is_floating_point
+
+    def is_complex(self):
+        return self.dtype.is_complex
+
+    def is_signed(self):
+        return self.dtype.is_signed
+
+    def get_device(self):
+        """The number of the device; -1 on the CPU."""
+        return self.device_index
+
+    def data_ptr(self):
+        """The address of the first element."""
+        if self.backend == BACKEND_CPU:
+            return <size_t>PyArray_DATA(self.array)
+        return 0 if self.backend == BACKEND_META else self.array.data.ptr
+
+    def storage_offset(self):
+        """Elements between the start of the memory that views share and this view's first element."""
+        if self.backend == BACKEND_META:
+            return self.array.offset
+        root = self.array
+        while isinstance(getattr(root, "base", None), type(root)):
+            root = root.base
+        start = wrap(root).data_ptr()
+        if isinstance(root, np.ndarray):
+            start = np.lib.array_utils.byte_bounds(root)[0]
+        return (self.data_ptr() - start) // self.array.dtype.itemsize
+
+    def is_set_to(self, Tensor other not None):
+        """Whether both are the same view of the same memory."""
+        return (
+            self.data_ptr() == other.data_ptr()
+            and self.array.shape == other.array.shape
+            and self.array.strides == other.array.strides
+        )
+
+    def type(self, dtype=None, non_blocking=False):
+        """PyTorch's name of the tensor's type, or a copy with another dtype."""
+        if dtype is None:
+            place = "torch." if self.backend == BACKEND_CPU else f"torch.{self.device.type}."
+            return f"{place}{self.dtype.type_name}Tensor"
+        if isinstance(dtype, str):
+            for d in dtypes.ALL:
+                if dtype.endswith(f"{d.type_name}Tensor"):
+                    return self.to(d)
+            raise ValueError(f"invalid type: '{dtype}'")
+        return self.to(dtype)
+
+    # ---- out of the tensor
+
+    def item(self):
+        """The only element, as a Python number."""
+        if self.array.size != 1:
+            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
+        value = self._host().item()
+        return float(value) if self.scalar_type == 15 else value
+
+    def tolist(self):
+        """Nested lists of Python numbers."""
+        host = self._host()
+        return (host.astype(np.float32) if self.scalar_type == 15 else host).tolist()
+
+    def _host(self):
+        """The elements as a NumPy array, which shares memory on the CPU."""
+        if self.backend == BACKEND_CPU:
+            return self.array
+        if self.backend == BACKEND_META:
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        return backend_registry().at(self.backend).to_host(self.array)
+
+    def numpy(self, *, force=False):
+        """The array of a CPU tensor, sharing memory; with `force`, of any tensor."""
+        if force:
+            return self.detach().cpu().array
+        if self.backend != BACKEND_CPU:
+            raise TypeError(
+                f"can't convert {self.device} device type tensor to numpy. "
+                "Use Tensor.cpu() to copy the tensor to host memory first."
+            )
+        if self.wants_grad:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
+        return self.array
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return wrap(np.asarray(array))
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if self.wants_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if self.backend == BACKEND_CPU:
+            return self.array.__dlpack__()
+        return self.array.__dlpack__(stream=stream)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.array.__cuda_array_interface__
+
+    def __bool__(self):
+        size = self.array.size
+        if size != 1:
+            values = "more than one value" if size else "no values"
+            raise RuntimeError(f"Boolean value of Tensor with {values} is ambiguous")
+        return bool(self.item())
+
+    def __int__(self):
+        return int(self._number(int))
+
+    def __float__(self):
+        return float(self._number(float))
+
+    def __complex__(self):
+        return complex(self._number(complex))
+
+    def _number(self, to):
+        value = self.item()
+        if isinstance(value, complex) and to is not complex:
+            if value.imag:
+                name = "double" if to is float else "int64_t"
+                raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+            value = value.real
+        return value
+
+    def __index__(self):
+        if self.array.size != 1 or self.dtype.category > dtypes.INTEGRAL:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __len__(self):
+        if self.array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.array.shape[0]
+
+    def __iter__(self):
+        if self.array.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        array = self.array
+        return iter([wrap(array[i, ...]) for i in range(array.shape[0])])
+
+    def __contains__(self, x):
+        if not is_operand(x):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(x)}."
+            )
+        return bool((self == x).any())
+
+    def __hash__(self):
+        return <Py_ssize_t><void *>self >> 4
+
+    def __repr__(self):
+        from ts import printing
+        return printing.tensor_text(self)
+
+    __str__ = __repr__
+
+    def __format__(self, spec):
+        if self.array.ndim == 0 and self.backend != BACKEND_META:
+            return self.item().__format__(spec)
+        return object.__format__(self, spec)
+
+    # ---- copies and conversions
+
+    def detach(self):
+        """A tensor on the same memory that wants no gradient."""
+        cdef Tensor t = Tensor.__new__(Tensor)
+        t.array = self.array.view() if self.backend == BACKEND_CPU else self.array[...]
+        t.scalar_type = self.scalar_type
+        t.backend = self.backend
+        t.device_index = self.device_index
+        return t
+
+    def clone(self, *, memory_format=None):
+        """A copy with memory of its own."""
+        return construct.copied(self, memory_format)
+
+    def copy_(self, Tensor src not None, bint non_blocking=False):
+        """Overwrite the elements with those of `src`, converted and broadcast."""
+        construct.copy_into(self, src)
+        return self
+
+    def to(self, *args, **kwargs):
+        """The tensor with another dtype and/or on another device; itself where nothing changes."""
+        return construct.to(self, args, kwargs)
+
+    def cpu(self, memory_format=None):
+        return construct.to(self, (devices.CPU,), {})
+
+    def cuda(self, device=None, non_blocking=False, memory_format=None):
+        return construct.to(self, (devices.device("cuda" if device is None else device),), {})
+
+    def float(self):
+        return construct.converted(self, dtypes.float32)
+
+    def double(self):
+        return construct.converted(self, dtypes.float64)
+
+    def half(self):
+        return construct.converted(self, dtypes.float16)
+
+    def bfloat16(self):
+        return construct.converted(self, dtypes.bfloat16)
+
+    def int(self):
+        return construct.converted(self, dtypes.int32)
+
+    def long(self):
+        return construct.converted(self, dtypes.int64)
+
+    def short(self):
+        return construct.converted(self, dtypes.int16)
+
+    def char(self):
+        return construct.converted(self, dtypes.int8)
+
+    def byte(self):
+        return construct.converted(self, dtypes.uint8)
+
+    def bool(self):
+        return construct.converted(self, dtypes.bool_)
+
+    def cfloat(self):
+        return construct.converted(self, dtypes.complex64)
+
+    def cdouble(self):
+        return construct.converted(self, dtypes.complex128)
+
+    def __reduce_ex__(self, protocol):
+        cdef object me = self  # `__dict__` is reached through an object only
+        return construct.unpickle, (self._host(), self.dtype, str(self.device), self.requires_grad, me.__dict__)
+
+    def __deepcopy__(self, memo):
+        cdef object me = self, copied = construct.copied(self, None)
+        (<Tensor>copied).wants_grad = self.wants_grad
+        memo[id(self)] = copied
+        copied.__dict__.update(copy_module.deepcopy(me.__dict__, memo))
+        return copied
+
+    # ---- indexing
+
+    def __getitem__(self, index):
+        return indexing.get(self, index)
+
+    def __setitem__(self, index, value):
+        indexing.put(self, index, value)
+
+    # ---- Python's operators
+
+    def __add__(self, other):
+        return binary("add", self, other)
+
+    def __radd__(self, other):
+        return binary("add", self, other)
+
+    def __sub__(self, other):
+        return binary("sub", self, other)
+
+    def __rsub__(self, other):
+        return binary("rsub", self, other)
+
+    def __mul__(self, other):
+        return binary("mul", self, other)
+
+    def __rmul__(self, other):
+        return binary("mul", self, other)
+
+    def __truediv__(self, other):
+        return binary("div", self, other)
+
+    def __rtruediv__(self, other):
+        return NotImplemented if not is_operand(other) else binary("mul", operator_function("reciprocal")(self), other)
+
+    def __floordiv__(self, other):
+        return binary("floor_divide", self, other)
+
+    def __rfloordiv__(self, other):
+        return binary("floor_divide", other, self)
+
+    def __mod__(self, other):
+        return binary("remainder", self, other)
+
+    def __rmod__(self, other):
+        return binary("remainder", other, self)
+
+    def __pow__(self, other, modulo):
+        return binary("pow", self, other)
+
+    def __rpow__(self, other, modulo):
+        return binary("pow", other, self)
+
+    def __matmul__(self, other):
+        return operator_function("matmul")(self, other) if isinstance(other, Tensor) else NotImplemented
+
+    def __and__(self, other):
+        return binary("bitwise_and", self, other)
+
+    def __rand__(self, other):
+        return binary("bitwise_and", self, other)
+
+    def __or__(self, other):
+        return binary("bitwise_or", self, other)
+
+    def __ror__(self, other):
+        return binary("bitwise_or", self, other)
+
+    def __xor__(self, other):
+        return binary("bitwise_xor", self, other)
+
+    def __rxor__(self, other):
+        return binary("bitwise_xor", self, other)
+
+    def __lshift__(self, other):
+        return binary("bitwise_left_shift", self, other)
+
+    def __rlshift__(self, other):
+        return binary("bitwise_left_shift", other, self)
+
+    def __rshift__(self, other):
+        return binary("bitwise_right_shift", self, other)
+
+    def __rrshift__(self, other):
+        return binary("bitwise_right_shift", other, self)
+
+    def __neg__(self):
+        return operator_function("neg")(self)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return operator_function("abs")(self)
+
+    def __invert__(self):
+        if self.dtype.category > dtypes.INTEGRAL:
+            raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+        return operator_function("bitwise_not")(self)
+
+    def __iadd__(self, other):
+        return inplace("add_", self, other)
+
+    def __isub__(self, other):
+        return inplace("sub_", self, other)
+
+    def __imul__(self, other):
+        return inplace("mul_", self, other)
+
+    def __itruediv__(self, other):
+        return inplace("div_", self, other)
+
+    def __ifloordiv__(self, other):
+        return inplace("floor_divide_", self, other)
+
+    def __imod__(self, other):
+        return inplace("remainder_", self, other)
+
+    def __ipow__(self, other):
+        return inplace("pow_", self, other)
+
+    def __iand__(self, other):
+        return inplace("bitwise_and_", self, other)
+
+    def __ior__(self, other):
+        return inplace("bitwise_or_", self, other)
+
+    def __ixor__(self, other):
+        return inplace("bitwise_xor_", self, other)
+
+    def __ilshift__(self, other):
+        return inplace("bitwise_left_shift_", self, other)
+
+    def __irshift__(self, other):
+        return inplace("bitwise_right_shift_", self, other)
+
+    def __richcmp__(self, other, int op):
+        if not is_operand(other):
+            return NotImplemented
+        if op == Py_EQ:
+            return binary("eq", self, other)
+        if op == Py_NE:
+            return binary("ne", self, other)
+        if op == Py_LT:
+            return binary("lt", self, other)
+        if op == Py_LE:
+            return binary("le", self, other)
+        if op == Py_GT:
+            return binary("gt", self, other)
+        return binary("ge", self, other)
+
+
+from ts._core import construct, indexing  # they import the class above

@@ -1,0 +1,95 @@
+"""Devices: where a tensor's elements are.
+
+In: what a `device=` argument may hold; out: the device object.
+
+    >>> from ts.devices import device
+    >>> device("cuda:0"), device("cuda", 1).index, device("cpu") == device(device("cpu"))
+    (device(type='cuda', index=0), 1, True)
+
+A device is a name and a number only; whether arrays can be made there is known to `ts.backends`.
+This module is vocabulary: it imports nothing of `ts`, and every stage may import it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, final
+
+# PyTorch's device types, in the order of its message; `extra_types` holds those of further backends.
+TYPES: Final = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla",
+    "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+)  # fmt: skip
+extra_types: set[str] = set()
+_SPELLING = re.compile(r"([a-zA-Z_]+)(?::([1-9]\d*|0))?\Z")
+
+
+@final
+class device:
+    """`device("cuda:1")`, `device("cuda", 1)`, `device(0)` (an accelerator's number), `device(other)`."""
+
+    __slots__ = ("index", "type")
+    type: str
+    index: int | None
+
+    def __init__(self, type: str | int | device, index: int | None = None) -> None:
+        if isinstance(type, device):
+            type, index = type.type, type.index
+        elif isinstance(type, int):
+            type, index = "cuda", type
+        elif not isinstance(type, str):
+            raise TypeError(
+                f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}"
+            )
+        elif index is None:
+            type, index = _parse(type)
+        elif ":" in type:
+            raise RuntimeError(
+                f"type (string) must not include an index because index was passed explicitly: {type}"
+            )
+        _check_type(type, type)
+        if index is not None and index < 0:
+            raise RuntimeError(f"Device index must not be negative, got {index}")
+        self.type = type
+        self.index = index
+
+    def __repr__(self) -> str:
+        number = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{number})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (str(self),)
+
+
+def _parse(text: str) -> tuple[str, int | None]:
+    match = _SPELLING.match(text)
+    if match is None:
+        raise RuntimeError(f"Invalid device string: '{text}'")
+    _check_type(match[1], text)
+    return match[1], None if match[2] is None else int(match[2])
+
+
+def _check_type(type: str, text: str) -> None:
+    if type not in TYPES and type not in extra_types:
+        raise RuntimeError(
+            f"Expected one of {', '.join(TYPES)} device type at start of device string: {text}"
+        )
+
+
+def as_device(x: Any) -> device:
+    """A device from what a `device=` argument may hold; None is the CPU."""
+    if x is None:
+        return CPU
+    return x if isinstance(x, device) else device(x)
+
+
+CPU: Final = device("cpu")

@@ -1,0 +1,246 @@
+"""Element types: PyTorch's dtype objects, their ScalarType codes and NumPy's types for them.
+
+In: a name, a code or a NumPy dtype; out: the one object that stands for it.
+
+    >>> from ts import dtypes
+    >>> dtypes.float32, dtypes.float32.code, dtypes.float32.numpy_dtype
+    (torch.float32, 6, dtype('float32'))
+    >>> dtypes.from_numpy_dtype("int64") is dtypes.int64 is dtypes.BY_CODE[4]
+    True
+
+The codes are PyTorch's `ScalarType` numbers: graphs, archives and kernels carry those.
+This module is vocabulary: it imports nothing of `ts`, and every stage may import it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+import ml_dtypes
+import numpy as np
+
+
+@final
+class dtype:
+    """One element type.  There is exactly one object per type, so `is` compares them."""
+
+    __slots__ = (
+        "category",
+        "code",
+        "is_complex",
+        "is_floating_point",
+        "is_signed",
+        "itemsize",
+        "name",
+        "numpy_dtype",
+        "type_name",
+    )
+
+    def __init__(self, name: str, code: int, numpy_type: Any, category: int, type_name: str) -> None:
+        self.name: Final = name
+        self.code: Final = code  # PyTorch's ScalarType
+        self.numpy_dtype: Final[np.dtype[Any]] = np.dtype(numpy_type)
+        self.category: Final = category  # 0 bool < 1 integral < 2 floating < 3 complex: promotion's order
+        self.type_name: Final = type_name  # "Float" as in `FloatTensor` and in graph text
+        self.itemsize: Final = self.numpy_dtype.itemsize
+        self.is_floating_point: Final = category == FLOATING
+        self.is_complex: Final = category == COMPLEX
+        self.is_signed: Final = category >= FLOATING or self.numpy_dtype.kind == "i"
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __hash__(self) -> int:
+        return self.code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return by_name, (self.name,)
+
+    def __copy__(self) -> dtype:
+        return self
+
+    def __deepcopy__(self, memo: object) -> dtype:
+        return self
+
+    def to_real(self) -> dtype:
+        """The real type of a complex type's parts; any other type itself."""
+        return TO_REAL.get(self, self)
+
+    def to_complex(self) -> dtype:
+        """The complex type whose parts have this type."""
+        if self.is_complex:
+            return self
+        if self not in TO_COMPLEX:
+            raise RuntimeError(f"Expected floating point type, but got {self}")
+        return TO_COMPLEX[self]
+
+
+BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
+
+uint8 = dtype("uint8", 0, np.uint8, INTEGRAL, "Byte")
+int8 = dtype("int8", 1, np.int8, INTEGRAL, "Char")
+int16 = short = dtype("int16", 2, np.int16, INTEGRAL, "Short")
+int32 = dtype("int32", 3, np.int32, INTEGRAL, "Int")
+int64 = long = dtype("int64", 4, np.int64, INTEGRAL, "Long")
+float16 = half = dtype("float16", 5, np.float16, FLOATING, "Half")
+float32 = dtype("float32", 6, np.float32, FLOATING, "Float")
+float64 = double = dtype("float64", 7, np.float64, FLOATING, "Double")
+complex64 = cfloat = dtype("complex64", 9, np.complex64, COMPLEX, "ComplexFloat")
+complex128 = cdouble = dtype("complex128", 10, np.complex128, COMPLEX, "ComplexDouble")
+bool_ = dtype("bool", 11, np.bool_, BOOLEAN, "Bool")
+bfloat16 = dtype("bfloat16", 15, ml_dtypes.bfloat16, FLOATING, "BFloat16")
+uint16 = dtype("uint16", 27, np.uint16, INTEGRAL, "UInt16")
+uint32 = dtype("uint32", 28, np.uint32, INTEGRAL, "UInt32")
+uint64 = dtype("uint64", 29, np.uint64, INTEGRAL, "UInt64")
+
+ALL: Final = (
+    uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128, bool_, bfloat16,
+    uint16, uint32, uint64,
+)  # fmt: skip
+BY_CODE: Final[dict[int, dtype]] = {d.code: d for d in ALL}
+TO_REAL: Final = {complex64: float32, complex128: float64}
+TO_COMPLEX: Final = {float32: complex64, float64: complex128}
+
+# Every name under which the package offers a dtype (`ts.float`, `ts.int` ... included).
+NAMES: Final[dict[str, dtype]] = {
+    **{d.name: d for d in ALL},
+    "short": int16, "int": int32, "long": int64, "half": float16, "float": float32, "double": float64,
+    "cfloat": complex64, "cdouble": complex128,
+}  # fmt: skip
+_BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in ALL}
+_BY_PYTHON: Final[dict[Any, dtype]] = {bool: bool_, int: int64, float: float64, complex: complex128}
+
+
+def by_name(name: str) -> dtype:
+    """The dtype with PyTorch's name `name`, without the `torch.`."""
+    return NAMES[name]
+
+
+def from_numpy_dtype(numpy_dtype: Any) -> dtype:
+    """The dtype of arrays of `numpy_dtype`; TypeError, in PyTorch's words, where there is none."""
+    found = _BY_NUMPY.get(np.dtype(numpy_dtype))
+    if found is None:
+        name = np.dtype(numpy_dtype).type.__name__
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.{name}. The only supported types are: float64, float32, "
+            "float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
+        )
+    return found
+
+
+def as_dtype(x: Any) -> dtype:
+    """A dtype from what a `dtype=` argument may hold: a dtype, a ScalarType code, `int`, `float`, `bool`."""
+    if isinstance(x, dtype):
+        return x
+    if isinstance(x, int) and not isinstance(x, bool):
+        return BY_CODE[x]
+    if isinstance(x, type) and x in _BY_PYTHON:
+        return _BY_PYTHON[x]
+    raise TypeError(f"dtype must be a torch.dtype, not {type(x).__name__}")
+
+
+def promote(a: dtype, b: dtype) -> dtype:
+    """The smallest dtype that holds both: the higher category's, or NumPy's choice within a category."""
+    if a is b:
+        return a
+    if a.category != b.category:
+        low, high = (a, b) if a.category < b.category else (b, a)
+        return complex128 if high is complex64 and low is float64 else high
+    if {a, b} == {float16, bfloat16}:
+        return float32
+    if bfloat16 in (a, b):
+        return b if a is bfloat16 else a
+    if uint64 in (a, b):
+        return uint64
+    return _BY_NUMPY[np.promote_types(a.numpy_dtype, b.numpy_dtype)]
+
+
+_default = float32
+
+
+def get_default_dtype() -> dtype:
+    """The type of `ts.tensor(1.5)`, and of integers that meet a float."""
+    return _default
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Make `d` (a floating type) the default."""
+    global _default
+    if not isinstance(d, dtype):
+        raise TypeError("invalid dtype object")
+    if not d.is_floating_point:
+        raise TypeError(f"only floating-point types are supported as the default type, but got {d}")
+    _default = d
+
+
+class finfo:
+    """Limits of a floating (or complex: of its parts) type, as `torch.finfo`."""
+
+    def __init__(self, type: dtype | None = None) -> None:
+        d = type if type is not None else get_default_dtype()
+        if not (d.is_floating_point or d.is_complex):
+            raise TypeError(
+                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{d}'"
+            )
+        real = d.to_real()
+        info: Any = (ml_dtypes.finfo if real is bfloat16 else np.finfo)(real.numpy_dtype)
+        self.dtype: str = real.name
+        self.bits: int = real.itemsize * 8
+        self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
+        self.tiny = self.smallest_normal = float(info.tiny)
+        self.resolution = float(info.resolution)
+
+    def __repr__(self) -> str:
+        values = ", ".join(
+            f"{k}={getattr(self, k):g}" for k in ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        )
+        return f"finfo({values}, dtype={self.dtype})"
+
+
+class iinfo:
+    """Limits of an integral type, as `torch.iinfo`."""
+
+    def __init__(self, type: dtype) -> None:
+        if type.category > INTEGRAL:
+            raise TypeError(
+                f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'"
+            )
+        if type is bool_:
+            raise RuntimeError('"iinfo" not implemented for \'Bool\'')
+        info = np.iinfo(type.numpy_dtype)
+        self.dtype: str = type.name
+        self.bits, self.max, self.min = int(info.bits), int(info.max), int(info.min)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+class _Enumerated:
+    """A named constant with a code, as layouts and memory formats are."""
+
+    __slots__ = ("code", "name")
+
+    def __init__(self, name: str, code: int) -> None:
+        self.name = name
+        self.code = code
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+class layout(_Enumerated):
+    """How elements lie in storage; `strided` is the one that exists here."""
+
+
+class memory_format(_Enumerated):
+    """The order of dimensions in storage."""
+
+
+strided = layout("strided", 0)
+contiguous_format = memory_format("contiguous_format", 0)
+preserve_format = memory_format("preserve_format", 1)
+channels_last = memory_format("channels_last", 2)
+channels_last_3d = memory_format("channels_last_3d", 3)
