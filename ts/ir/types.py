@@ -21,9 +21,9 @@ from typing import Any, ClassVar, Self, cast
 _Str = str  # inside `Type`, `str` is a method
 
 _KINDS = """
-    Any Enum AnyEnum Tensor Storage Tuple List Dict Number Float Complex Future Await RRef Int None String Generator
-    Quantizer Bool Optional Var DeviceObj StreamObj Function Class PyObject Capsule Interface QScheme ScalarType
-    Layout MemoryFormat AnyList AnyTuple AnyClass SymInt SymFloat SymBool Union"""
+    Any Enum AnyEnum Tensor Storage Tuple List Dict Number Float Complex Future Await RRef Int None String
+    Generator Quantizer Bool Optional Var DeviceObj StreamObj Function Class PyObject Capsule Interface
+    QScheme ScalarType Layout MemoryFormat AnyList AnyTuple AnyClass SymInt SymFloat SymBool Union"""
 # The members of a union are sorted in this order, which is PyTorch's.
 _KIND_ORDER = {f"{kind}Type": index for index, kind in enumerate(_KINDS.split())}
 

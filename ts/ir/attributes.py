@@ -1,0 +1,111 @@
+"""Attributes of nodes: which kind a Python value has, and the type of a constant.
+
+In: a Python value. Out: PyTorch's letter for it (`kind_of_value`), or the type that a ``prim::Constant`` of
+this value has (`type_of_constant`)::
+
+    >>> kind_of_value(3), kind_of_value("a"), kind_of_value([1.5])
+    ('i', 's', 'fs')
+    >>> str(type_of_constant((1, [True])))
+    '(int, bool[])'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ts.ir.types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    NONE,
+    STR,
+    TENSOR,
+    DictType,
+    ListType,
+    TupleType,
+    Type,
+    unify_list,
+)
+
+KINDS = ("f", "fs", "c", "cs", "i", "is", "s", "ss", "t", "ts", "g", "gs", "ty", "tys", "ival")
+"""float, complex, int, string, tensor, graph, type, each also as a list; ``ival`` is any other value."""
+
+_KIND_BY_CLASS: dict[type, str] = {bool: "i", int: "i", float: "f", complex: "c", str: "s"}
+_TYPE_BY_CLASS: dict[type, Type] = {
+    bool: BOOL,
+    int: INT,
+    float: FLOAT,
+    complex: COMPLEX,
+    str: STR,
+    type(None): NONE,
+}
+
+constant_type_hooks: list[Callable[[Any], Type | None]] = []
+"""Asked in turn for the type of a constant whose class `ts.ir` does not know: devices, enums, objects."""
+
+
+def is_tensor(value: object) -> bool:
+    """Whether `value` is a tensor of any library; `ts.ir` imports none."""
+    return hasattr(value, "dtype") and hasattr(value, "shape") and hasattr(value, "requires_grad")
+
+
+def kind_of_value(value: object) -> str:
+    """The kind of attribute that holds `value`."""
+    kind = _KIND_BY_CLASS.get(type(value))
+    if kind is not None:
+        return kind
+    if isinstance(value, Type):
+        return "ty"
+    if is_tensor(value):
+        return "t"
+    if hasattr(value, "param_node"):
+        return "g"
+    if isinstance(value, list) and value:
+        kinds = {kind_of_value(v) for v in value}
+        if len(kinds) == 1 and kinds <= {"f", "c", "i", "s", "t", "g", "ty"}:
+            return kinds.pop() + "s"
+    return "ival"
+
+
+def type_of_tensor(value: Any) -> Type:
+    """The refined type of a tensor constant."""
+    hook = getattr(type(value), "__tensor_type__", None)
+    result = hook(value) if hook is not None else TENSOR
+    return result if isinstance(result, Type) else TENSOR
+
+
+def type_of_constant(value: Any) -> Type | None:
+    """The type of a constant; None if a graph cannot hold it."""
+    t = _TYPE_BY_CLASS.get(type(value))
+    if t is not None:
+        return t
+    if is_tensor(value):
+        return type_of_tensor(value)
+    if isinstance(value, list):
+        elem = _unified(value, TENSOR)
+        return None if elem is None else ListType(elem)
+    if isinstance(value, tuple):
+        elems = [type_of_constant(v) for v in value]
+        return TupleType([t for t in elems if t is not None]) if None not in elems else None
+    if isinstance(value, dict):
+        key, item = _unified(list(value), STR), _unified(list(value.values()), TENSOR)
+        return None if key is None or item is None else DictType(key, item)
+    for ask in constant_type_hooks:
+        t = ask(value)
+        if t is not None:
+            return t
+    return None
+
+
+def _unified(values: Sequence[object], empty: Type) -> Type | None:
+    if not values:
+        return empty
+    types = []
+    for value in values:
+        t = type_of_constant(value)
+        if t is None:
+            return None
+        types.append(t)
+    return unify_list(types)

@@ -1,0 +1,480 @@
+"""Graphs and blocks.
+
+A `Graph` is a typed SSA program: one top block, whose nodes may own further blocks (``prim::If``,
+``prim::Loop``). A `Block` begins with a parameter node, whose outputs are the block's inputs, and ends with a
+return node, whose inputs are the block's outputs. New nodes go where the insertion point stands::
+
+    >>> g = Graph()
+    >>> x = g.add_input("x")
+    >>> one = g.insert_constant(1)
+    >>> y = g.insert_node(g.create("aten::add", [x, x, one])).output()
+    >>> g.register_output(y)
+    0
+    >>> print(g, end="")
+    graph(%x : Tensor):
+      %1 : int = prim::Constant[value=1]()
+      %2 : Tensor = aten::add(%x, %x, %1)
+      return (%2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ts.errors import InternalError
+from ts.ir.attributes import type_of_constant
+from ts.ir.node import CallStack, Node, OperatorLookup, Use, Value
+from ts.ir.source import SourceRange
+from ts.ir.types import INT, TENSOR, Type, match_type_variables, substitute
+
+__all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value"]
+
+ValueMap = Callable[[Value], Value]
+
+
+class Block:
+    """A list of nodes with inputs and outputs, owned by a node or, the top one, by the graph."""
+
+    __slots__ = ("_graph", "_owner", "_param", "_return")
+
+    def __init__(self, graph: Graph, owner: Node | None) -> None:
+        self._graph = graph
+        self._owner = owner
+        self._param = Node(graph, "prim::Param")
+        self._return = Node(graph, "prim::Return")
+        for node in (self._param, self._return):
+            node._block = self
+            node._prev = node._next = node
+
+    def inputs(self) -> list[Value]:
+        return self._param._outputs
+
+    def outputs(self) -> list[Value]:
+        return self._return._inputs
+
+    def nodes(self) -> Iterator[Node]:
+        """The nodes in order. The current one may be destroyed or moved; nodes put after it are visited."""
+        end = self._return
+        node = end._next
+        while node is not end:
+            after = node._next
+            yield node
+            if node._block is self:
+                node = node._next
+            else:
+                while after._block is not self:
+                    after = after._next
+                node = after
+
+    def reverse_nodes(self) -> Iterator[Node]:
+        """The nodes from last to first; the current one may be destroyed."""
+        end = self._return
+        node = end._prev
+        while node is not end:
+            before = node._prev
+            yield node
+            if node._block is self:
+                node = node._prev
+            else:
+                while before._block is not self:
+                    before = before._prev
+                node = before
+
+    def is_empty(self) -> bool:
+        return self._return._next is self._return
+
+    def param_node(self) -> Node:
+        return self._param
+
+    def return_node(self) -> Node:
+        return self._return
+
+    def owning_node(self) -> Node | None:
+        return self._owner
+
+    def owning_graph(self) -> Graph:
+        return self._graph
+
+    def add_input(self, name: str | None = None, type: Type = TENSOR) -> Value:
+        return self._param.add_output(name, type)
+
+    def insert_input(self, i: int, name: str | None = None, type: Type = TENSOR) -> Value:
+        return self._param.insert_output(i, name, type)
+
+    def erase_input(self, i: int) -> None:
+        self._param.erase_output(i)
+
+    def permute_inputs(self, order: Iterable[int]) -> None:
+        self._param.permute_outputs(order)
+
+    def register_output(self, value: Value) -> int:
+        """Append an output; returns its number."""
+        self._return.add_input(value)
+        return len(self._return._inputs) - 1
+
+    def insert_output(self, i: int, value: Value) -> int:
+        self._return.insert_input(i, value)
+        return i
+
+    def replace_output(self, i: int, value: Value) -> None:
+        self._return.replace_input(i, value)
+
+    def erase_output(self, i: int) -> None:
+        self._return.remove_input(i)
+
+    def permute_outputs(self, order: Iterable[int]) -> None:
+        self._return.permute_inputs(order)
+
+    def append_node(self, node: Node) -> Node:
+        return node.insert_before(self._return)
+
+    def prepend_node(self, node: Node) -> Node:
+        return node.insert_after(self._return)
+
+    def add_node(self, kind: str, inputs: Iterable[Value]) -> Node:
+        return self.append_node(self._graph.create(kind, inputs))
+
+    def clone_from(self, source: Block, value_map: ValueMap | Mapping[Value, Value] | None = None) -> None:
+        """Append copies of `source`'s inputs, nodes and outputs; `value_map` maps outer values."""
+        local: dict[Value, Value] = {}
+        outer = value_map.__getitem__ if isinstance(value_map, Mapping) else value_map
+
+        def lookup(value: Value) -> Value:
+            found = local.get(value)
+            if found is not None:
+                return found
+            return value if outer is None else outer(value)
+
+        for value in source.inputs():
+            local[value] = self.add_input().copy_metadata(value)
+        for node in source.nodes():
+            copy = self._graph.create_clone(node, lookup)
+            self.append_node(copy)
+            local.update(zip(node._outputs, copy._outputs, strict=True))
+        for value in source.outputs():
+            self.register_output(lookup(value))
+
+    def clear(self) -> None:
+        """Remove outputs and nodes; the inputs stay."""
+        self._return.remove_all_inputs()
+        for node in self.reverse_nodes():
+            node.destroy()
+
+    def destroy(self) -> None:
+        """Remove everything. Called by the owning node's `erase_block`."""
+        self.clear()
+        for i in reversed(range(len(self._param._outputs))):
+            self._param.erase_output(i)
+
+    def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:
+        found: list[Node] = []
+        for node in self.nodes():
+            if node._kind == kind:
+                found.append(node)
+            if recurse and node._blocks:
+                found.extend(node.find_all_nodes(kind))
+        return found
+
+    def find_node(self, kind: str, recurse: bool = True) -> Node | None:
+        for node in self.nodes():
+            if node._kind == kind:
+                return node
+            if recurse and node._blocks:
+                found = node.find_node(kind)
+                if found is not None:
+                    return found
+        return None
+
+    paramNode = param_node
+    returnNode = return_node
+    owningNode = owning_node
+    addInputToBlock = add_input
+    registerOutput = register_output
+    addNode = add_node
+    findNode = find_node
+    findAllNodes = find_all_nodes
+
+
+class Graph:
+    """A typed SSA program. `range`, `callstack` and `scope` are given to every node that is created."""
+
+    __slots__ = (
+        "__weakref__",
+        "_block",
+        "_insert_before",
+        "_name_suffixes",
+        "_names",
+        "_next_unique",
+        "callstack",
+        "range",
+        "scope",
+    )
+
+    def __init__(self) -> None:
+        self._next_unique = 0
+        self._names: dict[str, Value] = {}
+        self._name_suffixes: dict[str, int] = {}
+        self._block = Block(self, None)
+        self._insert_before: Node = self._block._return
+        self.range: SourceRange | None = None
+        self.callstack: CallStack = ()
+        self.scope = ""
+
+    # --- looking ---
+
+    def block(self) -> Block:
+        return self._block
+
+    def inputs(self) -> list[Value]:
+        return self._block.inputs()
+
+    def outputs(self) -> list[Value]:
+        return self._block.outputs()
+
+    def nodes(self) -> Iterator[Node]:
+        return self._block.nodes()
+
+    def all_nodes(self) -> Iterator[Node]:
+        """Every node, also inside blocks, a node before the nodes of its blocks."""
+        stack = [self._block.nodes()]
+        while stack:
+            node = next(stack[-1], None)
+            if node is None:
+                stack.pop()
+                continue
+            yield node
+            stack.extend(block.nodes() for block in reversed(node._blocks))
+
+    def param_node(self) -> Node:
+        return self._block._param
+
+    def return_node(self) -> Node:
+        return self._block._return
+
+    def find_node(self, kind: str, recurse: bool = True) -> Node | None:
+        return self._block.find_node(kind, recurse)
+
+    def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:
+        return self._block.find_all_nodes(kind, recurse)
+
+    # --- inputs and outputs ---
+
+    def add_input(self, name: str | None = None, type: Type = TENSOR) -> Value:
+        return self._block._param.add_output(name, type)
+
+    def insert_input(self, i: int, name: str | None = None, type: Type = TENSOR) -> Value:
+        return self._block.insert_input(i, name, type)
+
+    def erase_input(self, i: int) -> None:
+        self._block.erase_input(i)
+
+    def permute_inputs(self, order: Iterable[int]) -> None:
+        self._block.permute_inputs(order)
+
+    def register_output(self, value: Value) -> int:
+        return self._block.register_output(value)
+
+    def erase_output(self, i: int) -> None:
+        self._block.erase_output(i)
+
+    # --- creating nodes ---
+
+    def _new_block(self, owner: Node) -> Block:
+        return Block(self, owner)
+
+    def create(self, kind: str, inputs: Iterable[Value] = (), num_outputs: int = 1) -> Node:
+        """A new node, not yet in any block, at the graph's current place in the source."""
+        node = Node(self, kind)
+        node.range = self.range
+        node.callstack = self.callstack
+        node.scope = self.scope
+        own_inputs = node._inputs
+        for value in inputs:
+            value._uses.append(Use(node, len(own_inputs)))
+            own_inputs.append(value)
+        for i in range(num_outputs):
+            node._outputs.append(Value(node, i, self._next_unique))
+            self._next_unique += 1
+        return node
+
+    def create_clone(
+        self, source: Node, value_map: ValueMap | Mapping[Value, Value], copy_blocks: bool = True
+    ) -> Node:
+        """A copy of a node of any graph, with its inputs mapped; not yet in any block."""
+        lookup = value_map.__getitem__ if isinstance(value_map, Mapping) else value_map
+        node = Node(self, source._kind)
+        for value in source._outputs:
+            node.add_output().copy_metadata(value)
+        node.copy_metadata(source)
+        node.copy_attributes(source)
+        for value in source._inputs:
+            node.add_input(lookup(value))
+        if copy_blocks:
+            for block in source._blocks:
+                node.add_block().clone_from(block, lookup)
+        node._operator = source._operator
+        return node
+
+    def create_if(self, condition: Value, num_outputs: int = 0) -> Node:
+        """A ``prim::If`` with its two empty blocks."""
+        node = self.create("prim::If", (condition,), num_outputs)
+        node.add_block()
+        node.add_block()
+        return node
+
+    def create_loop(
+        self,
+        max_trip_count: Value,
+        condition: Value,
+        carried: Sequence[Value] = (),
+        num_outputs: int | None = None,
+    ) -> Node:
+        """A ``prim::Loop`` whose body takes the trip count and one more input for each carried value."""
+        count = len(carried) if num_outputs is None else num_outputs
+        node = self.create("prim::Loop", (max_trip_count, condition, *carried), count)
+        body = node.add_block()
+        body.add_input(type=INT)
+        for value in carried:
+            body.add_input(type=value._type)
+        for output, value in zip(node._outputs, carried, strict=False):
+            output._type = value._type
+        return node
+
+    def insert_node(self, node: Node) -> Node:
+        """Put a new node at the insertion point."""
+        return node.insert_before(self._insert_before)
+
+    def append_node(self, node: Node) -> Node:
+        return self._block.append_node(node)
+
+    def prepend_node(self, node: Node) -> Node:
+        return self._block.prepend_node(node)
+
+    def insert(self, kind: str, inputs: Sequence[Any] = (), type: Type | None = None) -> Value:
+        """Insert an operator over values or Python constants; its output's type follows the schema."""
+        values = [v if isinstance(v, Value) else self.insert_constant(v) for v in inputs]
+        node = self.insert_node(self.create(kind, values))
+        if type is not None:
+            return node.output().set_type(type)
+        schema = node.schema()
+        if schema is not None and schema.returns:
+            env: dict[str, Type] = {}
+            for argument, value in zip(schema.arguments, values, strict=False):
+                match_type_variables(argument.type, value._type, env)
+            result = substitute(schema.returns[0].type, env)
+            if result is not None:
+                node.output()._type = result
+        return node.output()
+
+    def insert_constant(
+        self, value: Any, range: SourceRange | None = None, type: Type | None = None
+    ) -> Value:
+        """Insert a ``prim::Constant`` and return its output."""
+        result = self.try_insert_constant(value, range, type)
+        if result is None:
+            raise InternalError(f"a graph cannot hold a constant of class {value.__class__.__name__}")
+        return result
+
+    def try_insert_constant(
+        self, value: Any, range: SourceRange | None = None, type: Type | None = None
+    ) -> Value | None:
+        """Like `insert_constant`, but None where a graph cannot hold `value`."""
+        if type is None:
+            type = type_of_constant(value)
+            if type is None:
+                return None
+        node = self.create("prim::Constant")
+        if value is not None:
+            node.set("value", value, "ival" if isinstance(value, (list, tuple, dict)) else None)
+        if range is not None:
+            node.range = range
+        node._outputs[0]._type = type
+        return self.insert_node(node)._outputs[0]
+
+    # --- the insertion point ---
+
+    def insert_point(self) -> Node:
+        """The node before which new nodes go."""
+        return self._insert_before
+
+    def set_insert_point(self, place: Node | Block) -> None:
+        """Insert before the node, or at the end of the block."""
+        self._insert_before = place._return if isinstance(place, Block) else place
+
+    @contextmanager
+    def inserting_before(self, place: Node | Block) -> Iterator[Graph]:
+        """Within ``with``, insert before a node or at the end of a block."""
+        saved = self._insert_before
+        self.set_insert_point(place)
+        try:
+            yield self
+        finally:
+            self._insert_before = saved
+
+    def inserting_at_end(self, block: Block) -> Any:
+        """Within ``with``, insert at the end of `block`."""
+        return self.inserting_before(block)
+
+    @contextmanager
+    def at_range(self, range: SourceRange | None) -> Iterator[Graph]:
+        """Within ``with``, new nodes come from this place in the source."""
+        saved = self.range
+        self.range = range
+        try:
+            yield self
+        finally:
+            self.range = saved
+
+    # --- whole graphs ---
+
+    def copy(self) -> Graph:
+        """A graph of its own with the same program."""
+        graph = Graph()
+        graph._block.clone_from(self._block)
+        return graph
+
+    def insert_graph(self, callee: Graph, inputs: Sequence[Value]) -> list[Value]:
+        """Insert a copy of `callee`'s nodes at the insertion point; returns the values of its outputs."""
+        if len(inputs) != len(callee.inputs()):
+            raise InternalError(f"graph takes {len(callee.inputs())} inputs, got {len(inputs)}")
+        mapped: dict[Value, Value] = dict(zip(callee.inputs(), inputs, strict=True))
+        for node in callee.nodes():
+            copy = self.insert_node(self.create_clone(node, mapped))
+            mapped.update(zip(node._outputs, copy._outputs, strict=True))
+        return [mapped[value] for value in callee.outputs()]
+
+    def lint(self) -> None:
+        """Raise `InternalError` where an invariant does not hold."""
+        from ts.ir.verify import verify
+
+        verify(self)
+
+    def str(self, print_ranges: bool = True) -> Any:
+        from ts.ir.print import to_text
+
+        return to_text(self, print_ranges)
+
+    def __str__(self) -> Any:
+        return self.str()
+
+    def __repr__(self) -> Any:
+        return self.str()
+
+    addInput = add_input
+    eraseInput = erase_input
+    permuteInputs = permute_inputs
+    registerOutput = register_output
+    eraseOutput = erase_output
+    createClone = create_clone
+    appendNode = append_node
+    prependNode = prepend_node
+    insertNode = insert_node
+    insertConstant = insert_constant
+    insertPoint = insert_point
+    setInsertPoint = set_insert_point
+    insert_point_guard = inserting_before
+    insertGraph = insert_graph
+    findNode = find_node
+    findAllNodes = find_all_nodes

@@ -1,0 +1,663 @@
+"""Values and nodes, the SSA core of a graph.
+
+A `Value` is defined once, by output `offset()` of `node()`, and knows its uses. A `Node` is one operator
+application: a kind (``aten::add``), inputs, outputs, attributes, blocks, and where in the user's source it comes
+from. Nodes of a block form a doubly linked ring through the block's return node. Every mutation goes through the
+methods here, which keep the lists of uses right::
+
+    >>> from ts.ir.graph import Graph
+    >>> g = Graph()
+    >>> x = g.add_input("x")
+    >>> n = g.insert_node(g.create("aten::neg", [x]))
+    >>> x.uses()[0].user is n, n.output().node() is n
+    (True, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from ts.errors import InternalError
+from ts.ir.attributes import KINDS, kind_of_value
+from ts.ir.source import SourceRange
+from ts.ir.types import TENSOR, NoneType, OptionalType, TensorType, Type
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Block, Graph
+    from ts.ir.schema import FunctionSchema
+
+CallStack = tuple[tuple[str, SourceRange | None], ...]
+"""(function name, place of the call in it) for every call that inlining dissolved, outermost first."""
+
+_POSITION_STEP = 1 << 20
+_LAST_POSITION = 1 << 62
+_UNSET = object()
+
+
+class OperatorLookup:
+    """How a node finds its operator record. The registry installs `find`; `ts.ir` knows no operators."""
+
+    find: Callable[[Node], Any] | None = None
+
+
+class Use:
+    """Input `offset` of node `user`."""
+
+    __slots__ = ("offset", "user")
+
+    def __init__(self, user: Node, offset: int) -> None:
+        self.user = user
+        self.offset = offset
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Use) and self.user is other.user and self.offset == other.offset
+
+    def __hash__(self) -> int:
+        return hash((id(self.user), self.offset))
+
+    def __repr__(self) -> str:
+        return f"Use({self.user.kind()}, {self.offset})"
+
+
+class Value:
+    """An SSA value: output of a node, or input of a block (then an output of the block's parameter node)."""
+
+    __slots__ = ("_name", "_node", "_offset", "_type", "_unique", "_uses")
+
+    def __init__(self, node: Node, offset: int, unique: int, type: Type = TENSOR) -> None:
+        self._node = node
+        self._offset = offset
+        self._unique = unique
+        self._type = type
+        self._uses: list[Use] = []
+        self._name = ""
+
+    def node(self) -> Node:
+        return self._node
+
+    def offset(self) -> int:
+        return self._offset
+
+    def unique(self) -> int:
+        return self._unique
+
+    def type(self) -> Type:
+        return self._type
+
+    def set_type(self, type: Type) -> Value:
+        self._type = type
+        for use in self._uses:
+            use.user._operator = _UNSET
+        return self
+
+    def uses(self) -> list[Use]:
+        return list(self._uses)
+
+    def has_uses(self) -> bool:
+        return bool(self._uses)
+
+    def use_count(self) -> int:
+        return len(self._uses)
+
+    def owning_block(self) -> Block:
+        return self._node.owning_block()
+
+    def owning_graph(self) -> Graph:
+        return self._node._graph
+
+    def debug_name(self) -> str:
+        """The name printed after ``%``: what was set, else the unique number."""
+        return self._name or str(self._unique)
+
+    def has_debug_name(self) -> bool:
+        return bool(self._name)
+
+    def debug_name_base(self) -> str:
+        """The name without the ``.N`` that made it unique."""
+        base, dot, suffix = self._name.rpartition(".")
+        return base if dot and suffix.isdigit() else self._name
+
+    def set_debug_name(self, name: str) -> Value:
+        """Name the value. Where another value has the name, that one gets a free ``name.N`` instead."""
+        names = self._node._graph._names
+        if self._name:
+            del names[self._name]
+            self._name = ""
+        if not name:
+            return self
+        if name.isdigit():
+            raise InternalError(
+                f"a value cannot be named {name!r}: plain numbers are for values without a name"
+            )
+        owner = names.get(name)
+        if owner is not None:
+            base, dot, suffix = name.rpartition(".")
+            if dot and suffix.isdigit():
+                number = int(suffix)
+            else:
+                base, number = name, 1
+            suffixes = self._node._graph._name_suffixes
+            number = max(number, suffixes.get(base, 0))
+            while f"{base}.{number}" in names:
+                number += 1
+            suffixes[base] = number + 1
+            owner.set_debug_name(f"{base}.{number}")
+        names[name] = self
+        self._name = name
+        return self
+
+    def copy_metadata(self, other: Value) -> Value:
+        """Take over type and name of `other`."""
+        self._type = other._type
+        if other._name:
+            self.set_debug_name(other._name)
+        return self
+
+    def replace_all_uses_with(self, new: Value) -> None:
+        """Let every user of this value use `new`."""
+        if new is self:
+            return
+        for use in self._uses:
+            user = use.user
+            user._inputs[use.offset] = new
+            user._operator = _UNSET
+        new._uses.extend(self._uses)
+        self._uses.clear()
+
+    def replace_all_uses_after_node_with(self, node: Node, new: Value) -> None:
+        """Let every user that comes after `node` use `new`."""
+        for use in list(self._uses):
+            if use.user.is_after(node):
+                use.user.replace_input(use.offset, new)
+
+    def replace_all_uses_dominated_by_node_with(self, node: Node, new: Value) -> None:
+        """Let every user that `node` dominates use `new`."""
+        for use in list(self._uses):
+            if use.user.is_dominated_by(node):
+                use.user.replace_input(use.offset, new)
+
+    def must_be_none(self) -> bool:
+        return isinstance(self._type, NoneType) or self._node.must_be_none()
+
+    def must_not_be_none(self) -> bool:
+        return self._node._kind == "prim::AutogradAdd" or not isinstance(self._type, (NoneType, OptionalType))
+
+    def to_ivalue(self) -> Any:
+        """The constant that this value is; None where it is not one (or is None)."""
+        return self._node.get("value") if self._node._kind == "prim::Constant" else None
+
+    def is_complete_tensor(self) -> bool:
+        t = self._type
+        return isinstance(t, TensorType) and None not in (t.scalar_type, t.sizes(), t.strides(), t.device())
+
+    def requires_grad(self) -> bool:
+        return isinstance(self._type, TensorType) and self._type.requires_grad()
+
+    def set_type_as(self, other: Value) -> Value:
+        return self.set_type(other._type)
+
+    def __repr__(self) -> str:
+        return f"{self.debug_name()} defined in ({self._node})"
+
+    debugName = debug_name
+    debugNameBase = debug_name_base
+    setDebugName = set_debug_name
+    hasDebugName = has_debug_name
+    setType = set_type
+    setTypeAs = set_type_as
+    copyMetadata = copy_metadata
+    replaceAllUsesWith = replace_all_uses_with
+    replaceAllUsesAfterNodeWith = replace_all_uses_after_node_with
+    toIValue = to_ivalue
+    isCompleteTensor = is_complete_tensor
+    requiresGrad = requires_grad
+
+
+class Node:
+    """One operator application. Made by `Graph.create`; part of the graph once it is inserted."""
+
+    __slots__ = (
+        "_attributes",
+        "_block",
+        "_blocks",
+        "_graph",
+        "_inputs",
+        "_kind",
+        "_next",
+        "_operator",
+        "_outputs",
+        "_position",
+        "_prev",
+        "callstack",
+        "range",
+        "scope",
+    )
+    _prev: Node
+    _next: Node
+
+    def __init__(self, graph: Graph, kind: str) -> None:
+        self._graph = graph
+        self._kind = kind
+        self._inputs: list[Value] = []
+        self._outputs: list[Value] = []
+        self._blocks: list[Block] = []
+        self._block: Block | None = None
+        self._position = 0
+        self._attributes: dict[str, tuple[str, Any]] | None = None
+        self._operator: Any = _UNSET
+        self.range: SourceRange | None = None
+        self.callstack: CallStack = ()
+        self.scope = ""
+
+    # --- looking ---
+
+    def kind(self) -> str:
+        return self._kind
+
+    def inputs(self) -> list[Value]:
+        return self._inputs
+
+    def outputs(self) -> list[Value]:
+        return self._outputs
+
+    def input(self, i: int = 0) -> Value:
+        return self._inputs[i]
+
+    def output(self, i: int = 0) -> Value:
+        return self._outputs[i]
+
+    def inputs_size(self) -> int:
+        return len(self._inputs)
+
+    def outputs_size(self) -> int:
+        return len(self._outputs)
+
+    def has_multiple_outputs(self) -> bool:
+        return len(self._outputs) > 1
+
+    def blocks(self) -> list[Block]:
+        return self._blocks
+
+    def owning_block(self) -> Block:
+        if self._block is None:
+            raise InternalError(f"node {self._kind} is in no block")
+        return self._block
+
+    def owning_graph(self) -> Graph:
+        return self._graph
+
+    def in_block(self) -> bool:
+        """Whether the node is in a block (not fresh, not destroyed)."""
+        return self._block is not None
+
+    def next(self) -> Node:
+        return self._next
+
+    def prev(self) -> Node:
+        return self._prev
+
+    def has_uses(self) -> bool:
+        return any(v._uses for v in self._outputs)
+
+    def must_be_none(self) -> bool:
+        return self._kind == "prim::AutogradZero" or (
+            self._kind == "prim::Constant"
+            and not self._attributes
+            and isinstance(self._outputs[0]._type, NoneType)
+        )
+
+    def operator(self) -> Any:
+        """The operator's record; None for the kinds that are no operator (``prim::If``)."""
+        if self._operator is _UNSET:
+            find = OperatorLookup.find
+            self._operator = None if find is None else find(self)
+        return self._operator
+
+    def set_operator(self, operator: Any) -> Node:
+        """Note the record that overload resolution chose, so that it is not looked up again."""
+        self._operator = operator
+        return self
+
+    def schema(self) -> FunctionSchema | None:
+        operator = self.operator()
+        return None if operator is None else operator.schema
+
+    def named_input(self, name: str) -> Value:
+        """The input for the schema's argument `name`."""
+        schema = self.schema()
+        if schema is None:
+            raise InternalError(f"node {self._kind} has no schema")
+        value: Value = self._inputs[schema.argument_index(name)]
+        return value
+
+    def source_range(self) -> str:
+        return "" if self.range is None else self.range.highlight()
+
+    def is_nondeterministic(self) -> bool:
+        return bool(getattr(self.operator(), "is_random", False))
+
+    # --- attributes ---
+
+    def has_attribute(self, name: str) -> bool:
+        return self._attributes is not None and name in self._attributes
+
+    def has_attributes(self) -> bool:
+        return bool(self._attributes)
+
+    def attribute_names(self) -> list[str]:
+        return [] if self._attributes is None else list(self._attributes)
+
+    def kind_of(self, name: str) -> str:
+        """The kind of attribute `name`, one of `ts.ir.attributes.KINDS`."""
+        return self._attribute(name)[0]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of attribute `name`."""
+        if self._attributes is None:
+            return default
+        found = self._attributes.get(name)
+        return default if found is None else found[1]
+
+    def set(self, name: str, value: Any, kind: str | None = None) -> Node:
+        """Set attribute `name`; its kind follows from the value unless given."""
+        if self._attributes is None:
+            self._attributes = {}
+        self._attributes[name] = (kind or kind_of_value(value), value)
+        return self
+
+    def remove_attribute(self, name: str) -> Node:
+        if self._attributes is not None:
+            self._attributes.pop(name, None)
+        return self
+
+    def copy_attributes(self, other: Node) -> Node:
+        self._attributes = None if other._attributes is None else dict(other._attributes)
+        return self
+
+    def _attribute(self, name: str) -> tuple[str, Any]:
+        if self._attributes is None or name not in self._attributes:
+            raise IndexError(f"required keyword attribute '{name}' is undefined")
+        return self._attributes[name]
+
+    def __getitem__(self, name: str) -> Any:
+        return self._attribute(name)[1]
+
+    def copy_metadata(self, other: Node) -> Node:
+        """Take over the place in the source."""
+        self.range = other.range
+        self.callstack = other.callstack
+        self.scope = other.scope
+        return self
+
+    # --- inputs ---
+
+    def add_input(self, value: Value) -> Value:
+        value._uses.append(Use(self, len(self._inputs)))
+        self._inputs.append(value)
+        self._operator = _UNSET
+        return value
+
+    def insert_input(self, i: int, value: Value) -> Value:
+        for j in range(len(self._inputs) - 1, i - 1, -1):
+            self._use_of_input(j).offset = j + 1
+        self._inputs.insert(i, value)
+        value._uses.append(Use(self, i))
+        self._operator = _UNSET
+        return value
+
+    def replace_input(self, i: int, new: Value) -> Value:
+        """Put `new` in the place of input `i`; returns the old one."""
+        old = self._inputs[i]
+        old._uses.remove(self._use_of_input(i))
+        self._inputs[i] = new
+        new._uses.append(Use(self, i))
+        self._operator = _UNSET
+        return old
+
+    def replace_input_with(self, old: Value, new: Value) -> None:
+        for i, value in enumerate(self._inputs):
+            if value is old:
+                self.replace_input(i, new)
+
+    def remove_input(self, i: int) -> None:
+        value = self._inputs[i]
+        value._uses.remove(self._use_of_input(i))
+        for j in range(i + 1, len(self._inputs)):
+            self._use_of_input(j).offset = j - 1
+        del self._inputs[i]
+        self._operator = _UNSET
+
+    def remove_all_inputs(self) -> None:
+        for i, value in enumerate(self._inputs):
+            value._uses.remove(self._use_of_input(i))
+        self._inputs.clear()
+        self._operator = _UNSET
+
+    def _use_of_input(self, i: int) -> Use:
+        for use in self._inputs[i]._uses:
+            if use.user is self and use.offset == i:
+                return use
+        raise InternalError(f"input {i} of {self._kind} has no use")
+
+    # --- outputs and blocks ---
+
+    def add_output(self, name: str | None = None, type: Type = TENSOR) -> Value:
+        graph = self._graph
+        value = Value(self, len(self._outputs), graph._next_unique, type)
+        graph._next_unique += 1
+        self._outputs.append(value)
+        self._operator = _UNSET
+        if name:
+            value.set_debug_name(name)
+        return value
+
+    def insert_output(self, i: int, name: str | None = None, type: Type = TENSOR) -> Value:
+        value = self.add_output(name, type)
+        self._outputs.insert(i, self._outputs.pop())
+        self._renumber_outputs()
+        return value
+
+    def erase_output(self, i: int) -> None:
+        value = self._outputs[i]
+        if value._uses:
+            raise InternalError(f"output {i} of {self._kind} is erased, but has uses")
+        value.set_debug_name("")
+        del self._outputs[i]
+        self._renumber_outputs()
+        self._operator = _UNSET
+
+    def _renumber_outputs(self) -> None:
+        for i, value in enumerate(self._outputs):
+            value._offset = i
+
+    def permute_outputs(self, order: Iterable[int]) -> None:
+        """Reorder the outputs: the new output ``i`` is the old ``order[i]``."""
+        self._outputs[:] = [self._outputs[i] for i in order]
+        self._renumber_outputs()
+
+    def permute_inputs(self, order: Iterable[int]) -> None:
+        """Reorder the inputs: the new input ``i`` is the old ``order[i]``."""
+        values = [self._inputs[i] for i in order]
+        self.remove_all_inputs()
+        for value in values:
+            self.add_input(value)
+
+    def add_block(self) -> Block:
+        block = self._graph._new_block(self)
+        self._blocks.append(block)
+        return block
+
+    def erase_block(self, i: int) -> None:
+        self._blocks.pop(i).destroy()
+
+    def replace_all_uses_with(self, other: Node) -> None:
+        """Let the users of each output use `other`'s output of the same number."""
+        for old, new in zip(self._outputs, other._outputs, strict=True):
+            old.replace_all_uses_with(new)
+
+    # --- place in the block ---
+
+    def insert_before(self, node: Node) -> Node:
+        """Insert this fresh node before `node`."""
+        return self.insert_after(node._prev)
+
+    def insert_after(self, node: Node) -> Node:
+        """Insert this fresh node after `node`."""
+        if self._block is not None:
+            raise InternalError(f"node {self._kind} is inserted, but already in a block")
+        block = node.owning_block()
+        self._block = block
+        after = node._next
+        self._prev = node
+        self._next = after
+        node._next = self
+        after._prev = self
+        self._number(block)
+        return self
+
+    def move_before(self, node: Node) -> Node:
+        self._unlink()
+        return self.insert_before(node)
+
+    def move_after(self, node: Node) -> Node:
+        self._unlink()
+        return self.insert_after(node)
+
+    def _unlink(self) -> None:
+        # The node keeps its own links, so that an iteration standing on it finds its way on.
+        self._prev._next = self._next
+        self._next._prev = self._prev
+        self._block = None
+
+    def _number(self, block: Block) -> None:
+        end = block.return_node()
+        low = 0 if self._prev is end else self._prev._position
+        if self._next is end:
+            self._position = low + _POSITION_STEP
+            if self._position < _LAST_POSITION:
+                return
+        else:
+            self._position = (low + self._next._position) // 2
+            if self._position > low:
+                return
+        position = 0
+        node = end._next
+        while node is not end:
+            position += _POSITION_STEP
+            node._position = position
+            node = node._next
+
+    def destroy(self) -> None:
+        """Take the node out of the graph. Its outputs must not be used."""
+        while self._outputs:
+            self.erase_output(len(self._outputs) - 1)
+        while self._blocks:
+            self.erase_block(len(self._blocks) - 1)
+        self.remove_all_inputs()
+        if self._block is not None:
+            self._unlink()
+
+    def is_before(self, other: Node) -> bool:
+        """Whether this node comes before `other`; either may be inside a block of a node that does."""
+        if self is other:
+            return False
+        return self._is_beside(other, lambda a, b: a._position_in_block() < b._position_in_block())
+
+    def is_after(self, other: Node) -> bool:
+        if self is other:
+            return False
+        return self._is_beside(other, lambda a, b: a._position_in_block() > b._position_in_block())
+
+    def _position_in_block(self) -> int:
+        block = self.owning_block()
+        if self is block.return_node():
+            return _LAST_POSITION
+        return -1 if self is block.param_node() else self._position
+
+    def _is_beside(self, other: Node, compare: Callable[[Node, Node], bool]) -> bool:
+        left: Node | None = self
+        while left is not None:
+            right: Node | None = other
+            while right is not None:
+                if left._block is right._block:
+                    return compare(left, right)
+                right = right.owning_block().owning_node()
+            left = left.owning_block().owning_node()
+        raise InternalError("nodes of different graphs are compared")
+
+    def is_dominated_by(self, dominator: Node) -> bool:
+        """Whether `dominator` runs before this node on every path."""
+        node: Node | None = self
+        while node is not None:
+            if node._block is dominator._block:
+                return dominator.is_before(node)
+            node = node.owning_block().owning_node()
+        return False
+
+    def find_node(self, kind: str, recurse: bool = True) -> Node | None:
+        return next((n for b in self._blocks for n in b.find_all_nodes(kind, recurse)), None)
+
+    def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:
+        return [n for b in self._blocks for n in b.find_all_nodes(kind, recurse)]
+
+    def __str__(self) -> str:
+        from ts.ir.print import node_to_text
+
+        return node_to_text(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    inputsAt = input
+    outputsAt = output
+    inputsSize = inputs_size
+    outputsSize = outputs_size
+    hasMultipleOutputs = has_multiple_outputs
+    owningBlock = owning_block
+    hasUses = has_uses
+    mustBeNone = must_be_none
+    namedInput = named_input
+    sourceRange = source_range
+    isNondeterministic = is_nondeterministic
+    hasAttribute = has_attribute
+    hasAttributes = has_attributes
+    attributeNames = attribute_names
+    kindOf = kind_of
+    removeAttribute = remove_attribute
+    copyAttributes = copy_attributes
+    copyMetadata = copy_metadata
+    addInput = add_input
+    replaceInput = replace_input
+    replaceInputWith = replace_input_with
+    removeInput = remove_input
+    removeAllInputs = remove_all_inputs
+    addOutput = add_output
+    eraseOutput = erase_output
+    addBlock = add_block
+    replaceAllUsesWith = replace_all_uses_with
+    insertBefore = insert_before
+    insertAfter = insert_after
+    moveBefore = move_before
+    moveAfter = move_after
+    isBefore = is_before
+    isAfter = is_after
+    findNode = find_node
+    findAllNodes = find_all_nodes
+
+
+def _typed_accessors(kind: str) -> None:
+    """PyTorch's accessors by kind of attribute: ``node.i("value")``, ``node.i_("value", 3)``."""
+
+    def read(self: Node, name: str) -> Any:
+        return self[name]
+
+    def write(self: Node, name: str, value: Any) -> Node:
+        return self.set(name, value, kind)
+
+    setattr(Node, kind, read)
+    setattr(Node, kind + "_", write)
+
+
+for _kind in KINDS:
+    _typed_accessors(_kind)
