@@ -1,0 +1,733 @@
+"""Operators on numbers: arithmetic, comparison, logic, conversions and the functions of `math`.
+
+In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
+
+    aten::add.int  aten::add.float  aten::add.int_float ... aten::add      one row of the table: "add"
+
+PyTorch has an overload for every combination of argument types; a family of overloads is one row here,
+with one function for each kind of number, and kernels choose among them by the tags of their arguments.
+Bools count as ints.  The functions themselves are in `scalar.pxd`, where the interpreter's opcodes find them.
+"""
+
+from libc.math cimport (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    ceil,
+    copysign,
+    cos,
+    cosh,
+    erf,
+    erfc,
+    exp,
+    expm1,
+    fabs,
+    floor,
+    fmod,
+    frexp,
+    isfinite,
+    isinf,
+    isnan,
+    ldexp,
+    lgamma,
+    log,
+    log10,
+    log1p,
+    modf,
+    nearbyint,
+    remainder,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+    tgamma,
+)
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport calloc
+
+from ts._core.dispatch cimport Kernel, Operator
+from ts._core.ivalue cimport box_shallow
+from ts._core.row cimport row
+from ts._core.scalar cimport *
+from ts._core.tagged cimport (
+    IValue,
+    TAG_BOOL,
+    TAG_FLOAT,
+    TAG_INT,
+    TAG_OBJECT,
+    copy_value,
+    set_bool,
+    set_float,
+    set_int,
+    set_object,
+)
+
+
+cdef extern from "<complex.h>" nogil:
+    double complex cacos(double complex)
+    double complex cacosh(double complex)
+    double complex casin(double complex)
+    double complex casinh(double complex)
+    double complex catan(double complex)
+    double complex catanh(double complex)
+    double complex ccos(double complex)
+    double complex ccosh(double complex)
+    double complex cexp(double complex)
+    double complex clog(double complex)
+    double complex csin(double complex)
+    double complex csinh(double complex)
+    double complex csqrt(double complex)
+    double complex ctan(double complex)
+    double complex ctanh(double complex)
+    double complex cpow(double complex, double complex)
+    double cabs(double complex)
+    double carg(double complex)
+
+
+ctypedef double (*FloatUnary)(double) noexcept nogil
+ctypedef double complex (*ComplexUnary)(double complex) noexcept nogil
+ctypedef int64_t (*IntBinary)(int64_t, int64_t) noexcept nogil
+ctypedef double (*FloatBinary)(double, double) noexcept nogil
+ctypedef double complex (*ComplexBinary)(double complex, double complex) noexcept nogil
+ctypedef Status (*IntChecked)(int64_t, int64_t, int64_t *) noexcept nogil
+ctypedef Status (*FloatChecked)(double, double, double *) noexcept nogil
+ctypedef bint (*IntCompare)(int64_t, int64_t) noexcept nogil
+ctypedef bint (*FloatCompare)(double, double) noexcept nogil
+
+
+cdef struct Unary:                 # data of the kernels of one argument
+    FloatUnary of_real
+    ComplexUnary of_complex
+
+
+cdef struct Binary:                # data of the kernels of two arguments; NULL where there is no such function
+    IntBinary of_int
+    IntChecked of_int_checked
+    FloatBinary of_real
+    FloatChecked of_real_checked
+    ComplexBinary of_complex
+
+
+cdef struct Compare:
+    IntCompare of_int
+    FloatCompare of_real
+    bint negate                    # of complex numbers: `ne` rather than `eq`
+
+
+# ---------------------------------------------------------------- reading and writing numbers
+
+cdef inline double real_of(IValue *x) noexcept nogil:
+    return x.v.f if x.tag == TAG_FLOAT else <double>x.v.i
+
+
+cdef double complex complex_of(IValue *x) except *:
+    cdef double complex z
+    if x.tag == TAG_OBJECT:
+        z = <object>x.v.o
+    else:
+        z = real_of(x)
+    return z
+
+
+cdef inline bint is_complex(IValue *x) noexcept nogil:
+    return x.tag == TAG_OBJECT
+
+
+cdef int set_complex(IValue *out, double complex z) except -1:
+    set_object(out, z)
+    return 0
+
+
+# ---------------------------------------------------------------- kernels of one argument
+
+cdef int real_function(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    set_float(&r[at[1]], (<Unary *>op.data).of_real(real_of(&r[at[0]])))
+    return 0
+
+
+cdef int complex_function(Operator op, IValue *r, const int32_t *at) except -1:
+    return set_complex(&r[at[1]], (<Unary *>op.data).of_complex(complex_of(&r[at[0]])))
+
+
+cdef int number_function(Operator op, IValue *r, const int32_t *at) except -1:
+    if is_complex(&r[at[0]]):
+        if (<Unary *>op.data).of_complex == NULL:
+            raise RuntimeError(f"{op.name} is not defined for complex numbers")
+        return complex_function(op, r, at)
+    return real_function(op, r, at)
+
+
+cdef int real_predicate(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    set_bool(&r[at[1]], (<Unary *>op.data).of_real(real_of(&r[at[0]])) != 0)
+    return 0
+
+
+cdef int complex_predicate(Operator op, IValue *r, const int32_t *at) except -1:
+    """isnan and isinf: of one of the parts; isfinite: of both."""
+    cdef double complex z = complex_of(&r[at[0]])
+    cdef bint real = (<Unary *>op.data).of_real(z.real) != 0, imag = (<Unary *>op.data).of_real(z.imag) != 0
+    set_bool(&r[at[1]], (real and imag) if op.name == "aten::isfinite" else (real or imag))
+    return 0
+
+
+cdef double is_nan(double x) noexcept nogil:
+    return isnan(x)
+
+
+cdef double is_inf(double x) noexcept nogil:
+    return isinf(x)
+
+
+cdef double is_finite(double x) noexcept nogil:
+    return isfinite(x)
+
+
+cdef double to_degrees(double x) noexcept nogil:
+    return x * (180.0 / 3.14159265358979323846)
+
+
+cdef double to_radians(double x) noexcept nogil:
+    return x * (3.14159265358979323846 / 180.0)
+
+
+cdef double gamma(double x) noexcept nogil:
+    return tgamma(x)
+
+
+cdef double angle_of_real(double x) noexcept nogil:
+    return x if isnan(x) else (3.14159265358979323846 if x < 0 else 0.0)
+
+
+cdef double complex clog10(double complex z) noexcept nogil:
+    return clog(z) / 2.302585092994045684
+
+
+cdef int angle(Operator op, IValue *r, const int32_t *at) except -1:
+    if is_complex(&r[at[0]]):
+        set_float(&r[at[1]], carg(complex_of(&r[at[0]])))
+    else:
+        set_float(&r[at[1]], angle_of_real(real_of(&r[at[0]])))
+    return 0
+
+
+cdef int floor_number(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    return whole(&r[at[0]], &r[at[1]], floor_checked)
+
+
+cdef int ceil_number(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    return whole(&r[at[0]], &r[at[1]], ceil_checked)
+
+
+cdef int whole(IValue *x, IValue *out, Status (*function)(double, int64_t *) noexcept nogil) except -1 nogil:
+    cdef int64_t value = x.v.i
+    if is_complex(x):
+        return raise_not_real()
+    if x.tag == TAG_FLOAT and function(x.v.f, &value) != OK:
+        return raise_not_an_int(x.v.f)
+    set_int(out, value)
+    return 0
+
+
+cdef int raise_not_real() except -1 nogil:
+    with gil:
+        raise RuntimeError("a complex number has no order, floor or ceiling")
+
+
+cdef int negate_int(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    set_int(&r[at[1]], -r[at[0]].v.i)
+    return 0
+
+
+cdef int negate_number(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef IValue *x = &r[at[0]]
+    if is_complex(x):
+        return set_complex(&r[at[1]], -complex_of(x))
+    if x.tag == TAG_FLOAT:
+        set_float(&r[at[1]], -x.v.f)
+    else:
+        set_int(&r[at[1]], -x.v.i)
+    return 0
+
+
+cdef int negate_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    set_float(&r[at[1]], -r[at[0]].v.f)
+    return 0
+
+
+cdef int absolute(Operator op, IValue *r, const int32_t *at) except -1:
+    if is_complex(&r[at[0]]):
+        set_float(&r[at[1]], cabs(complex_of(&r[at[0]])))
+        return 0
+    return absolute_real(op, r, at)
+
+
+cdef int absolute_real(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    cdef IValue *x = &r[at[0]]
+    if x.tag == TAG_FLOAT:
+        set_float(&r[at[1]], fabs(x.v.f))
+    else:
+        set_int(&r[at[1]], abs_int(x.v.i))
+    return 0
+
+
+cdef int logical_not(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    set_bool(&r[at[1]], r[at[0]].v.i == 0)
+    return 0
+
+
+cdef int factorial(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    cdef int64_t value
+    cdef Status status = factorial_checked(r[at[0]].v.i, &value)
+    if status:
+        return raise_status(status)
+    set_int(&r[at[1]], value)
+    return 0
+
+
+cdef int frexp_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    cdef int exponent = 0
+    cdef double mantissa = frexp(r[at[0]].v.f, &exponent)
+    set_float(&r[at[1]], mantissa)
+    set_int(&r[at[2]], exponent)
+    return 0
+
+
+cdef int modf_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    cdef double integral = 0
+    cdef double fraction = modf(r[at[0]].v.f, &integral)
+    set_float(&r[at[1]], fraction)
+    set_float(&r[at[2]], integral)
+    return 0
+
+
+# ---------------------------------------------------------------- conversions
+
+cdef int to_int(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    cdef IValue *x = &r[at[0]]
+    if is_complex(x):
+        return raise_not_real()
+    set_int(&r[at[1]], int_from_float(x.v.f) if x.tag == TAG_FLOAT else x.v.i)
+    return 0
+
+
+cdef int to_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    if is_complex(&r[at[0]]):
+        return raise_not_real()
+    set_float(&r[at[1]], real_of(&r[at[0]]))
+    return 0
+
+
+cdef int to_bool(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    set_bool(&r[at[1]], real_of(&r[at[0]]) != 0)
+    return 0
+
+
+cdef int to_complex(Operator op, IValue *r, const int32_t *at) except -1:
+    return set_complex(&r[at[1]], complex_of(&r[at[0]]))
+
+
+cdef int complex_from_parts(Operator op, IValue *r, const int32_t *at) except -1:
+    return set_complex(&r[at[2]], complex(real_of(&r[at[0]]), real_of(&r[at[1]])))
+
+
+# ---------------------------------------------------------------- kernels of two arguments
+
+cdef int int_function(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    cdef Binary *f = <Binary *>op.data
+    cdef int64_t value
+    cdef Status status
+    if f.of_int != NULL:
+        value = f.of_int(r[at[0]].v.i, r[at[1]].v.i)
+    else:
+        status = f.of_int_checked(r[at[0]].v.i, r[at[1]].v.i, &value)
+        if status:
+            return raise_status(status)
+    set_int(&r[at[2]], value)
+    return 0
+
+
+cdef int real_function2(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    cdef Binary *f = <Binary *>op.data
+    cdef double a = real_of(&r[at[0]]), b = real_of(&r[at[1]]), value
+    cdef Status status
+    if f.of_real != NULL:
+        value = f.of_real(a, b)
+    else:
+        status = f.of_real_checked(a, b, &value)
+        if status:
+            return raise_status(status)
+    set_float(&r[at[2]], value)
+    return 0
+
+
+cdef int bool_function(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    set_bool(&r[at[2]], (<Binary *>op.data).of_int(r[at[0]].v.i, r[at[1]].v.i) != 0)
+    return 0
+
+
+cdef int complex_function2(Operator op, IValue *r, const int32_t *at) except -1:
+    return set_complex(&r[at[2]], (<Binary *>op.data).of_complex(complex_of(&r[at[0]]), complex_of(&r[at[1]])))
+
+
+cdef int number_function2(Operator op, IValue *r, const int32_t *at) except -1:
+    """Scalars: complex if one of them is, float if one of them is, else int where ints stay ints."""
+    cdef Binary *f = <Binary *>op.data
+    if is_complex(&r[at[0]]) or is_complex(&r[at[1]]):
+        if f.of_complex == NULL:
+            raise RuntimeError(f"{op.name} is not defined for complex numbers")
+        return complex_function2(op, r, at)
+    if r[at[0]].tag == TAG_FLOAT or r[at[1]].tag == TAG_FLOAT or (f.of_int == NULL and f.of_int_checked == NULL):
+        return real_function2(op, r, at)
+    return int_function(op, r, at)
+
+
+cdef int compare_ints(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    set_bool(&r[at[2]], (<Compare *>op.data).of_int(r[at[0]].v.i, r[at[1]].v.i))
+    return 0
+
+
+cdef int compare_reals(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    set_bool(&r[at[2]], (<Compare *>op.data).of_real(real_of(&r[at[0]]), real_of(&r[at[1]])))
+    return 0
+
+
+cdef int compare_numbers(Operator op, IValue *r, const int32_t *at) except -1:
+    if is_complex(&r[at[0]]) or is_complex(&r[at[1]]):
+        if op.name != "aten::eq" and op.name != "aten::ne":
+            return raise_not_real()
+        set_bool(&r[at[2]], (complex_of(&r[at[0]]) == complex_of(&r[at[1]])) != (<Compare *>op.data).negate)
+        return 0
+    if r[at[0]].tag == TAG_FLOAT or r[at[1]].tag == TAG_FLOAT:
+        return compare_reals(op, r, at)
+    return compare_ints(op, r, at)
+
+
+cdef int divmod_int(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    cdef int64_t a = r[at[0]].v.i, b = r[at[1]].v.i
+    if b == 0:
+        return raise_status(INT_DIVMOD_BY_ZERO)
+    set_int(&r[at[2]], floordiv_int(a, b))
+    set_int(&r[at[3]], mod_int(a, b))
+    return 0
+
+
+cdef int divmod_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    cdef double quotient, rest
+    cdef Status status = divmod_float_checked(real_of(&r[at[0]]), real_of(&r[at[1]]), &quotient, &rest)
+    if status:
+        return raise_status(status)
+    set_float(&r[at[2]], quotient)
+    set_float(&r[at[3]], rest)
+    return 0
+
+
+cdef int ldexp_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    cdef int64_t n = r[at[1]].v.i
+    set_float(&r[at[2]], ldexp(r[at[0]].v.f, <int>(-10000 if n < -10000 else (10000 if n > 10000 else n))))
+    return 0
+
+
+cdef int polar(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef double radius = real_of(&r[at[0]]), angle = real_of(&r[at[1]])
+    return set_complex(&r[at[2]], complex(radius * cos(angle), radius * sin(angle)))
+
+
+cdef int range_length_int(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    cdef int64_t length
+    cdef Status status = range_length(r[at[0]].v.i, r[at[1]].v.i, r[at[2]].v.i, &length)
+    if status:
+        return raise_status(status)
+    set_int(&r[at[3]], length)
+    return 0
+
+
+cdef int derive_index(Operator op, IValue *r, const int32_t *at) except -1 nogil:
+    set_int(&r[at[3]], r[at[1]].v.i + r[at[0]].v.i * r[at[2]].v.i)
+    return 0
+
+
+# ---------------------------------------------------------------- what the rows name
+
+cdef int64_t add_int(int64_t a, int64_t b) noexcept nogil: return a + b
+cdef int64_t sub_int(int64_t a, int64_t b) noexcept nogil: return a - b
+cdef int64_t mul_int(int64_t a, int64_t b) noexcept nogil: return a * b
+cdef int64_t and_int(int64_t a, int64_t b) noexcept nogil: return a & b
+cdef int64_t or_int(int64_t a, int64_t b) noexcept nogil: return a | b
+cdef int64_t xor_int(int64_t a, int64_t b) noexcept nogil: return a ^ b
+cdef double add_real(double a, double b) noexcept nogil: return a + b
+cdef double sub_real(double a, double b) noexcept nogil: return a - b
+cdef double mul_real(double a, double b) noexcept nogil: return a * b
+cdef double divide(double a, double b) noexcept nogil: return a / b
+cdef double log_base(double a, double b) noexcept nogil: return log(a) / log(b)
+cdef double complex add_complex(double complex a, double complex b) noexcept nogil: return a + b
+cdef double complex sub_complex(double complex a, double complex b) noexcept nogil: return a - b
+cdef double complex mul_complex(double complex a, double complex b) noexcept nogil: return a * b
+cdef double complex clog_base(double complex a, double complex b) noexcept nogil: return divide_complex(clog(a), clog(b))
+
+
+cdef double complex divide_complex(double complex a, double complex b) noexcept nogil:
+    """Division by zero gives infinities and nans of the parts, as floats' does."""
+    cdef double square = b.real * b.real + b.imag * b.imag
+    cdef double complex z
+    if square == 0.0:
+        z.real = a.real / fabs(b.real)
+        z.imag = a.imag / fabs(b.real)
+        return z
+    return a / b
+
+
+cdef bint eq_int(int64_t a, int64_t b) noexcept nogil: return a == b
+cdef bint ne_int(int64_t a, int64_t b) noexcept nogil: return a != b
+cdef bint lt_int(int64_t a, int64_t b) noexcept nogil: return a < b
+cdef bint le_int(int64_t a, int64_t b) noexcept nogil: return a <= b
+cdef bint gt_int(int64_t a, int64_t b) noexcept nogil: return a > b
+cdef bint ge_int(int64_t a, int64_t b) noexcept nogil: return a >= b
+cdef bint eq_real(double a, double b) noexcept nogil: return a == b
+cdef bint ne_real(double a, double b) noexcept nogil: return a != b
+cdef bint lt_real(double a, double b) noexcept nogil: return a < b
+cdef bint le_real(double a, double b) noexcept nogil: return a <= b
+cdef bint gt_real(double a, double b) noexcept nogil: return a > b
+cdef bint ge_real(double a, double b) noexcept nogil: return a >= b
+
+
+# ---------------------------------------------------------------- families of overloads
+
+cdef str ARITHMETIC = "int float int_float float_int"
+cdef str COMPLEX = "complex complex_int complex_float int_complex float_complex"
+cdef str LOGARITHM = "int_int float_float int_float float_int complex_complex complex_int complex_float int_complex float_complex"
+
+
+cdef list function(str name, FloatUnary real, ComplexUnary of_complex=NULL):
+    """math's functions: a float for every real number, a complex number for a complex one."""
+    cdef Unary *data = <Unary *>calloc(1, sizeof(Unary))
+    data.of_real = real
+    data.of_complex = of_complex
+    rows = [
+        row(f"aten::{name}.int(int a) -> float", real_function, data, True),
+        row(f"aten::{name}.float(float a) -> float", real_function, data, True),
+        row(f"aten::{name}.Scalar(Scalar a) -> Scalar", number_function, data),
+    ]
+    if of_complex != NULL:
+        rows.append(row(f"aten::{name}.complex(complex a) -> complex", complex_function, data))
+    return rows
+
+
+cdef list predicate(str name, FloatUnary real):
+    cdef Unary *data = <Unary *>calloc(1, sizeof(Unary))
+    data.of_real = real
+    return [
+        row(f"aten::{name}.float(float a) -> bool", real_predicate, data, True),
+        row(f"aten::{name}.complex(complex a) -> bool", complex_predicate, data),
+    ]
+
+
+cdef tuple argument_types(str overload):
+    """"int_float" -> ("int", "float"); "int" -> ("int", "int"); "" and "Scalar_Scalar" -> Scalars."""
+    if not overload:
+        return "Scalar", "Scalar"
+    a, _, b = overload.partition("_")
+    return a, b or a
+
+
+cdef Binary *functions(IntBinary of_int, FloatBinary of_real=NULL, ComplexBinary of_complex=NULL):
+    """The functions of an operator that has a result for all arguments."""
+    cdef Binary *data = <Binary *>calloc(1, sizeof(Binary))
+    data.of_int, data.of_real, data.of_complex = of_int, of_real, of_complex
+    return data
+
+
+cdef Binary *checked(IntChecked of_int, FloatBinary of_real=NULL):
+    """The functions of an operator that fails for some ints."""
+    cdef Binary *data = <Binary *>calloc(1, sizeof(Binary))
+    data.of_int_checked, data.of_real = of_int, of_real
+    return data
+
+
+cdef Binary *power():
+    cdef Binary *data = <Binary *>calloc(1, sizeof(Binary))
+    data.of_real_checked, data.of_complex = pow_float_checked, cpow
+    return data
+
+
+cdef list family(str name, str overloads, Binary *data, str result=""):
+    """The overloads of an operator of two numbers.
+
+    `overloads` names them; "-" stands for the nameless one of two Scalars.  Without a `result` type, the
+    result has the wider type of the arguments.
+    """
+    cdef bint has_ints = data.of_int != NULL or data.of_int_checked != NULL
+    cdef Kernel kernel
+    cdef list rows = []
+    cdef str overload, a, b, wider
+    for overload in overloads.split():
+        if overload == "-":
+            overload = ""
+        a, b = argument_types(overload)
+        if a == "Scalar":
+            kernel, wider = number_function2, "Scalar"
+        elif "complex" in (a, b):
+            kernel, wider = complex_function2, "complex"
+        elif "float" in (a, b) or not has_ints:
+            kernel, wider = real_function2, "float"
+        else:
+            kernel, wider = int_function, "int"
+        if result and wider != "complex":
+            wider = result
+        rows.append(row(
+            f"{name}{'.' if overload else ''}{overload}({a} a, {b} b) -> {wider}",
+            kernel, data, a != "Scalar" and "complex" not in (a, b),
+        ))
+    return rows
+
+
+cdef list bits(str name, IntBinary function):
+    cdef Binary *data = functions(function)
+    return [
+        row(f"aten::{name}.int(int a, int b) -> int", int_function, data, True),
+        row(f"aten::{name}.bool(bool a, bool b) -> bool", bool_function, data, True),
+    ]
+
+
+cdef list comparison(str name, str overloads, IntCompare of_int, FloatCompare of_real):
+    cdef Compare *data = <Compare *>calloc(1, sizeof(Compare))
+    data.of_int, data.of_real, data.negate = of_int, of_real, name == "ne"
+    rows = [row(f"aten::{name}(Scalar a, Scalar b) -> bool", compare_numbers, data)]
+    for overload in overloads.split():
+        a, b = argument_types(overload)
+        schema = f"aten::{name}.{overload}({a} a, {b} b) -> bool"
+        if "complex" in (a, b):
+            rows.append(row(schema, compare_numbers, data))
+        elif "float" in (a, b):
+            rows.append(row(schema, compare_reals, data, True))
+        else:
+            rows.append(row(schema, compare_ints, data, True))
+    return rows
+
+
+def operators():
+    """The operators of this file."""
+    return (
+        # arithmetic
+        family("aten::add", f"- {ARITHMETIC} {COMPLEX}", functions(add_int, add_real, add_complex))
+        + family("aten::sub", f"- {ARITHMETIC} {COMPLEX}", functions(sub_int, sub_real, sub_complex))
+        + family("aten::mul", f"- {ARITHMETIC} {COMPLEX}", functions(mul_int, mul_real, mul_complex))
+        + family("aten::div", "- int float complex", functions(NULL, divide, divide_complex), "float")
+        + family("aten::floordiv", f"- {ARITHMETIC}", checked(floordiv_int_checked, floordiv_float))
+        + family("aten::remainder", f"- {ARITHMETIC}", checked(mod_int_checked, mod_float))
+        + family("aten::fmod", f"- {ARITHMETIC}", functions(NULL, fmod), "float")
+        + family("aten::mathremainder", f"- {ARITHMETIC}", functions(NULL, remainder), "float")
+        + family("aten::copysign", f"- {ARITHMETIC}", functions(NULL, copysign), "float")
+        + family("aten::atan2", f"Scalar_Scalar {ARITHMETIC}", functions(NULL, atan2), "float")
+        + family("aten::pow", f"Scalar_Scalar {ARITHMETIC} complex complex_float float_complex", power(), "float")
+        + family("aten::log", f"Scalar_Scalar {LOGARITHM}", functions(NULL, log_base, clog_base), "float")
+        + family("prim::min", f"- {ARITHMETIC}", functions(min_int, min_float))
+        + family("prim::max", f"- {ARITHMETIC}", functions(max_int, max_float))
+        + [
+            row("aten::divmod.int(int x, int y) -> (int, int)", divmod_int, NULL, True),
+            row("aten::divmod.float(float x, float y) -> (float, float)", divmod_float, NULL, True),
+            row("aten::divmod.int_float(int x, float y) -> (float, float)", divmod_float, NULL, True),
+            row("aten::divmod.float_int(float x, int y) -> (float, float)", divmod_float, NULL, True),
+            row("aten::neg.int(int a) -> int", negate_int, NULL, True),
+            row("aten::neg.float(float a) -> float", negate_float, NULL, True),
+            row("aten::neg.complex(complex a) -> complex", negate_number),
+            row("aten::neg.Scalar(Scalar a) -> Scalar", negate_number),
+            row("prim::abs.int(int a) -> int", absolute_real, NULL, True),
+            row("prim::abs.float(float a) -> float", absolute_real, NULL, True),
+            row("prim::abs.complex(complex a) -> float", absolute),
+            row("prim::abs.Scalar(Scalar a) -> Scalar", absolute),
+        ]
+        # integers
+        + family("aten::gcd", "int", functions(gcd_int))
+        + family("aten::__lshift__", "int", functions(shift_left))
+        + family("aten::__rshift__", "int", functions(shift_right))
+        + family("aten::__round_to_zero_floordiv", "int", checked(truncdiv_int_checked))
+        + bits("__and__", and_int)
+        + bits("__or__", or_int)
+        + bits("__xor__", xor_int)
+        + [
+            row("aten::pow.int_to_int(int a, int b) -> int", int_function, functions(pow_int), True),
+            row("aten::__not__(bool self) -> bool", logical_not, NULL, True),
+            row("aten::factorial.int(int a) -> int", factorial, NULL, True),
+            row("aten::__range_length(int lo, int hi, int step) -> int", range_length_int, NULL, True),
+            row("aten::__derive_index(int index, int start, int step) -> int", derive_index, NULL, True),
+        ]
+        # comparison
+        + comparison("eq", f"bool {ARITHMETIC} complex complex_float float_complex", eq_int, eq_real)
+        + comparison("ne", f"bool {ARITHMETIC} complex complex_float float_complex", ne_int, ne_real)
+        + comparison("lt", ARITHMETIC, lt_int, lt_real)
+        + comparison("le", ARITHMETIC, le_int, le_real)
+        + comparison("gt", ARITHMETIC, gt_int, gt_real)
+        + comparison("ge", ARITHMETIC, ge_int, ge_real)
+        # math
+        + function("acos", acos, cacos)
+        + function("acosh", acosh, cacosh)
+        + function("asin", asin, casin)
+        + function("asinh", asinh, casinh)
+        + function("atan", atan, catan)
+        + function("atanh", atanh, catanh)
+        + function("cos", cos, ccos)
+        + function("cosh", cosh, ccosh)
+        + function("exp", exp, cexp)
+        + function("log", log, clog)
+        + function("log10", log10, clog10)
+        + function("sin", sin, csin)
+        + function("sinh", sinh, csinh)
+        + function("sqrt", sqrt, csqrt)
+        + function("tan", tan, ctan)
+        + function("tanh", tanh, ctanh)
+        + function("degrees", to_degrees)
+        + function("erf", erf)
+        + function("erfc", erfc)
+        + function("expm1", expm1)
+        + function("fabs", fabs)
+        + function("gamma", gamma)
+        + function("lgamma", lgamma)
+        + function("log1p", log1p)
+        + function("radians", to_radians)
+        + function("round", nearbyint)
+        + predicate("isnan", is_nan)
+        + predicate("isinf", is_inf)
+        + predicate("isfinite", is_finite)
+        + [
+            row("aten::ceil.int(int a) -> int", ceil_number, NULL, True),
+            row("aten::ceil.float(float a) -> int", ceil_number, NULL, True),
+            row("aten::ceil.Scalar(Scalar a) -> Scalar", ceil_number),
+            row("aten::floor.int(int a) -> int", floor_number, NULL, True),
+            row("aten::floor.float(float a) -> int", floor_number, NULL, True),
+            row("aten::floor.Scalar(Scalar a) -> Scalar", floor_number),
+            row("aten::frexp(float a) -> (float, int)", frexp_float, NULL, True),
+            row("aten::modf(float a) -> (float, float)", modf_float, NULL, True),
+            row("aten::ldexp(float x, int i) -> float", ldexp_float, NULL, True),
+            row("aten::angle.int(int a) -> float", angle, NULL),
+            row("aten::angle.float(float a) -> float", angle, NULL),
+            row("aten::angle.complex(complex a) -> float", angle),
+            row("aten::angle.Scalar(Scalar a) -> Scalar", angle),
+            row("aten::polar.int(int a, int b) -> complex", polar),
+            row("aten::polar.float(float a, float b) -> complex", polar),
+            row("aten::polar.int_float(int a, float b) -> complex", polar),
+            row("aten::polar.float_int(float a, int b) -> complex", polar),
+            row("aten::polar.Scalar_Scalar(Scalar a, Scalar b) -> Scalar", polar),
+        ]
+        # conversions
+        + [
+            row("aten::Bool.int(int a) -> bool", to_bool, NULL, True),
+            row("aten::Bool.float(float a) -> bool", to_bool, NULL, True),
+            row("aten::Int.bool(bool a) -> int", to_int, NULL, True),
+            row("aten::Int.float(float a) -> int", to_int, NULL, True),
+            row("aten::Int.Scalar(Scalar a) -> int", to_int),
+            row("aten::Float.bool(bool a) -> float", to_float, NULL, True),
+            row("aten::Float.int(int a) -> float", to_float, NULL, True),
+            row("aten::Float.Scalar(Scalar a) -> float", to_float),
+            row("aten::Complex.Scalar(Scalar a) -> complex", to_complex),
+            *[
+                row(f"aten::Complex.{x}_{y}({x} x, {y} y) -> complex", complex_from_parts)
+                for x in ("int", "float", "bool") for y in ("int", "float", "bool")
+            ],
+        ]
+    )
+
