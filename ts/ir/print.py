@@ -1,0 +1,168 @@
+"""The text of a graph, identical to PyTorch's in layout and names.
+
+In: a graph. Out: its text, which `ts.ir.read.parse_ir` reads back::
+
+    graph(%x.1 : Tensor,
+          %n : int):
+      %2 : int = prim::Constant[value=1]() # file.py:3:15
+      %y : Tensor = aten::add(%x.1, %n, %2) # file.py:3:11
+      return (%y)
+
+A node that holds a subgraph prints as ``prim::Group_0``, and the subgraph follows the graph: ``with prim::Group_0 =
+graph(...)``. Tensors in attributes print as ``{1}``, as their elements up to ten of them, else as ``<Tensor>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ts.ir.attributes import is_tensor
+from ts.ir.text import format_complex, format_float, quote
+from ts.ir.types import DictType, ListType, NoneType, OptionalType, TensorType, Type, VarType
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Graph, Node, Value
+
+_MOST_PRINTED_ELEMENTS = 10
+
+
+def to_text(graph: Graph, show_ranges: bool = True) -> str:
+    """The text of `graph`; with `show_ranges` every node ends in ``# file:line:column``."""
+    inputs = ",\n      ".join(map(_typed, graph.inputs()))
+    out = [f"graph({inputs}):\n"]
+    groups: list[Node] = []
+    for node in graph.nodes():
+        _print_node(node, 1, out, groups, show_ranges)
+    out.append(f"  return ({_names(graph.outputs())})\n")
+    for number, node in enumerate(groups):
+        out.append(f"with {node.kind()}_{number} = {to_text(node.get('Subgraph'), show_ranges)}")
+    return "".join(out)
+
+
+def node_to_text(node: Node, show_ranges: bool = True) -> str:
+    """The text of one node, with its blocks."""
+    out: list[str] = []
+    _print_node(node, 0, out, None, show_ranges)
+    return "".join(out)
+
+
+def _typed(value: Value) -> str:
+    return f"%{value.debug_name()} : {value._type}"
+
+
+def _names(values: Iterable[Value]) -> str:
+    return ", ".join([f"%{value.debug_name()}" for value in values])
+
+
+def _print_node(node: Node, level: int, out: list[str], groups: list[Node] | None, show_ranges: bool) -> None:
+    indent = "  " * level
+    kind = node.kind()
+    attributes = node.attribute_names()
+    if groups is not None and node.has_attribute("Subgraph"):
+        kind = f"{kind}_{len(groups)}"
+        groups.append(node)
+        attributes.remove("Subgraph")
+    if kind == "prim::PythonOp":
+        kind = f"^{node.get('name', '')}"
+        attributes = []
+    text = f"{indent}{', '.join(map(_typed, node.outputs()))} = {kind}"
+    if attributes:
+        text += f"[{', '.join([f'{name}={format_attribute(node, name)}' for name in attributes])}]"
+    text += f"({_names(node.inputs())})"
+    if node.scope:
+        text += f", scope: {node.scope}"
+    if show_ranges and node.range is not None:
+        location = node.range.location()
+        if location:
+            text += f" # {location}"
+    out.append(text + "\n")
+    for number, block in enumerate(node.blocks()):
+        out.append(f"{indent}  block{number}({', '.join(map(_typed, block.inputs()))}):\n")
+        for inner in block.nodes():
+            _print_node(inner, level + 2, out, groups, show_ranges)
+        out.append(f"{indent}    -> ({_names(block.outputs())})\n")
+
+
+def format_attribute(node: Node, name: str) -> str:
+    """The text of one attribute's value."""
+    kind = node.kind_of(name)
+    value = node.get(name)
+    if kind == "i":
+        return str(int(value))
+    if kind == "ival":
+        outputs = node.outputs()
+        return format_value(value, outputs[0].type() if outputs else None)
+    if kind == "g":
+        return "<Graph>"
+    if kind == "ty":
+        return str(value)
+    if kind == "t":
+        return format_tensor(value)
+    if kind == "is":
+        return f"[{', '.join(str(int(v)) for v in value)}]"
+    if kind in ("fs", "cs", "ss", "ts", "gs", "tys"):
+        single = {"gs": lambda g: "<Graph>", "tys": str, "ts": format_tensor}.get(kind, format_value)
+        return f"[{', '.join([single(v) for v in value])}]"
+    return format_value(value)
+
+
+def format_value(value: Any, type: Type | None = None) -> str:
+    """The text of a constant; `type` tells what an empty container would hold."""
+    if value is None or isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return format_float(value)
+    if isinstance(value, complex):
+        return format_complex(value)
+    if isinstance(value, str):
+        return quote(value)
+    if is_tensor(value):
+        return format_tensor(value)
+    if isinstance(value, list):
+        elem = type.elem if isinstance(type, ListType) else None
+        if isinstance(elem, TensorType) and value:
+            return "[<Tensors>]"
+        text = f"[{', '.join([format_value(v, elem) for v in value])}]"
+        annotated = elem is not None and (not value or _can_hold_none(elem))
+        return (
+            f"annotate({ListType(elem).annotation_str}, {text})" if annotated and elem is not None else text
+        )
+    if isinstance(value, tuple):
+        elems = type.contained_types() if type is not None else ()
+        if len(elems) != len(value):
+            elems = (VarType("t"),) * len(value)
+        text = ", ".join([format_value(v, t) for v, t in zip(value, elems, strict=True)])
+        return f"({text},)" if len(value) == 1 else f"({text})"
+    if isinstance(value, dict):
+        key, item = (type.key, type.value) if isinstance(type, DictType) else (None, None)
+        text = ", ".join([f"{format_value(k, key)}: {format_value(v, item)}" for k, v in value.items()])
+        if type is not None and not value:
+            return f"annotate({type.annotation_str}, {{{text}}})"
+        return f"{{{text}}}"
+    return str(value)
+
+
+def _can_hold_none(t: Type) -> bool:
+    return isinstance(t, (OptionalType, NoneType))
+
+
+def format_tensor(value: Any) -> str:
+    """The text of a tensor in an attribute."""
+    count = 1
+    for size in value.shape:
+        count *= int(size)
+    if count == 1:
+        item = value.item()
+        if isinstance(item, bool):
+            item = int(item)
+        return f"{{{item}}}" if isinstance(item, int) else f"{{{item:g}}}"
+    if count <= _MOST_PRINTED_ELEMENTS:
+        return _elements(value)
+    return "<Tensor>"
+
+
+def _elements(value: Any) -> str:
+    return " ".join(str(value.tolist()).split("\n"))

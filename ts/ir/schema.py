@@ -1,0 +1,428 @@
+"""Function schemas: the signatures of operators and scripted functions, both ways.
+
+In: the text of a schema, in PyTorch's notation. Out: a `FunctionSchema`, whose ``str`` is that text again::
+
+    >>> s = parse_schema("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
+    >>> s.key, s.is_mutable, [a.name for a in s.arguments]
+    ('aten::add_.Tensor', True, ['self', 'other', 'alpha'])
+    >>> s.arguments[0].alias.before, s.arguments[2].default
+    (frozenset({'a'}), 1)
+    >>> str(s)
+    'aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)'
+
+``ScalarType``, ``Layout``, ``MemoryFormat`` and ``SymInt`` are ints at run time: an argument's `type` is ``int``, its
+`real_type` what was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from ts.errors import ParseError
+from ts.ir.text import Tokens, format_complex, format_float, is_name, is_number, parse_number, quote, unquote
+from ts.ir.type_parser import AliasInfo, parse_type, plain, read_type
+from ts.ir.types import FLOAT, INT, ListType, OptionalType, TupleType, Type
+
+__all__ = ["AliasInfo", "Argument", "FunctionSchema", "parse_schema", "parse_type"]
+
+# Names that PyTorch's own declarations use as defaults.
+_NAMED_DEFAULTS = {
+    "None": None,
+    "True": True,
+    "False": False,
+    "none": 0,
+    "Mean": 1,
+    "Sum": 2,
+    "contiguous_format": 0,
+    "preserve_format": 1,
+    "strided": 0,
+    "float": 6,
+    "double": 7,
+    "long": 4,
+    "int": 3,
+    "bool": 11,
+}
+
+
+class Argument:
+    """One argument or one result of a schema."""
+
+    __slots__ = ("alias", "default", "has_default", "kwarg_only", "name", "real_type", "size", "type")
+
+    def __init__(
+        self,
+        name: str,
+        type: Type,
+        default: Any = None,
+        has_default: bool = False,
+        kwarg_only: bool = False,
+        alias: AliasInfo | None = None,
+        size: int | None = None,
+        real_type: Type | None = None,
+    ) -> None:
+        self.name = name
+        self.type = type
+        self.real_type = type if real_type is None else real_type
+        self.default = default
+        self.has_default = has_default
+        self.kwarg_only = kwarg_only
+        self.alias = alias
+        self.size = size
+
+    @property
+    def default_value(self) -> Any:
+        return self.default
+
+    @property
+    def alias_info(self) -> AliasInfo | None:
+        return self.alias
+
+    @property
+    def N(self) -> int | None:
+        return self.size
+
+    def has_default_value(self) -> bool:
+        return self.has_default
+
+    @property
+    def is_write(self) -> bool:
+        """Whether the operator writes to the argument, or to what it holds."""
+        return self.alias is not None and _writes(self.alias)
+
+    @property
+    def is_out(self) -> bool:
+        return self.kwarg_only and self.is_write
+
+    def with_type(self, type: Type) -> Argument:
+        """The same argument with another type."""
+        return Argument(
+            self.name, type, self.default, self.has_default, self.kwarg_only, self.alias, self.size
+        )
+
+    def __str__(self) -> str:
+        text = _type_text(self.real_type, self.alias, self.size)
+        if self.name:
+            text += f" {self.name}"
+        if self.has_default:
+            text += f"={format_default(self._printed_default())}"
+        return text
+
+    def _printed_default(self) -> Any:
+        # `int[2] stride=1` stands for [1, 1]; PyTorch prints the short form for int, not for SymInt.
+        default = self.default
+        if self.size is not None and isinstance(default, list) and len(default) > 1:
+            elem = self.real_type.elem if isinstance(self.real_type, ListType) else None
+            if elem == INT and all(x == default[0] for x in default):
+                return default[0]
+        return default
+
+    def __repr__(self) -> str:
+        return f"Argument({self})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Argument) and str(self) == str(other) and self.kwarg_only == other.kwarg_only
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.real_type))
+
+
+def _writes(alias: AliasInfo) -> bool:
+    return alias.is_write or any(map(_writes, alias.contained))
+
+
+class FunctionSchema:
+    """A signature. `key` is the name with the overload name: ``aten::add.Tensor``."""
+
+    __slots__ = (
+        "_text",
+        "arguments",
+        "is_mutable",
+        "is_vararg",
+        "is_varret",
+        "name",
+        "overload_name",
+        "returns",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        overload_name: str = "",
+        arguments: Iterable[Argument] = (),
+        returns: Iterable[Argument] = (),
+        is_vararg: bool = False,
+        is_varret: bool = False,
+    ) -> None:
+        self.name = name
+        self.overload_name = overload_name
+        self.arguments = list(arguments)
+        self.returns = list(returns)
+        self.is_vararg = is_vararg
+        self.is_varret = is_varret
+        self.is_mutable = any(a.alias is not None and _writes(a.alias) for a in self.arguments)
+        self._text = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.name}.{self.overload_name}" if self.overload_name else self.name
+
+    def argument_index(self, name: str) -> int:
+        """The number of the argument called `name`; -1 where there is none."""
+        for i, argument in enumerate(self.arguments):
+            if argument.name == name:
+                return i
+        return -1
+
+    def has_any_alias(self) -> bool:
+        """Whether any argument or result carries an alias mark."""
+        return any(a.alias is not None for a in (*self.arguments, *self.returns))
+
+    def is_subtype_of(self, other: FunctionSchema, as_method: bool = False) -> bool:
+        """Whether this may be called wherever `other` may; ``as_method`` leaves the first argument out."""
+        skip = 1 if as_method else 0
+        mine, theirs = self.arguments[skip:], other.arguments[skip:]
+        if (self.is_vararg, self.is_varret) != (other.is_vararg, other.is_varret):
+            return False
+        if len(mine) < len(theirs) or len(self.returns) != len(other.returns):
+            return False
+        for a, b in zip(mine, theirs, strict=False):
+            if a.name != b.name or a.kwarg_only != b.kwarg_only or not b.type.is_subtype_of(a.type):
+                return False
+            if b.has_default and (not a.has_default or a.default != b.default):
+                return False
+        if not all(a.has_default for a in mine[len(theirs) :]):
+            return False
+        return all(a.type.is_subtype_of(b.type) for a, b in zip(self.returns, other.returns, strict=True))
+
+    def with_name(self, name: str) -> FunctionSchema:
+        return FunctionSchema(
+            name, self.overload_name, self.arguments, self.returns, self.is_vararg, self.is_varret
+        )
+
+    def __str__(self) -> str:
+        if not self._text:
+            self._text = self._spell()
+        return self._text
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FunctionSchema) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.overload_name))
+
+    def _spell(self) -> str:
+        arguments = []
+        kwarg_only = False
+        for argument in self.arguments:
+            if argument.kwarg_only and not kwarg_only:
+                arguments.append("*")
+                kwarg_only = True
+            arguments.append(str(argument))
+        if self.is_vararg:
+            arguments.append("...")
+        returns = [str(r) for r in self.returns]
+        if self.is_varret:
+            returns.append("...")
+        result = ", ".join(returns)
+        # A single result that starts with a parenthesis gets one more pair, or it would read as several results.
+        if len(returns) != 1 or result.startswith("("):
+            result = f"({result})"
+        return f"{self.key}({', '.join(arguments)}) -> {result}"
+
+
+def format_default(value: Any) -> str:
+    """A default as schemas print it."""
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, float):
+        return format_float(value)
+    if isinstance(value, complex):
+        return format_complex(value)
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(format_default, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(format_default, value))}{',' if len(value) == 1 else ''})"
+    return str(value)
+
+
+def _type_text(t: Type, alias: AliasInfo | None, size: int | None) -> str:
+    """The type with alias marks and list size in the places where schemas have them."""
+    if alias is None and size is None:
+        return _schema_spelling(t)
+    if isinstance(t, OptionalType):
+        return _type_text(t.elem, alias, size) + "?"
+    if isinstance(t, ListType):
+        inner = alias.contained[0] if alias is not None and alias.contained else None
+        text = f"{_type_text(t.elem, inner, None)}[{'' if size is None else size}]"
+    elif isinstance(t, TupleType) and alias is not None and len(alias.contained) == len(t.elems):
+        pairs = zip(t.elems, alias.contained, strict=True)
+        text = f"({', '.join(_type_text(elem, inner, None) for elem, inner in pairs)})"
+    else:
+        text = _schema_spelling(t)
+    return text + alias.text if alias is not None else text
+
+
+def _schema_spelling(t: Type) -> str:
+    # Graphs print these three with square brackets, schemas with round ones.
+    text = str(t)
+    if "Future[" in text or "RRef[" in text:
+        for name in ("Future[", "RRef["):
+            while name in text:
+                begin = text.index(name)
+                end = _closing(text, begin + len(name) - 1)
+                text = (
+                    text[: begin + len(name) - 1]
+                    + "("
+                    + text[begin + len(name) : end]
+                    + ")"
+                    + text[end + 1 :]
+                )
+    return text
+
+
+def _closing(text: str, opening: int) -> int:
+    depth = 0
+    for i in range(opening, len(text)):
+        depth += (text[i] == "[") - (text[i] == "]")
+        if depth == 0:
+            return i
+    return len(text)
+
+
+# --- reading ----------------------------------------------------------------------------------------
+
+
+def parse_schema(text: str) -> FunctionSchema:
+    """The schema that `text` spells."""
+    head, opening, rest = text.partition("(")
+    if not opening:
+        raise ParseError("expected '(' after the operator's name", text, len(text))
+    name, _, overload = head.strip().partition(".") if "::" in head else (head.strip(), "", "")
+    end = _end_of_parenthesis(text, len(head))
+    result = text[end + 1 :].strip()
+    if not result.startswith("->"):
+        raise ParseError("expected '->' after the arguments", text, min(end + 1, len(text)))
+    arguments, is_vararg = _parse_arguments(text[len(head) + 1 : end])
+    returns, is_varret = _parse_returns(result[2:].strip())
+    return FunctionSchema(name, overload, arguments, returns, is_vararg, is_varret)
+
+
+def _end_of_parenthesis(text: str, opening: int) -> int:
+    depth = 0
+    quoted = escaped = False
+    for i in range(opening, len(text)):
+        c = text[i]
+        if quoted:
+            quoted = escaped or c != '"'
+            escaped = c == "\\" and not escaped
+        elif c == '"':
+            quoted = True
+        elif c == "(":
+            depth += 1
+        elif c == ")":
+            depth -= 1
+            if depth == 0:
+                return i
+    raise ParseError("a parenthesis is not closed", text, opening)
+
+
+def _split(text: str) -> list[str]:
+    """The parts between the commas that are in no bracket and no string."""
+    if not any(c in text for c in '(["'):
+        return text.split(",") if text.strip() else []
+    parts = []
+    depth = begin = 0
+    quoted = escaped = False
+    for i, c in enumerate(text):
+        if quoted:
+            quoted = escaped or c != '"'
+            escaped = c == "\\" and not escaped
+        elif c == '"':
+            quoted = True
+        elif c in "([":
+            depth += 1
+        elif c in ")]":
+            depth -= 1
+        elif c == "," and depth == 0:
+            parts.append(text[begin:i])
+            begin = i + 1
+    parts.append(text[begin:])
+    return parts
+
+
+def _parse_arguments(text: str) -> tuple[list[Argument], bool]:
+    arguments: list[Argument] = []
+    kwarg_only = is_vararg = False
+    for part in _split(text):
+        part = part.strip()
+        if part == "*":
+            kwarg_only = True
+        elif part == "...":
+            is_vararg = True
+        else:
+            arguments.append(_parse_argument(part, kwarg_only))
+    return arguments, is_vararg
+
+
+def _parse_returns(text: str) -> tuple[list[Argument], bool]:
+    if text == "...":
+        return [], True
+    if text.startswith("(") and _end_of_parenthesis(text, 0) == len(text) - 1:
+        parts = [part.strip() for part in _split(text[1:-1])]
+        is_varret = bool(parts) and parts[-1] == "..."
+        return [_parse_argument(part, False) for part in parts[: -1 if is_varret else None]], is_varret
+    return [_parse_argument(text, False)], False
+
+
+@lru_cache(maxsize=4096)
+def _parse_argument(text: str, kwarg_only: bool) -> Argument:
+    """One argument or result. Arguments are never changed, so equal ones are shared between schemas."""
+    tokens = Tokens(text)
+    parsed = read_type(tokens)
+    name = tokens.next() if is_name(tokens.peek()) else ""
+    default: Any = None
+    has_default = tokens.accept("=")
+    t = plain(parsed.type)
+    if has_default:
+        default = _read_default(tokens)
+        if (
+            parsed.size is not None
+            and isinstance(t, ListType)
+            and not isinstance(default, list)
+            and default is not None
+        ):
+            default = [default] * parsed.size
+        if t is FLOAT and isinstance(default, int) and not isinstance(default, bool):
+            default = float(default)
+    if tokens.peek():
+        raise tokens.error(f"unexpected {tokens.peek()!r} in an argument")
+    return Argument(name, t, default, has_default, kwarg_only, parsed.alias, parsed.size, parsed.type)
+
+
+def _read_default(tokens: Tokens) -> Any:
+    token = tokens.next()
+    if token == "[":
+        values = []
+        while not tokens.accept("]"):
+            values.append(_read_default(tokens))
+            tokens.accept(",")
+        return values
+    if token[0] in "\"'":
+        return unquote(token)
+    if token == "-":
+        return -_read_default(tokens)
+    if is_number(token):
+        return parse_number(token)
+    if token in ("inf", "nan"):
+        return float(token)
+    if token in _NAMED_DEFAULTS:
+        return _NAMED_DEFAULTS[token]
+    tokens.at -= 1
+    raise tokens.error(f"{token!r} is no default")

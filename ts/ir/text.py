@@ -1,0 +1,142 @@
+"""The small parts of PyTorch's texts that schemas, graphs and printed source share: tokens, numbers, strings.
+
+>>> format_float(3.0), format_float(0.1), quote("a\\n'b'")
+('3.', '0.10000000000000001', '"a\\\\n\\\\\\'b\\\\\\'"')
+>>> [token for token in Tokens("Tensor(a!) self, *").texts]
+['Tensor', '(', 'a', '!', ')', 'self', ',', '*', '']
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from ts.errors import ParseError
+
+_TOKEN = re.compile(
+    r"""\s*(?:\#[^\n]*)?\s*(?:
+      (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+    | (?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    | (?P<name>[^\W\d]\w*(?:(?:::|\.)\w+)*)
+    | (?P<sign>->|\.\.\.|\S)
+    )""",
+    re.VERBOSE,
+)
+
+_ESCAPES = {
+    ord("\\"): "\\\\",
+    ord("'"): "\\'",
+    ord('"'): '\\"',
+    7: "\\a",
+    8: "\\b",
+    9: "\\t",
+    10: "\\n",
+    11: "\\v",
+    12: "\\f",
+    13: "\\r",
+}
+_UNESCAPE = re.compile(rb"\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
+
+
+class Tokens:
+    """The tokens of a text and a place among them; the last token is empty."""
+
+    __slots__ = ("at", "starts", "text", "texts")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.texts: list[str] = []
+        self.starts: list[int] = []
+        position = 0
+        while match := _TOKEN.match(text, position):
+            kind = match.lastgroup or "sign"
+            self.texts.append(match.group(kind))
+            self.starts.append(match.start(kind))
+            position = match.end()
+        self.texts.append("")
+        self.starts.append(len(text))
+        self.at = 0
+
+    def peek(self, ahead: int = 0) -> str:
+        return self.texts[min(self.at + ahead, len(self.texts) - 1)]
+
+    def next(self) -> str:
+        token = self.texts[self.at]
+        if not token:
+            raise self.error("unexpected end of text")
+        self.at += 1
+        return token
+
+    def accept(self, token: str) -> bool:
+        if self.texts[self.at] != token:
+            return False
+        self.at += 1
+        return True
+
+    def expect(self, token: str) -> None:
+        if not self.accept(token):
+            raise self.error(f"expected {token!r} but found {self.peek()!r}")
+
+    def error(self, message: str) -> ParseError:
+        return ParseError(message, self.text, self.starts[min(self.at, len(self.starts) - 1)])
+
+
+def is_name(token: str) -> bool:
+    return bool(token) and (token[0].isalpha() or token[0] == "_")
+
+
+def is_number(token: str) -> bool:
+    return bool(token) and (
+        token[0].isdigit() or (len(token) > 1 and token[0] in "-." and token != "->" and token != "...")
+    )
+
+
+def parse_number(token: str) -> int | float:
+    """A number as texts spell it: with a point or an exponent it is a float."""
+    return float(token) if any(c in token for c in ".eEn") else int(token)
+
+
+def format_float(value: float) -> str:
+    """A float as PyTorch prints it: ``3.``, else 17 significant digits."""
+    if abs(value) < 1e10 and value == int(value):
+        sign = "-" if value == 0 and math.copysign(1.0, value) < 0 else ""
+        return f"{sign}{int(value)}."
+    return f"{value:.17g}"
+
+
+def format_complex(value: complex) -> str:
+    """A complex number as PyTorch prints it: ``0.+1.j``."""
+    imaginary = format_float(value.imag)
+    sign = "" if imaginary.startswith("-") else "+"
+    return f"{format_float(value.real)}{sign}{imaginary}j"
+
+
+def quote(text: str) -> str:
+    """A string literal: bytes that do not print are escaped, in octal where they have no letter."""
+    out = ['"']
+    for byte in text.encode("utf-8", "surrogateescape"):
+        escape = _ESCAPES.get(byte)
+        if escape is not None:
+            out.append(escape)
+        elif 32 <= byte < 127:
+            out.append(chr(byte))
+        else:
+            out.append(f"\\{byte:03o}")
+    out.append('"')
+    return "".join(out)
+
+
+def unquote(token: str) -> str:
+    """The string that a literal stands for."""
+
+    def replace(match: re.Match[bytes]) -> bytes:
+        code: bytes = match.group(1)
+        if code[:1].isdigit():
+            return bytes([int(code, 8) & 255])
+        if code[:1] == b"x":
+            return bytes([int(code[1:], 16)])
+        return _UNESCAPES.get(code, code)
+
+    raw = token[1:-1].encode("utf-8", "surrogateescape")
+    return _UNESCAPE.sub(replace, raw).decode("utf-8", "surrogateescape")

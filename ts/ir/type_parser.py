@@ -1,0 +1,353 @@
+"""Reads the graph spelling of a type, with the alias marks and list sizes that schemas have.
+
+In: text such as ``Dict(str, Tensor)``, ``Tensor(a!)[]``, ``int[2]?``, ``Float(2, 3, device=cpu)``.
+Out: `parse_type` gives the `Type`; `read_type` also the alias marks and the list size::
+
+    >>> str(parse_type("Dict(int, Tensor?[])"))
+    'Dict(int, Tensor?[])'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ts.ir.text import Tokens, is_name, is_number
+from ts.ir.types import (
+    ANY,
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    GENERATOR,
+    INT,
+    NONE,
+    NUMBER,
+    SCALAR_TYPE_NAMES,
+    STR,
+    TENSOR,
+    AnyClassType,
+    AnyEnumType,
+    AnyListType,
+    AnyTupleType,
+    AwaitType,
+    CapsuleType,
+    ClassType,
+    DictType,
+    EnumType,
+    FunctionType,
+    FutureType,
+    LayoutType,
+    ListType,
+    MemoryFormatType,
+    OptionalType,
+    PyObjectType,
+    QSchemeType,
+    QuantizerType,
+    RRefType,
+    ScalarTypeType,
+    StorageType,
+    StreamObjType,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    TensorType,
+    TupleType,
+    Type,
+    UnionType,
+    VarType,
+)
+
+NAMED_TYPES: dict[str, Type] = {
+    "Tensor": TENSOR,
+    "int": INT,
+    "float": FLOAT,
+    "bool": BOOL,
+    "complex": COMPLEX,
+    "str": STR,
+    "NoneType": NONE,
+    "None": NONE,
+    "Scalar": NUMBER,
+    "Any": ANY,
+    "Device": DEVICE,
+    "Generator": GENERATOR,
+    "Stream": StreamObjType.get(),
+    "Storage": StorageType.get(),
+    "Quantizer": QuantizerType.get(),
+    "QScheme": QSchemeType.get(),
+    "Capsule": CapsuleType.get(),
+    "PyObject": PyObjectType.get(),
+    "ScalarType": ScalarTypeType.get(),
+    "Layout": LayoutType.get(),
+    "MemoryFormat": MemoryFormatType.get(),
+    "SymInt": SymIntType.get(),
+    "SymFloat": SymFloatType.get(),
+    "SymBool": SymBoolType.get(),
+    "AnyListType": AnyListType.get(),
+    "AnyTupleType": AnyTupleType.get(),
+    "AnyClassType": AnyClassType.get(),
+    "AnyEnumType": AnyEnumType.get(),
+    "Function": FunctionType(None),
+    "Undefined": TensorType(undefined=True),
+}
+
+# Schemas name these types, but values of them are plain numbers.
+PLAIN_TYPES: dict[Type, Type] = {
+    SymIntType.get(): INT,
+    ScalarTypeType.get(): INT,
+    LayoutType.get(): INT,
+    MemoryFormatType.get(): INT,
+    SymFloatType.get(): FLOAT,
+}
+
+_SCALAR_TYPE_NUMBERS = {name: number for number, name in enumerate(SCALAR_TYPE_NAMES)}
+_ELEMENT_TYPES: dict[str, Callable[[Type], Type]] = {
+    "Future": FutureType,
+    "RRef": RRefType,
+    "Await": AwaitType,
+}
+
+ClassLookup = Callable[[str], Type]
+
+
+class AliasInfo:
+    """What a schema says about the storage behind one argument or result.
+
+    ``Tensor(a! -> b)``: `before` is the alias sets it is in before the call, `after` after it, `is_write` whether the
+    operator writes to it. `contained` has the same for what is inside a container. ``*`` stands for all sets.
+    """
+
+    __slots__ = ("after", "before", "contained", "is_write", "text")
+
+    def __init__(
+        self,
+        before: frozenset[str] = frozenset(),
+        is_write: bool = False,
+        after: frozenset[str] | None = None,
+        contained: tuple[AliasInfo, ...] = (),
+        text: str = "",
+    ) -> None:
+        self.before = before
+        self.is_write = is_write
+        self.after = before if after is None else after
+        self.contained = contained
+        self.text = text
+
+    @property
+    def before_set(self) -> frozenset[str]:
+        return self.before
+
+    @property
+    def after_set(self) -> frozenset[str]:
+        return self.after
+
+    def is_wildcard(self) -> bool:
+        return "*" in self.before
+
+    def is_wildcard_after(self) -> bool:
+        return "*" in self.after
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.before, self.is_write, self.after, self.contained)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AliasInfo) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"AliasInfo{self.text}"
+
+
+class ParsedType:
+    """A type with what a schema says beside it."""
+
+    __slots__ = ("alias", "size", "type")
+
+    def __init__(self, type: Type, alias: AliasInfo | None = None, size: int | None = None) -> None:
+        self.type = type
+        self.alias = alias
+        self.size = size
+
+
+def parse_type(text: str, find_class: ClassLookup = ClassType) -> Type:
+    """The type that `text` spells."""
+    tokens = Tokens(text)
+    result = read_type(tokens, find_class).type
+    if tokens.peek():
+        raise tokens.error(f"expected the end of the type but found {tokens.peek()!r}")
+    return result
+
+
+def plain(t: Type) -> Type:
+    """`t` as values have it: ``SymInt``, ``ScalarType``, ``Layout`` and ``MemoryFormat`` are ints."""
+    direct = PLAIN_TYPES.get(t)
+    if direct is not None:
+        return direct
+    parts = t.contained_types()
+    if not parts:
+        return t
+    new = [plain(part) for part in parts]
+    return t if all(a is b for a, b in zip(parts, new, strict=True)) else t.with_contained(new)
+
+
+def read_type(tokens: Tokens, find_class: ClassLookup = ClassType) -> ParsedType:
+    """The type at the current place, with all its suffixes."""
+    t, alias = _read_base(tokens, find_class)
+    size: int | None = None
+    while True:
+        token = tokens.peek()
+        if token == "[":
+            tokens.next()
+            size = None
+            if is_number(tokens.peek()):
+                size = int(tokens.next())
+            tokens.expect("]")
+            t = ListType(t)
+            own = _read_alias(tokens)
+            if own is not None or alias is not None:
+                alias = _containing(own, (alias,) if alias is not None else ())
+        elif token == "?":
+            tokens.next()
+            t = OptionalType(t)
+        else:
+            return ParsedType(t, alias, size)
+
+
+def _containing(own: AliasInfo | None, contained: tuple[AliasInfo, ...]) -> AliasInfo:
+    if own is None:
+        return AliasInfo(contained=contained)
+    own.contained = contained
+    return own
+
+
+def _read_base(tokens: Tokens, find_class: ClassLookup) -> tuple[Type, AliasInfo | None]:
+    if tokens.accept("("):
+        elems = _read_list(tokens, find_class)
+        inner = tuple(e.alias for e in elems if e.alias is not None)
+        return TupleType(e.type for e in elems), _read_alias(tokens) or (
+            _containing(None, inner) if inner else None
+        )
+    token = tokens.next()
+    if not is_name(token):
+        tokens.at -= 1
+        raise tokens.error(f"expected a type but found {token!r}")
+    opening = tokens.peek()
+    if token == "Dict" and opening in ("(", "["):
+        tokens.next()
+        key, value = _read_list(tokens, find_class)
+        return DictType(key.type, value.type), _read_alias(tokens)
+    if token in ("Union", "UnionType") and opening in ("(", "["):
+        tokens.next()
+        return UnionType(m.type for m in _read_list(tokens, find_class)), _read_alias(tokens)
+    if token in _ELEMENT_TYPES and opening in ("(", "["):
+        tokens.next()
+        (elem,) = _read_list(tokens, find_class)
+        alias = _containing(None, (elem.alias,)) if elem.alias is not None else None
+        return _ELEMENT_TYPES[token](elem.type), _read_alias(tokens) or alias
+    if token == "NamedTuple" and opening == "(":
+        return _read_named_tuple(tokens, find_class), None
+    if token == "Enum" and opening == "<":
+        tokens.next()
+        name = tokens.next()
+        tokens.expect(">")
+        found = find_class(name)
+        return found if isinstance(found, EnumType) else EnumType(name, ANY), None
+    named = NAMED_TYPES.get(token)
+    if named is not None:
+        if named is TENSOR and opening == "(" and tokens.peek(1) in ("requires_grad", "device"):
+            return _read_tensor(tokens, None), None
+        return named, _read_alias(tokens)
+    number = _SCALAR_TYPE_NUMBERS.get(token)
+    if number is None and token.endswith("Tensor"):
+        number = _SCALAR_TYPE_NUMBERS.get(token[: -len("Tensor")])
+    if number is not None:
+        return (_read_tensor(tokens, number) if opening == "(" else TensorType(number)), None
+    if token.startswith("__torch__") or "." in token:
+        return find_class(token), _read_alias(tokens)
+    return VarType(token), _read_alias(tokens)
+
+
+def _read_list(tokens: Tokens, find_class: ClassLookup) -> list[ParsedType]:
+    """Types up to the closing bracket; the opening one is read."""
+    found: list[ParsedType] = []
+    while tokens.peek() not in (")", "]"):
+        found.append(read_type(tokens, find_class))
+        if not tokens.accept(","):
+            break
+    if not tokens.accept(")"):
+        tokens.expect("]")
+    return found
+
+
+def _read_named_tuple(tokens: Tokens, find_class: ClassLookup) -> TupleType:
+    tokens.expect("(")
+    fields, elems = [], []
+    while tokens.peek() != ")":
+        fields.append(tokens.next())
+        tokens.expect(":")
+        elems.append(read_type(tokens, find_class).type)
+        tokens.accept(",")
+    tokens.expect(")")
+    return TupleType(elems, None, fields)
+
+
+def _read_tensor(tokens: Tokens, scalar_type: int | None) -> TensorType:
+    """The facts in parentheses after a tensor type's name."""
+    tokens.expect("(")
+    sizes: list[int | None] = []
+    strides: list[int | None] | None = None
+    device: str | None = None
+    requires_grad: bool | None = None
+    while not tokens.accept(")"):
+        token = tokens.next()
+        if token == "*":
+            sizes.append(None)
+        elif is_number(token):
+            sizes.append(int(token))
+        elif token == "strides":
+            tokens.expect("=")
+            tokens.expect("[")
+            strides = []
+            while not tokens.accept("]"):
+                strides.append(int(tokens.next()))
+                tokens.accept(",")
+        elif token == "requires_grad":
+            tokens.expect("=")
+            requires_grad = tokens.next() == "1"
+        elif token == "device":
+            tokens.expect("=")
+            device = tokens.next()
+            if tokens.accept(":"):
+                device += ":" + tokens.next()
+        elif token == "SS":
+            tokens.expect("(")
+            tokens.next()
+            tokens.expect(")")
+            sizes.append(None)
+        else:
+            tokens.at -= 1
+            raise tokens.error(f"a tensor type cannot say {token!r}")
+        tokens.accept(",")
+    # `Tensor(device=cpu)` says nothing of the rank, `Float(device=cpu)` has rank 0.
+    return TensorType(scalar_type, None if scalar_type is None else sizes, strides, device, requires_grad)
+
+
+def _read_alias(tokens: Tokens) -> AliasInfo | None:
+    """The mark ``(a|b! -> c)``; None where there is none."""
+    if tokens.peek() != "(":
+        return None
+    begin = tokens.starts[tokens.at]
+    tokens.next()
+    before = _read_alias_set(tokens)
+    is_write = tokens.accept("!")
+    after = _read_alias_set(tokens) if tokens.accept("->") else None
+    tokens.expect(")")
+    return AliasInfo(before, is_write, after, (), tokens.text[begin : tokens.starts[tokens.at - 1] + 1])
+
+
+def _read_alias_set(tokens: Tokens) -> frozenset[str]:
+    names = [tokens.next()]
+    while tokens.accept("|"):
+        names.append(tokens.next())
+    return frozenset(names)
