@@ -1,1 +1,76 @@
-"""`ts` runs TorchScript without PyTorch."""
+"""`ts` runs TorchScript without PyTorch; `import ts as torch` gives PyTorch's names.
+
+    import ts
+
+    @ts.jit.script
+    def clamp_sum(x, low: float):
+        total = 0.0
+        for row in x:
+            total += max(float(row.sum()), low)
+        return total
+
+    clamp_sum(ts.ones(2, 3), 0.5)      # 6.0
+    clamp_sum.graph, clamp_sum.code, clamp_sum.bytecode
+
+Names are looked up on first use (`__getattr__` below), so that importing the package costs next to nothing:
+first the tables of classes, types and functions written here, then the operators of `ts.ops`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Where the public names that are no operators live.
+_NAMES_OF: dict[str, tuple[str, ...]] = {
+    "ts._core.tensor": ("Tensor", "Size"),
+    "ts._core.construct": ("tensor", "as_tensor", "from_numpy", "from_dlpack"),
+    "ts.devices": ("device",),
+    "ts.dtypes": (
+        "dtype", "layout", "memory_format", "finfo", "iinfo", "strided", "contiguous_format",
+        "preserve_format", "channels_last", "channels_last_3d", "get_default_dtype", "set_default_dtype",
+    ),
+    "ts.ir.read": ("parse_ir",),
+    "ts.runtime.limits": ("limits",),
+    "ts.functions": (
+        "no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "is_tensor", "is_floating_point",
+        "is_complex", "numel",
+    ),
+    "ts.random": (
+        "Generator", "manual_seed", "seed", "initial_seed", "default_generator", "get_rng_state",
+        "set_rng_state",
+    ),
+}  # fmt: skip
+_HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
+_MODULES = frozenset({
+    "analysis", "backends", "bytecode", "cli", "devices", "dtypes", "errors", "fft", "frontend", "functions",
+    "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random", "runtime", "special",
+})  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    value = _find(name)
+    globals()[name] = value
+    return value
+
+
+def _find(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"ts.{name}")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name.startswith("__"):
+        raise AttributeError(f"module 'ts' has no attribute '{name}'")
+    dtypes = importlib.import_module("ts.dtypes").NAMES
+    if name in dtypes:
+        return dtypes[name]
+    return importlib.import_module("ts.ops.registry").function(name)
+
+
+def __dir__() -> list[str]:
+    from ts import dtypes
+    from ts.ops import registry
+
+    return sorted({*globals(), *_HOMES, *_MODULES, *dtypes.NAMES, *registry.functions()})

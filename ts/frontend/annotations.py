@@ -77,7 +77,10 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
     if parsed.type_comment is not None:
         types, returns = _from_comment(parsed, len(arguments))
     else:
-        types = [ir.TENSOR if arg.annotation is None else reader.read(arg.annotation) for arg in arguments]
+        types: list[Type] = [
+            ir.TensorType.get_inferred() if arg.annotation is None else reader.read(arg.annotation)
+            for arg in arguments
+        ]
         returns = None if parsed.node.returns is None else reader.read(parsed.node.returns)
     keyword_only = set(parsed.node.args.kwonlyargs)
     parameters = [

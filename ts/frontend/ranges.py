@@ -76,8 +76,9 @@ class Ranges:
                     end += 1
                 return start, min(end + len(attr), len(self._text))
             case ast.Subscript(value=base, slice=index):
-                parts = index.elts if isinstance(index, ast.Tuple) else [index]
-                return self._join(self.span(base), [p for part in parts for p in self._bounds(part)])
+                last = index.elts[-1] if isinstance(index, ast.Tuple) and index.elts else index
+                bounds = self._bounds(last) or [base]
+                return self.span(base)[0], max(self.span(bound)[1] for bound in bounds) + 1
         own = self._own_token(node)
         return self._join(own, [child for child in ast.iter_child_nodes(node) if _has_range(child)])
 

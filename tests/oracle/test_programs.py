@@ -1,0 +1,28 @@
+"""PyTorch does with the program files what their comments say, but where a comment says otherwise."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tests.program_files import FOLDER, all_programs, read  # noqa: E402
+
+PROGRAMS = [path for path in all_programs() if "# not in PyTorch" not in path.read_text()]
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=[str(path.relative_to(FOLDER)) for path in PROGRAMS])
+def test_pytorch_agrees(path, capfd):
+    program = read(path)
+    main = program.load("torch")
+    if program.compile_error is not None:
+        with pytest.raises(Exception) as failure:
+            torch.jit.script(main)
+        assert program.compile_error[1].partition(";")[0] in str(failure.value)
+        return
+    scripted = torch.jit.script(main)
+    if program.runtime_error is not None:
+        with pytest.raises(Exception) as failure:
+            scripted()
+        assert program.runtime_error[1] in str(failure.value)
+    else:
+        scripted()
+    assert capfd.readouterr().out.splitlines() == program.output

@@ -1,0 +1,13 @@
+"""Every augmented assignment of numbers."""
+
+
+def main():
+    x = 10
+    x += 5
+    x -= 3
+    x *= 4
+    x //= 5  # not an operator of PyTorch's augmented assignment
+    x %= 7
+    print(x)  # expect: 2
+
+# not in PyTorch

@@ -1,0 +1,7 @@
+"""Comparisons, chained ones too."""
+
+
+def main():
+    x = 5
+    print(1 < x < 10, 1 < x < 3, 3 <= x != 4)  # expect: True False True
+    print(x == 5, x != 5, x >= 5.0)  # expect: True False True

@@ -1,0 +1,8 @@
+"""`**` of ints is a float only where the exponent says so; of floats it is a float."""
+
+
+def main():
+    n = 3
+    print(2.0**n)  # expect: 8. (python: 8.0)
+    x = 2.0
+    print(x**0.5 > 1.414, x**-1.0)  # expect: True 0.5

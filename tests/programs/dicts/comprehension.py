@@ -1,0 +1,6 @@
+"""A dict comprehension."""
+
+
+def main():
+    d = {i: i * i for i in range(4)}
+    print(d[3], len(d))  # expect: 9 4

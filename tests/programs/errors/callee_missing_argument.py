@@ -1,0 +1,9 @@
+"""A call of a scripted function without an argument that it needs."""
+
+
+def f(a: int, b: int) -> int:
+    return a + b
+
+
+def main():
+    return f(1)  # expect error: missing value for argument 'b'

@@ -1,0 +1,8 @@
+"""A name that only one branch defines."""
+
+
+def main():
+    n = 3
+    if n > 2:
+        y = 1
+    return y  # expect error: y is not defined in the false branch

@@ -1,0 +1,9 @@
+"""for with else is refused by name."""
+
+
+def main():
+    for i in range(2):  # expect error: else branches of for loops aren't supported
+        pass
+    else:
+        pass
+    return 1

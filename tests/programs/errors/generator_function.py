@@ -1,0 +1,6 @@
+"""yield is refused by name."""
+
+
+def main():
+    for i in range(3):
+        yield i  # expect error: Yield aren't supported; append to a list and return it

@@ -1,0 +1,10 @@
+"""f(**kwargs) is refused."""
+
+
+def f(a: int) -> int:
+    return a
+
+
+def main():
+    kwargs = {"a": 1}
+    return f(**kwargs)  # expect error: keyword-arg expansion is not supported

@@ -1,0 +1,6 @@
+"""lambda is refused by name."""
+
+
+def main():
+    f = lambda x: x + 1  # expect error: Lambda aren't supported; define a function outside and call it by name
+    return f(1)

@@ -1,0 +1,9 @@
+"""match is refused by name."""
+
+
+def main():
+    x = 1
+    match x:  # expect error: Match aren't supported; write `if` and `elif`
+        case 1:
+            return 1
+    return 2

@@ -1,0 +1,9 @@
+"""try is refused by name."""
+
+
+def main():
+    try:  # expect error: try blocks aren't supported; test with `if` before the operation that may fail
+        x = 1
+    except ValueError:
+        x = 2
+    return x

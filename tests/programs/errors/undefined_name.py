@@ -1,0 +1,6 @@
+"""A name that is nowhere."""
+
+
+def main():
+    x = 1
+    return x + missing  # expect error: undefined value missing

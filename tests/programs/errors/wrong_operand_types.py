@@ -1,0 +1,5 @@
+"""Operands that do not go together."""
+
+
+def main():
+    return "abc" + 1  # expect error: aten::add

@@ -1,0 +1,13 @@
+"""annotate gives an empty list its type."""
+
+from typing import Dict, List
+
+import ts
+
+
+def main():
+    xs = ts.jit.annotate(List[int], [])
+    d = ts.jit.annotate(Dict[int, str], {})
+    xs.append(1)
+    d[1] = "x"
+    print(xs, d[1])  # expect: [1] x

@@ -1,0 +1,13 @@
+"""The branch for plain Python is not compiled."""
+
+import ts
+
+
+def main():
+    if ts.jit.is_scripting():
+        print("scripted")  # expect: scripted (python: plain)
+    else:
+        xs = {1, 2}
+        print("plain")
+
+# not in PyTorch

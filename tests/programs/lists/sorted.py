@@ -1,0 +1,8 @@
+"""sorted leaves its argument alone."""
+
+
+def main():
+    xs = [2, 3, 1]
+    print(sorted(xs), xs)  # expect: [1, 2, 3] [2, 3, 1]
+    xs.sort(reverse=True)
+    print(xs)  # expect: [3, 2, 1]

@@ -1,0 +1,10 @@
+"""Integer division by zero."""
+
+
+def main():
+    n = 0
+    for i in range(3):
+        n = n * 2
+    print(5 // n)  # expect runtime error: ZeroDivisionError: integer division or modulo by zero
+
+# not in PyTorch

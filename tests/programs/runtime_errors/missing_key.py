@@ -1,0 +1,7 @@
+"""A key that is not in the dict."""
+
+
+def main():
+    d = {"a": 1}
+    d["b"] = 2
+    print(d["z"])  # expect runtime error: z

@@ -1,0 +1,8 @@
+"""A true assert does nothing."""
+
+
+def main():
+    x = 3
+    assert x > 2
+    assert x > 2, "never seen"
+    print("done")  # expect: done

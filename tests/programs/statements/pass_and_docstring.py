@@ -1,0 +1,10 @@
+"""pass, docstrings and expressions as statements do nothing."""
+
+
+def main():
+    """Nothing."""
+    x = 1
+    if x > 0:
+        pass
+    x + 1
+    print(x)  # expect: 1

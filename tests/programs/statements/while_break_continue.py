@@ -1,0 +1,14 @@
+"""break and continue in a while loop."""
+
+
+def main():
+    i = 0
+    total = 0
+    while True:
+        i += 1
+        if i % 2 == 0:
+            continue
+        if i > 9:
+            break
+        total += i
+    print(i, total)  # expect: 11 25

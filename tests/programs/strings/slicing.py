@@ -1,0 +1,7 @@
+"""Indexing and slicing strings."""
+
+
+def main():
+    s = "abcdef"
+    print(s[0], s[-1], s[1:3], s[::2])  # expect: a f bc ace
+    print("cd" in s, s + "!", s == "b")  # expect: True abcdef! False

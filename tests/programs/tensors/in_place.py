@@ -1,0 +1,14 @@
+"""In-place operators and index assignment change the tensor that all names see."""
+
+import ts
+
+
+def main():
+    x = ts.zeros([3])
+    y = x
+    x += 1
+    y[1] = 5
+    x[2:] = 7
+    print(x.tolist() == [1.0, 5.0, 7.0], y.sum().item())  # expect: True 13. (python: True 13.0)
+
+# not in PyTorch

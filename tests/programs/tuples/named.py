@@ -1,0 +1,17 @@
+"""A NamedTuple of the surrounding scope."""
+
+from typing import NamedTuple
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+def move(p: Point, by: int) -> Point:
+    return Point(p.x + by, p.y)
+
+
+def main():
+    p = move(Point(1, 2), 5)
+    print(p.x, p.y, p[0])  # expect: 6 2 6

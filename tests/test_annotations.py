@@ -1,0 +1,212 @@
+"""Annotations in every spelling give the type that PyTorch gives; wrong ones are refused with their place."""
+
+import typing
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+
+import pytest
+
+import ts
+from ts.errors import CompilationError, FrontendError
+from ts.frontend import annotations, parse
+from ts.frontend.resolve import Resolver
+
+
+class Point(NamedTuple):
+    x: int
+    rest: List[float]
+
+
+Alias = Dict[str, List[int]]
+
+
+def scope():
+    return Resolver(globals())
+
+
+def types_of(function):
+    parameters, returns = annotations.signature(parse.function_def(function))
+    return [str(p.type) for p in parameters], None if returns is None else str(returns)
+
+
+@pytest.mark.parametrize(
+    "annotation, expected",
+    [
+        (int, "int"),
+        (float, "float"),
+        (bool, "bool"),
+        (complex, "complex"),
+        (str, "str"),
+        (None, "NoneType"),
+        (Any, "Any"),
+        (ts.Tensor, "Tensor"),
+        (ts.dtype, "int"),
+        (ts.device, "Device"),
+        (List[int], "int[]"),
+        (list[int], "int[]"),
+        (Dict[str, ts.Tensor], "Dict(str, Tensor)"),
+        (dict[str, int], "Dict(str, int)"),
+        (Tuple[int, str], "(int, str)"),
+        (tuple[int, str], "(int, str)"),
+        (Tuple[()], "()"),
+        (Optional[int], "int?"),
+        (int | None, "int?"),
+        (Union[int, None], "int?"),
+        (Union[int, float], "Union(float, int)"),
+        (List[Optional[Tuple[int, str]]], "(int, str)?[]"),
+        (Alias, "Dict(str, int[])"),
+        ("List[int]", "int[]"),
+        (Point, "NamedTuple(x : int, rest : float[])"),
+        (list, "list"),
+        (tuple, "tuple"),
+    ],
+)
+def test_objects(annotation, expected):
+    """A Python object as an annotation."""
+    assert str(annotations.to_type(annotation, scope())) == expected
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("Tensor", "Tensor"),
+        ("torch.Tensor", "Tensor"),
+        ("ts.Tensor", "Tensor"),
+        ("List[Tensor]", "Tensor[]"),
+        ("typing.List[int]", "int[]"),
+        ("Optional[Dict[int, str]]", "Dict(int, str)?"),
+        ("Tuple[int, Tuple[float, str]]", "(int, (float, str))"),
+        ("int | None", "int?"),
+        ("Union[int, str]", "Union(int, str)"),
+        ("'List[int]'", "int[]"),
+        ("torch.device", "Device"),
+        ("Point", "NamedTuple(x : int, rest : float[])"),
+        ("Alias", "Dict(str, int[])"),
+        ("None", "NoneType"),
+    ],
+)
+def test_syntax(text, expected):
+    """The same as text, where `List` and `torch` need no import."""
+    (parsed,) = parse.module_defs(
+        f"def f(x: {text}):\n    return x\n", Resolver({"Point": Point, "Alias": Alias})
+    )
+    (parameter,), returns = annotations.signature(parsed)
+    assert str(parameter.type) == expected
+    assert returns is None
+
+
+def test_signature():
+    """Defaults are values of the parameter's type; without an annotation it is a Tensor."""
+
+    def f(x, n: int = 3, *, scale: float):
+        return x
+
+    parameters, returns = annotations.signature(parse.function_def(f))
+    assert [(p.name, str(p.type), p.kw_only) for p in parameters] == [
+        ("x", "Tensor", False),
+        ("n", "int", False),
+        ("scale", "float", True),
+    ]
+    assert [p.default for p in parameters] == [annotations.NO_DEFAULT, 3, annotations.NO_DEFAULT]
+    assert returns is None
+
+
+def test_int_default_of_a_float():
+    def f(x: float = 1, y: Optional[int] = None, z: Tuple[int, int] = (1, 2)) -> float:
+        return x
+
+    parameters, _ = annotations.signature(parse.function_def(f))
+    assert [p.default for p in parameters] == [1.0, None, (1, 2)]
+    assert isinstance(parameters[0].default, float)
+
+
+def test_type_comment():
+    def f(x, y):
+        # type: (int, List[str]) -> Tuple[int, Optional[Tensor]]
+        return x, None
+
+    assert types_of(f) == (["int", "str[]"], "(int, Tensor?)")
+
+
+def test_type_comment_by_argument():
+    def f(
+        x,  # type: int
+        y,  # type: Dict[str, Tensor]
+    ):
+        # type: (...) -> int
+        return x
+
+    assert types_of(f) == (["int", "Dict(str, Tensor)"], "int")
+
+
+def test_type_ignore_is_no_annotation():
+    def f(x, y: int):  # type: ignore
+        return x
+
+    assert types_of(f) == (["Tensor", "int"], None)
+
+
+def test_postponed_annotations():
+    """`from __future__ import annotations` changes nothing: the source is read."""
+    namespace = {}
+    text = "from __future__ import annotations\ndef f(x: list[int]) -> int | None:\n    return None\n"
+    import linecache
+
+    linecache.cache["<postponed>"] = (len(text), None, text.splitlines(True), "<postponed>")
+    exec(compile(text, "<postponed>", "exec"), namespace)
+    assert types_of(namespace["f"]) == (["int[]"], "int?")
+
+
+def test_module_named_typing():
+    def f(x: typing.Dict[str, typing.Optional[int]]) -> typing.Any:
+        return x
+
+    assert types_of(f) == (["Dict(str, int?)"], "Any")
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (
+            "List",
+            "Attempted to use List without a contained type. Please add a contained type, e.g. List[int]",
+        ),
+        ("Dict", "Attempted to use Dict without contained types"),
+        ("Tuple", "Attempted to use Tuple without a contained type"),
+        ("Optional", "Attempted to use Optional without a contained type"),
+        ("Zork", "Unknown type name 'Zork'"),
+        ("'Zork'", "Unknown type name 'Zork'"),
+        ("bytes", "Unknown type name 'bytes'"),
+        ("dict", "Unknown type name 'dict'"),
+        ("torch.Zork", "Unknown type name 'torch.Zork'"),
+        ("Set[int]", "Unknown type constructor Set"),
+        ("Tuple[int, ...]", "Expression of type dots cannot be used in a type expression"),
+        ("Dict[List[int], int]", "Cannot create dict for key type 'int[]'"),
+    ],
+)
+def test_refused(text, message):
+    """A wrong annotation is named and underlined."""
+    (parsed,) = parse.module_defs(f"def f(x: {text}):\n    return x\n", Resolver({}))
+    with pytest.raises(CompilationError, match=__import__("re").escape(message)) as failure:
+        annotations.signature(parsed)
+    assert "~ <--- HERE" in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ("x: int = 'a'", 'Expected a default value of type int on parameter "x"'),
+        ("x=1", "Because \"x\" was not annotated with an explicit type it is assumed to be type 'Tensor'"),
+        ("x: int = None", 'Expected a default value of type int on parameter "x"'),
+        ("x: List[int] = []", "Mutable default parameters are not supported"),
+    ],
+)
+def test_refused_defaults(parameters, message):
+    (parsed,) = parse.module_defs(f"def f({parameters}):\n    return x\n", Resolver({}))
+    with pytest.raises(FrontendError, match=__import__("re").escape(message)):
+        annotations.signature(parsed)
+
+
+def test_wrong_number_in_comment():
+    (parsed,) = parse.module_defs("def f(x, y):\n    # type: (int) -> int\n    return x\n", Resolver({}))
+    with pytest.raises(CompilationError, match=r"Number of type annotations \(1\) did not match"):
+        annotations.signature(parsed)

@@ -1,0 +1,74 @@
+"""Language behaviour, by program files: each does what its comments say, scripted and as plain Python."""
+
+import re
+
+import pytest
+
+import ts
+from tests.program_files import FOLDER, all_programs, read
+
+PROGRAMS = all_programs()
+NAMES = [str(path.relative_to(FOLDER)) for path in PROGRAMS]
+
+
+def underlined_lines(message):
+    """The numbers of the lines that a located message underlines."""
+    lines = message.splitlines()
+    numbers = set()
+    place = None
+    for index, line in enumerate(lines):
+        found = re.match(r'  File ".*", line (\d+)', line)
+        if found:
+            place = (index, int(found.group(1)))
+        elif "<--- HERE" in line and place is not None:
+            start, first = place
+            quoted = [text for text in lines[start + 1 : index + 1]]
+            marks = [bool(re.fullmatch(r" *~+( <--- HERE)?", text)) for text in quoted]
+            # The file's line is that of the first underlined line.
+            number = first
+            for here, marked in zip(quoted, marks):
+                if marked:
+                    numbers.add(number)
+                    number += 1
+    return numbers
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=NAMES)
+def test_scripted(path, capfd):
+    """The scripted program prints what is expected, or fails where and how it is expected to."""
+    program = read(path)
+    main = program.load()
+    if program.compile_error is not None:
+        line, text = program.compile_error
+        with pytest.raises(ts.jit.FrontendError) as failure:
+            ts.jit.script(main)
+        message = str(failure.value)
+        assert text in message
+        assert line in underlined_lines(message), message
+        return
+    scripted = ts.jit.script(main)
+    if program.runtime_error is not None:
+        line, text = program.runtime_error
+        with pytest.raises((RuntimeError, LookupError, ValueError, TypeError)) as failure:
+            scripted()
+        message = str(failure.value)
+        assert text in message
+        assert line in underlined_lines(message), message
+    else:
+        scripted()
+    assert capfd.readouterr().out.splitlines() == program.output
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=NAMES)
+def test_plain(path, capfd):
+    """The same program does the same without being scripted, where it is legal Python."""
+    program = read(path)
+    if program.compile_error is not None:
+        pytest.skip("does not compile")
+    main = program.load()
+    if program.runtime_error is not None:
+        with pytest.raises(Exception):
+            main()
+    else:
+        main()
+    assert capfd.readouterr().out.splitlines() == program.python_output

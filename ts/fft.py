@@ -1,0 +1,18 @@
+"""Fourier transforms: `ts.fft.fft` is the operator `aten::fft_fft`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import registry
+
+
+def __getattr__(name: str) -> Any:
+    names = registry.namespace("fft")
+    if name not in names:
+        raise AttributeError(f"module 'ts.fft' has no attribute '{name}'")
+    return registry.function(names[name].removeprefix("aten::"))
+
+
+def __dir__() -> list[str]:
+    return sorted(registry.namespace("fft"))

@@ -1,0 +1,98 @@
+"""Small functions of the package that are no operators.
+
+with ts.no_grad():
+    y = model(x)
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+from ts._core.tensor import Tensor
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_grad_enabled = True
+
+
+class _GradMode:
+    """A context manager and decorator that switches gradients on or off inside."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+        self._previous: list[bool] = []
+
+    def __enter__(self) -> None:
+        global _grad_enabled
+        self._previous.append(_grad_enabled)
+        _grad_enabled = self.mode
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        global _grad_enabled
+        _grad_enabled = self._previous.pop()
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def inside(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self:
+                return function(*args, **kwargs)
+
+        return inside
+
+
+class no_grad(_GradMode):
+    """Nothing inside is recorded for gradients."""
+
+    def __init__(self) -> None:
+        super().__init__(False)
+
+
+class enable_grad(_GradMode):
+    """Everything inside is recorded for gradients again."""
+
+    def __init__(self) -> None:
+        super().__init__(True)
+
+
+class set_grad_enabled(_GradMode):
+    """Switches from here on; as a context manager, until its end."""
+
+    def __init__(self, mode: bool) -> None:
+        global _grad_enabled
+        super().__init__(mode)
+        self._previous.append(_grad_enabled)
+        _grad_enabled = mode
+
+    def __enter__(self) -> None:
+        """The switch was made when the object was."""
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations are recorded for gradients here."""
+    return _grad_enabled
+
+
+def is_tensor(x: object) -> bool:
+    """Whether `x` is a Tensor."""
+    return isinstance(x, Tensor)
+
+
+def is_floating_point(x: Any) -> bool:
+    """Whether the elements of `x` are real floating point numbers."""
+    return bool(x.is_floating_point())
+
+
+def is_complex(x: Any) -> bool:
+    """Whether the elements of `x` are complex numbers."""
+    return bool(x.is_complex())
+
+
+def numel(x: Any) -> int:
+    """The number of elements of `x`."""
+    return int(x.numel())

@@ -1,0 +1,79 @@
+"""`ts.jit.script` and `ts.jit.CompilationUnit`: from Python to compiled functions.
+
+    @script                                      from live source
+    def f(n: int) -> int: ...
+
+    cu = CompilationUnit('''                     from a string; its functions see each other
+    def g(x: Tensor) -> Tensor:
+        return torch.relu(x)
+    ''')
+    cu.g(x)
+
+With TS_JIT=0 (or PYTORCH_JIT=0) in the environment `script` returns the function itself, for debugging.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any
+
+from ts.frontend import parse
+from ts.frontend.resolve import Resolver
+from ts.runtime.function import ScriptFunction, compile_function, define_functions
+
+
+def enabled() -> bool:
+    """Whether scripting is on; TS_JIT=0 turns it off."""
+    setting = os.environ.get("TS_JIT", os.environ.get("PYTORCH_JIT", "1"))
+    return setting != "0"
+
+
+def script(
+    obj: Callable[..., Any] | ScriptFunction,
+    optimize: None = None,
+    _frames_up: int = 0,
+    _rcb: object = None,
+    example_inputs: object = None,
+) -> Any:
+    """Compile a function.  The same function is compiled once; what is compiled already comes back."""
+    if not enabled() or isinstance(obj, ScriptFunction):
+        return obj
+    if isinstance(obj, str):
+        raise TypeError("script() takes a function; compile a string with ts.jit.CompilationUnit(text)")
+    if inspect.isclass(obj):
+        raise TypeError(f"scripting a class is not supported yet: {obj.__qualname__}")
+    if not inspect.isfunction(inspect.unwrap(obj)):
+        raise TypeError(f"script() takes a Python function, not {type(obj).__name__}")
+    return compile_function(obj)
+
+
+class CompilationUnit:
+    """A set of functions compiled from strings; each is an attribute."""
+
+    def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
+        self._functions: dict[str, ScriptFunction] = {}
+        if lang is not None:
+            self.define(lang, _frames_up=_frames_up + 1)
+
+    def define(self, lang: str, rcb: object = None, _frames_up: int = 0) -> None:
+        """Compile the functions in `lang`; they may call each other and those defined before."""
+        scope = Resolver.of_frame(_frames_up + 1)
+        resolver = Resolver(self._functions, *scope.scopes)
+        defined = define_functions(parse.module_defs(lang, resolver), self._functions)
+        self._functions.update(defined)
+
+    def find_function(self, name: str) -> ScriptFunction | None:
+        """The function of that name, or None."""
+        return self._functions.get(name)
+
+    def get_functions(self) -> list[ScriptFunction]:
+        """All functions, in the order of definition."""
+        return list(self._functions.values())
+
+    def __getattr__(self, name: str) -> ScriptFunction:
+        function = self.__dict__.get("_functions", {}).get(name)
+        if function is None:
+            raise AttributeError(f"'CompilationUnit' has no attribute '{name}'")
+        return function  # type: ignore[no-any-return]

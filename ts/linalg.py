@@ -1,0 +1,18 @@
+"""Linear algebra: `ts.linalg.norm` is the operator `aten::linalg_norm`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import registry
+
+
+def __getattr__(name: str) -> Any:
+    names = registry.namespace("linalg")
+    if name not in names:
+        raise AttributeError(f"module 'ts.linalg' has no attribute '{name}'")
+    return registry.function(names[name].removeprefix("aten::"))
+
+
+def __dir__() -> list[str]:
+    return sorted(registry.namespace("linalg"))

@@ -1,0 +1,18 @@
+"""Special functions: `ts.special.expit` is the operator `aten::special_expit`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import registry
+
+
+def __getattr__(name: str) -> Any:
+    names = registry.namespace("special")
+    if name not in names:
+        raise AttributeError(f"module 'ts.special' has no attribute '{name}'")
+    return registry.function(names[name].removeprefix("aten::"))
+
+
+def __dir__() -> list[str]:
+    return sorted(registry.namespace("special"))
