@@ -13,6 +13,7 @@ module's `backend` attribute is the instance.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,9 +62,17 @@ class Backend:
     def synchronize(self, device: int = -1) -> None:
         """Wait until all work given to the device is done."""
 
-    def bind(self, key: str, kernel: Kernel) -> Kernel:
-        """The kernel to run for operator `key` ("aten::add.Tensor"): an override, or the record's own.
+    def on(self, device: int) -> AbstractContextManager[Any]:
+        """The context in which kernels run for this device."""
+        return nullcontext()
+
+    def adopt(self, tensor: Any, like: Any) -> Any:
+        """A 0-dim CPU tensor on the device of `like`, which is this backend's; other tensors as they are."""
+        return tensor if tensor.device == like.device else tensor.to(like.device)
+
+    def bind(self, record: Any) -> Kernel:
+        """The kernel to run for an operator record: an override, or the record's own.
 
         An override under the name without overload ("aten::add") holds for all overloads.
         """
-        return self.overrides.get(key) or self.overrides.get(key.partition(".")[0]) or kernel
+        return self.overrides.get(record.key) or self.overrides.get(record.name) or record.kernel

@@ -6,6 +6,7 @@ Importing this module fails, with what to install, where CuPy or a GPU is missin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -48,11 +49,11 @@ class CudaBackend(Backend):
         return int(array.device.id)
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> Array:
-        with self._on(device):
+        with self.on(device):
             return cupy.empty(shape, dtype)
 
     def from_host(self, host: NDArray[Any], device: int = -1) -> Array:
-        with self._on(device):
+        with self.on(device):
             return cupy.asarray(host)
 
     def to_host(self, array: Array) -> NDArray[Any]:
@@ -60,15 +61,16 @@ class CudaBackend(Backend):
         return host
 
     def synchronize(self, device: int = -1) -> None:
-        with self._on(device):
+        with self.on(device):
             cupy.cuda.runtime.deviceSynchronize()
 
-    def _on(self, device: int) -> Any:
+    def on(self, device: int) -> AbstractContextManager[Any]:
         """The device as a context; an invalid number fails in PyTorch's words."""
         number = self.current_device() if device < 0 else device
         if number >= self._count:
             raise RuntimeError(f"CUDA error: invalid device ordinal: cuda:{number}, of {self._count} devices")
-        return cupy.cuda.Device(number)
+        context: AbstractContextManager[Any] = cupy.cuda.Device(number)
+        return context
 
 
 backend = CudaBackend()

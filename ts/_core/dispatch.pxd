@@ -8,11 +8,15 @@ A kernel reads its arguments from registers and writes its results to registers:
 
 It returns 0, or -1 with a Python exception set.  It is called with the GIL held, unless the
 operator is `scalar`: then it touches no Python object unless it fails, and takes the GIL itself to raise.
+
+Operators made from records of `ts.ops` have one of two kernels: `run_record` (choose a backend,
+call the record's Python kernel, wrap) and `run_pointwise`, which first tries the ufunc's inner loop.
 """
 
 from libc.stdint cimport int32_t
 
 from ts._core.ivalue cimport IValue
+from ts._core.pointwise cimport Loops
 
 ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
@@ -28,3 +32,9 @@ cdef class Operator:
     cdef void *data                    # what the kernel needs: a ufunc loop, a C function
     cdef public object record          # the operator's record in ts.ops, if it has one
     cdef list implementations          # Python callables by backend index, bound on first use
+    cdef Loops loops                   # inner loops of a pointwise operator, or None
+    cdef bint inplace                  # writes its first argument and returns it
+    cdef object signature_             # ts._core.signature.Signature, read on first use
+    cdef tuple parameters              # its parameters
+    cdef tuple return_specs            # TypeSpec of each result
+    cdef int device_at                 # the argument that says on which device to create, or -1

@@ -1,41 +1,501 @@
-"""Operators that can be called: from the interpreter through their kernel, from Python as objects.
+"""Operators: from schema text and record to something that the interpreter and Python can call.
 
-In: a schema and a kernel.  Out: `Operator.__call__`, which unboxes its arguments by what they are,
-runs the kernel and boxes the results.
+In: registers or Python arguments; out: results, wrapped as tensors.
 
-    >>> operator(3, 4)          # aten::add.int
-    7
+    op = Operator("aten::exp(Tensor self) -> Tensor", record)
+    op(x)                       called from Python, arguments bound by the schema
+    op.kernel(op, r, at)        called by the interpreter, arguments in registers
+
+    choose the backend by the tensor arguments, else by the device argument
+      -> the record's kernel bound for that backend:  kernel(xp, *arguments), tensors as arrays
+      -> arrays wrapped; a result that the schema says is a written argument is that very tensor
+
+Pointwise operators first try `ts._core.pointwise`.  Only Tensor arguments are looked at on the way:
+a number where the schema says Tensor reaches the kernel as a number, and promotes as one.
 """
 
+from contextlib import nullcontext
+
+import numpy as np
+
+from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
-from ts._core.ivalue cimport box_shallow, release, unbox_shallow
+from ts._core.ivalue cimport (
+    IValue,
+    TAG_BOOL,
+    TAG_FLOAT,
+    TAG_INT,
+    TAG_NONE,
+    TAG_OBJECT,
+    TypeSpec,
+    box,
+    list_spec,
+    release,
+    set_object_steal,
+    tuple_spec,
+    unbox,
+    unbox_shallow,
+)
+from ts._core.pointwise cimport binary, binary_inplace, unary, unary_inplace
+from ts._core.tensor cimport BACKEND_CPU, Tensor, rebind, wrap
 
+from ts import devices, dtypes
+from ts._core import ivalue as ivalue_module
+from ts._core.pointwise import ufunc_loops
+from ts._core.signature import arity, signature
+
+ivalue_module.register_tensor_type(Tensor)
+ivalue_module.register_device_type(devices.device)
+for _enumerated in (dtypes.dtype, dtypes.layout, dtypes.memory_format):
+    ivalue_module.register_code_type(_enumerated, lambda x: x.code)
+
+
+# ---------------------------------------------------------------- floating-point state of kernels
+
+# NumPy's kernels look at the error state in this variable; setting it is what `np.errstate` does, at a tenth of
+# the price.  Where a NumPy version hides it elsewhere, errstate itself serves.
+cdef object _error_state = getattr(np._core.umath, "_extobj_contextvar", None)
+cdef object _ignore = np._core.umath._make_extobj(all="ignore") if _error_state is not None else None
+
+
+cdef object call_silently(object function, tuple args):
+    """function(*args) without NumPy's floating-point warnings: PyTorch has none."""
+    if _error_state is None:
+        with np.errstate(all="ignore"):
+            return function(*args)
+    token = PyContextVar_Set(_error_state, _ignore)
+    try:
+        return function(*args)
+    finally:
+        PyContextVar_Reset(_error_state, token)
+
+
+# ---------------------------------------------------------------- the operator
 
 cdef class Operator:
+    """One overload of one operator: `repr` shows its schema, calling it runs it."""
+
+    def __init__(self, str schema_text not None, record=None):
+        self.schema_text = schema_text
+        self.record = record
+        self.name, self.overload, self.nargs, self.nrets = arity(schema_text)
+        self.device_at = -1
+        self.kernel = run_record
+        if record is not None:
+            take_ufunc(self, record)
+
+    @property
+    def signature(self):
+        """The schema as far as calling needs it; see `ts._core.signature`."""
+        if self.signature_ is None:
+            read_signature(self)
+        return self.signature_
+
+    @property
+    def schema(self):
+        """The parsed schema of the record."""
+        return None if self.record is None else self.record.schema
+
+    @property
+    def key(self):
+        """Name and overload: "aten::add.Tensor"."""
+        return f"{self.name}.{self.overload}" if self.overload else self.name
+
     def __repr__(self):
         return f"<operator {self.schema_text}>"
 
-    def __call__(self, *args):
-        cdef int n = self.nargs, total = n + self.nrets, i
-        cdef IValue *r
-        cdef int32_t *at
-        if len(args) != n:
-            raise TypeError(f"{self.name} takes {n} arguments but {len(args)} were given")
-        r = <IValue *>calloc(total + 1, sizeof(IValue) + sizeof(int32_t))
-        if r == NULL:
-            raise MemoryError()
-        at = <int32_t *>(r + total + 1)
-        try:
-            for i in range(n):
-                unbox_shallow(args[i], &r[i])
-            for i in range(total):
-                at[i] = i
-            self.kernel(self, r, at)
-            results = tuple([box_shallow(&r[i]) for i in range(n, total)])
-            return results[0] if self.nrets == 1 else (results or None)
-        finally:
-            for i in range(total):
-                release(&r[i])
-            free(r)
+    def __call__(self, *args, **kwargs):
+        if self.record is None:
+            return call_native(self, args)
+        if self.signature_ is None:
+            read_signature(self)
+        return call_bound(self, complete(self, args, kwargs))
+
+    def bind_python(self, tuple args, dict kwargs):
+        """One Python value per parameter: arguments, then defaults; TypeError where one is missing."""
+        if self.signature_ is None:
+            read_signature(self)
+        return complete(self, args, kwargs)
+
+    def call_list(self, list args not None):
+        """Run on one Python value per parameter, as `bind_python` gives them."""
+        if self.signature_ is None:
+            read_signature(self)
+        return call_bound(self, args)
+
+
+cdef int take_ufunc(Operator op, record) except -1:
+    """Choose the pointwise kernel where the record names a ufunc whose loops can be called directly."""
+    name = getattr(record, "ufunc", None)
+    variant = getattr(record, "variant", "")
+    if name is None or variant == "out":
+        return 0
+    op.loops = ufunc_loops(name, getattr(record, "promotion", None) or "same")
+    op.inplace = variant == "inplace"
+    if op.loops is None:
+        return 0
+    if op.loops.arity == 1 and op.nargs == 1:
+        op.kernel = run_unary
+    elif op.loops.arity == 2 and (op.nargs == 2 or (op.nargs == 3 and "Scalar alpha=1" in op.schema_text)):
+        op.kernel = run_binary
+    else:
+        op.loops = None
+    return 0
+
+
+cdef int read_signature(Operator op) except -1:
+    cdef int i
+    found = signature(op.schema_text)
+    op.parameters = found.parameters
+    op.device_at = -1
+    for i in range(len(op.parameters)):
+        if op.parameters[i].kind == "Device":
+            op.device_at = i
+    op.return_specs = tuple([spec_of_text(r.kind) for r in found.returns])
+    op.signature_ = found
+    return 0
+
+
+cdef object call_bound(Operator op, list args):
+    """Run on one Python value per parameter."""
+    cdef IValue r[4]
+    cdef int32_t at[4]
+    cdef int i
+    if op.loops is not None and type(args[0]) is Tensor:
+        # The pointwise kernels look at borrowed registers; the result's is the only one to own.
+        for i in range(op.nargs):
+            unbox_borrowed(args[i], &r[i])
+            at[i] = i
+        at[op.nargs] = op.nargs
+        r[op.nargs].tag = TAG_NONE
+        if try_pointwise(op, r, at):
+            result = <object>r[op.nargs].v.o
+            release(&r[op.nargs])
+            return result
+    return run(op, args)
+
+
+cdef list complete(Operator op, tuple args, dict kwargs):
+    cdef Py_ssize_t i, given = len(args), used = 0
+    cdef list values = list(args)
+    if given > len(op.parameters):
+        raise TypeError(f"{op.name} takes {len(op.parameters)} arguments but {given} were given")
+    for i in range(given, len(op.parameters)):
+        parameter = op.parameters[i]
+        if parameter.name in kwargs:
+            values.append(kwargs[parameter.name])
+            used += 1
+        elif parameter.has_default:
+            values.append(parameter.default)
+        else:
+            raise TypeError(f"{op.name}() is missing value for argument '{parameter.name}'")
+    if used != len(kwargs):
+        unknown = [k for k in kwargs if k not in [p.name for p in op.parameters[given:]]]
+        raise TypeError(f"{op.name}() got an unexpected keyword argument '{unknown[0]}'")
+    return values
+
+
+# ---------------------------------------------------------------- types of arguments and results
+
+cdef dict _specs = dict(ivalue_module.SPECS)
+_specs.update({"Scalar": ivalue_module.SPECS["number"], "Layout": _specs["int"], "ScalarType": _specs["int"],
+               "MemoryFormat": _specs["int"], "Generator": TypeSpec(17, (), "Generator")})
+
+
+cdef TypeSpec spec_of_text(str kind):
+    """The TypeSpec of a type as schemas spell it: "Tensor[]", "int?", "(Tensor, int)", "Dict(str, Tensor)"."""
+    found = _specs.get(kind)
+    if found is not None:
+        return found
+    if kind.endswith("?"):
+        inner = spec_of_text(kind[:len(kind) - 1])
+        found = TypeSpec(13, (inner,), f"Optional[{inner.text}]")
+    elif kind.endswith("]"):
+        found = list_spec(spec_of_text(kind[:kind.rindex("[")]))
+    elif kind.startswith("(") and kind.endswith(")"):
+        found = tuple_spec(tuple([spec_of_text(part) for part in kind[1:len(kind) - 1].split(", ")]))
+    else:
+        found = _specs["Any"]
+    _specs[kind] = found
+    return found
+
+
+cdef inline int unbox_borrowed(object x, IValue *out) except -1:
+    """Like unbox_shallow, but without a reference of its own to an object."""
+    unbox_shallow(x, out)
+    release(out)
+    return 0
+
+
+cdef object call_native(Operator op, tuple args):
+    """Run a kernel written in C on Python arguments: unbox, run, box."""
+    cdef int n = op.nargs, total = n + op.nrets, i
+    cdef IValue *r
+    cdef int32_t *at
+    if len(args) != n:
+        raise TypeError(f"{op.name} takes {n} arguments but {len(args)} were given")
+    r = <IValue *>calloc(total + 1, sizeof(IValue) + sizeof(int32_t))
+    if r == NULL:
+        raise MemoryError()
+    at = <int32_t *>(r + total + 1)
+    try:
+        for i in range(n):
+            unbox_argument(op, i, args[i], &r[i])
+        for i in range(total):
+            at[i] = i
+        op.kernel(op, r, at)
+        results = tuple([box(&r[i]) for i in range(n, total)])
+        return results[0] if op.nrets == 1 else (results or None)
+    finally:
+        for i in range(total):
+            release(&r[i])
+        free(r)
+
+
+cdef int unbox_argument(Operator op, int i, object x, IValue *out) except -1:
+    """Numbers and strings as they are; containers by the schema's type, or their own where that is a variable."""
+    cdef TypeSpec spec
+    if not isinstance(x, (list, tuple, dict)):
+        return unbox_shallow(x, out)
+    if op.signature_ is None:
+        read_signature(op)
+    kind = op.parameters[i].kind if i < len(op.parameters) else "Any"
+    spec = spec_of_text(kind)
+    if spec.kind == 0 or any(word in kind for word in ("t[", "tVal", "t)")):
+        spec = ivalue_module.infer_spec(x) if x else (list_spec(_specs["Any"]) if isinstance(x, list) else spec)
+    return unbox(x, spec, out)
+
+
+# ---------------------------------------------------------------- running a record
+
+cdef object run(Operator op, list args):
+    """Run the record's kernel on Python values: tensors, numbers, lists ... ; tensors come out."""
+    cdef Py_ssize_t i, n = len(args)
+    cdef int backend = -1
+    cdef int device = -1
+    cdef list values
+    cdef bint on_cpu = True
+    cdef Tensor t
+    if op.signature_ is None:
+        read_signature(op)
+    for i in range(n):
+        x = args[i]
+        if isinstance(x, Tensor):
+            t = <Tensor>x
+            if backend < 0:
+                backend = t.backend
+                device = t.device_index
+            if t.backend != backend or t.device_index != device:
+                return run_mixed(op, args)
+        elif type(x) is list and x and has_other_backend(<list>x, &backend, &device):
+            return run_mixed(op, args)
+    if op.device_at >= 0 and args[op.device_at] is not None:
+        place = devices.as_device(args[op.device_at])
+        found = backend_registry().get(place.type)
+        if found.index != backend:
+            backend = found.index
+            device = -1
+        if place.index is not None and found.numbered:
+            device = place.index
+    if backend < 0:
+        backend = BACKEND_CPU
+    return run_on(op, args, backend, device)
+
+
+cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
+    """Whether the tensors of a list are on another device than what was seen; notes the first."""
+    cdef Tensor t
+    for x in xs:
+        if isinstance(x, Tensor):
+            t = <Tensor>x
+            if backend[0] < 0:
+                backend[0] = t.backend
+                device[0] = t.device_index
+            if t.backend != backend[0] or t.device_index != device[0]:
+                return True
+    return False
+
+
+cdef object run_mixed(Operator op, list args):
+    """Tensors on several devices: 0-dim CPU tensors move to where the others are; anything else is an error."""
+    cdef list tensors = []
+    cdef Tensor t, chosen = None
+    for x in args:
+        if isinstance(x, Tensor):
+            tensors.append(x)
+        elif type(x) is list:
+            tensors.extend([y for y in x if isinstance(y, Tensor)])
+    for t in tensors:
+        if chosen is None or (chosen.backend == BACKEND_CPU and chosen.ndim == 0):
+            chosen = t
+    for t in tensors:
+        if (t.backend, t.device_index) == (chosen.backend, chosen.device_index):
+            continue
+        if t.backend != BACKEND_CPU or t.ndim != 0:
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{chosen.device} and {t.device}!"
+            )
+    backend = backend_registry().at(chosen.backend)
+    moved = [backend.adopt(x, chosen) if isinstance(x, Tensor) else
+             [backend.adopt(y, chosen) if isinstance(y, Tensor) else y for y in x] if type(x) is list else x
+             for x in args]
+    return run_on(op, moved, chosen.backend, chosen.device_index)
+
+
+cdef object bound_kernel(Operator op, int backend):
+    """The record's kernel, or the backend's own, for this backend; found once."""
+    if op.implementations is None:
+        op.implementations = []
+    while len(op.implementations) <= backend:
+        op.implementations.append(None)
+    if op.implementations[backend] is None:
+        place = backend_registry().at(backend)
+        op.implementations[backend] = (place.bind(op.record), place.xp)
+    return op.implementations[backend]
+
+
+cdef object run_on(Operator op, list args, int backend, int device):
+    cdef tuple bound = <tuple>bound_kernel(op, backend)
+    cdef list values = [bound[1]]
+    for x in args:
+        if isinstance(x, Tensor):
+            values.append((<Tensor>x).array)
+        elif type(x) is list:
+            values.append([(<Tensor>y).array if isinstance(y, Tensor) else y for y in <list>x])
+        else:
+            values.append(x)
+    if backend == BACKEND_CPU:
+        result = call_silently(bound[0], tuple(values))
+    else:
+        with backend_registry().at(backend).on(device):
+            result = bound[0](*values)
+    return wrapped(op, result, args)
+
+
+cdef object wrapped(Operator op, object result, list args):
+    """The kernel's arrays as tensors, by the schema's results."""
+    cdef Py_ssize_t i
+    cdef tuple returns = op.signature_.returns
+    if op.nrets == 0:
+        if op.parameters and op.parameters[0].written and result is not None and isinstance(args[0], Tensor):
+            settle(<Tensor>args[0], result)
+        return None
+    if op.nrets == 1:
+        return wrapped_one(returns[0], result, args)
+    if len(result) != op.nrets:
+        raise RuntimeError(f"kernel of {op.key} gave {len(result)} results, its schema says {op.nrets}")
+    return tuple([wrapped_one(returns[i], result[i], args) for i in range(op.nrets)])
+
+
+cdef object wrapped_one(object declared, object result, list args):
+    cdef int alias = declared.alias_of
+    cdef str kind = declared.kind
+    if alias >= 0:
+        target = args[alias]
+        if isinstance(target, Tensor):
+            return settle(<Tensor>target, result)
+        return target
+    if kind == "Tensor":
+        if isinstance(result, Tensor):
+            return result
+        for x in args:  # a kernel that gives an argument back unchanged gives back the tensor
+            if isinstance(x, Tensor) and (<Tensor>x).array is result:
+                return x
+        return wrap(result)
+    if kind == "Tensor[]":
+        return [x if isinstance(x, Tensor) else wrap(x) for x in result]
+    if kind == "Tensor?":
+        return None if result is None else wrap(result)
+    if isinstance(result, np.generic):
+        return result.item()
+    return result
+
+
+cdef object settle(Tensor target, object result):
+    """What was written in place: a kernel that gives another array than the target's changes its shape."""
+    if result is not None and result is not target.array and not isinstance(result, Tensor):
+        rebind(target, result)
+    return target
+
+
+# ---------------------------------------------------------------- kernels in registers
+
+cdef int run_record(Operator op, IValue *r, const int32_t *at) except -1:
+    """The general kernel of record operators."""
+    cdef list args = []
+    cdef int i
+    cdef PyObject *o
+    for i in range(op.nargs):
+        args.append(box(&r[at[i]]))
+    result = run(op, args)
+    if op.nrets == 1:
+        return put(op, 0, result, &r[at[op.nargs]])
+    for i in range(op.nrets):
+        put(op, i, (<tuple>result)[i], &r[at[op.nargs + i]])
+    return 0
+
+
+cdef int put(Operator op, int i, object result, IValue *out) except -1:
+    cdef IValue new
+    if isinstance(result, Tensor):
+        Py_INCREF(result)
+        set_object_steal(out, <PyObject *>result)
+        return 0
+    unbox(result, <TypeSpec>op.return_specs[i], &new)
+    release(out)
+    out[0] = new
+    return 0
+
+
+cdef bint try_pointwise(Operator op, IValue *r, const int32_t *at) except -1:
+    """Run the ufunc's loop where the operands allow it; whether it was done."""
+    cdef IValue *x = &r[at[0]]
+    cdef IValue *alpha
+    cdef PyObject *result
+    if x.tag != TAG_OBJECT or type(<object>x.v.o) is not Tensor:
+        return False
+    if op.loops.arity == 1:
+        result = (unary_inplace if op.inplace else unary)(op.loops, <Tensor>x.v.o)
+    else:
+        if op.nargs == 3:
+            alpha = &r[at[2]]
+            if not ((alpha.tag == TAG_INT and alpha.v.i == 1) or (alpha.tag == TAG_FLOAT and alpha.v.f == 1)):
+                return False
+        if op.inplace:
+            result = binary_inplace(op.loops, <Tensor>x.v.o, &r[at[1]])
+        else:
+            result = binary(op.loops, <Tensor>x.v.o, &r[at[1]])
+    if result == NULL:
+        return False
+    set_object_steal(&r[at[op.nargs]], result)
+    return True
+
+
+cdef int run_unary(Operator op, IValue *r, const int32_t *at) except -1:
+    if try_pointwise(op, r, at):
+        return 0
+    return run_record(op, r, at)
+
+
+cdef int run_binary(Operator op, IValue *r, const int32_t *at) except -1:
+    if try_pointwise(op, r, at):
+        return 0
+    return run_record(op, r, at)
+
+
+# ---------------------------------------------------------------- backends
+
+cdef object _backends = None
+
+
+cdef object backend_registry():
+    global _backends
+    if _backends is None:
+        import ts.backends
+        _backends = ts.backends
+    return _backends

@@ -29,6 +29,8 @@ cdef class Tensor:
 cdef Tensor wrap(object array)
 # An ndarray -> Tensor, without looking at its dtype.
 cdef Tensor wrap_cpu(object array, int scalar_type)
+# Let `t` be around `array` from now on: what in-place changes of shape or dtype do.
+cdef int rebind(Tensor t, object array) except -1
 # ScalarType of a NumPy dtype's number, or -1; and back: NumPy's number, or -1.
 cdef int scalar_type_of_number(int type_number) noexcept nogil
 cdef int number_of_scalar_type(int scalar_type) noexcept nogil

@@ -29,11 +29,6 @@ cdef extern from "Python.h":
         PyObject *tp_dict
     void PyType_Modified(type t)
 
-cdef extern from "numpy/arrayobject.h":
-    int PyArray_NDIM(object) noexcept nogil
-    cnp.npy_intp PyArray_SIZE(object) noexcept
-    void *PyArray_DATA(object) noexcept nogil
-
 
 # ---------------------------------------------------------------- dtypes and devices by number
 
@@ -394,7 +389,7 @@ cdef class Tensor:
     def data_ptr(self):
         """The address of the first element."""
         if self.backend == BACKEND_CPU:
-            return <size_t>PyArray_DATA(self.array)
+            return <size_t>cnp.PyArray_DATA(<cnp.ndarray>self.array)
         return 0 if self.backend == BACKEND_META else self.array.data.ptr
 
     def storage_offset(self):

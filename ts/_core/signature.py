@@ -1,0 +1,170 @@
+"""What calling an operator needs to know of its schema text: parameters, their kinds, what is written.
+
+In: PyTorch's schema text; out: a `Signature`.  The full parser is `ts.ir.schema`, above the core; this
+one reads just enough to bind Python arguments and to wrap results, when an operator is first called.
+
+    >>> s = signature("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
+    >>> s.name, s.overload, [p.name for p in s.parameters], s.returns[0].alias_of
+    ('aten::add_', 'Tensor', ['self', 'other', 'alpha'], 0)
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+# "Tensor(a!)", "t[](a!)", "Tensor(a -> *)"; not the parameter of "Future(t)".
+_ALIAS = re.compile(r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|]+)(!?)(?: -> [a-z*|]+)?\)")
+_SIZED = re.compile(r"^(.*)\[(\d+)\](\??)$")
+# Defaults that schemas spell by name: memory formats, layouts, dtypes and reductions, by PyTorch's numbers.
+_NAMED_DEFAULTS = {
+    "contiguous_format": 0, "preserve_format": 1, "channels_last": 2, "long": 4, "float": 6, "strided": 0,
+    "Mean": 1, "Sum": 2, "None": None, "True": True, "False": False,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter: `int[2]? stride=None` has kind "int[]", size 2, optional."""
+
+    name: str
+    kind: str
+    optional: bool
+    size: int | None
+    default: Any
+    has_default: bool
+    keyword_only: bool
+    alias: str  # "a" of Tensor(a!), or ""
+    written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """One result; `alias_of` is the parameter that is written and returned, or -1."""
+
+    kind: str
+    alias_of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A schema, read for calling."""
+
+    name: str
+    overload: str
+    parameters: tuple[Parameter, ...]
+    returns: tuple[Return, ...]
+    vararg: bool
+
+
+def arity(text: str) -> tuple[str, str, int, int]:
+    """Name, overload, number of arguments and of results, without reading any of them."""
+    head, arguments, results = _split_schema(text)
+    name, _, overload = head.partition(".")
+    count = sum(1 for part in _split(arguments) if part not in ("*", "..."))
+    return name, overload, count, len(_split_results(results))
+
+
+def signature(text: str) -> Signature:
+    """Read a schema text."""
+    head, arguments, results = _split_schema(text)
+    name, _, overload = head.partition(".")
+    parameters: list[Parameter] = []
+    keyword_only = vararg = False
+    for part in _split(arguments):
+        if part == "*":
+            keyword_only = True
+        elif part == "...":
+            vararg = True
+        else:
+            parameters.append(_parameter(part, keyword_only))
+    written = {p.alias: i for i, p in enumerate(parameters) if p.written}
+    returns = tuple(_return(part, written) for part in _split_results(results))
+    return Signature(name, overload, tuple(parameters), returns, vararg)
+
+
+def _split_schema(text: str) -> tuple[str, str, str]:
+    head, _, rest = text.partition("(")
+    depth = 1
+    for i, c in _brackets_and_commas(rest):
+        depth += (c == "(") - (c == ")")
+        if not depth:
+            return head, rest[:i], rest[i + 1 :].partition("->")[2].strip()
+    raise ValueError(f"unbalanced parentheses in schema: {text}")
+
+
+def _split(text: str) -> list[str]:
+    """Split at the commas that are in no bracket and no string."""
+    parts: list[str] = []
+    depth = start = 0
+    for i, c in _brackets_and_commas(text):
+        depth += (c in "([") - (c in ")]")
+        if c == "," and not depth:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    last = text[start:].strip()
+    return [*parts, last] if last else parts
+
+
+def _brackets_and_commas(text: str) -> Iterator[tuple[int, str]]:
+    """The characters that structure a schema, with their places; those inside strings do not."""
+    quote = ""
+    escaped = False
+    for i, c in enumerate(text):
+        if quote:
+            quote = "" if c == quote and not escaped else quote
+            escaped = c == "\\" and not escaped
+        elif c in "'\"":
+            quote = c
+        elif c in "()[],":
+            yield i, c
+
+
+def _split_results(text: str) -> list[str]:
+    if text.startswith("(") and text.endswith(")"):
+        return _split(text[1:-1])
+    return [text] if text and text != "..." else []
+
+
+def _parameter(text: str, keyword_only: bool) -> Parameter:
+    declared, has_default, default = text.partition("=")
+    declared = declared.strip()
+    type_text, _, name = declared.rpartition(" ")
+    kind, alias, written = _unmarked(type_text)
+    optional = kind.endswith("?")
+    kind = kind[:-1] if optional else kind
+    size = None
+    if sized := _SIZED.match(kind):
+        kind, size = f"{sized[1]}[]", int(sized[2])
+    value = _default(default, kind) if has_default else None
+    if size is not None and isinstance(value, int):
+        value = [value] * size
+    return Parameter(
+        name, kind.replace("SymInt", "int"), optional, size, value, bool(has_default), keyword_only, alias, written
+    )
+
+
+def _return(text: str, written: dict[str, int]) -> Return:
+    kind, alias, marked = _unmarked(text)
+    kind = kind.split(" ")[0] if not kind.startswith(("(", "Dict")) else kind
+    return Return(kind.replace("SymInt", "int"), written.get(alias, -1) if marked else -1)
+
+
+def _unmarked(type_text: str) -> tuple[str, str, bool]:
+    found = _ALIAS.search(type_text)
+    if found is None:
+        return type_text, "", False
+    return type_text[: found.start()] + type_text[found.end() :], found[1], found[2] == "!"
+
+
+def _default(text: str, kind: str) -> Any:
+    text = text.strip()
+    if text in _NAMED_DEFAULTS:
+        return _NAMED_DEFAULTS[text]
+    if text in ("cpu", "cuda"):
+        return text
+    value = ast.literal_eval(text)
+    return float(value) if kind == "float" else value
