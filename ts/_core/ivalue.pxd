@@ -68,10 +68,12 @@ cdef class TypeSpec:
     cdef readonly bint plain          # values own no Python object: int, float, bool, None
     cdef readonly bint acyclic        # plain, or str, complex: cannot be part of a reference cycle
     cdef TypeSpec list_of             # the spec of a list of this, made on first use
+    cdef TypeSpec item                # of a dict: the spec of (key, value), made on first use
     cdef object namedtuple            # the Python class that a NamedTuple is boxed to
 
 
 cdef TypeSpec INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC
+cdef TypeSpec NUMBER_SPEC, DEVICE_SPEC
 
 # The spec of List[element], the same object each time.
 cdef TypeSpec list_spec(TypeSpec element)
