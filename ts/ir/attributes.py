@@ -24,6 +24,7 @@ from ts.ir.types import (
     TENSOR,
     DictType,
     ListType,
+    TensorType,
     TupleType,
     Type,
     unify_list,
@@ -49,6 +50,44 @@ constant_type_hooks: list[Callable[[Any], Type | None]] = []
 def is_tensor(value: object) -> bool:
     """Whether `value` is a tensor of any library; `ts.ir` imports none."""
     return hasattr(value, "dtype") and hasattr(value, "shape") and hasattr(value, "requires_grad")
+
+
+class TensorText:
+    """A tensor constant of which only the text is known, as read from the text of a graph."""
+
+    __slots__ = ("text", "type")
+    requires_grad = False
+
+    def __init__(self, text: str, type: Type) -> None:
+        self.text = text
+        self.type = type
+
+    @property
+    def dtype(self) -> int | None:
+        return self.type.scalar_type if isinstance(self.type, TensorType) else None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.type.sizes() or ()) if isinstance(self.type, TensorType) else ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorText) and (self.text, self.type) == (other.text, other.type)
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+class ObjectText:
+    """A constant of another class of which only the text is known, such as an enum member."""
+
+    __slots__ = ("name", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.name = text.rpartition(".")[2]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def kind_of_value(value: object) -> str:

@@ -27,7 +27,7 @@ from ts.errors import InternalError
 from ts.ir.attributes import type_of_constant
 from ts.ir.node import CallStack, Node, OperatorLookup, Use, Value
 from ts.ir.source import SourceRange
-from ts.ir.types import INT, TENSOR, Type, match_type_variables, substitute
+from ts.ir.types import DEVICE, INT, TENSOR, Type, match_type_variables, substitute
 
 __all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value"]
 
@@ -386,6 +386,8 @@ class Graph:
             if type is None:
                 return None
         node = self.create("prim::Constant")
+        if type is DEVICE:
+            value = str(value)  # as PyTorch keeps it
         if value is not None:
             node.set("value", value, "ival" if isinstance(value, (list, tuple, dict)) else None)
         if range is not None:

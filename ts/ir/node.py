@@ -1,8 +1,8 @@
 """Values and nodes, the SSA core of a graph.
 
 A `Value` is defined once, by output `offset()` of `node()`, and knows its uses. A `Node` is one operator
-application: a kind (``aten::add``), inputs, outputs, attributes, blocks, and where in the user's source it comes
-from. Nodes of a block form a doubly linked ring through the block's return node. Every mutation goes through the
+application: a kind (``aten::add``), inputs, outputs, attributes, blocks, and its place in the user's source.
+Nodes of a block form a doubly linked ring through the block's return node. Every mutation goes through the
 methods here, which keep the lists of uses right::
 
     >>> from ts.ir.graph import Graph

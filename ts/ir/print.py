@@ -8,8 +8,9 @@ In: a graph. Out: its text, which `ts.ir.read.parse_ir` reads back::
       %y : Tensor = aten::add(%x.1, %n, %2) # file.py:3:11
       return (%y)
 
-A node that holds a subgraph prints as ``prim::Group_0``, and the subgraph follows the graph: ``with prim::Group_0 =
-graph(...)``. Tensors in attributes print as ``{1}``, as their elements up to ten of them, else as ``<Tensor>``.
+A node that holds a subgraph prints as ``prim::Group_0``, and the subgraph follows the graph:
+``with prim::Group_0 = graph(...)``. A tensor in an attribute prints as ``{1}``, as up to ten elements,
+else as ``<Tensor>``. Unlike PyTorch, which garbles them, bytes above 127 in strings print as octal escapes.
 """
 
 from __future__ import annotations
@@ -17,9 +18,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ts.ir.attributes import is_tensor
+from ts.ir.attributes import TensorText, is_tensor
 from ts.ir.text import format_complex, format_float, quote
-from ts.ir.types import DictType, ListType, NoneType, OptionalType, TensorType, Type, VarType
+from ts.ir.types import (
+    DEVICE,
+    SCALAR_TYPE_NAMES,
+    DictType,
+    EnumType,
+    ListType,
+    NoneType,
+    OptionalType,
+    TensorType,
+    Type,
+    VarType,
+)
 
 if TYPE_CHECKING:
     from ts.ir.graph import Graph, Node, Value
@@ -102,8 +114,7 @@ def format_attribute(node: Node, name: str) -> str:
     if kind == "is":
         return f"[{', '.join(str(int(v)) for v in value)}]"
     if kind in ("fs", "cs", "ss", "ts", "gs", "tys"):
-        single = {"gs": lambda g: "<Graph>", "tys": str, "ts": format_tensor}.get(kind, format_value)
-        return f"[{', '.join([single(v) for v in value])}]"
+        return f"[{', '.join(['<Graph>' if kind == 'gs' else format_value(v) for v in value])}]"
     return format_value(value)
 
 
@@ -118,7 +129,7 @@ def format_value(value: Any, type: Type | None = None) -> str:
     if isinstance(value, complex):
         return format_complex(value)
     if isinstance(value, str):
-        return quote(value)
+        return f"torch.device({quote(value)})" if type is DEVICE else quote(value)
     if is_tensor(value):
         return format_tensor(value)
     if isinstance(value, list):
@@ -140,8 +151,12 @@ def format_value(value: Any, type: Type | None = None) -> str:
         key, item = (type.key, type.value) if isinstance(type, DictType) else (None, None)
         text = ", ".join([f"{format_value(k, key)}: {format_value(v, item)}" for k, v in value.items()])
         if type is not None and not value:
-            return f"annotate({type.annotation_str}, {{{text}}})"
+            return f"annotate({type.annotation_str},{{{text}}})"
         return f"{{{text}}}"
+    if isinstance(type, EnumType):
+        return f"{type.qualified_name()}.{getattr(value, 'name', value)}"
+    if type is DEVICE:
+        return f"torch.device({quote(str(value))})"
     return str(value)
 
 
@@ -151,6 +166,8 @@ def _can_hold_none(t: Type) -> bool:
 
 def format_tensor(value: Any) -> str:
     """The text of a tensor in an attribute."""
+    if isinstance(value, TensorText):
+        return value.text
     count = 1
     for size in value.shape:
         count *= int(size)
@@ -165,4 +182,18 @@ def format_tensor(value: Any) -> str:
 
 
 def _elements(value: Any) -> str:
-    return " ".join(str(value.tolist()).split("\n"))
+    """Elements in the layout of PyTorch's C++ printer: right-aligned in columns, rows after each other."""
+    name = SCALAR_TYPE_NAMES[int(value.dtype.scalar_type)] if hasattr(value.dtype, "scalar_type") else "Float"
+    device = str(getattr(value, "device", "cpu")).split(":")[0].upper()
+    sizes = ",".join(str(int(size)) for size in value.shape)
+    elements = _flat(value.tolist())
+    if any(isinstance(x, float) and x != int(x) for x in elements):
+        texts = [f"{x:.4f}" for x in elements]
+    else:
+        texts = [str(int(x)) for x in elements]
+    width = max(map(len, texts))
+    return f"{''.join(f' {text:>{width}} ' for text in texts)}[ {device}{name}Type{{{sizes}}} ]"
+
+
+def _flat(value: Any) -> list[Any]:
+    return [x for item in value for x in _flat(item)] if isinstance(value, list) else [value]

@@ -10,8 +10,8 @@ In: the text of a schema, in PyTorch's notation. Out: a `FunctionSchema`, whose 
     >>> str(s)
     'aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)'
 
-``ScalarType``, ``Layout``, ``MemoryFormat`` and ``SymInt`` are ints at run time: an argument's `type` is ``int``, its
-`real_type` what was written.
+``ScalarType``, ``Layout``, ``MemoryFormat`` and ``SymInt`` are ints at run time: an argument's `type` is
+``int``, its `real_type` what was written.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ class FunctionSchema:
         if self.is_varret:
             returns.append("...")
         result = ", ".join(returns)
-        # A single result that starts with a parenthesis gets one more pair, or it would read as several results.
+        # A single result that starts with a parenthesis gets one more pair, or it would read as several.
         if len(returns) != 1 or result.startswith("("):
             result = f"({result})"
         return f"{self.key}({', '.join(arguments)}) -> {result}"
@@ -301,7 +301,7 @@ def _closing(text: str, opening: int) -> int:
 
 def parse_schema(text: str) -> FunctionSchema:
     """The schema that `text` spells."""
-    head, opening, rest = text.partition("(")
+    head, opening, _ = text.partition("(")
     if not opening:
         raise ParseError("expected '(' after the operator's name", text, len(text))
     name, _, overload = head.strip().partition(".") if "::" in head else (head.strip(), "", "")

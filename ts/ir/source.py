@@ -170,3 +170,20 @@ def _quote(range: SourceRange, function: str) -> str:
 
 def _line_range(first: int, last: int) -> range:
     return range(first, last + 1)
+
+
+class NamedPlace(SourceRange):
+    """A place of which only ``file.py:3:4`` is known, as read from the text of a graph."""
+
+    __slots__ = ("_location",)
+
+    def __init__(self, location: str) -> None:
+        super().__init__(Source(""), 0, 0)
+        self._location = location
+
+    def location(self) -> str:
+        return self._location
+
+    def highlight(self, function: str = "") -> str:
+        filename, line, _ = self._location.rsplit(":", 2)
+        return f'  File "{filename}", line {line}' + (f", in {function}\n" if function else "\n")

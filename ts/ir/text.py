@@ -14,7 +14,7 @@ import re
 from ts.errors import ParseError
 
 _TOKEN = re.compile(
-    r"""\s*(?:\#[^\n]*)?\s*(?:
+    r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:
       (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
     | (?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     | (?P<name>[^\W\d]\w*(?:(?:::|\.)\w+)*)
@@ -42,20 +42,25 @@ _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b
 class Tokens:
     """The tokens of a text and a place among them; the last token is empty."""
 
-    __slots__ = ("at", "starts", "text", "texts")
+    __slots__ = ("at", "comments", "starts", "text", "texts")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.texts: list[str] = []
         self.starts: list[int] = []
+        self.comments: dict[int, str] = {}  # by the number of the token that follows
         position = 0
         while match := _TOKEN.match(text, position):
             kind = match.lastgroup or "sign"
+            if "#" in match.group("skipped"):
+                self.comments[len(self.texts)] = match.group("skipped")
             self.texts.append(match.group(kind))
             self.starts.append(match.start(kind))
             position = match.end()
         self.texts.append("")
         self.starts.append(len(text))
+        if "#" in text[position:]:
+            self.comments[len(self.texts) - 1] = text[position:]
         self.at = 0
 
     def peek(self, ahead: int = 0) -> str:

@@ -1,0 +1,173 @@
+"""Checks that a graph is well formed: the only judge of validity.
+
+In: a graph. Out: nothing, or `InternalError` that says what is wrong and holds the text. What must hold:
+
+* every input is defined before its use, in the same block or one around it, and belongs to this graph;
+* uses and inputs mirror each other, outputs know their node and number, names are unique;
+* nodes of a block are linked both ways and their positions ascend;
+* ``prim::If`` takes a bool and its blocks yield what it returns; ``prim::Loop`` carries what its body takes;
+  ``prim::Constant`` has no input and one output; a subgraph is itself well formed.
+"""
+
+from __future__ import annotations
+
+from ts.errors import InternalError
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import BOOL, INT, NONE, FunctionType, TensorType
+
+# Between emission and the conversion to SSA, these stand where blocks are not yet joined.
+_BEFORE_SSA = frozenset(
+    {"prim::Load", "prim::Store", "prim::ReturnStmt", "prim::BreakStmt", "prim::ContinueStmt"}
+)
+
+
+def verify(graph: Graph, pass_name: str = "") -> None:
+    """Raise `InternalError` where `graph` is not well formed."""
+    try:
+        _Verifier(graph).run()
+    except InternalError as error:
+        raise InternalError(error.message, pass_name, _text(graph)) from None
+
+
+def _text(graph: Graph) -> str:
+    try:
+        return str(graph)
+    except Exception as error:
+        return f"<the graph cannot be printed: {error}>"
+
+
+class _Verifier:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.defined: set[Value] = set()
+        self.uses: dict[Value, int] = {}
+        self.before_ssa = False
+
+    def run(self) -> None:
+        self.before_ssa = any(node.kind() in _BEFORE_SSA for node in self.graph.all_nodes())
+        block = self.graph.block()
+        self.require(block.owning_node() is None, "the top block is owned by a node")
+        self.check_block(block)
+        for name, value in self.graph._names.items():
+            self.require(value._name == name, f"the name {name} belongs to %{value.debug_name()}")
+        for value, count in self.uses.items():
+            self.require(
+                len(value._uses) == count,
+                f"%{value.debug_name()} has {len(value._uses)} uses noted, but {count} users",
+            )
+
+    def require(self, condition: bool, message: str) -> None:
+        if not condition:
+            raise InternalError(message)
+
+    def check_block(self, block: Block) -> None:
+        self.check_outputs(block.param_node())
+        visible = list(block.inputs())
+        end = block.return_node()
+        previous = end
+        position = 0
+        node = end.next()
+        while node is not end:
+            self.require(node._block is block, f"{node.kind()} stands in a block that it does not belong to")
+            self.require(node.prev() is previous, f"{node.kind()} is not linked to the node before it")
+            self.require(node._position > position, f"{node.kind()} is out of order")
+            position = node._position
+            self.check_node(node)
+            visible.extend(node.outputs())
+            previous, node = node, node.next()
+        self.require(end.prev() is previous, "the block's end is not linked to its last node")
+        self.check_inputs(end)
+        self.defined.difference_update(visible)
+
+    def check_node(self, node: Node) -> None:
+        self.check_inputs(node)
+        for block in node.blocks():
+            self.require(block.owning_node() is node, f"a block of {node.kind()} has another owner")
+            self.check_block(block)
+        self.check_outputs(node)
+        if node.has_attribute("Subgraph"):
+            _Verifier(node.get("Subgraph")).run()
+        check = _CHECKS.get(node.kind())
+        if check is not None:
+            check(self, node)
+
+    def check_inputs(self, node: Node) -> None:
+        for i, value in enumerate(node.inputs()):
+            self.require(
+                value in self.defined,
+                f"input {i} of {node.kind()}, %{value.debug_name()}, is not defined before it",
+            )
+            self.require(
+                any(use.user is node and use.offset == i for use in value._uses),
+                f"%{value.debug_name()} does not know that it is input {i} of {node.kind()}",
+            )
+            self.uses[value] = self.uses.get(value, 0) + 1
+
+    def check_outputs(self, node: Node) -> None:
+        self.require(node.owning_graph() is self.graph, f"{node.kind()} belongs to another graph")
+        for i, value in enumerate(node.outputs()):
+            self.require(
+                value.node() is node and value.offset() == i, f"output {i} of {node.kind()} is misplaced"
+            )
+            self.defined.add(value)
+            self.uses.setdefault(value, 0)
+
+    # --- kinds with rules of their own ---
+
+    def check_constant(self, node: Node) -> None:
+        self.require(
+            not node.inputs() and len(node.outputs()) == 1, "prim::Constant has inputs or several outputs"
+        )
+        type = node.output().type()
+        is_none = type.is_subtype_of(NONE) or not isinstance(type, (TensorType, FunctionType))
+        self.require(node.has_attributes() or is_none, f"a constant of type {type} has no value")
+
+    def check_if(self, node: Node) -> None:
+        self.require(
+            len(node.inputs()) == 1 and len(node.blocks()) == 2, "prim::If needs a condition and two blocks"
+        )
+        self.require(
+            node.input().type() == BOOL, f"the condition of prim::If is of type {node.input().type()}"
+        )
+        for block in node.blocks():
+            self.require(not block.inputs(), "a block of prim::If has inputs")
+            if not self.before_ssa:
+                self.check_yield(node, block.outputs(), "prim::If")
+
+    def check_loop(self, node: Node) -> None:
+        if self.before_ssa:
+            return
+        self.require(
+            len(node.inputs()) >= 2 and len(node.blocks()) == 1,
+            "prim::Loop needs trip count, condition, body",
+        )
+        count, condition, *carried = node.inputs()
+        self.require(count.type() == INT, f"the trip count of prim::Loop is of type {count.type()}")
+        self.require(condition.type() == BOOL, f"the condition of prim::Loop is of type {condition.type()}")
+        (body,) = node.blocks()
+        self.require(
+            len(body.inputs()) == len(carried) + 1,
+            "the body of prim::Loop takes other values than it is given",
+        )
+        self.require(
+            bool(body.outputs()) and body.outputs()[0].type() == BOOL, "prim::Loop's body yields no condition"
+        )
+        self.check_yield(node, body.outputs()[1:], "prim::Loop")
+
+    def check_yield(self, node: Node, yielded: list[Value], kind: str) -> None:
+        self.require(
+            len(yielded) == len(node.outputs()),
+            f"a block of {kind} yields {len(yielded)} values for {len(node.outputs())} outputs",
+        )
+        for value, output in zip(yielded, node.outputs(), strict=True):
+            self.require(
+                value.type().is_subtype_of(output.type()),
+                f"a block of {kind} yields {value.type()} for %{output.debug_name()} : {output.type()}",
+            )
+
+
+_CHECKS = {
+    "prim::Constant": _Verifier.check_constant,
+    "prim::If": _Verifier.check_if,
+    "prim::Loop": _Verifier.check_loop,
+}
