@@ -135,23 +135,14 @@ def rebind_array(Tensor t not None, array):
 # ---------------------------------------------------------------- operators, as the registry gives them
 
 cdef dict _functions = {}            # operator name -> callable
-cdef object _find_function = None
 cdef set _installed = set()          # methods that install_methods put there, and may replace
-
-
-def set_function_finder(finder):
-    """`finder(name)` gives the callable for "add", or raises AttributeError; asked once per name."""
-    global _find_function
-    _find_function = finder
-    _functions.clear()
 
 
 cdef object operator_function(str name):
     function = _functions.get(name)
     if function is None:
-        if _find_function is None:
-            import ts.ops.registry  # installs the finder
-        function = _functions[name] = _find_function(name)
+        from ts._core.overload import overloads
+        function = _functions[name] = overloads(name)
     return function
 
 
@@ -163,6 +154,21 @@ def install_methods(dict methods not None):
             type_dict[name] = function
             _installed.add(name)
     PyType_Modified(Tensor)
+
+
+cdef bint _methods_loaded = False
+
+
+cdef bint load_methods() except -1:
+    """Install the methods of all operator records; false where that was done before."""
+    global _methods_loaded
+    if _methods_loaded:
+        return False
+    _methods_loaded = True
+    from ts._core.overload import OverloadSet
+    from ts.ops import registry
+    install_methods({name: OverloadSet(f"aten::{name}", registry.lookup) for name in registry.methods()})
+    return True
 
 
 cdef object binary(str name, object a, object b):
@@ -219,6 +225,12 @@ cdef class Tensor:
     def __init__(self, *args, device=None):
         made = construct.legacy(args, device)
         rebind(self, made.array)
+
+    def __getattr__(self, name):
+        """The first miss puts the operators' methods into the type: importing `ts` need not load them."""
+        if not name.startswith("__") and load_methods():
+            return getattr(self, name)
+        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
 
     # ---- what it is
 

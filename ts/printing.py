@@ -1,0 +1,218 @@
+"""How tensors print: PyTorch's text, digit for digit.
+
+In: a tensor; out: its `repr`.
+
+    >>> ts.tensor([[1.5, 20.0]])
+    tensor([[ 1.5000, 20.0000]])
+
+All elements of a tensor share one format, chosen from those shown: integers, whole floats (`2.`),
+fixed point, or scientific where fixed point would need too many digits.  Beyond `threshold` elements
+only `edgeitems` at either end of each dimension are shown and take part in the choice.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import dtypes
+
+if TYPE_CHECKING:
+    from ts._core.tensor import Tensor
+
+
+@dataclass
+class PrintOptions:
+    """What `set_printoptions` sets."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None  # None: chosen by the values
+
+
+OPTIONS = PrintOptions()
+_PROFILES: dict[str, dict[str, Any]] = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
+}
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Set options for printing; `sci_mode` goes back to being chosen where it is not given."""
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    settings = dict(_PROFILES[profile]) if profile is not None else {}
+    settings |= {name: value for name, value in given.items() if value is not None}
+    for name, value in settings.items():
+        setattr(OPTIONS, name, value)
+    OPTIONS.sci_mode = sci_mode
+
+
+class _IntegerFormat:
+    """Integers and bools: as wide as the widest."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self.width = max((len(str(v)) for v in values.ravel().tolist()), default=1)
+
+    def text(self, value: Any) -> str:
+        return str(value).rjust(self.width)
+
+
+class _FloatFormat:
+    """Floats: whole, fixed or scientific, by the finite values other than zero."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self.width = 1
+        self.whole = True
+        self.scientific = False
+        flat = values.ravel().astype(np.float64)
+        shown = flat[np.isfinite(flat) & (flat != 0)]
+        if shown.size:
+            self._choose(shown)
+        if OPTIONS.sci_mode is not None:
+            self.scientific = OPTIONS.sci_mode
+
+    def _choose(self, shown: NDArray[Any]) -> None:
+        smallest, largest = float(np.abs(shown).min()), float(np.abs(shown).max())
+        self.whole = bool((shown == np.ceil(shown)).all())
+        # In PyTorch a float division: an overflow is infinitely wide a range.
+        ratio = largest / smallest if smallest > largest / 1e300 else math.inf
+        self.scientific = ratio > 1000.0 or largest > 1e8 or (not self.whole and smallest < 1e-4)
+        if self.scientific:
+            spec, extra = f".{OPTIONS.precision}e", 0
+        elif self.whole:
+            spec, extra = ".0f", 1  # the point after it
+        else:
+            spec, extra = f".{OPTIONS.precision}f", 0
+        self.width = max(1, *(len(format(v, spec)) + extra for v in shown.tolist()))
+
+    def text(self, value: float) -> str:
+        if self.scientific:
+            text = format(value, f".{OPTIONS.precision}e")
+        elif self.whole:
+            text = format(value, ".0f") + ("." if math.isfinite(value) else "")
+        else:
+            text = format(value, f".{OPTIONS.precision}f")
+        return text.rjust(self.width)
+
+
+class _ComplexFormat:
+    """Complex numbers: the parts have formats of their own."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self.real, self.imag = _FloatFormat(values.real), _FloatFormat(values.imag)
+        self.width = self.real.width + self.imag.width + 1
+
+    def text(self, value: complex) -> str:
+        imag = f"{self.imag.text(value.imag)}j".lstrip()
+        return self.real.text(value.real) + ("" if imag[0] in "+-" else "+") + imag
+
+
+_Format = _IntegerFormat | _FloatFormat | _ComplexFormat
+
+
+def _format_of(values: NDArray[Any]) -> _Format:
+    if values.dtype.kind in "iub":
+        return _IntegerFormat(values)
+    return _ComplexFormat(values) if values.dtype.kind == "c" else _FloatFormat(values)
+
+
+def _edges(values: NDArray[Any]) -> NDArray[Any]:
+    """The elements that a summary shows."""
+    n = OPTIONS.edgeitems
+    for axis, length in enumerate(values.shape):
+        if length > 2 * n:
+            kept = [*range(n), *range(length - n, length)]
+            values = values.take(kept, axis)
+    return values
+
+
+def _vector(values: NDArray[Any], indent: int, form: _Format, summarize: bool) -> str:
+    per_line = max(1, (OPTIONS.linewidth - indent) // (form.width + 2))
+    n = OPTIONS.edgeitems
+    if summarize and not n:
+        items = ["..."]
+    elif summarize and len(values) > 2 * n:
+        items = [*map(form.text, values[:n].tolist()), " ...", *map(form.text, values[len(values) - n :].tolist())]
+    else:
+        items = [form.text(v) for v in values.tolist()]
+    lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+def _nested(values: NDArray[Any], indent: int, form: _Format, summarize: bool) -> str:
+    if values.ndim == 0:
+        return form.text(values.item())
+    if values.ndim == 1:
+        return _vector(values, indent, form, summarize)
+    n = OPTIONS.edgeitems
+    rows = list(range(len(values)))
+    if summarize and len(rows) > 2 * n:
+        shown = [_nested(values[i], indent + 1, form, summarize) for i in (*rows[:n], *rows[len(rows) - n :])]
+        shown.insert(n, "...")
+    else:
+        shown = [_nested(values[i], indent + 1, form, summarize) for i in rows]
+    return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(shown) + "]"
+
+
+def elements_text(x: Tensor, indent: int = 0) -> str:
+    """The elements in brackets, without `tensor(...)` around them."""
+    values = x.detach().cpu().array
+    if values.size == 0:
+        return "[]"
+    if x.dtype in (dtypes.float16, dtypes.bfloat16):
+        values = values.astype(np.float32)
+    summarize = values.size > OPTIONS.threshold
+    form = _format_of(_edges(values) if summarize else values)
+    return _nested(values, indent, form, summarize)
+
+
+def tensor_text(x: Tensor) -> str:
+    """`repr(x)`."""
+    default = dtypes.get_default_dtype()
+    expected = {default, dtypes.int64, dtypes.bool_}
+    if default in dtypes.TO_COMPLEX:
+        expected.add(default.to_complex())
+    prefix = "tensor("
+    suffixes: list[str] = []
+    if x.device.type != "cpu":
+        suffixes.append(f"device='{x.device}'")
+    if x.is_meta or x.numel() == 0:
+        body = "..." if x.is_meta else "[]"
+        if x.is_meta or x.ndim != 1:
+            suffixes.append(f"size={tuple(x.shape)}")
+        expected = {default}
+    else:
+        body = elements_text(x, len(prefix))
+    if x.dtype not in expected:
+        suffixes.append(f"dtype={x.dtype}")
+    if x.requires_grad:
+        suffixes.append("requires_grad=True")
+    return _with_suffixes(prefix + body, suffixes, len(prefix))
+
+
+def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+    """Append `, suffix` for each, on a line of its own where the line would become too long."""
+    used = len(text) - text.rfind("\n") + 1
+    parts = [text]
+    for suffix in suffixes:
+        if used + len(suffix) + 2 > OPTIONS.linewidth:
+            parts.append(",\n" + " " * indent + suffix)
+            used = indent + len(suffix)
+        else:
+            parts.append(", " + suffix)
+            used += len(suffix) + 2
+    return "".join(parts) + ")"
