@@ -1,0 +1,47 @@
+"""Code: what the interpreter runs.  Verified when it is made, immutable afterwards.
+
+    registers    [ parameters | locals | constants ]        template: their first contents, tags included
+
+In `instructions` a register operand is a byte offset (16 times its number), and a jump is the distance
+in bytes from the instruction itself; `pool` holds register numbers: n, then n registers.
+"""
+
+cimport cython
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t
+
+from ts._core.ivalue cimport IValue
+
+
+cdef struct Instruction:
+    int32_t op
+    int32_t a
+    int32_t b
+    int32_t c
+
+
+@cython.final
+cdef class Code:
+    cdef readonly str name
+    cdef Instruction *instructions
+    cdef readonly int size
+    cdef int32_t *pool
+    cdef int pool_size
+    cdef IValue *template             # owns what the constants hold
+    cdef readonly int register_count
+    cdef readonly int parameter_count
+    cdef readonly int constant_count
+    cdef int32_t *owned               # locals that may hold objects: released when a frame ends
+    cdef int owned_count
+    cdef readonly bint scalar         # numbers only: may run without the GIL
+    cdef readonly str classes         # of the registers, one letter each: i f b o x
+    cdef readonly tuple operators     # of Operator
+    cdef readonly tuple functions     # of Function
+    cdef readonly tuple types         # of TypeSpec
+    cdef PyObject **operator_at       # the same objects, borrowed
+    cdef PyObject **function_at
+    cdef PyObject **type_at
+    cdef readonly tuple lines         # per instruction: the call stack of its node, ((function, range), ...)
+    cdef tuple rows                   # the instructions as they were given, for disassembly
+
+    cdef int verify(self) except -1

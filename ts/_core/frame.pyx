@@ -1,0 +1,79 @@
+"""States and the chunks of memory that their frames lie in.
+
+    state = take_state()          a State with an empty chunk, from the list of unused ones
+    push_frame(state, code)       NULL when the chunk is full: enter_chunk(state, size), and again
+    give_state(state)             back on the list, with one chunk
+"""
+
+from libc.stdlib cimport calloc, free, malloc
+
+cdef enum:
+    CHUNK_SIZE = 1 << 16
+
+cdef State *unused = NULL
+
+
+cdef Chunk *new_chunk(size_t size) except NULL:
+    cdef Chunk *chunk = <Chunk *>malloc(sizeof(Chunk) + size)
+    if chunk == NULL:
+        raise MemoryError()
+    chunk.previous = chunk.next = NULL
+    chunk.top = <char *>(chunk + 1)
+    chunk.end = chunk.top + size
+    return chunk
+
+
+cdef State *take_state() except NULL:
+    global unused
+    cdef State *state = unused
+    if state != NULL:
+        unused = state.next
+        return state
+    state = <State *>calloc(1, sizeof(State))
+    if state == NULL:
+        raise MemoryError()
+    state.chunk = new_chunk(CHUNK_SIZE)
+    state.top, state.end = state.chunk.top, state.chunk.end
+    return state
+
+
+cdef void give_state(State *state) noexcept:
+    global unused
+    while state.chunk.previous != NULL:
+        leave_chunk(state)
+    free_chunks(state.chunk.next)
+    state.chunk.next = NULL
+    state.frame = NULL
+    state.top = <char *>(state.chunk + 1)
+    state.depth = 0
+    state.next = unused
+    unused = state
+
+
+cdef void free_chunks(Chunk *chunk) noexcept nogil:
+    cdef Chunk *after
+    while chunk != NULL:
+        after = chunk.next
+        free(chunk)
+        chunk = after
+
+
+cdef int enter_chunk(State *state, size_t size) except -1:
+    cdef Chunk *chunk = state.chunk.next
+    if chunk != NULL and size > <size_t>(chunk.end - <char *>(chunk + 1)):
+        free_chunks(chunk)
+        chunk = state.chunk.next = NULL
+    if chunk == NULL:
+        chunk = new_chunk(max(<size_t>CHUNK_SIZE, size))
+        chunk.previous = state.chunk
+        state.chunk.next = chunk
+    state.chunk.top = state.top
+    state.chunk = chunk
+    state.top, state.end = <char *>(chunk + 1), chunk.end
+    return 0
+
+
+cdef void leave_chunk(State *state) noexcept nogil:
+    """Back to the chunk before, keeping the one that is left for the next call that needs it."""
+    state.chunk = state.chunk.previous
+    state.top, state.end = state.chunk.top, state.chunk.end

@@ -1,0 +1,163 @@
+"""The interpreter's meter: it counts down in the loop, and what happens at zero is here.
+
+A backward jump or a call costs 1, an operator 16.  At zero the loop looks up: it handles signals
+(Ctrl-C), gives other threads their turn, and checks the limits of the thread:
+
+    push_limits(fuel, seconds, bytes, depth)       each a number or None; they nest
+    ...
+    pop_limits()
+
+Code that works on numbers only gives the GIL back the first time that it looks up, so short calls
+never pay for that; while it runs without the GIL it takes it back for signals every 20 ms.
+"""
+
+import os
+
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.pystate cimport PyThreadState
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdlib cimport free, malloc
+
+from ts._core.frame cimport State
+from ts.errors import FuelExceeded, MemoryExceeded, TimeExceeded
+
+cdef extern from "Python.h":
+    PyThreadState *PyEval_SaveThread() noexcept nogil
+    void PyEval_RestoreThread(PyThreadState *thread) noexcept nogil
+
+cdef extern from *:
+    """
+    #include <time.h>
+    static _Thread_local void *current_limits = NULL;
+    static double monotonic_seconds(void) {
+        struct timespec now;
+        timespec_get(&now, TIME_UTC);
+    #ifdef CLOCK_MONOTONIC
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    #endif
+        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    }
+    """
+    void *current_limits
+    double monotonic_seconds() noexcept nogil
+
+cdef enum:
+    QUANTUM = 4096
+    DEPTH_LIMIT = 65536
+
+cdef double SIGNAL_SECONDS = 0.02     # without the GIL, signals are looked for this often
+cdef double TURN_SECONDS = 0.005      # with it, other threads get a turn this often
+
+
+cdef struct Limits:
+    # One `with ts.limits(...)`; what is not limited has the largest value.
+    Limits *outer
+    int64_t fuel
+    double deadline
+    int64_t bytes                     # resident memory of the process that is too much
+    int depth
+
+
+cdef inline Limits *innermost() noexcept nogil:
+    """The limits of this thread, or NULL."""
+    return <Limits *>current_limits
+
+
+def push_limits(fuel=None, seconds=None, bytes=None, depth=None):
+    """Limit what programs of this thread may use, until `pop_limits`."""
+    global current_limits
+    cdef Limits *outer = innermost()
+    cdef Limits limits
+    limits.outer = outer
+    limits.fuel = INT64_MAX if fuel is None else min(fuel, INT64_MAX)
+    limits.deadline = 1e300 if seconds is None else monotonic_seconds() + seconds
+    limits.bytes = INT64_MAX if bytes is None else resident_bytes() + bytes
+    limits.depth = DEPTH_LIMIT if depth is None else min(depth, DEPTH_LIMIT)
+    if outer != NULL:
+        limits.deadline = min(limits.deadline, outer.deadline)
+        limits.bytes = min(limits.bytes, outer.bytes)
+        limits.depth = min(limits.depth, outer.depth)
+    cdef Limits *place = <Limits *>malloc(sizeof(Limits))
+    if place == NULL:
+        raise MemoryError()
+    place[0] = limits
+    current_limits = place
+
+
+def pop_limits():
+    """End the innermost limits of this thread."""
+    global current_limits
+    cdef Limits *limits = innermost()
+    if limits == NULL:
+        raise RuntimeError("pop_limits without push_limits")
+    current_limits = limits.outer
+    free(limits)
+
+
+def resident_bytes():
+    """The memory that the process has in use, as far as the system tells."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+cdef void start_meter(State *state) noexcept nogil:
+    cdef Limits *limits = innermost()
+    state.quantum = QUANTUM
+    state.depth_limit = DEPTH_LIMIT if limits == NULL else limits.depth
+    while limits != NULL:
+        state.quantum = max(min(state.quantum, limits.fuel), 0)
+        limits = limits.outer
+    state.budget = state.quantum
+
+
+cdef void charge(State *state) noexcept nogil:
+    cdef Limits *limits = innermost()
+    while limits != NULL:
+        if limits.fuel != INT64_MAX:
+            limits.fuel -= state.quantum - state.budget
+        limits = limits.outer
+    state.quantum = state.budget = 0
+
+
+# `check` as it is called from here: with the GIL, but from a function that is declared without.
+ctypedef int (*Check)(double now) noexcept nogil
+
+
+cdef int look_up(State *state, bint may_release) noexcept nogil:
+    cdef double now = monotonic_seconds()
+    cdef bint limited = innermost() != NULL
+    cdef int status = 0
+    charge(state)
+    if limited or state.thread == NULL or now - state.looked > SIGNAL_SECONDS:
+        if state.thread != NULL:
+            PyEval_RestoreThread(state.thread)
+            state.thread = NULL
+        elif now - state.looked > TURN_SECONDS:
+            PyEval_RestoreThread(PyEval_SaveThread())    # a turn for other threads
+        status = (<Check>check)(now)
+        state.looked = now
+    if status == 0:
+        start_meter(state)
+        if may_release and state.thread == NULL:
+            state.thread = PyEval_SaveThread()
+    return status
+
+
+cdef int check(double now) except -1:
+    """Raise what stops the program, if something does."""
+    PyErr_CheckSignals()
+    cdef Limits *limits = innermost()
+    if limits == NULL:
+        return 0
+    if now > limits.deadline:
+        raise TimeExceeded("the program took more time than ts.limits(seconds=...) allows")
+    if limits.bytes != INT64_MAX and resident_bytes() > limits.bytes:
+        raise MemoryExceeded("the program used more memory than ts.limits(bytes=...) allows")
+    while limits != NULL:
+        if limits.fuel <= 0:
+            raise FuelExceeded("the program used up its fuel: ts.limits(fuel=...)")
+        limits = limits.outer
+    return 0

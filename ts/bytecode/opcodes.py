@@ -1,0 +1,244 @@
+"""The opcode table: the one place that says what an instruction is.
+
+In: the rows below.  Out of them follow the enum that the interpreter switches over and the formats
+that the verifier checks (`cython_enum`, written to `ts/_core/opcodes.pxd` by the build), the choice
+of an opcode for an operator in the lowering, and the disassembly.
+
+An instruction is four 32-bit words: the opcode and the operands a, b, c.
+
+    +--------+--------+--------+--------+
+    |   op   |   a    |   b    |   c    |        ADD_I64 4 2 3        r[4] := r[2] + r[3]
+    +--------+--------+--------+--------+
+
+Registers have a class each: i(nt), f(loat), b(ool), o(bject), x (any value, None included).  Typed
+instructions write payloads only, so a register's tag is right from the frame's start to its end.
+The format of a row has one word per operand:
+
+    i f b o x     read a register of the class         =i =f ...   write         +i   read and write
+    s =s          a scalar register (i, f or b); all of one instruction have the same class
+    v             read an object or any register       r =r        a register of whatever class
+    >  <          jump forwards or backwards: only `<` jumps can loop, and those are metered
+    #             a number                             T           number of a type
+    O  F          number of an operator, a function    P           offset of a register list in the pool
+    -             not used
+
+This module imports the standard library only: the build runs it by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["BY_NAME", "BY_OPERATOR", "BRANCHES", "OPCODES", "Opcode", "cython_enum"]
+
+
+@dataclass(frozen=True)
+class Opcode:
+    """A row of the table. `operators` are the overloads that the instruction implements, inputs in operand order."""
+
+    name: str
+    format: str
+    effect: str
+    operators: tuple[str, ...] = ()
+    scalar: bool = True  # touches no Python object: may run without the GIL
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The formats of a, b and c."""
+        return tuple(self.format.split())
+
+    @property
+    def jumps(self) -> bool:
+        """Does operand a name a place in the code?"""
+        return self.format[0] in "<>"
+
+
+def op(name: str, format: str, effect: str, *operators: str) -> Opcode:
+    """A row that works on numbers only."""
+    return Opcode(name, format, effect, operators)
+
+
+def obj(name: str, format: str, effect: str, *operators: str) -> Opcode:
+    """A row that touches Python objects."""
+    return Opcode(name, format, effect, operators, scalar=False)
+
+
+MOVES = [
+    op("MOVE", "=s s -", "r[a] := r[b]"),
+    obj("COPY", "=r r -", "r[a] := new reference to r[b]"),
+    obj("TAKE", "=x v -", "r[a] := r[b]; r[b] := unset"),
+    obj("DROP", "+v - -", "r[a] := unset"),
+    op("CAST", "=s x -", "r[a] := r[b], which must hold that class"),
+    obj("CAST_OBJECT", "=o x -", "r[a] := r[b], which must not be None or a number"),
+    op("IS_NONE", "=b x -", "r[a] := r[b] is None", "aten::__is__"),
+    op("IS_NOT_NONE", "=b x -", "r[a] := r[b] is not None", "aten::__isnot__"),
+]
+
+INTS = [
+    op("ADD_I64", "=i i i", "r[a] := r[b] + r[c]", "aten::add.int"),
+    op("SUB_I64", "=i i i", "r[a] := r[b] - r[c]", "aten::sub.int"),
+    op("MUL_I64", "=i i i", "r[a] := r[b] * r[c]", "aten::mul.int"),
+    op("FLOORDIV_I64", "=i i i", "r[a] := r[b] // r[c]", "aten::floordiv.int"),
+    op("MOD_I64", "=i i i", "r[a] := r[b] % r[c]", "aten::remainder.int"),
+    op("AND_I64", "=i i i", "r[a] := r[b] & r[c]", "aten::__and__.int"),
+    op("OR_I64", "=i i i", "r[a] := r[b] | r[c]", "aten::__or__.int"),
+    op("XOR_I64", "=i i i", "r[a] := r[b] ^ r[c]", "aten::__xor__.int"),
+    op("SHL_I64", "=i i i", "r[a] := r[b] << r[c]", "aten::__lshift__.int"),
+    op("SHR_I64", "=i i i", "r[a] := r[b] >> r[c]", "aten::__rshift__.int"),
+    op("MIN_I64", "=i i i", "r[a] := min(r[b], r[c])", "prim::min.int"),
+    op("MAX_I64", "=i i i", "r[a] := max(r[b], r[c])", "prim::max.int"),
+    op("NEG_I64", "=i i -", "r[a] := -r[b]", "aten::neg.int"),
+    op("ABS_I64", "=i i -", "r[a] := abs(r[b])", "prim::abs.int"),
+    op("EQ_I64", "=b i i", "r[a] := r[b] == r[c]", "aten::eq.int"),
+    op("NE_I64", "=b i i", "r[a] := r[b] != r[c]", "aten::ne.int"),
+    op("LT_I64", "=b i i", "r[a] := r[b] < r[c]", "aten::lt.int"),
+    op("LE_I64", "=b i i", "r[a] := r[b] <= r[c]", "aten::le.int"),
+    op("GT_I64", "=b i i", "r[a] := r[b] > r[c]", "aten::gt.int"),
+    op("GE_I64", "=b i i", "r[a] := r[b] >= r[c]", "aten::ge.int"),
+    op("DIV_I64", "=f i i", "r[a] := r[b] / r[c]", "aten::div.int"),
+]
+
+FLOATS = [
+    op("ADD_F64", "=f f f", "r[a] := r[b] + r[c]", "aten::add.float"),
+    op("SUB_F64", "=f f f", "r[a] := r[b] - r[c]", "aten::sub.float"),
+    op("MUL_F64", "=f f f", "r[a] := r[b] * r[c]", "aten::mul.float"),
+    op("DIV_F64", "=f f f", "r[a] := r[b] / r[c]", "aten::div.float"),
+    op("FLOORDIV_F64", "=f f f", "r[a] := r[b] // r[c]", "aten::floordiv.float"),
+    op("MOD_F64", "=f f f", "r[a] := r[b] % r[c]", "aten::remainder.float"),
+    op("MIN_F64", "=f f f", "r[a] := min(r[b], r[c])", "prim::min.float"),
+    op("MAX_F64", "=f f f", "r[a] := max(r[b], r[c])", "prim::max.float"),
+    op("NEG_F64", "=f f -", "r[a] := -r[b]", "aten::neg.float"),
+    op("ABS_F64", "=f f -", "r[a] := abs(r[b])", "prim::abs.float"),
+    op("EQ_F64", "=b f f", "r[a] := r[b] == r[c]", "aten::eq.float"),
+    op("NE_F64", "=b f f", "r[a] := r[b] != r[c]", "aten::ne.float"),
+    op("LT_F64", "=b f f", "r[a] := r[b] < r[c]", "aten::lt.float"),
+    op("LE_F64", "=b f f", "r[a] := r[b] <= r[c]", "aten::le.float"),
+    op("GT_F64", "=b f f", "r[a] := r[b] > r[c]", "aten::gt.float"),
+    op("GE_F64", "=b f f", "r[a] := r[b] >= r[c]", "aten::ge.float"),
+]
+
+BOOLS_AND_CONVERSIONS = [
+    op("NOT", "=b b -", "r[a] := not r[b]", "aten::__not__"),
+    op("AND", "=b b b", "r[a] := r[b] and r[c]", "aten::__and__.bool"),
+    op("OR", "=b b b", "r[a] := r[b] or r[c]", "aten::__or__.bool"),
+    op("XOR", "=b b b", "r[a] := r[b] != r[c]", "aten::__xor__.bool", "aten::ne.bool"),
+    op("EQ_BOOL", "=b b b", "r[a] := r[b] == r[c]", "aten::eq.bool"),
+    op("INT_TO_FLOAT", "=f i -", "r[a] := float(r[b])", "aten::Float.int"),
+    op("FLOAT_TO_INT", "=i f -", "r[a] := int(r[b])", "aten::Int.float"),
+    op("BOOL_TO_INT", "=i b -", "r[a] := int(r[b])", "aten::Int.bool"),
+    op("INT_TO_BOOL", "=b i -", "r[a] := r[b] != 0", "aten::Bool.int"),
+    op("FLOAT_TO_BOOL", "=b f -", "r[a] := r[b] != 0.0", "aten::Bool.float"),
+]
+
+CONTAINERS = [
+    obj("LIST_LEN", "=i o -", "r[a] := len(r[b])", "aten::len.t"),
+    obj("LIST_GET_SCALAR", "=s o i", "r[a] := r[b][r[c]]"),
+    obj("LIST_GET", "=r o i", "r[a] := new reference to r[b][r[c]]"),
+    obj("LIST_SET_SCALAR", "o i s", "r[a][r[b]] := r[c]"),
+    obj("LIST_SET", "o i r", "r[a][r[b]] := new reference to r[c]"),
+    obj("LIST_APPEND", "o r -", "r[a].append(r[b])"),
+    obj("LIST_CHECK_LEN", "o # -", "fail unless len(r[a]) = b"),
+    obj("LIST_NEW", "=o T P", "r[a] := list of pool[c]"),
+    obj("DICT_LEN", "=i o -", "r[a] := len(r[b])"),
+    obj("DICT_GET", "=r o r", "r[a] := new reference to r[b][r[c]]"),
+    obj("DICT_SET", "o r r", "r[a][r[b]] := new reference to r[c]"),
+    obj("DICT_CONTAINS", "=b o r", "r[a] := r[c] in r[b]"),
+    obj("DICT_NEW", "=o T P", "r[a] := dict of pool[c]: key, value, key, value ..."),
+    obj("TUPLE_NEW", "=o T P", "r[a] := tuple of pool[c]"),
+    obj("TUPLE_GET", "=r o #", "r[a] := new reference to item c of r[b]"),
+]
+
+CALLS = [
+    obj("CALL_OPERATOR", "O P -", "operator a on pool[b]: arguments, then results"),
+    op("CALL_SCALAR", "O P -", "operator a, which takes and gives numbers, on pool[b]"),
+    op("CALL", "=r F P", "r[a] := function b called with pool[c]"),
+    op("RETURN", "r - -", "leave the function with r[a]"),
+    op("RAISE", "r r -", "raise an exception with message r[a], of the class that r[b] names"),
+    obj("PRINT", "P - -", "print pool[a]"),
+]
+
+
+JUMPS = [
+    op("JUMP", "> - -", "goto a"),
+    op("JUMP_IF", "> b -", "if r[b] goto a"),
+    op("JUMP_IF_NOT", "> b -", "if not r[b] goto a"),
+    op("JUMP_EQ_I64", "> i i", "if r[b] == r[c] goto a"),
+    op("JUMP_NE_I64", "> i i", "if r[b] != r[c] goto a"),
+    op("JUMP_LT_I64", "> i i", "if r[b] < r[c] goto a"),
+    op("JUMP_LE_I64", "> i i", "if r[b] <= r[c] goto a"),
+    op("JUMP_EQ_F64", "> f f", "if r[b] == r[c] goto a"),
+    op("JUMP_NE_F64", "> f f", "if r[b] != r[c] goto a"),
+    op("JUMP_LT_F64", "> f f", "if r[b] < r[c] goto a"),
+    op("JUMP_LE_F64", "> f f", "if r[b] <= r[c] goto a"),
+    op("JUMP_NOT_LT_F64", "> f f", "if not r[b] < r[c] goto a"),
+    op("JUMP_NOT_LE_F64", "> f f", "if not r[b] <= r[c] goto a"),
+    op("JUMP_NONE", "> x -", "if r[b] is None goto a"),
+    op("JUMP_NOT_NONE", "> x -", "if r[b] is not None goto a"),
+    op("LOOP", "< - -", "goto a"),
+    op("LOOP_IF", "< b -", "if r[b] goto a"),
+    op("LOOP_IF_NOT", "< b -", "if not r[b] goto a"),
+    op("LOOP_EQ_I64", "< i i", "if r[b] == r[c] goto a"),
+    op("LOOP_NE_I64", "< i i", "if r[b] != r[c] goto a"),
+    op("LOOP_LT_I64", "< i i", "if r[b] < r[c] goto a"),
+    op("LOOP_LE_I64", "< i i", "if r[b] <= r[c] goto a"),
+    op("LOOP_LT_F64", "< f f", "if r[b] < r[c] goto a"),
+    op("LOOP_LE_F64", "< f f", "if r[b] <= r[c] goto a"),
+    op("LOOP_STEP", "< +i i", "r[b] += 1; if r[b] != r[c] goto a"),
+]
+
+OPCODES: tuple[Opcode, ...] = (
+    *MOVES,
+    *INTS,
+    *FLOATS,
+    *BOOLS_AND_CONVERSIONS,
+    *CONTAINERS,
+    *CALLS,
+    *JUMPS,
+)
+
+BY_NAME: dict[str, Opcode] = {row.name: row for row in OPCODES}
+NUMBER: dict[str, int] = {row.name: number for number, row in enumerate(OPCODES)}
+BY_OPERATOR: dict[str, Opcode] = {operator: row for row in OPCODES for operator in row.operators}
+
+# A comparison and the branch that is taken when it holds and when it fails: (name, operands swapped).
+# Float comparisons fail on nan, so `not a < b` has branches of its own.
+BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
+    "EQ_I64": (("EQ_I64", False), ("NE_I64", False)),
+    "NE_I64": (("NE_I64", False), ("EQ_I64", False)),
+    "LT_I64": (("LT_I64", False), ("LE_I64", True)),
+    "LE_I64": (("LE_I64", False), ("LT_I64", True)),
+    "GT_I64": (("LT_I64", True), ("LE_I64", False)),
+    "GE_I64": (("LE_I64", True), ("LT_I64", False)),
+    "EQ_F64": (("EQ_F64", False), ("NE_F64", False)),
+    "NE_F64": (("NE_F64", False), ("EQ_F64", False)),
+    "LT_F64": (("LT_F64", False), ("NOT_LT_F64", False)),
+    "LE_F64": (("LE_F64", False), ("NOT_LE_F64", False)),
+    "GT_F64": (("LT_F64", True), ("NOT_LT_F64", True)),
+    "GE_F64": (("LE_F64", True), ("NOT_LE_F64", True)),
+    "IS_NONE": (("NONE", False), ("NOT_NONE", False)),
+    "IS_NOT_NONE": (("NOT_NONE", False), ("NONE", False)),
+}
+
+
+def cython_enum() -> str:
+    """The text of `ts/_core/opcodes.pxd`: the enum, and the formats for the verifier."""
+    lines = [
+        '"""The opcodes, written by the build from ts/bytecode/opcodes.py.  Edit the table, not this file."""',
+        "",
+        "cdef enum Opcode:",
+    ]
+    lines += [f"    {row.name} = {number}" for number, row in enumerate(OPCODES)]
+    lines += [f"    OPCODE_COUNT = {len(OPCODES)}", "", "cdef extern from *:", '    """']
+    lines.append("    typedef struct { const char *name, *format; int scalar; } OpcodeInfo;")
+    lines.append("    static const OpcodeInfo OPCODE_INFO[] = {")
+    lines += [f'        {{"{row.name}", "{row.format}", {int(row.scalar)}}},' for row in OPCODES]
+    lines += ["    };", '    """']
+    lines += [
+        "    ctypedef struct OpcodeInfo:",
+        "        const char *name",
+        "        const char *format",
+        "        int scalar",
+        "    const OpcodeInfo OPCODE_INFO[]",
+        "",
+    ]
+    return "\n".join(lines)
