@@ -112,8 +112,9 @@ ClassLookup = Callable[[str], Type]
 class AliasInfo:
     """What a schema says about the storage behind one argument or result.
 
-    ``Tensor(a! -> b)``: `before` is the alias sets it is in before the call, `after` after it, `is_write`
-    whether the operator writes to it. `contained` has the same for a container's contents. ``*`` stands for all sets.
+    ``Tensor(a! -> b)``: `before` is the alias sets it is in before the call, `after` those after it, and
+    `is_write` whether the operator writes to it. `contained` says the same of a container's contents. ``*``
+    stands for all sets.
     """
 
     __slots__ = ("after", "before", "contained", "is_write", "text")

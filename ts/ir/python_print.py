@@ -1,0 +1,515 @@
+"""Turns a graph back into source: what ``fn.code`` shows and archives hold.
+
+In: a graph and the name of its function. Out: source in PyTorch's layout::
+
+    def f(x: Tensor,
+        n: int=3) -> Tensor:
+      if torch.gt(n, 1):
+        y = torch.add(x, 1)
+      else:
+        y = x
+      return torch.mul(y, CONSTANTS.c0)
+
+An expression that is used once, where its value is needed next, is printed inside its user, unless that makes
+the line long. Tensors and whatever else has no literal become ``CONSTANTS.cN``, collected in `constants`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ts.errors import InternalError
+from ts.ir.attributes import is_tensor
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.print import format_value
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.types import (
+    BOOL,
+    DEVICE,
+    ClassType,
+    DictType,
+    EnumType,
+    FunctionType,
+    ListType,
+    NoneType,
+    OptionalType,
+    TupleType,
+    Type,
+    UnionType,
+    unify_list,
+)
+
+_LONG = 40  # an inlined expression this long gets a variable
+_FOREVER = (1 << 63) - 1  # the trip count of a while loop
+_NAME = re.compile(r"[A-Za-z_][\w.]*\Z")
+_CASTS = {
+    "aten::Int": "int",
+    "aten::Float": "float",
+    "aten::Bool": "bool",
+    "aten::str": "str",
+    "aten::sorted": "sorted",
+    "prim::Print": "print",
+}
+_RESERVED_NAMES = """
+    _ inf nan infj nanj ops torch as break class continue def del elif else except exec finally for from global
+    if import in is lambda not or pass print raise return try while with yield and assert True False None
+    uninitialized unchecked_cast CONSTANTS int float bool str list dict tuple annotate isinstance range
+    getattr"""
+_RESERVED = frozenset(_RESERVED_NAMES.split())
+
+
+def to_source(
+    graph: Graph,
+    name: str,
+    schema: FunctionSchema | None = None,
+    constants: list[Any] | None = None,
+    method: bool = False,
+) -> str:
+    """The source of a function. `schema` gives the parameters' names and defaults; of a `method` the first
+    parameter prints without its type. Constants without a literal are appended to `constants`."""
+    return _Printer(graph, [] if constants is None else constants).function(name, schema, method)
+
+
+class _Printer:
+    def __init__(self, graph: Graph, constants: list[Any]) -> None:
+        self.graph = graph
+        self.constants = constants
+        self.lines: list[str] = []
+        self.level = 0
+        self.inlined: set[Node] = set()
+        self.expressions: dict[Value, str] = {}
+        self.pending: dict[Value, None] = {}  # inlined expressions that no printed line holds yet, in order
+        self.used_names: set[str] = set()
+        self.next_number: dict[str, int] = {}
+
+    def function(self, name: str, schema: FunctionSchema | None, method: bool) -> str:
+        inputs = self.graph.inputs()
+        arguments: Sequence[Argument] = schema.arguments if schema is not None else ()
+        parameters = []
+        for i, value in enumerate(inputs):
+            argument = arguments[i] if i < len(arguments) else None
+            parameter = self.new_name(argument.name if argument is not None else self.name_hint(value))
+            self.expressions[value] = parameter
+            type = argument.type if argument is not None else value.type()
+            if i > 0 or not method:
+                parameter += f": {type.annotation_str}"
+            if argument is not None and argument.has_default:
+                parameter += f"={format_value(argument.default, argument.type)}"
+            parameters.append(parameter)
+        outputs = self.graph.outputs()
+        if schema is not None and schema.returns:
+            result = schema.returns[0].type
+        elif len(outputs) == 1:
+            result = outputs[0].type()
+        else:
+            result = TupleType(v.type() for v in outputs) if outputs else NoneType.get()
+        self.line(f"def {name}({(',' + chr(10) + '    ').join(parameters)}) -> {result.annotation_str}:")
+        self.level += 1
+        self.body(self.graph.block())
+        return "".join(self.lines)
+
+    def body(self, block: Block) -> None:
+        constants: dict[Node, None] = {}
+        self.collect_constants(block, constants)
+        self.scan_block(block)
+        for node in constants:
+            self.print_node(node)
+        self.block(block, bool(block.outputs()))
+        end = block.return_node()
+        if end.inputs():
+            self.split_long(end.inputs())
+            self.line(f"return {self.list_of(end.inputs())}")
+
+    # --- which expressions go inside others ---
+
+    def collect_constants(self, block: Block, found: dict[Node, None]) -> None:
+        """Constants in the order in which they are used."""
+        for node in (*block.nodes(), block.return_node()):
+            for value in node.inputs():
+                if value.node().kind() == "prim::Constant":
+                    found.setdefault(value.node())
+            for inner in node.blocks():
+                self.collect_constants(inner, found)
+
+    def scan_block(self, block: Block) -> None:
+        self.scan_node(block.return_node())
+        for node in list(block.nodes())[::-1]:
+            self.scan_node(node)
+
+    def scan_node(self, node: Node) -> Node:
+        """Mark what can be printed inside `node`; returns the node before everything it takes in."""
+        if node in self.inlined:
+            return node
+        for block in node.blocks():
+            self.scan_block(block)
+        point = _previous_computation(node)
+        for value in reversed(node.inputs()):
+            producer = value.node()
+            if producer is point and _can_inline(value):
+                # Evaluation order stays: the producer is the last thing computed before its user.
+                point = self.scan_node(point)
+                self.inlined.add(producer)
+            elif producer.kind() == "prim::Constant":
+                self.inlined.add(producer)
+        return point
+
+    def split_long(self, values: Sequence[Value]) -> None:
+        """Give variables to inlined expressions that are long, and, to keep the order, to all before them."""
+        last: Value | None = None
+        for value in values:
+            if value in self.pending and self.is_long(self.expressions[value]):
+                last = value
+        if last is None:
+            return
+        for value in list(self.pending):
+            self.define(value.node(), self.use(value))
+            if value is last:
+                break
+
+    def is_long(self, text: str) -> bool:
+        return len(text) + 2 * self.level >= _LONG
+
+    # --- names and lines ---
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"{'  ' * self.level}{text}\n")
+
+    def new_name(self, hint: str) -> str:
+        name = hint
+        while name in self.used_names or name in _RESERVED:
+            number = self.next_number.get(name, 0)
+            self.next_number[name] = number + 1
+            name = f"{hint}{number}"
+        self.used_names.add(name)
+        return name
+
+    def name_hint(self, value: Value) -> str:
+        if not value.has_debug_name():
+            return "_"
+        name = re.sub(r"\W", "_", value.debug_name_base(), flags=re.ASCII)
+        return "_" + name if name[0].isdigit() else name
+
+    def assign_names(self, values: Sequence[Value]) -> None:
+        for value in values:
+            self.expressions[value] = self.new_name(self.name_hint(value))
+
+    def use(self, value: Value) -> str:
+        self.pending.pop(value, None)
+        expression = self.expressions.get(value)
+        if expression is None:
+            if value.node().kind() != "prim::Constant":
+                raise InternalError(f"%{value.debug_name()} is printed before it is defined")
+            expression = self.constant(value)
+            self.expressions[value] = expression
+        return expression
+
+    def operand(self, value: Value) -> str:
+        """An expression that something is applied to: in parentheses unless it is a name."""
+        text = self.use(value)
+        return text if _NAME.match(text) else f"({text})"
+
+    def list_of(self, values: Sequence[Value]) -> str:
+        return ", ".join([self.use(v) for v in values])
+
+    def define(self, node: Node, expression: str) -> None:
+        self.assign_names(node.outputs())
+        if node.outputs():
+            self.line(f"{self.list_of(node.outputs())} = {expression}")
+        else:
+            self.line(expression)
+
+    # --- statements ---
+
+    def block(self, block: Block, has_more: bool) -> None:
+        if not has_more and block.is_empty():
+            self.line("pass")
+        for node in block.nodes():
+            if node.kind() != "prim::Constant":
+                self.print_node(node)
+
+    def print_node(self, node: Node) -> None:
+        self.split_long(node.inputs())
+        statement = _STATEMENTS.get(node.kind())
+        if statement is not None:
+            statement(self, node)
+            return
+        expression = self.expression(node)
+        if node in self.inlined and not (node.kind() == "prim::Constant" and self.is_long(expression)):
+            self.expressions[node.output()] = expression
+            if node.kind() != "prim::Constant":
+                self.pending[node.output()] = None
+        else:
+            self.define(node, expression)
+
+    def assign(self, targets: Sequence[Value], values: Sequence[Value]) -> None:
+        """Assign all `values` at once to the variables of `targets`."""
+        if targets:
+            self.split_long(values)
+            self.line(f"{self.list_of(targets)} = {self.list_of(values)}")
+
+    def print_if(self, node: Node) -> None:
+        self.assign_names(node.outputs())
+        self.line(f"if {self.use(node.input())}:")
+        for number, block in enumerate(node.blocks()):
+            if number:
+                self.line("else:")
+            self.level += 1
+            self.block(block, bool(node.outputs()))
+            if number == 0 and len(node.outputs()) == 1 and _is_optional(node.output()):
+                # The first assignment decides the variable's type when the source is compiled.
+                self.split_long(block.outputs())
+                target = f"{self.use(node.output())} : {node.output().type().annotation_str}"
+                self.line(f"{target} = {self.use(block.outputs()[0])}")
+            else:
+                self.assign(node.outputs(), block.outputs())
+            self.level -= 1
+
+    def print_loop(self, node: Node) -> None:
+        count, condition, *carried = node.inputs()
+        (body,) = node.blocks()
+        index, *inner = body.inputs()
+        is_for = _is_true(condition) and _is_true(body.outputs()[0])
+        if not is_for and count.to_ivalue() != _FOREVER:
+            raise InternalError("a loop with both a condition and a trip count cannot be printed")
+        self.assign_names(node.outputs())
+        for value, output in zip(inner, node.outputs(), strict=True):
+            self.expressions[value] = self.use(output)
+        self.split_long(carried)
+        for output, value in zip(node.outputs(), carried, strict=True):
+            mark = f": {output.type().annotation_str}" if _is_optional(output) else ""
+            self.line(f"{self.use(output)}{mark} = {self.use(value)}")
+        self.assign_names([index])
+        if is_for:
+            self.line(f"for {self.use(index)} in range({self.use(count)}):")
+            targets, values = body.inputs()[1:], body.outputs()[1:]
+        else:
+            # The trip count of a while loop is not used, so its variable holds the condition.
+            self.assign([index], [condition])
+            self.line(f"while {self.use(index)}:")
+            targets, values = body.inputs(), body.outputs()
+        self.level += 1
+        self.block(body, bool(targets))
+        self.assign(targets, values)
+        self.level -= 1
+
+    def print_unpack(self, node: Node) -> None:
+        self.assign_names(node.outputs())
+        targets = "".join([f"{self.use(v)}, " for v in node.outputs()])
+        self.line(f"{targets}= {self.use(node.input())}")
+
+    def print_set_attr(self, node: Node) -> None:
+        self.line(f"{self.operand(node.input(0))}.{node.get('name')} = {self.use(node.input(1))}")
+
+    # --- expressions ---
+
+    def expression(self, node: Node) -> str:
+        kind = node.kind()
+        special = _EXPRESSIONS.get(kind)
+        if special is not None:
+            return special(self, node)
+        inputs = node.inputs()
+        cast = _CASTS.get(kind)
+        if cast is not None:
+            return f"{cast}({self.list_of(inputs)})"
+        if kind == "aten::__getitem__" and not isinstance(inputs[0].type(), TupleType):
+            return f"{self.operand(inputs[0])}[{self.use(inputs[1])}]"
+        space, _, name = kind.partition("::")
+        callee = f"torch.{name}" if space == "aten" else f"ops.{space}.{name}"
+        schema = node.schema()
+        if schema is None:
+            return f"{callee}({self.list_of(inputs)})"
+        arguments = []
+        for i, value in enumerate(inputs[: _necessary_arguments(schema, inputs)]):
+            argument = schema.arguments[i] if i < len(schema.arguments) else None
+            prefix = f"{argument.name}=" if argument is not None and argument.kwarg_only else ""
+            arguments.append(prefix + self.use(value))
+        return f"{callee}({', '.join(arguments)})"
+
+    def constant(self, value: Value) -> str:
+        t, constant = value.type(), value.to_ivalue()
+        if isinstance(t, FunctionType):
+            return t.annotation_str
+        if constant is None and isinstance(t, OptionalType):
+            return f"annotate({t.annotation_str}, None)"
+        if _has_literal(constant, t):
+            return format_value(bool(constant) if t is BOOL else constant, t)
+        for i, known in enumerate(self.constants):
+            if known is constant:
+                return f"CONSTANTS.c{i}"
+        self.constants.append(constant)
+        return f"CONSTANTS.c{len(self.constants) - 1}"
+
+    def list_construct(self, node: Node) -> str:
+        t = node.output().type()
+        text = f"[{self.list_of(node.inputs())}]"
+        elem = t.elem if isinstance(t, ListType) else t
+        if not node.inputs() or not _is_inferred(elem, node.inputs()):
+            return f"annotate({t.annotation_str}, {text})"
+        return text
+
+    def dict_construct(self, node: Node) -> str:
+        t = node.output().type()
+        keys, values = node.inputs()[::2], node.inputs()[1::2]
+        text = ", ".join([f"{self.use(k)}: {self.use(v)}" for k, v in zip(keys, values, strict=True)])
+        inferred = isinstance(t, DictType) and _is_inferred(t.key, keys) and _is_inferred(t.value, values)
+        return f"{{{text}}}" if node.inputs() and inferred else f"annotate({t.annotation_str}, {{{text}}})"
+
+    def tuple_construct(self, node: Node) -> str:
+        t = node.output().type()
+        text = self.list_of(node.inputs())
+        if isinstance(t, TupleType) and t.name is not None:
+            return f"{t.name}({text})"
+        return f"({text},)" if len(node.inputs()) == 1 else f"({text})"
+
+    def tuple_index(self, node: Node) -> str:
+        return f"({self.use(node.input(0))})[{self.use(node.input(1))}]"
+
+    def tuple_slice(self, node: Node) -> str:
+        return f"({self.use(node.input())})[{node.get('beg')}:{node.get('end')}]"
+
+    def cast(self, node: Node) -> str:
+        return f"unchecked_cast({node.output().type().annotation_str}, {self.use(node.input())})"
+
+    def implicit(self, node: Node) -> str:
+        return f"annotate({node.output().type().annotation_str}, {self.use(node.input())})"
+
+    def uninitialized(self, node: Node) -> str:
+        return f"uninitialized({node.output().type().annotation_str})"
+
+    def is_instance(self, node: Node) -> str:
+        types = [t.annotation_str for t in node.get("types", ())]
+        text = types[0] if len(types) == 1 else f"[{', '.join(types)}]"
+        return f"isinstance({self.use(node.input())}, {text})"
+
+    def call_function(self, node: Node) -> str:
+        callee, *arguments = node.inputs()
+        return f"{self.use(callee)}({''.join([f'{self.use(v)}, ' for v in arguments])})"
+
+    def call_method(self, node: Node) -> str:
+        receiver, *arguments = node.inputs()
+        return (
+            f"({self.use(receiver)}).{node.get('name')}({''.join([f'{self.use(v)}, ' for v in arguments])})"
+        )
+
+    def get_attr(self, node: Node) -> str:
+        return f"{self.operand(node.input())}.{node.get('name')}"
+
+    def enum_part(self, node: Node) -> str:
+        return f"({self.use(node.input())}).{'name' if node.kind() == 'prim::EnumName' else 'value'}"
+
+    def create_object(self, node: Node) -> str:
+        name = node.output().type().annotation_str
+        return f"{name}.__new__({name})"
+
+    def to_list(self, node: Node) -> str:
+        return f"annotate({node.output().type().annotation_str}, {self.operand(node.input())}.tolist())"
+
+    def constant_expression(self, node: Node) -> str:
+        return self.constant(node.output())
+
+
+_Method = Callable[[_Printer, Node], Any]
+
+_STATEMENTS: dict[str, _Method] = {
+    "prim::If": _Printer.print_if,
+    "prim::Loop": _Printer.print_loop,
+    "prim::TupleUnpack": _Printer.print_unpack,
+    "prim::ListUnpack": _Printer.print_unpack,
+    "prim::SetAttr": _Printer.print_set_attr,
+}
+
+_EXPRESSIONS: dict[str, Callable[[_Printer, Node], str]] = {
+    "prim::Constant": _Printer.constant_expression,
+    "prim::ListConstruct": _Printer.list_construct,
+    "prim::DictConstruct": _Printer.dict_construct,
+    "prim::TupleConstruct": _Printer.tuple_construct,
+    "prim::TupleIndex": _Printer.tuple_index,
+    "prim::TupleSlice": _Printer.tuple_slice,
+    "prim::unchecked_cast": _Printer.cast,
+    "aten::ScalarImplicit": _Printer.implicit,
+    "aten::FloatImplicit": _Printer.implicit,
+    "aten::IntImplicit": _Printer.implicit,
+    "aten::ComplexImplicit": _Printer.implicit,
+    "prim::Uninitialized": _Printer.uninitialized,
+    "prim::isinstance": _Printer.is_instance,
+    "prim::CallFunction": _Printer.call_function,
+    "prim::CallMethod": _Printer.call_method,
+    "prim::GetAttr": _Printer.get_attr,
+    "prim::EnumName": _Printer.enum_part,
+    "prim::EnumValue": _Printer.enum_part,
+    "prim::CreateObject": _Printer.create_object,
+    "prim::tolist": _Printer.to_list,
+}
+
+
+def _previous_computation(node: Node) -> Node:
+    node = node.prev()
+    while node.kind() == "prim::Constant":
+        node = node.prev()
+    return node
+
+
+def _can_inline(value: Value) -> bool:
+    node = value.node()
+    if len(node.outputs()) != 1 or value.use_count() != 1 or node.blocks():
+        return False
+    (use,) = value.uses()
+    user = use.user.kind()
+    if value.has_debug_name() and user != "prim::Return":
+        return False  # the user's program has it as a variable
+    if user == "prim::Loop" and use.offset >= 2:
+        return False
+    # An inlined isinstance would refine types again when the source is compiled.
+    return user not in ("prim::fork", "prim::Closure") and node.kind() != "prim::isinstance"
+
+
+def _is_true(value: Value) -> bool:
+    return value.node().kind() == "prim::Constant" and bool(value.to_ivalue())
+
+
+def _is_optional(value: Value) -> bool:
+    return isinstance(value.type(), (OptionalType, UnionType))
+
+
+def _is_inferred(elem: Type, members: Sequence[Value]) -> bool:
+    """Whether a literal of these members has the element type without being told."""
+    if isinstance(elem, (OptionalType, UnionType, ClassType)):
+        return False
+    return unify_list([v.type() for v in members]) == elem
+
+
+def _has_literal(value: Any, t: Type) -> bool:
+    if value is None or isinstance(value, (bool, int, float, complex)):
+        return True
+    if isinstance(value, str):
+        return value.isascii()
+    if isinstance(value, (list, tuple)):
+        return all(_has_literal(v, t) for v in value)
+    if isinstance(value, dict):
+        return all(_has_literal(v, t) for pair in value.items() for v in pair)
+    return not is_tensor(value) and (isinstance(t, EnumType) or t is DEVICE)
+
+
+def _necessary_arguments(schema: FunctionSchema, inputs: Sequence[Value]) -> int:
+    """How many arguments remain without the trailing ones that equal their defaults."""
+    if schema.is_vararg:
+        return len(inputs)
+    count = len(inputs)
+    while 0 < count <= len(schema.arguments):
+        argument, value = schema.arguments[count - 1], inputs[count - 1]
+        if not argument.has_default or not _is_default(value, argument.default):
+            break
+        count -= 1
+    return count
+
+
+def _is_default(value: Value, default: Any) -> bool:
+    node = value.node()
+    if node.kind() == "prim::ListConstruct" and isinstance(default, list):
+        return len(node.inputs()) == len(default) and all(map(_is_default, node.inputs(), default))
+    if node.kind() != "prim::Constant":
+        return False
+    constant = value.to_ivalue()
+    return bool(constant == default and (constant is None) == (default is None))
