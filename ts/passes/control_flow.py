@@ -1,13 +1,14 @@
 """What passes share about ifs, loops, blocks and constants of a graph.
 
-    prim::If(%condition)                        two blocks without inputs, one output each per output of the node
-    prim::Loop(%max_trips, %condition, %x...)   one block (%trip, %x...) -> (%again, %x...)
+prim::If(%condition)                        two blocks without inputs, one output each per output of the
+node prim::Loop(%max_trips, %condition, %x...)   one block (%trip, %x...) -> (%again, %x...)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from enum import Enum, auto
 from typing import Any, Final
 
 from ts.ir.graph import Block, Graph, Node, Value
@@ -39,7 +40,8 @@ def constant_value(value: Value) -> Any:
 
 
 def named(name: str) -> bool:
-    """Whether a variable's name is worth giving to a value: neither internal (`$...`) nor a temporary (`_1`)."""
+    """Whether a variable's name is worth giving to a value: neither internal (`$...`) nor a temporary
+    (`_1`)."""
     if not name or name[0] == "$":
         return False
     return name[0] != "_" or not name[1:].isdigit() and len(name) > 1
@@ -63,3 +65,23 @@ def nodes_of(block: Block) -> Iterator[Node]:
         yield node
         for inner in node.blocks():
             yield from nodes_of(inner)
+
+
+class LoopKind(Enum):
+    """The loops of Python: FOR counts trips, WHILE looks at a condition, MODIFIED does both (`for` with
+    `break`)."""
+
+    FOR = auto()
+    WHILE = auto()
+    MODIFIED = auto()
+
+
+def loop_kind(loop: Node) -> LoopKind:
+    """Which loop a `prim::Loop` is. `while True` counts as FOR: it needs no condition."""
+    trips, condition = loop.inputs()[:LOOP_INPUTS]
+    body = loop.blocks()[0]
+    if constant_value(condition) is True and constant_value(body.outputs()[0]) is True:
+        return LoopKind.FOR
+    if constant_value(trips) == INT64_MAX and not body.inputs()[0].has_uses():
+        return LoopKind.WHILE
+    return LoopKind.MODIFIED

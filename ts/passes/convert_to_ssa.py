@@ -2,10 +2,10 @@
 
 In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` and read by `prim::Load[name="x"]()`,
 a loop carries nothing, its condition sits in a second block, and control leaves by `prim::BreakStmt`,
-`prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has one definition and blocks
-have outputs. Five steps, each complete before the next:
+`prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has one definition and
+blocks have outputs. Five steps, each complete before the next:
 
-1. `_CarryVariables` gives ifs and loops an output for each variable that they assign, still as loads and stores;
+1. `_CarryVariables` gives ifs and loops outputs for the variables that they assign, as loads and stores;
 2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again, %carried...)`;
 3. `_inline_loop_conditions` copies the condition block before the loop and to the end of its body;
 4. `_erase_loads_and_stores` replaces each load by the value in scope;
@@ -38,7 +38,7 @@ def convert_to_ssa(graph: Graph) -> bool:
 
 
 class _CarryVariables:
-    """Adds the variables that a branch or a loop body assigns to the outputs (and carried inputs) of its node."""
+    """Adds the variables that a branch or a loop body assigns to what its node returns and carries."""
 
     def __init__(self) -> None:
         self._frames: list[dict[str, Type]] = []
@@ -92,13 +92,13 @@ class _CarryVariables:
             # The body may run never or often, so a carried variable has the union of both types.
             unified = unify(outer, assigned)
             if unified is None:
-                raise InternalError("convert_to_ssa", f"{name} is {outer} before and {assigned} in a loop")
+                raise InternalError(f"{name} is {outer} before a loop and {assigned} in it", "convert_to_ssa")
             graph = node.owning_graph()
             before = _create_load(graph, name, outer)
             before.insert_before(node)
             node.add_input(before.output())
             carried = body.add_input(name).set_type(unified)
-            _create_store(graph, name, carried).insert_after(body.param_node())
+            body.prepend_node(_create_store(graph, name, carried))
             _load_as_block_output(body, name, assigned)
             _store_node_output(node, name, unified)
 

@@ -1,8 +1,9 @@
 """Early exits to structured control flow.
 
-In: a graph in SSA form whose blocks may leave early, by `prim::ReturnStmt(%v...)` to the end of the function or by
-`prim::LoopContinuation(%again, %carried...)` to the end of the innermost loop body. Out: no such node; what an exit
-carries travels through the outputs of the blocks in between, with a boolean that says whether an exit was taken.
+In: a graph in SSA form whose blocks may leave early, by `prim::ReturnStmt(%v...)` to the end of the
+function or by `prim::LoopContinuation(%again, %carried...)` to the end of the innermost loop body. Out: no
+such node; what an exit carries travels through the outputs of the blocks in between, with a boolean that
+says whether an exit was taken.
 
     if x > 1:            %done : bool, %v : int = prim::If(%2)
         return 5           block0(): -> (%true, %five)
@@ -14,9 +15,9 @@ carries travels through the outputs of the blocks in between, with a boolean tha
                              -> (%y)
                          return (%r)
 
-and, as the second condition is a constant in either branch of the first, the two ifs become one. What follows an
-exit that is certainly taken, or an exception that is certainly raised, is removed; a value that only such code
-would have computed is `prim::Uninitialized` (it is never read).
+and, as the second condition is a constant in either branch of the first, the two ifs become one. What
+follows an exit that is certainly taken, or an exception that is certainly raised, is removed; a value that
+only such code would have computed is `prim::Uninitialized` (it is never read).
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class _Leaves(Enum):
 
 @dataclass(frozen=True)
 class _Exit:
-    """How a block is left: `taken` is the boolean that says so at run time, `values` is what the exit carries.
+    """How a block is left: `taken` is the boolean that says so at run time, `values` is what the exit
+    carries.
 
     The transformer's own constants stand for certainty: its true is ALWAYS, its false is NEVER, and an
     uninitialised boolean is RAISES, as nobody will look at it.
@@ -112,7 +114,7 @@ class _ExitTransformer:
     def _transform_node(self, node: Node) -> _Exit:
         kind = node.kind()
         if kind == self._kind:
-            left = _Exit(self._true, node.inputs())
+            left = _Exit(self._true, tuple(node.inputs()))
             node.destroy()
             return left
         if kind == "prim::If":
@@ -124,14 +126,15 @@ class _ExitTransformer:
         if kind == "prim::RaiseException":
             return _Exit(self._raises, ())
         if kind == "prim::Closure":
-            self.run(node.blocks()[0])  # its exits stay inside: the node declares a function, it does not call it
+            # Its exits stay inside: the node declares a function, it does not call it.
+            self.run(node.blocks()[0])
         return self._never
 
     def _arrive(self, block: Block, left: _Exit) -> None:
         """At the target: the outputs are those of the exit where it was taken, else the block's own."""
         status = self._status(left)
         if status is _Leaves.MAYBE:
-            choice = self._create_if(left.taken).insert_before(block.return_node())
+            choice = self._graph.create_if(left.taken).insert_before(block.return_node())
             _add_if_outputs(choice, left.values, block.outputs())
             _replace_outputs(block, choice.outputs())
         elif status is _Leaves.ALWAYS:
@@ -165,7 +168,7 @@ class _ExitTransformer:
         if self._status(left) in (_Leaves.NEVER, _Leaves.RAISES):
             return self._never  # a body that raises may still not run at all
         # The exit is beyond the loop: it ends the loop ...
-        again = self._create_if(left.taken)
+        again = self._graph.create_if(left.taken)
         body.append_node(again)
         _add_if_outputs(again, [self._false], [body.outputs()[0]])
         body.erase_output(0)
@@ -184,14 +187,14 @@ class _ExitTransformer:
 
     def _guard(self, block: Block, left: _Exit, following: Node) -> _Exit:
         """Run `following` and the rest of the block only if the exit was not taken."""
-        guard = self._create_if(left.taken).insert_before(following)
+        guard = self._graph.create_if(left.taken).insert_before(following)
         exit_block, rest = guard.blocks()
         node = following
         while node is not block.return_node():
             after = node.next()
             node.move_before(rest.return_node())
             node = after
-        outputs = block.outputs()
+        outputs = list(block.outputs())
         for value, skipped in zip(outputs, self._uninitialized_like(outputs), strict=True):
             exit_block.register_output(skipped)
             rest.register_output(value)
@@ -209,7 +212,7 @@ class _ExitTransformer:
             first = first.next()
         for node in reversed(dead):
             for output in node.outputs():
-                if output.uses():
+                if output.has_uses():
                     output.replace_all_uses_with(self._uninitialized_value(output.type()))
             node.destroy()
 
@@ -222,12 +225,6 @@ class _ExitTransformer:
             return _Leaves.RAISES
         return _Leaves.MAYBE
 
-    def _create_if(self, condition: Value) -> Node:
-        node = self._graph.create("prim::If", (condition,), 0)
-        node.add_block()
-        node.add_block()
-        return node
-
     def _uninitialized_like(self, values: Sequence[Value]) -> list[Value]:
         return [self._uninitialized_value(value.type()) for value in values]
 
@@ -235,7 +232,7 @@ class _ExitTransformer:
         value = self._uninitialized.get(type)
         if value is None:
             node = self._graph.create("prim::Uninitialized", (), 1)
-            node.insert_after(self._graph.param_node())
+            self._graph.prepend_node(node)
             value = self._uninitialized[type] = node.output().set_type(type)
         return value
 
@@ -257,7 +254,9 @@ def _add_if_outputs(node: Node, on_true: Sequence[Value], on_false: Sequence[Val
     for true_value, false_value in zip(on_true, on_false, strict=True):
         type = unify(true_value.type(), false_value.type(), default_to_union=True)
         if type is None:
-            raise InternalError("exit_transform", f"{true_value.type()} and {false_value.type()} leave one if")
+            raise InternalError(
+                f"{true_value.type()} and {false_value.type()} leave one if", "exit_transform"
+            )
         node.add_output().set_type(type)
 
 
@@ -273,7 +272,8 @@ def _last(values: Sequence[Value], count: int) -> Sequence[Value]:
     return values[len(values) - count :]
 
 
-# -- two ifs in a row, of which the first decides the second -----------------------------------------------------------
+# -- two ifs in a row, of which the first decides the second
+# -----------------------------------------------------------
 
 
 def _merge_consecutive_ifs(block: Block) -> None:
@@ -309,7 +309,8 @@ def _merge_with_next(first: Node) -> bool:
     return True
 
 
-# -- with statements are blocks while exits are transformed ------------------------------------------------------------
+# -- with statements are blocks while exits are transformed
+# ------------------------------------------------------------
 
 
 def _blocks_of_with(block: Block) -> None:

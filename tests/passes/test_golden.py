@@ -1,0 +1,86 @@
+"""Each pass against golden graph text: `<pass>.ir` holds cases of a graph before and after it.
+
+    === name of the case
+    graph(%x : int):
+      ...
+    --- after
+    graph(%x : int):
+      ...
+
+`TS_UPDATE_GOLDEN=1 pytest tests/passes` rewrites what comes after; review the difference before committing it.
+The graph is verified after the pass, unless it was none of the passes' yet (`convert_to_ssa` reads loads and stores).
+"""
+
+import importlib
+import os
+from pathlib import Path
+
+import pytest
+
+from ts.ir.read import parse_ir
+from ts.ir.verify import verify
+from ts.passes.pipelines import run_pass
+
+FUNCTIONS = {
+    "convert_to_ssa": "convert_to_ssa",
+    "exit_transform": "exit_transform",
+    "canonicalize_loops": "canonicalize_modified_loops",
+    "canonicalize_outputs": "canonicalize_outputs",
+    "normalize_ops": "normalize_ops",
+    "lower_tuples": "lower_simple_tuples",
+    "dce": "eliminate_dead_code",
+    "cse": "eliminate_common_subexpressions",
+    "constant_propagation": "constant_propagation",
+    "constant_propagation_immutable_types": "constant_propagation_immutable_types",
+    "constant_pooling": "constant_pooling",
+    "peephole": "peephole",
+    "loop_invariants": "hoist_loop_invariants",
+}
+MODULES = {
+    "canonicalize_outputs": "canonicalize",
+    "constant_propagation_immutable_types": "constant_propagation",
+}
+FOLDER = Path(__file__).parent
+MARK, AFTER = "=== ", "--- after\n"
+
+
+def read_cases(path):
+    for part in path.read_text().split(MARK)[1:]:
+        name, _, body = part.partition("\n")
+        before, _, after = body.partition(AFTER)
+        yield name, before, after
+
+
+CASES = [(path, *case) for path in sorted(FOLDER.glob("*.ir")) for case in read_cases(path)]
+
+
+def transformed(path, before):
+    function = FUNCTIONS[path.stem]
+    run = getattr(importlib.import_module(f"ts.passes.{MODULES.get(path.stem, path.stem)}"), function)
+    graph = parse_ir(before)
+    run_pass(graph, run)
+    verify(graph)
+    return str(graph)
+
+
+@pytest.mark.parametrize("path, name, before, after", CASES, ids=[f"{case[0].stem}: {case[1]}" for case in CASES])
+def test_golden(path, name, before, after):
+    """The pass gives the graph in the file."""
+    result = transformed(path, before)
+    if os.environ.get("TS_UPDATE_GOLDEN"):
+        update(path, name, result)
+    else:
+        assert result.strip() == after.strip()
+
+
+def update(path, name, result):
+    cases = [(n, b, result if n == name else a) for n, b, a in read_cases(path)]
+    path.write_text("\n".join(f"{MARK}{n}\n{b.strip()}\n{AFTER}{a.strip()}\n" for n, b, a in cases))
+
+
+@pytest.mark.parametrize("path, name, before, after", CASES, ids=[f"{case[0].stem}: {case[1]}" for case in CASES])
+def test_second_run_changes_nothing(path, name, before, after):
+    """A pass leaves nothing for a second run of itself."""
+    if path.stem in ("convert_to_ssa", "exit_transform", "constant_pooling", "dce"):
+        pytest.skip("runs once, or reverses the order of constants, or needs a second run by design")
+    assert transformed(path, after).strip() == after.strip()

@@ -1,0 +1,516 @@
+"""Which values may share memory, and which nodes write to it.
+
+In: a graph. Out: an `AliasDb`, right until the graph changes, that answers whether two values may alias, whether a value
+is written to anywhere, and whether a node may move past another.
+
+Memory is modelled by *locations*. Each operator that returns something new makes a fresh location; what comes from
+outside (graph inputs, results of calls) lies in the *wildcard* location of its type, since of two such values nobody
+knows whether they are one. A value points to a set of locations; a container's location in turn contains locations:
+
+    graph(%a : Tensor, %b : Tensor):           points to         contains
+      %c : Tensor = aten::add(%a, %b, %1)      {c}
+      %v : Tensor = aten::view(%c, %s)         {c}                              a view, by its schema's (a)
+      %l : Tensor[] = prim::ListConstruct(%c)  {l}               l: {c}
+      %e : Tensor = aten::select(%l, %0)       {c}                              what the list contains
+      %a and %b                                {any Tensor}                     may alias each other, not %c
+
+The sets are the bits of Python integers. The analysis does not look at the order of nodes: it collects what may
+ever hold, repeating until nothing is added, as loops and containers feed values back. All of it follows from the
+alias marks of the schemas: `(a)` shares, `(a!)` writes, `(*)` may be anything that was reachable from outside or
+from the arguments, `(a -> *)` is stored into a container.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from ts.analysis.effects import has_side_effects
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.schema import AliasInfo, FunctionSchema
+from ts.ir.types import Type
+
+_IMMUTABLE_KINDS: Final = frozenset(
+    {
+        "IntType",
+        "FloatType",
+        "BoolType",
+        "ComplexType",
+        "StringType",
+        "NoneType",
+        "NumberType",
+        "DeviceObjType",
+        "LayoutType",
+        "ScalarTypeType",
+        "MemoryFormatType",
+        "StreamObjType",
+        "SymIntType",
+        "SymFloatType",
+        "SymBoolType",
+        "EnumType",
+        "FunctionType",
+    }
+)
+
+# A value of these may be of any type: then all that comes from outside is one location.
+_UNTYPED_KINDS: Final = frozenset(
+    {"AnyType", "AnyListType", "AnyTupleType", "AnyClassType", "InterfaceType", "PyObjectType", "CapsuleType"}
+)
+
+# Results are their first argument, under another type.
+_IDENTITIES: Final = frozenset(
+    {"prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional", "prim::annotate"}
+)
+_CONSTRUCTORS: Final = frozenset({"prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"})
+_ACCESSORS: Final = frozenset(
+    {"prim::ListUnpack", "prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlice", "prim::GetAttr"}
+)
+
+
+def is_mutable_type(type: Type) -> bool:
+    """Whether a value of this type is memory that somebody may write to, or holds such memory."""
+    kind = type.kind()
+    if kind in _IMMUTABLE_KINDS:
+        return False
+    if kind in ("OptionalType", "TupleType", "UnionType"):
+        return any(is_mutable_type(inner) for inner in type.contained_types())
+    return True
+
+
+class _AnyTypeFoundError(Exception):
+    """Locations by type do not hold for this graph."""
+
+
+class AliasDb:
+    """The aliasing and mutation of one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._mutable: dict[Type, bool] = {}
+        self._one_wildcard = False
+        try:
+            self._analyse()
+        except _AnyTypeFoundError:
+            self._one_wildcard = True
+            self._analyse()
+
+    def _analyse(self) -> None:
+        self._points: dict[Value, int] = {}  # locations that a value may be
+        self._contents: list[int] = []  # by location: the locations that it may contain
+        self._fresh: dict[Value, int] = {}  # the location that an output's node makes
+        self._wildcards: dict[object, int] = {}  # the location of what comes from outside, by type
+        self._outside = 0  # locations reachable from outside the function
+        self._writes: dict[Node, int] = {}
+        self._changed = True
+        if self._one_wildcard:
+            self._outside = self._new_location(contents=1)
+        for value in self._graph.inputs():
+            if self._is_mutable(value):
+                self._points[value] = self._wildcard(value.type())
+        while self._changed:
+            self._changed = False
+            self._visit_block(self._graph.block())
+        self._returned = 0
+        for value in self._graph.outputs():
+            self._returned |= self._reached(value)
+        self._written = 0
+        for written in self._writes.values():
+            self._written |= written
+
+    # -- questions -----------------------------------------------------------------------------------------------
+
+    def may_alias(self, first: Value, second: Value) -> bool:
+        """Whether the two values may be, or be views of, the same memory."""
+        return bool(self._points.get(first, 0) & self._points.get(second, 0))
+
+    def may_contain_alias(self, first: Value, second: Value) -> bool:
+        """Whether something reachable from `first` may alias something reachable from `second`."""
+        return bool(self._reached(first) & self._reached(second))
+
+    def may_alias_wildcard(self, value: Value) -> bool:
+        """Whether the value may be reachable from outside the function while it runs."""
+        return bool(self._reached(value) & self._reach(self._outside))
+
+    def escapes(self, value: Value) -> bool:
+        """Whether the value is reachable from outside the function, during the run or through its result."""
+        return bool(self._reached(value) & (self._reach(self._outside) | self._returned))
+
+    def has_writers(self, item: Value | Node) -> bool:
+        """Whether any node of the graph writes to the value, or to an input or output of the node."""
+        if isinstance(item, Value):
+            return bool(self._reached(item) & self._written)
+        return any(self._reached(value) & self._written for value in (*item.inputs(), *item.outputs()))
+
+    def has_input_writers(self, node: Node) -> bool:
+        """Whether any node of the graph writes to what `node` reads."""
+        return any(self._reached(value) & self._written for value in node.inputs())
+
+    def is_mutating(self, node: Node) -> bool:
+        """Whether `node`, or a node in its blocks, writes to memory."""
+        return bool(self._all_writes(node))
+
+    def writes_to_alias(self, node: Node, values: Iterable[Value]) -> bool:
+        """Whether `node` itself writes to memory that one of `values` may read."""
+        written = self._writes.get(node, 0)
+        return bool(written) and any(self._reached(value) & written for value in values)
+
+    def writes_to_wildcard(self, node: Node) -> bool:
+        """Whether `node` itself writes to memory that is visible from outside the function."""
+        return bool(self._writes.get(node, 0) & self._reach(self._outside))
+
+    def safe_to_change_aliasing_relationship(self, first: Sequence[Value], second: Sequence[Value]) -> bool:
+        """Whether nobody can notice that values become one, or stop being one."""
+        values = (*first, *second)
+        if any(self.has_writers(value) for value in values):
+            return False
+        return not (any(map(self.escapes, first)) and any(map(self.escapes, second)))
+
+    # -- moving nodes --------------------------------------------------------------------------------------------
+
+    def move_after_topologically_valid(self, node: Node, target: Node) -> bool:
+        """Move `node` to just after `target`, with the nodes between that depend on it, where that changes nothing."""
+        return self._move(node, target, after=True)
+
+    def move_before_topologically_valid(self, node: Node, target: Node) -> bool:
+        """Move `node` to just before `target`, with the nodes between that it depends on, where that changes nothing."""
+        return self._move(node, target, after=False)
+
+    def _move(self, node: Node, target: Node, after: bool) -> bool:
+        """What depends on `node` on the way moves along; or past the target alone, where `node` stays on its side.
+
+        node             dependents             node            node
+        target    =>     target      or         dependents =>   target
+        (before)         node                   target          dependents
+        """
+        if node is target:
+            return True
+        if node.owning_block() is not target.owning_block():
+            return False
+        forward = node.is_before(target)
+        moving = [node]
+        between = node.next() if forward else node.prev()
+        while between is not target:
+            if not self._independent(moving, between):
+                moving.append(between)
+            between = between.next() if forward else between.prev()
+        stays = forward != after  # on this side of the target
+        passing = moving[1:] if stays else moving
+        if not self._independent(passing, target):
+            return False
+        if forward:
+            if stays:
+                node.move_before(target)
+            anchor = target
+            for moved in passing:
+                moved.move_after(anchor)
+                anchor = moved
+        else:
+            if stays:
+                node.move_after(target)
+            for moved in reversed(passing):
+                moved.move_before(target)
+        return True
+
+    def _independent(self, group: Sequence[Node], other: Node) -> bool:
+        """Whether `other` may run before or after all of `group` alike."""
+        return not any(self._depends(node, other) for node in group)
+
+    def _depends(self, first: Node, second: Node) -> bool:
+        if self._has_effects(first) and self._has_effects(second):
+            return True
+        if self._uses(first, second) or self._uses(second, first):
+            return True
+        first_writes, second_writes = self._all_writes(first), self._all_writes(second)
+        return bool(
+            first_writes & (self._all_reads(second) | second_writes) or second_writes & self._all_reads(first)
+        )
+
+    def _has_effects(self, node: Node) -> bool:
+        return has_side_effects(node) or any(
+            self._has_effects(inner) for block in node.blocks() for inner in block.nodes()
+        )
+
+    def _uses(self, producer: Node, user: Node) -> bool:
+        return any(_is_inside(use.user, user) for output in producer.outputs() for use in output.uses())
+
+    def _all_writes(self, node: Node) -> int:
+        written = self._writes.get(node, 0)
+        for block in node.blocks():
+            for inner in block.nodes():
+                written |= self._all_writes(inner)
+        return written
+
+    def _all_reads(self, node: Node) -> int:
+        read = 0
+        for value in node.inputs():
+            read |= self._reached(value)
+        for block in node.blocks():
+            for inner in (*block.nodes(), block.return_node()):
+                read |= self._all_reads(inner)
+        return read
+
+    # -- locations -----------------------------------------------------------------------------------------------
+
+    def _is_mutable(self, value: Value) -> bool:
+        type = value.type()
+        mutable = self._mutable.get(type)
+        if mutable is None:
+            mutable = self._mutable[type] = is_mutable_type(type)
+        return mutable
+
+    def _new_location(self, contents: int = 0) -> int:
+        self._contents.append(contents)
+        return 1 << (len(self._contents) - 1)
+
+    def _wildcard(self, type: Type) -> int:
+        """The locations of unknown values of a type; all the types that they contain have theirs."""
+        kind = type.kind()
+        if kind in _IMMUTABLE_KINDS:
+            return 0
+        if kind in ("OptionalType", "UnionType"):
+            bits = 0
+            for alternative in type.contained_types():
+                bits |= self._wildcard(alternative)
+            return bits
+        if self._one_wildcard:
+            return 1
+        if kind in _UNTYPED_KINDS:
+            raise _AnyTypeFoundError
+        key = "Tensor" if kind == "TensorType" else type  # refined tensor types are one
+        bit = self._wildcards.get(key)
+        if bit is None:
+            bit = self._wildcards[key] = self._new_location()
+            self._outside |= bit
+            for inner in type.contained_types():
+                self._contain(bit, self._wildcard(inner))
+        return bit
+
+    def _contain(self, containers: int, contents: int) -> None:
+        for i in _bits(containers):
+            if contents & ~self._contents[i]:
+                self._contents[i] |= contents
+                self._changed = True
+
+    def _contained(self, containers: int) -> int:
+        """What the locations contain, one step."""
+        found = 0
+        for i in _bits(containers):
+            found |= self._contents[i]
+        return found
+
+    def _reach(self, locations: int) -> int:
+        """The locations, and all that they contain at any depth."""
+        reached, pending = locations, locations
+        while pending:
+            pending = self._contained(pending) & ~reached
+            reached |= pending
+        return reached
+
+    def _reached(self, value: Value) -> int:
+        points = self._points.get(value)
+        return self._reach(points) if points else 0
+
+    def _add(self, value: Value, locations: int) -> None:
+        old = self._points.get(value, 0)
+        if locations & ~old and self._is_mutable(value):
+            self._points[value] = old | locations
+            self._changed = True
+
+    def _add_fresh(self, value: Value, contents: int = 0) -> None:
+        """`value` is new memory, which may contain `contents`."""
+        if not self._is_mutable(value):
+            return
+        location = self._fresh.get(value)
+        if location is None:
+            location = self._fresh[value] = self._new_location()
+        if contents:
+            self._contain(location, contents)
+        self._add(value, location)
+
+    def _write(self, node: Node, locations: int) -> None:
+        if locations:
+            self._writes[node] = self._writes.get(node, 0) | locations
+
+    def _escape(self, locations: int) -> None:
+        """The locations become reachable from outside: whoever has them may store them into each other."""
+        locations = self._reach(locations)
+        if locations & ~self._outside:
+            self._outside |= locations
+            self._changed = True
+
+    # -- nodes ---------------------------------------------------------------------------------------------------
+
+    def _visit_block(self, block: Block) -> None:
+        points = self._points
+        for node in block.nodes():
+            kind = node.kind()
+            if kind == "prim::If":
+                self._visit_if(node)
+            elif kind == "prim::Loop":
+                self._visit_loop(node)
+            elif kind in _CONSTRUCTORS:
+                contents = 0
+                for value in node.inputs():
+                    contents |= points.get(value, 0)
+                self._add_fresh(node.output(), contents)
+            elif kind in _IDENTITIES:
+                self._add(node.output(), points.get(node.input(), 0))
+            elif kind in _ACCESSORS:
+                self._visit_accessor(node)
+            elif kind in ("prim::Constant", "prim::Uninitialized", "prim::CreateObject"):
+                self._add_fresh(node.output())
+            elif kind == "prim::SetAttr":
+                target, value = node.inputs()
+                self._contain(points.get(target, 0), points.get(value, 0))
+                self._write(node, points.get(target, 0))
+            elif kind in ("prim::Print", "prim::RaiseException"):
+                pass
+            elif node.blocks() or self._touches_memory(node):
+                schema = None if node.blocks() else node.schema()
+                if schema is None:
+                    self._visit_unknown(node)
+                else:
+                    self._visit_operator(node, schema)
+
+    def _touches_memory(self, node: Node) -> bool:
+        points = self._points
+        return any(value in points for value in node.inputs()) or any(map(self._is_mutable, node.outputs()))
+
+    def _visit_if(self, node: Node) -> None:
+        for block in node.blocks():
+            self._visit_block(block)
+            for output, value in zip(node.outputs(), block.outputs(), strict=True):
+                self._add(output, self._points.get(value, 0))
+
+    def _visit_loop(self, node: Node) -> None:
+        body = node.blocks()[0]
+        carried = body.inputs()[1:]
+        for inner, initial in zip(carried, node.inputs()[2:], strict=True):
+            self._add(inner, self._points.get(initial, 0))
+        self._visit_block(body)
+        for inner, output, result in zip(carried, node.outputs(), body.outputs()[1:], strict=True):
+            self._add(inner, self._points.get(result, 0))
+            self._add(output, self._points.get(inner, 0) | self._points.get(result, 0))
+
+    def _visit_accessor(self, node: Node) -> None:
+        containers = self._points.get(node.input(), 0)
+        contents = self._contained(containers)
+        from_outside = bool(containers & self._outside)
+        for output in node.outputs():
+            if self._is_mutable(output):
+                self._add(
+                    output, contents | (self._wildcard(output.type()) if from_outside or not contents else 0)
+                )
+
+    def _visit_unknown(self, node: Node) -> None:
+        """A call: it may keep, write to, and return whatever it can reach."""
+        for block in node.blocks():
+            self._visit_block(block)
+        reached = self._outside
+        for value in node.inputs():
+            reached |= self._points.get(value, 0)
+        if has_side_effects(node) or node.blocks():
+            self._escape(reached)
+            reached = self._reach(self._outside)
+            self._contain(self._containers(reached), reached)
+            self._write(node, reached)
+        for output in node.outputs():
+            if self._is_mutable(output):
+                self._add(output, reached | self._wildcard(output.type()))
+
+    def _containers(self, locations: int) -> int:
+        """Those of the locations that hold others; a tensor's location never does."""
+        found = 0
+        for i in _bits(locations):
+            if self._contents[i]:
+                found |= 1 << i
+        return found
+
+    def _visit_operator(self, node: Node, schema: FunctionSchema) -> None:
+        """Follow the alias marks of the schema."""
+        sets: dict[str, int] = {}  # the locations of each letter
+        written = stored = held = 0
+        for argument, value in zip(schema.arguments, node.inputs(), strict=False):
+            points = self._points.get(value, 0)
+            if not points:
+                continue
+            contents = self._contained(points)
+            held |= contents
+            alias = argument.alias
+            if alias is None:
+                continue
+            for letter in alias.before:
+                sets[letter] = sets.get(letter, 0) | points
+            if alias.is_write:
+                written |= points
+            if "*" in alias.after:
+                stored |= points
+            inner = _contained_alias(alias)
+            if inner is not None:
+                for letter in inner.before:
+                    sets[letter] = sets.get(letter, 0) | contents
+                if inner.is_write:
+                    written |= contents
+        if written:
+            self._write(node, written)
+            self._contain(self._containers_of_type(node, schema, written), stored | held)
+        for result, output in zip(schema.returns, node.outputs(), strict=False):
+            if self._is_mutable(output):
+                self._visit_result(output, result.alias, sets, stored, held)
+
+    def _containers_of_type(self, node: Node, schema: FunctionSchema, written: int) -> int:
+        """The written locations that are containers: what is stored into a tensor is copied."""
+        found = 0
+        for argument, value in zip(schema.arguments, node.inputs(), strict=False):
+            if argument.alias is not None and argument.alias.is_write and value.type().kind() != "TensorType":
+                found |= self._points.get(value, 0)
+        return found & written
+
+    def _visit_result(
+        self, output: Value, alias: AliasInfo | None, sets: dict[str, int], stored: int, held: int
+    ) -> None:
+        is_container = output.type().kind() != "TensorType"
+        if alias is None or not alias.before:
+            contents = 0
+            if is_container:
+                contents = stored | held
+                inner = None if alias is None else _contained_alias(alias)
+                if inner is not None:
+                    for letter in inner.before:
+                        contents |= sets.get(letter, 0)
+            self._add_fresh(output, contents)
+            return
+        points = 0
+        for letter in alias.before:
+            if letter == "*":
+                points |= stored | held | self._wildcard(output.type())
+            else:
+                points |= sets.get(letter, 0)
+        if points:
+            self._add(output, points)
+        else:
+            self._add_fresh(output)
+
+
+def _contained_alias(alias: AliasInfo) -> AliasInfo | None:
+    """The marks of a container's elements: those of `Tensor(a)[]`."""
+    contained = alias.contained
+    if not contained:
+        return None
+    return contained[0] if isinstance(contained, (list, tuple)) else contained
+
+
+def _is_inside(node: Node, outer: Node) -> bool:
+    current: Node | None = node
+    while current is not None:
+        if current is outer:
+            return True
+        current = current.owning_block().owning_node()
+    return False
+
+
+def _bits(mask: int) -> Iterable[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low

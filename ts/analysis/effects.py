@@ -1,0 +1,97 @@
+"""What executing a node does besides computing its outputs.
+
+`has_side_effects(node)` is about the outside world (printing, raising, calling): such a node is never removed, moved
+or run at compile time. Writing to tensors and containers is not among them: `ts.analysis.alias` knows which
+values a write can reach. `is_nondeterministic(node)` holds for what gives another result each time.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ts.ir.graph import Node
+
+_SIDE_EFFECTS: Final = frozenset(
+    {
+        "prim::Print",
+        "prim::RaiseException",
+        "prim::SetAttr",
+        "prim::CallFunction",
+        "prim::CallMethod",
+        "prim::PythonOp",
+        "prim::IgnoredPythonOp",
+        "prim::AddStatValue",
+        "prim::TimePoint",
+        "prim::Enter",
+        "prim::Exit",
+        "prim::ReturnStmt",
+        "prim::BreakStmt",
+        "prim::ContinueStmt",
+        "prim::LoopContinuation",
+        "prim::Store",
+        "aten::warn",
+        "aten::save",
+        "aten::manual_seed",
+        "aten::seed",
+        "aten::wait",
+        "prim::fork",
+        "prim::rpc_async",
+        "prim::rpc_sync",
+        "prim::rpc_remote",
+    }
+)
+
+# Nodes of the language itself: no operator record describes them.
+STRUCTURAL: Final = frozenset(
+    {
+        "prim::Constant",
+        "prim::If",
+        "prim::Loop",
+        "prim::ListConstruct",
+        "prim::DictConstruct",
+        "prim::TupleConstruct",
+        "prim::ListUnpack",
+        "prim::TupleUnpack",
+        "prim::TupleIndex",
+        "prim::TupleSlice",
+        "prim::Uninitialized",
+        "prim::CreateObject",
+        "prim::GetAttr",
+        "prim::Load",
+        "prim::Param",
+        "prim::Return",
+        "prim::unchecked_cast",
+        "prim::isinstance",
+        "prim::Closure",
+        "prim::With",
+        "prim::ComprehensionScope",
+    }
+)
+
+
+def has_side_effects(node: Node) -> bool:
+    """Whether `node` itself (not a node in its blocks) acts on the world outside of the function."""
+    kind = node.kind()
+    return kind in _SIDE_EFFECTS or (kind not in STRUCTURAL and _flags(node)[0])
+
+
+def is_nondeterministic(node: Node) -> bool:
+    """Whether running `node` twice may give two results."""
+    return node.kind() not in STRUCTURAL and _flags(node)[1]
+
+
+_flags_by_kind: dict[str, tuple[bool, bool]] = {}
+
+
+def _flags(node: Node) -> tuple[bool, bool]:
+    """(side effect, nondeterministic) of the node's operator; the overloads of one name agree on them."""
+    kind = node.kind()
+    flags = _flags_by_kind.get(kind)
+    if flags is None:
+        operator = node.operator()
+        if operator is None:
+            return False, False
+        record = getattr(operator, "record", None)
+        flags = bool(getattr(record, "side_effect", False)), bool(getattr(record, "nondeterministic", False))
+        _flags_by_kind[kind] = flags
+    return flags

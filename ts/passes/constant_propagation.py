@@ -1,0 +1,228 @@
+"""Constant propagation: run at compile time what depends on constants only.
+
+    %a : int = prim::Constant[value=3]()
+    %b : int = prim::Constant[value=4]()
+    %c : int = aten::mul(%a, %b)           =>    %c : int = prim::Constant[value=12]()
+    %d : bool = aten::gt(%c, %a)
+    %y : int = prim::If(%d)
+      block0():
+        -> (%c)                            =>    (%c instead of %y)
+      block1():
+        -> (%x)
+
+An operator runs if it is deterministic, has no effect outside, and nothing writes to its inputs or results;
+if it fails, it stays, and fails at run time. An if with a constant condition becomes the branch taken, a loop that
+runs no iteration becomes its initial values; outputs of ifs that are the same on both sides, and values
+that a loop carries unchanged, are replaced.
+
+`constant_propagation_immutable_types` folds values of immutable types only, so it needs no alias analysis
+and a second run changes nothing; the frontend uses it. `constant_propagation` folds lists and tensors as
+well.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ts.analysis.alias import AliasDb, is_mutable_type
+from ts.analysis.effects import has_side_effects, is_nondeterministic
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.passes.control_flow import (
+    BODY_INPUTS,
+    LOOP_INPUTS,
+    NOT_CONSTANT,
+    constant_value,
+    inline_block_before,
+)
+from ts.passes.dce import eliminate_dead_code, remove_carried
+from ts.passes.evaluate import NOT_EVALUATED, evaluate
+from ts.passes.log import optimization_allowed, update
+
+_NEVER_FOLDED: Final = frozenset(
+    {
+        "prim::Constant",
+        "prim::Uninitialized",
+        "prim::Closure",
+        "prim::CreateObject",
+        "prim::GetAttr",
+        "prim::unchecked_unwrap_optional",
+        "prim::Load",
+        "aten::dequantize",
+    }
+)
+
+_LARGEST_TENSOR: Final = 1 << 16  # elements; a larger result is computed at run time, not kept in the graph
+
+
+def constant_propagation(graph: Graph) -> bool:
+    """Fold all that is constant, dead code eliminated in the end."""
+    return _run(graph, AliasDb(graph))
+
+
+def constant_propagation_immutable_types(graph: Graph) -> bool:
+    """Fold numbers, strings, tuples of them and the like."""
+    return _run(graph, None)
+
+
+def _run(graph: Graph, aliases: AliasDb | None) -> bool:
+    propagator = _Propagator(graph, aliases)
+    propagator.visit_block(graph.block())
+    if propagator.changed:
+        eliminate_dead_code(graph)
+    return propagator.changed
+
+
+class _Propagator:
+    def __init__(self, graph: Graph, aliases: AliasDb | None) -> None:
+        self._graph = graph
+        self._aliases = aliases
+        self.changed = False
+
+    def visit_block(self, block: Block) -> None:
+        for node in block.nodes():
+            kind = node.kind()
+            if kind == "prim::Constant":
+                continue
+            if kind == "prim::If":
+                self._visit_if(node)
+            elif kind == "prim::Loop":
+                self._visit_loop(node)
+            elif node.blocks():
+                for inner in node.blocks():
+                    self.visit_block(inner)
+            elif all(value.node().kind() == "prim::Constant" for value in node.inputs()) and self._may_fold(
+                node
+            ):
+                self._fold(node)
+
+    # -- operators
+    # -----------------------------------------------------------------------------------------------
+
+    def _may_fold(self, node: Node) -> bool:
+        if node.kind() in _NEVER_FOLDED or not node.outputs():
+            return False
+        if self._aliases is None:
+            if any(is_mutable_type(value.type()) for value in (*node.inputs(), *node.outputs())):
+                return False
+        elif self._aliases.has_writers(node) or any(self._aliases.escapes(value) for value in node.outputs()):
+            return False
+        return not has_side_effects(node) and not is_nondeterministic(node)
+
+    def _fold(self, node: Node) -> None:
+        results = evaluate(node, [constant_value(value) for value in node.inputs()])
+        if results is NOT_EVALUATED or not optimization_allowed("constant_propagation"):
+            return
+        for output, result in zip(node.outputs(), results, strict=True):
+            if _too_large(result):
+                continue
+            with self._graph.inserting_before(node):
+                constant = self._graph.try_insert_constant(result)
+            if constant is None:
+                continue  # a kind of value that has no place in a graph
+            constant.set_type(output.type())
+            update("constant_propagation", lambda o=output, r=result: f"Folding %{o.debug_name()} to {r!r}")
+            output.replace_all_uses_with(constant)
+            self.changed = True
+
+    # -- ifs
+    # -----------------------------------------------------------------------------------------------------
+
+    def _visit_if(self, node: Node) -> None:
+        condition = constant_value(node.input())
+        if condition is not NOT_CONSTANT and optimization_allowed("constant_propagation"):
+            taken = node.blocks()[0 if condition else 1]
+            self.visit_block(taken)
+            update("constant_propagation", lambda: f"Folding if on constant {condition}")
+            inline_block_before(taken, node)
+            for output, value in zip(node.outputs(), taken.outputs(), strict=True):
+                output.replace_all_uses_with(value)
+            node.destroy()
+            self.changed = True
+            return
+        for inner in node.blocks():
+            self.visit_block(inner)
+        self._remove_equal_outputs(node)
+
+    def _remove_equal_outputs(self, node: Node) -> None:
+        """Outputs that are the same value, or equal constants, on both sides."""
+        then_block, else_block = node.blocks()
+        i = 0
+        while i < len(node.outputs()):
+            value = self._common_value(node, then_block.outputs()[i], else_block.outputs()[i])
+            if value is None:
+                i += 1
+                continue
+            node.outputs()[i].replace_all_uses_with(value)
+            node.erase_output(i)
+            then_block.erase_output(i)
+            else_block.erase_output(i)
+            self.changed = True
+
+    def _common_value(self, node: Node, on_true: Value, on_false: Value) -> Value | None:
+        if on_true is on_false:
+            return on_true
+        first, second = on_true.node(), on_false.node()
+        if not same_constant(first, second) or is_mutable_type(on_true.type()):
+            return None
+        with self._graph.inserting_before(node):
+            return self._graph.insert_constant(constant_value(on_true), type=on_true.type())
+
+    # -- loops
+    # ---------------------------------------------------------------------------------------------------
+
+    def _visit_loop(self, node: Node) -> None:
+        trips, condition = (constant_value(value) for value in node.inputs()[:LOOP_INPUTS])
+        never_runs = (trips is not NOT_CONSTANT and trips < 1) or condition is False
+        if never_runs and optimization_allowed("constant_propagation"):
+            for output, initial in zip(node.outputs(), node.inputs()[LOOP_INPUTS:], strict=True):
+                output.replace_all_uses_with(initial)
+            node.destroy()
+            self.changed = True
+            return
+        self.visit_block(node.blocks()[0])
+        self._remove_unchanged_carried(node)
+
+    def _remove_unchanged_carried(self, node: Node) -> None:
+        body = node.blocks()[0]
+        for i in reversed(range(len(node.outputs()))):
+            carried = body.inputs()[i + BODY_INPUTS]
+            if body.outputs()[i + 1] is carried:
+                initial = node.inputs()[i + LOOP_INPUTS]
+                node.outputs()[i].replace_all_uses_with(initial)
+                carried.replace_all_uses_with(initial)
+                remove_carried(node, i)
+                self.changed = True
+
+
+def same_constant(first: Node, second: Node) -> bool:
+    """Whether two nodes are constants of the same type and value."""
+    if first.kind() != "prim::Constant" or second.kind() != "prim::Constant":
+        return False
+    return constant_key(first) == constant_key(second)
+
+
+def constant_key(node: Node) -> tuple[Any, ...]:
+    """A hashable that is equal for constants that may replace each other: -0.0 and 0.0, 1 and True are
+    different."""
+    type = node.output().type()
+    if not node.attribute_names():
+        return (type,)
+    return (
+        type,
+        *((name, node.kind_of(name), _value_key(node.get(name))) for name in node.attribute_names()),
+    )
+
+
+def _value_key(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, str)):
+        return (type(value), value)
+    if isinstance(value, (float, complex)):
+        return (type(value), repr(value))
+    if isinstance(value, tuple):
+        return tuple(_value_key(item) for item in value)
+    return id(value)  # tensors, functions, lists: the same object only
+
+
+def _too_large(value: Any) -> bool:
+    numel = getattr(value, "numel", None)
+    return callable(numel) and numel() > _LARGEST_TENSOR

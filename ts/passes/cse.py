@@ -1,0 +1,93 @@
+"""Common subexpression elimination: compute each thing once.
+
+    %a : int = aten::mul(%x, %y)               %a : int = aten::mul(%x, %y)
+    %b : int = aten::mul(%x, %y)         =>    %c : int = aten::add(%a, %a)
+    %c : int = aten::add(%a, %b)
+
+A node equals an earlier one in its block or a block around it if both have the same kind, inputs,
+attributes and result types, give the same result each time, have no effect, and nothing writes to what they
+read or give.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.analysis.alias import AliasDb, is_mutable_type
+from ts.analysis.effects import has_side_effects, is_nondeterministic
+from ts.ir.graph import Block, Graph, Node
+from ts.passes.constant_propagation import constant_key
+from ts.passes.log import optimization_allowed, update
+
+_Seen = dict[tuple[Any, ...], list[Node]]
+
+
+def eliminate_common_subexpressions(graph: Graph) -> bool:
+    """Replace nodes by equal ones before them."""
+    return _Eliminator(graph).visit(graph.block(), [])
+
+
+class _Eliminator:
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._aliases: AliasDb | None = None  # most programs on numbers never need it
+
+    def visit(self, block: Block, outer: list[_Seen]) -> bool:
+        changed = False
+        seen: _Seen = {}
+        scopes = [seen, *outer]
+        for node in block.nodes():
+            if node.blocks():
+                for inner in node.blocks():
+                    changed |= self.visit(inner, scopes)
+                continue
+            if not node.outputs() or node.kind() == "prim::Uninitialized":
+                continue
+            key = _key(node)
+            candidates = (found for scope in scopes for found in scope.get(key, ()))
+            existing = next((found for found in candidates if self._equal(node, found)), None)
+            if existing is None:
+                if self._may_share(node):
+                    seen.setdefault(key, []).append(node)
+            elif self._may_share(node) and optimization_allowed("cse"):
+                update("cse", lambda node=node: f"Replacing {node}")
+                node.replace_all_uses_with(existing)
+                node.destroy()
+                changed = True
+        return changed
+
+    def _may_share(self, node: Node) -> bool:
+        if has_side_effects(node) or is_nondeterministic(node):
+            return False
+        if any(is_mutable_type(value.type()) for value in (*node.inputs(), *node.outputs())):
+            return not self._alias_db().has_writers(node)
+        return True
+
+    def _equal(self, node: Node, existing: Node) -> bool:
+        """Whether nobody can tell the two results apart: new memory that escapes twice has to be two
+        memories."""
+        if any(is_mutable_type(value.type()) for value in node.outputs()):
+            return self._alias_db().safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())
+        return True
+
+    def _alias_db(self) -> AliasDb:
+        # Replacing a node by an equal one makes values share what they could have shared: the analysis
+        # stays right.
+        if self._aliases is None:
+            self._aliases = AliasDb(self._graph)
+        return self._aliases
+
+
+def _key(node: Node) -> tuple[Any, ...]:
+    kind = node.kind()
+    if kind == "prim::Constant":
+        return (kind, *constant_key(node))
+    names = node.attribute_names()
+    attributes = tuple((name, _hashable(node.get(name))) for name in names) if names else ()
+    return (kind, tuple(map(id, node.inputs())), attributes, tuple(value.type() for value in node.outputs()))
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_hashable, value))
+    return (type(value), value) if isinstance(value, (bool, int, float, str)) else id(value)

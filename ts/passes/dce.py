@@ -1,0 +1,177 @@
+"""Dead code elimination.
+
+A node stays if one of its outputs is needed, if it acts on the outside world, or if it writes to memory
+that a needed value may read. Outputs of ifs and loops that nobody reads are removed with what computes them.
+
+    %y : int = aten::mul(%x, %x)          (gone)
+    %z : int = aten::neg(%x)        =>    %z : int = aten::neg(%x)
+    return (%z)                           return (%z)
+"""
+
+from __future__ import annotations
+
+from ts.analysis.alias import AliasDb, is_mutable_type
+from ts.analysis.effects import has_side_effects
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS
+from ts.passes.log import optimization_allowed, update
+
+
+def eliminate_dead_code(graph: Graph) -> bool:
+    """Remove nodes, and outputs of ifs and loops, that cannot be observed."""
+    return _Eliminator(graph).run()
+
+
+class _Eliminator:
+    """Marks what is needed, starting from the graph's outputs and effects; then sweeps the rest."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._needed: set[Node] = set()
+        self._live: set[Value] = set()
+        self._pending: list[Value] = []
+        self._changed = False
+
+    def run(self) -> bool:
+        writers: list[Node] = []
+        self._mark_effects(self._graph.block(), writers)
+        self._need_all(self._graph.outputs())
+        self._propagate()
+        if writers:
+            self._mark_writers(writers)
+        self._sweep(self._graph.block())
+        return self._changed
+
+    # -- mark
+    # ----------------------------------------------------------------------------------------------------
+
+    def _mark_effects(self, block: Block, writers: list[Node]) -> None:
+        for node in block.nodes():
+            if has_side_effects(node):
+                self._need_node(node)
+            elif _writes(node):
+                writers.append(node)
+            elif node.kind() == "prim::Loop":
+                self._mark_loop(node)
+            for inner in node.blocks():
+                self._mark_effects(inner, writers)
+
+    def _mark_loop(self, loop: Node) -> None:
+        """As in PyTorch's graphs, a loop that computes its condition, or a value for its next iteration,
+        stays."""
+        body = loop.blocks()[0]
+        self._need(body.outputs()[0])
+        for i, carried in enumerate(body.inputs()[BODY_INPUTS:]):
+            if carried.has_uses():
+                self._need(body.outputs()[i + 1])
+
+    def _mark_writers(self, writers: list[Node]) -> None:
+        """A write is needed if what it changes is visible outside, or to a value that is needed."""
+        aliases = AliasDb(self._graph)
+        found = True
+        while found:
+            found = False
+            for node in writers:
+                if node not in self._needed and (
+                    aliases.writes_to_wildcard(node) or aliases.writes_to_alias(node, self._live)
+                ):
+                    self._need_node(node)
+                    self._propagate()
+                    found = True
+
+    def _need_node(self, node: Node) -> None:
+        if node in self._needed:
+            return
+        self._needed.add(node)
+        owner = node.owning_block().owning_node()
+        if owner is not None:
+            self._need_node(owner)
+        kind = node.kind()
+        inputs = node.inputs()
+        self._need_all(inputs)  # of a loop, too: what enters it for nothing goes in a later run
+        if kind not in ("prim::If", "prim::Loop"):
+            for inner in node.blocks():
+                self._need_all(inner.outputs())
+
+    def _need_all(self, values: list[Value]) -> None:
+        for value in values:
+            self._need(value)
+
+    def _need(self, value: Value) -> None:
+        if value not in self._live:
+            self._live.add(value)
+            self._pending.append(value)
+
+    def _propagate(self) -> None:
+        pending = self._pending
+        while pending:
+            value = pending.pop()
+            node = value.node()
+            kind = node.kind()
+            if kind == "prim::Param":
+                self._need_carried(value, node.owning_block())
+                continue
+            self._need_node(node)
+            if kind == "prim::If":
+                for block in node.blocks():
+                    self._need(block.outputs()[value.offset()])
+            elif kind == "prim::Loop":
+                self._need(node.blocks()[0].outputs()[value.offset() + 1])
+
+    def _need_carried(self, value: Value, block: Block) -> None:
+        owner = block.owning_node()
+        if owner is not None and owner.kind() == "prim::Loop" and value.offset() >= BODY_INPUTS:
+            self._need(block.outputs()[value.offset() - BODY_INPUTS + 1])
+
+    # -- sweep
+    # ---------------------------------------------------------------------------------------------------
+
+    def _sweep(self, block: Block) -> None:
+        """Last node first: a node's uses are gone when its turn comes."""
+        for node in reversed(list(block.nodes())):
+            if node not in self._needed:
+                if not optimization_allowed("dce"):
+                    continue
+                update("dce", lambda node=node: f"{node} will be removed")
+                node.destroy()
+                self._changed = True
+                continue
+            kind = node.kind()
+            if kind == "prim::If":
+                self._remove_if_outputs(node)
+            elif kind == "prim::Loop":
+                self._remove_loop_outputs(node)
+            for inner in node.blocks():
+                self._sweep(inner)
+
+    def _remove_if_outputs(self, node: Node) -> None:
+        for i in reversed(range(len(node.outputs()))):
+            if not node.outputs()[i].has_uses():
+                node.erase_output(i)
+                for block in node.blocks():
+                    block.erase_output(i)
+                self._changed = True
+
+    def _remove_loop_outputs(self, node: Node) -> None:
+        body = node.blocks()[0]
+        for i in reversed(range(len(node.outputs()))):
+            if not node.outputs()[i].has_uses() and not body.inputs()[i + BODY_INPUTS].has_uses():
+                remove_carried(node, i)
+                self._changed = True
+
+
+def _writes(node: Node) -> bool:
+    """Whether `node` writes to one of its inputs."""
+    if not any(is_mutable_type(value.type()) for value in node.inputs()):
+        return False
+    schema = node.schema()
+    return schema is not None and schema.is_mutable
+
+
+def remove_carried(loop: Node, i: int) -> None:
+    """Remove the `i`-th carried variable of a loop; neither the output nor the body's input has uses."""
+    body = loop.blocks()[0]
+    loop.erase_output(i)
+    loop.remove_input(i + LOOP_INPUTS)
+    body.erase_input(i + BODY_INPUTS)
+    body.erase_output(i + 1)

@@ -1,0 +1,103 @@
+"""Inlining: calls of scripted functions to their bodies.
+
+    %f : Function = prim::Constant[name="g"]()
+    %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)     (the body of g)
+
+What is copied is the body after `_PREPARE`, in which the callee's own calls are inlined already. Each
+copied node remembers the call that it came from: `node.callstack` holds (function name, place of the call)
+pairs, outermost first. A function that is already being inlined stays a call, so recursion does, and so
+does a body that would let the graph grow past `_LARGEST_GRAPH` nodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ts.ir.graph import Block, CallStack, Graph, Node, Value
+from ts.passes.constant_pooling import constant_pooling
+from ts.passes.constant_propagation import constant_propagation_immutable_types
+from ts.passes.control_flow import nodes_of
+from ts.passes.log import optimization_allowed, update
+from ts.passes.peephole import peephole
+
+_LARGEST_GRAPH: Final = 20_000
+_PREPARE: Final = (peephole, constant_propagation_immutable_types, constant_pooling)
+
+
+def inline(graph: Graph) -> bool:
+    """Replace calls of functions by their bodies."""
+    inliner = _Inliner()
+    return inliner.visit(graph.block())
+
+
+class _Inliner:
+    def __init__(self) -> None:
+        self._bodies: dict[int, Graph | None] = {}  # by id of the function; None while it is prepared
+        self._room = _LARGEST_GRAPH
+
+    def visit(self, block: Block) -> bool:
+        changed = False
+        for node in block.nodes():
+            if node.kind() == "prim::CallFunction":
+                changed |= self._inline_call(node)
+            else:
+                for inner in node.blocks():
+                    changed |= self.visit(inner)
+        return changed
+
+    def _inline_call(self, call: Node) -> bool:
+        callee = called_function(call)
+        body = None if callee is None else self._body(callee)
+        if callee is None or body is None:
+            return False
+        size = sum(1 for _ in nodes_of(body.block()))
+        if size > self._room or not optimization_allowed("inline"):
+            return False
+        self._room -= size
+        update("inline", lambda: f"Inlining {callee.name}")
+        results = _copy_body(body, call, (*call.callstack, (callee.name, call.range)))
+        for output, result in zip(call.outputs(), results, strict=True):
+            name = output.debug_name() if output.has_debug_name() else ""
+            output.replace_all_uses_with(result)
+            if name:
+                result.set_debug_name(name)
+        call.destroy()
+        return True
+
+    def _body(self, callee: Any) -> Graph | None:
+        """The graph to copy for calls of `callee`; None inside of itself."""
+        key = id(callee)
+        if key not in self._bodies:
+            self._bodies[key] = None
+            body: Graph = callee.graph.copy()
+            self.visit(body.block())
+            for run in _PREPARE:
+                run(body)
+            self._bodies[key] = body
+        return self._bodies[key]
+
+
+def called_function(call: Node) -> Any | None:
+    """The function that a `prim::CallFunction` calls, if it has a graph."""
+    function = getattr(call.inputs()[0].type(), "function", None)
+    return function if getattr(function, "graph", None) is not None else None
+
+
+def _copy_body(body: Graph, call: Node, stack: CallStack) -> list[Value]:
+    """Copy the nodes of `body` before `call`; the results are what the body's outputs became."""
+    graph = call.owning_graph()
+    before = call.prev()
+    with graph.inserting_before(call):
+        results = graph.insert_graph(body, call.inputs()[1:])
+    copy = before.next()
+    while copy is not call:
+        _push_callstack(copy, stack)
+        copy = copy.next()
+    return results
+
+
+def _push_callstack(node: Node, stack: CallStack) -> None:
+    node.callstack = (*stack, *node.callstack)
+    for block in node.blocks():
+        for inner in block.nodes():
+            _push_callstack(inner, stack)

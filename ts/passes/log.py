@@ -1,0 +1,103 @@
+"""Logging and limits of passes, switched by environment variables.
+
+    TS_JIT_LOG_LEVEL=dce:>cse        dumps and updates of `dce`; debug output of `cse` as well
+    TS_JIT_OPT_LIMIT=cse=3:dce=10    at most 3 changes by `cse`, 10 by `dce`: bisects a wrong optimisation
+
+PyTorch's names of the variables (`PYTORCH_JIT_LOG_LEVEL`, `PYTORCH_JIT_OPT_LIMIT`) and of its files
+(`dead_code_elimination`) are understood, too. Three levels, by detail: `dump` whole graphs, `update` one
+change, `debug` a pass's reasoning. Lines go to the standard error stream:
+
+    [DUMP dce] After dce:
+    [DUMP dce] graph(%x : int): ...
+
+A message is given as a function, so that nothing is formatted while logging is off. The variables are read
+when this module is imported; `configure` sets the same from a program.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Final, TextIO
+
+DUMP: Final = 0
+UPDATE: Final = 1
+DEBUG: Final = 2
+_LABELS: Final = ("DUMP", "UPDATE", "DEBUG")
+
+# PyTorch's file names, for those who know them by heart.
+_ALIASES: Final = {
+    "dead_code_elimination": "dce",
+    "common_subexpression_elimination": "cse",
+    "inliner": "inline",
+    "exit_transforms": "exit_transform",
+    "alias_analysis": "alias",
+}
+
+_levels: dict[str, int] = {}
+_limits: dict[str, int] = {}
+_stream: TextIO | None = None
+
+
+def configure(levels: str = "", limits: str = "", stream: TextIO | None = None) -> None:
+    """Set what is logged and how much is optimised, in the spelling of the environment variables."""
+    global _stream
+    _levels.clear()
+    _limits.clear()
+    _stream = stream
+    for entry in filter(None, levels.split(":")):
+        name = entry.lstrip(">")
+        _levels[_pass_name(name)] = UPDATE + min(len(entry) - len(name), 1)
+    for entry in filter(None, limits.split(":")):
+        name, _, count = entry.partition("=")
+        _limits[_pass_name(name)] = int(count)
+
+
+def _pass_name(name: str) -> str:
+    stem = name.rpartition("/")[2].removesuffix(".cpp").removesuffix(".py")
+    return _ALIASES.get(stem, stem)
+
+
+def enabled(name: str, level: int = UPDATE) -> bool:
+    """Whether pass `name` logs messages of `level`."""
+    return bool(_levels) and _levels.get(name, -1) >= level
+
+
+def dump(name: str, message: Callable[[], str]) -> None:
+    """Log a whole graph."""
+    _log(name, DUMP, message)
+
+
+def update(name: str, message: Callable[[], str]) -> None:
+    """Log one change of the graph."""
+    _log(name, UPDATE, message)
+
+
+def debug(name: str, message: Callable[[], str]) -> None:
+    """Log why a pass does what it does."""
+    _log(name, DEBUG, message)
+
+
+def _log(name: str, level: int, message: Callable[[], str]) -> None:
+    if enabled(name, level):
+        stream = _stream or sys.stderr
+        for line in message().rstrip("\n").split("\n"):
+            print(f"[{_LABELS[level]} {name}] {line}", file=stream)
+
+
+def optimization_allowed(name: str) -> bool:
+    """Whether pass `name` may make one more change; counts it."""
+    if not _limits or name not in _limits:
+        return True
+    if _limits[name] <= 0:
+        return False
+    _limits[name] -= 1
+    return True
+
+
+def _environment(suffix: str) -> str:
+    return os.environ.get(f"TS_JIT_{suffix}") or os.environ.get(f"PYTORCH_JIT_{suffix}") or ""
+
+
+configure(_environment("LOG_LEVEL"), _environment("OPT_LIMIT"))

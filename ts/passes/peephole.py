@@ -1,0 +1,285 @@
+"""Peephole optimisations: nodes whose result is known, or has a simpler spelling, from the nodes next to them.
+
+    %b : int = aten::mul(%a, %one)                      =>    %a
+    %c : bool = aten::__isnot__(%a, %none)              =>    true, as an int is never None
+    %n : int = aten::len(prim::ListConstruct(%a, %b))   =>    2, if nobody writes to the list
+    %p : bool = prim::If(%q) -> true, false             =>    %q
+
+Only what is exact: `x + 0.0` stays (it turns -0.0 into 0.0), while `x * 1.0` and `x - 0.0` give x.
+Rules are functions by node kind in `_RULES`; each returns the replacement of the node's only output, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ts.analysis.alias import AliasDb
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import BOOL, INT, Type
+from ts.passes.control_flow import NOT_CONSTANT, constant_value
+from ts.passes.log import optimization_allowed, update
+
+
+def peephole(graph: Graph) -> bool:
+    """Apply the rules until none fits; nodes that become unused are left to `dce`."""
+    changed = False
+    rewriter = _Rewriter(graph)
+    while rewriter.visit(graph.block()):
+        changed = True
+        rewriter = _Rewriter(graph)
+    return changed
+
+
+class _Rewriter:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._aliases: AliasDb | None = None
+
+    def visit(self, block: Block) -> bool:
+        changed = False
+        for node in block.nodes():
+            for inner in node.blocks():
+                changed |= self.visit(inner)
+            if node.kind() == "prim::If":
+                changed |= _simplify_if_outputs(self, node)
+                continue
+            rule = _RULES.get(node.kind())
+            if rule is None or not node.output().has_uses():
+                continue
+            replacement = rule(self, node)
+            if replacement is not None and optimization_allowed("peephole"):
+                update("peephole", lambda node=node: f"Replacing {node}")
+                node.output().replace_all_uses_with(replacement)
+                changed = True
+        return changed
+
+    def constant(self, node: Node, value: Any) -> Value:
+        """A new constant before `node`."""
+        with self.graph.inserting_before(node):
+            return self.graph.insert_constant(value)
+
+    def call(self, node: Node, kind: str, inputs: list[Value], type: Type) -> Value:
+        """A new operator call in the place of `node`."""
+        call = self.graph.create(kind, inputs, 1)
+        call.copy_metadata(node)
+        call.insert_before(node)
+        return call.output().set_type(type)
+
+    def is_written(self, value: Value) -> bool:
+        if self._aliases is None:
+            self._aliases = AliasDb(self.graph)
+        return self._aliases.has_writers(value)
+
+
+# -- rules ---------------------------------------------------------------------------------------------------------------
+
+
+def _kind(value: Value) -> str:
+    return value.type().kind()
+
+
+def _is_number(value: Value, number: int) -> bool:
+    constant = constant_value(value)
+    return constant is not NOT_CONSTANT and isinstance(constant, (int, float)) and constant == number
+
+
+def _same_number_type(node: Node) -> bool:
+    """Both operands and the result are ints, or all are floats."""
+    kind = _kind(node.output())
+    return kind in ("IntType", "FloatType") and all(_kind(value) == kind for value in node.inputs()[:2])
+
+
+def _multiply(_: _Rewriter, node: Node) -> Value | None:
+    if not _same_number_type(node):
+        return None
+    left, right = node.inputs()[:2]
+    if _is_number(right, 1):
+        return left
+    return right if _is_number(left, 1) else None
+
+
+def _add(_: _Rewriter, node: Node) -> Value | None:
+    if not _same_number_type(node) or _kind(node.output()) != "IntType":
+        return None  # -0.0 + 0.0 is 0.0
+    left, right = node.inputs()[:2]
+    if _is_number(right, 0):
+        return left
+    return right if _is_number(left, 0) else None
+
+
+def _subtract(_: _Rewriter, node: Node) -> Value | None:
+    if not _same_number_type(node):
+        return None
+    left, right = node.inputs()[:2]
+    zero = constant_value(right)
+    # x - 0.0 is x; x - -0.0 is x + 0.0, which is not.
+    return left if _is_number(right, 0) and str(zero) in ("0", "0.0") else None
+
+
+def _divide(_: _Rewriter, node: Node) -> Value | None:
+    left, right = node.inputs()[:2]
+    return left if _same_number_type(node) and _is_number(right, 1) else None
+
+
+def _floor_divide(_: _Rewriter, node: Node) -> Value | None:
+    left, right = node.inputs()[:2]
+    is_int = _same_number_type(node) and _kind(node.output()) == "IntType"
+    return left if is_int and _is_number(right, 1) else None
+
+
+def _identity(_: _Rewriter, node: Node) -> Value | None:
+    """A conversion to the type that the value has."""
+    value = node.inputs()[0]
+    return value if value.type() == node.output().type() else None
+
+
+def _unwrap(_: _Rewriter, node: Node) -> Value | None:
+    value = node.inputs()[0]
+    return value if value.type().isSubtypeOf(node.output().type()) else None
+
+
+def _not(rewriter: _Rewriter, node: Node) -> Value | None:
+    operand = node.input()
+    negated = operand.node()
+    kind = negated.kind()
+    if _kind(operand) != "BoolType":
+        return None
+    if kind == "aten::__not__" and _kind(negated.input()) == "BoolType":
+        return negated.input()
+    if kind not in _COMPLEMENTS:
+        return None
+    kinds = [_kind(value) for value in negated.inputs()]
+    ordered = kind in ("aten::lt", "aten::le", "aten::gt", "aten::ge")
+    allowed = (
+        ("IntType",) if ordered else ("IntType", "FloatType", "BoolType", "StringType")
+    )  # NaN has no order
+    if operand.use_count() == 1 and all(kind in allowed for kind in kinds):
+        return rewriter.call(node, _COMPLEMENTS[kind], negated.inputs(), BOOL)
+    return None
+
+
+_COMPLEMENTS: Final = {
+    "aten::eq": "aten::ne",
+    "aten::ne": "aten::eq",
+    "aten::lt": "aten::ge",
+    "aten::ge": "aten::lt",
+    "aten::gt": "aten::le",
+    "aten::le": "aten::gt",
+    "aten::__is__": "aten::__isnot__",
+    "aten::__isnot__": "aten::__is__",
+}
+
+
+def _and(_: _Rewriter, node: Node) -> Value | None:
+    return _neutral(node, True)
+
+
+def _or(_: _Rewriter, node: Node) -> Value | None:
+    return _neutral(node, False)
+
+
+def _neutral(node: Node, neutral: bool) -> Value | None:
+    if any(_kind(value) != "BoolType" for value in node.inputs()):
+        return None
+    left, right = node.inputs()
+    for value, other in ((left, right), (right, left)):
+        constant = constant_value(value)
+        if constant is not NOT_CONSTANT:
+            return other if constant is neutral else value
+    return None
+
+
+def _is_none(rewriter: _Rewriter, node: Node) -> Value | None:
+    """`x is None` of a type that is never None, or always."""
+    left, right = node.inputs()
+    if _kind(right) != "NoneType":
+        left, right = right, left
+    if _kind(right) != "NoneType":
+        return None
+    negated = node.kind() == "aten::__isnot__"
+    if _kind(left) == "NoneType":
+        return rewriter.constant(node, not negated)
+    if _kind(left) in _MAY_BE_NONE:
+        return None
+    return rewriter.constant(node, negated)
+
+
+_MAY_BE_NONE: Final = frozenset({"OptionalType", "AnyType", "UnionType", "VarType", "NumberType"})
+
+
+def _length(rewriter: _Rewriter, node: Node) -> Value | None:
+    value = node.input()
+    construct = value.node()
+    if construct.kind() == "prim::ListConstruct" and not rewriter.is_written(value):
+        return rewriter.constant(node, len(construct.inputs()))
+    return None
+
+
+def _get_item(rewriter: _Rewriter, node: Node) -> Value | None:
+    value, index = node.inputs()
+    construct = value.node()
+    if construct.kind() != "prim::ListConstruct":
+        return None
+    position = constant_value(index)
+    items = construct.inputs()
+    if position is NOT_CONSTANT or not -len(items) <= position < len(items) or rewriter.is_written(value):
+        return None
+    return items[position]
+
+
+def _derive_index(rewriter: _Rewriter, node: Node) -> Value | None:
+    """The i-th number of range(start, _, step) is start + i * step."""
+    index, start, step = node.inputs()
+    if not _is_number(step, 1):
+        return None
+    if _is_number(start, 0):
+        return index
+    return rewriter.call(node, "aten::add", [index, start], INT)
+
+
+def _simplify_if_outputs(rewriter: _Rewriter, node: Node) -> bool:
+    """Outputs that are the condition itself, or its opposite."""
+    changed = False
+    then_block, else_block = node.blocks()
+    for output, on_true, on_false in zip(
+        node.outputs(), then_block.outputs(), else_block.outputs(), strict=True
+    ):
+        if _kind(output) != "BoolType" or not output.has_uses():
+            continue
+        values = constant_value(on_true), constant_value(on_false)
+        if values == (True, False):
+            output.replace_all_uses_with(node.input())
+        elif values == (False, True):
+            negation = rewriter.graph.create("aten::__not__", (node.input(),), 1)
+            negation.copy_metadata(node)
+            negation.insert_before(node)
+            output.replace_all_uses_with(negation.output().set_type(BOOL))
+        else:
+            continue
+        changed = True
+    return changed
+
+
+_RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
+    "aten::mul": _multiply,
+    "aten::add": _add,
+    "aten::sub": _subtract,
+    "aten::div": _divide,
+    "aten::floordiv": _floor_divide,
+    "aten::Int": _identity,
+    "aten::Float": _identity,
+    "aten::Bool": _identity,
+    "aten::str": _identity,
+    "prim::unchecked_cast": _identity,
+    "aten::_unwrap_optional": _unwrap,
+    "prim::unchecked_unwrap_optional": _unwrap,
+    "aten::__not__": _not,
+    "aten::__and__": _and,
+    "aten::__or__": _or,
+    "aten::__is__": _is_none,
+    "aten::__isnot__": _is_none,
+    "aten::len": _length,
+    "aten::__getitem__": _get_item,
+    "aten::__derive_index": _derive_index,
+}

@@ -1,0 +1,90 @@
+"""The passes in their order, and what runs them.
+
+`FRONTEND` follows the emitter: SSA, and the cleaning that PyTorch does at the end of compilation, so that `fn.graph`
+has PyTorch's text. `OPTIMIZE` follows on a copy, on the way to bytecode. Each pass is `run(graph) -> bool` (did it
+change the graph?) from a file of its own; to add one is to write the file and its line here.
+
+    run_pipeline(graph, FRONTEND)
+
+After each pass the graph is verified if `TS_JIT_VERIFY=1`, and dumped if the pass is in `TS_JIT_LOG_LEVEL`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from ts.errors import InternalError, TsError
+from ts.ir.graph import Graph
+from ts.ir.verify import verify
+from ts.passes import log
+from ts.passes.canonicalize import canonicalize_outputs
+from ts.passes.canonicalize_loops import canonicalize_modified_loops
+from ts.passes.constant_pooling import constant_pooling
+from ts.passes.constant_propagation import constant_propagation, constant_propagation_immutable_types
+from ts.passes.convert_to_ssa import convert_to_ssa
+from ts.passes.cse import eliminate_common_subexpressions
+from ts.passes.dce import eliminate_dead_code
+from ts.passes.inline import inline
+from ts.passes.loop_invariants import hoist_loop_invariants
+from ts.passes.lower_tuples import lower_simple_tuples
+from ts.passes.normalize_ops import normalize_ops
+from ts.passes.peephole import peephole
+
+Pass = Callable[[Graph], bool]
+
+FRONTEND: Final[Sequence[Pass]] = (
+    convert_to_ssa,
+    canonicalize_modified_loops,
+    normalize_ops,
+    lower_simple_tuples,
+    constant_propagation_immutable_types,
+    constant_pooling,
+    canonicalize_outputs,
+)
+
+OPTIMIZE: Final[Sequence[Pass]] = (
+    inline,
+    lower_simple_tuples,
+    peephole,
+    constant_propagation,
+    eliminate_common_subexpressions,
+    hoist_loop_invariants,
+    constant_pooling,
+    eliminate_dead_code,
+)
+
+_always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")
+
+
+def run_pipeline(graph: Graph, passes: Sequence[Pass], check: bool | None = None) -> bool:
+    """Run `passes` in order on `graph`; `check` overrides whether the graph is verified after each."""
+    changed = False
+    for run in passes:
+        changed |= run_pass(graph, run, check)
+    return changed
+
+
+def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
+    """Run one pass; a failure names it and shows the graph."""
+    name = pass_name(run)
+    try:
+        changed = run(graph)
+        if _always_verify if check is None else check:
+            verify(graph)
+    except InternalError as error:
+        error.pass_name = error.pass_name or name
+        error.graph_text = error.graph_text or str(graph)
+        raise
+    except TsError:
+        raise
+    except Exception as error:
+        raise InternalError(f"{type(error).__name__}: {error}", name, str(graph)) from error
+    log.dump(name, lambda: f"After {run.__name__}:\n{graph}")
+    return changed
+
+
+def pass_name(run: Pass) -> str:
+    """The name that switches know a pass by: its file."""
+    return run.__module__.rpartition(".")[2]
