@@ -28,6 +28,7 @@ from ts._core.ivalue cimport (
     set_none,
     unbox_shallow,
 )
+from ts._core.tagged cimport Py_LeaveRecursiveCall, enter_recursion
 
 
 cdef extern from *:
@@ -601,10 +602,14 @@ cdef bint items_equal(IValue *a, Py_ssize_t m, IValue *b, Py_ssize_t n) except -
     cdef Py_ssize_t i
     if m != n:
         return False
-    for i in range(n):
-        if not values_equal(a + i, b + i):
-            return False
-    return True
+    enter_recursion(b" while containers are compared")
+    try:
+        for i in range(n):
+            if not values_equal(a + i, b + i):
+                return False
+        return True
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 cdef bint values_equal(IValue *a, IValue *b) except -1:
@@ -695,7 +700,11 @@ cdef str core_text(object x):
 
 cdef str items_text(IValue *items, Py_ssize_t n):
     cdef Py_ssize_t i
-    return ", ".join([value_text(items + i) for i in range(n)])
+    enter_recursion(b" while a container is printed")
+    try:
+        return ", ".join([value_text(items + i) for i in range(n)])
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 cdef str value_text(IValue *x):

@@ -38,6 +38,8 @@ from ts._core.container cimport (
     tuple_new,
 )
 
+from ts._core.tagged cimport Py_LeaveRecursiveCall, enter_recursion
+
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
@@ -494,16 +496,14 @@ cpdef TypeSpec infer_spec(object x):
 # ---------------------------------------------------------------- IValue -> Python
 
 cdef object box(IValue *x):
-    if x.tag != TAG_OBJECT:
-        return box_shallow(x)
     cdef object o = box_shallow(x)
-    if type(o) is List:
-        return box_list(<List>o)
-    if type(o) is Tuple:
-        return box_tuple(<Tuple>o)
-    if type(o) is Dict:
-        return box_dict(<Dict>o)
-    return o
+    if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
+        return o
+    enter_recursion(b" while a container is copied")  # an error for a container that holds itself
+    try:
+        return box_list(<List>o) if type(o) is List else (box_tuple(<Tuple>o) if type(o) is Tuple else box_dict(<Dict>o))
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 cdef object box_shallow(IValue *x):

@@ -134,6 +134,14 @@ cdef double complex complex_of(IValue *x) except *:
     return z
 
 
+cdef inline double complex from_parts(double real, double imag) noexcept nogil:
+    """real + imag * 1j, without the nans that the product has where a part is infinite."""
+    cdef double complex z
+    z.real = real
+    z.imag = imag
+    return z
+
+
 cdef inline bint is_complex(IValue *x) noexcept nogil:
     return x.tag == TAG_OBJECT
 
@@ -200,11 +208,12 @@ cdef double gamma(double x) noexcept nogil:
 
 
 cdef double angle_of_real(double x) noexcept nogil:
-    return x if isnan(x) else (3.14159265358979323846 if x < 0 else 0.0)
+    return 3.14159265358979323846 if copysign(1.0, x) < 0 else 0.0
 
 
 cdef double complex clog10(double complex z) noexcept nogil:
-    return clog(z) / 2.302585092994045684
+    cdef double complex w = clog(z)
+    return from_parts(w.real / 2.302585092994045684, w.imag / 2.302585092994045684)
 
 
 cdef int angle(Operator op, IValue *r, const int32_t *at) except -1:
@@ -309,17 +318,35 @@ cdef int modf_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
 
 cdef int to_int(Operator op, IValue *r, const int32_t *at) except -1 nogil:
     cdef IValue *x = &r[at[0]]
-    if is_complex(x):
-        return raise_not_real()
     set_int(&r[at[1]], int_from_float(x.v.f) if x.tag == TAG_FLOAT else x.v.i)
     return 0
 
 
 cdef int to_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
-    if is_complex(&r[at[0]]):
-        return raise_not_real()
     set_float(&r[at[1]], real_of(&r[at[0]]))
     return 0
+
+
+cdef double real_part(IValue *x) except? -1:
+    """Of a complex number that is real."""
+    cdef double complex z = complex_of(x)
+    if z.imag != 0:
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return z.real
+
+
+cdef int scalar_to_int(Operator op, IValue *r, const int32_t *at) except -1:
+    if is_complex(&r[at[0]]):
+        set_int(&r[at[1]], int_from_float(real_part(&r[at[0]])))
+        return 0
+    return to_int(op, r, at)
+
+
+cdef int scalar_to_float(Operator op, IValue *r, const int32_t *at) except -1:
+    if is_complex(&r[at[0]]):
+        set_float(&r[at[1]], real_part(&r[at[0]]))
+        return 0
+    return to_float(op, r, at)
 
 
 cdef int to_bool(Operator op, IValue *r, const int32_t *at) except -1 nogil:
@@ -332,7 +359,7 @@ cdef int to_complex(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int complex_from_parts(Operator op, IValue *r, const int32_t *at) except -1:
-    return set_complex(&r[at[2]], complex(real_of(&r[at[0]]), real_of(&r[at[1]])))
+    return set_complex(&r[at[2]], from_parts(real_of(&r[at[0]]), real_of(&r[at[1]])))
 
 
 # ---------------------------------------------------------------- kernels of two arguments
@@ -434,7 +461,7 @@ cdef int ldexp_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
 
 cdef int polar(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double radius = real_of(&r[at[0]]), angle = real_of(&r[at[1]])
-    return set_complex(&r[at[2]], complex(radius * cos(angle), radius * sin(angle)))
+    return set_complex(&r[at[2]], from_parts(radius * cos(angle), radius * sin(angle)))
 
 
 cdef int range_length_int(Operator op, IValue *r, const int32_t *at) except -1 nogil:
@@ -473,11 +500,8 @@ cdef double complex clog_base(double complex a, double complex b) noexcept nogil
 cdef double complex divide_complex(double complex a, double complex b) noexcept nogil:
     """Division by zero gives infinities and nans of the parts, as floats' does."""
     cdef double square = b.real * b.real + b.imag * b.imag
-    cdef double complex z
     if square == 0.0:
-        z.real = a.real / fabs(b.real)
-        z.imag = a.imag / fabs(b.real)
-        return z
+        return from_parts(a.real / fabs(b.real), a.imag / fabs(b.real))
     return a / b
 
 
@@ -719,10 +743,10 @@ def operators():
             row("aten::Bool.float(float a) -> bool", to_bool, NULL, True),
             row("aten::Int.bool(bool a) -> int", to_int, NULL, True),
             row("aten::Int.float(float a) -> int", to_int, NULL, True),
-            row("aten::Int.Scalar(Scalar a) -> int", to_int),
+            row("aten::Int.Scalar(Scalar a) -> int", scalar_to_int),
             row("aten::Float.bool(bool a) -> float", to_float, NULL, True),
             row("aten::Float.int(int a) -> float", to_float, NULL, True),
-            row("aten::Float.Scalar(Scalar a) -> float", to_float),
+            row("aten::Float.Scalar(Scalar a) -> float", scalar_to_float),
             row("aten::Complex.Scalar(Scalar a) -> complex", to_complex),
             *[
                 row(f"aten::Complex.{x}_{y}({x} x, {y} y) -> complex", complex_from_parts)

@@ -20,6 +20,8 @@ cdef extern from "Python.h":
     void Py_XDECREF(PyObject *o) noexcept nogil
     void Py_INCREF(PyObject *o) noexcept nogil
     void Py_DECREF(PyObject *o) noexcept nogil
+    int Py_EnterRecursiveCall(const char *where) noexcept
+    void Py_LeaveRecursiveCall() noexcept
 
 
 cdef enum Tag:
@@ -101,3 +103,8 @@ cdef inline void set_object(IValue *dst, object x) noexcept:
     """dst := x, with a new reference."""
     Py_INCREF(<PyObject *>x)
     set_object_steal(dst, <PyObject *>x)
+
+
+cdef inline int enter_recursion(const char *where) except -1:
+    """Before a function calls itself through C: RecursionError when too deep.  Pairs with Py_LeaveRecursiveCall."""
+    return -1 if Py_EnterRecursiveCall(where) else 0  # not 0 on failure, whatever its documentation says
