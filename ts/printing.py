@@ -82,8 +82,6 @@ class _FloatFormat:
         shown = flat[np.isfinite(flat) & (flat != 0)]
         if shown.size:
             self._choose(shown)
-        if OPTIONS.sci_mode is not None:
-            self.scientific = OPTIONS.sci_mode
 
     def _choose(self, shown: NDArray[Any]) -> None:
         smallest, largest = float(np.abs(shown).min()), float(np.abs(shown).max())
@@ -91,6 +89,8 @@ class _FloatFormat:
         # In PyTorch a float division: an overflow is infinitely wide a range.
         ratio = largest / smallest if smallest > largest / 1e300 else math.inf
         self.scientific = ratio > 1000.0 or largest > 1e8 or (not self.whole and smallest < 1e-4)
+        if OPTIONS.sci_mode is not None:
+            self.scientific = OPTIONS.sci_mode
         if self.scientific:
             spec, extra = f".{OPTIONS.precision}e", 0
         elif self.whole:

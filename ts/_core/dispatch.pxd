@@ -34,6 +34,7 @@ cdef class Operator:
     cdef list implementations          # Python callables by backend index, bound on first use
     cdef Loops loops                   # inner loops of a pointwise operator, or None
     cdef bint inplace                  # writes its first argument and returns it
+    cdef object schema_                # the parsed schema, where there is no record to hold it
     cdef object signature_             # ts._core.signature.Signature, read on first use
     cdef tuple parameters              # its parameters
     cdef tuple return_specs            # TypeSpec of each result

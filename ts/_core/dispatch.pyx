@@ -76,6 +76,15 @@ cdef object call_silently(object function, tuple args):
 
 # ---------------------------------------------------------------- the operator
 
+cdef object _parse_schema = None
+
+
+def set_schema_parser(parse):
+    """`parse(text)` gives the schema of an operator without a record; the registry sets it."""
+    global _parse_schema
+    _parse_schema = parse
+
+
 cdef class Operator:
     """One overload of one operator: `repr` shows its schema, calling it runs it."""
 
@@ -97,8 +106,12 @@ cdef class Operator:
 
     @property
     def schema(self):
-        """The parsed schema of the record."""
-        return None if self.record is None else self.record.schema
+        """The parsed schema."""
+        if self.record is not None:
+            return self.record.schema
+        if self.schema_ is None:
+            self.schema_ = _parse_schema(self.schema_text)
+        return self.schema_
 
     @property
     def key(self):

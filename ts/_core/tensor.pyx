@@ -164,10 +164,10 @@ cdef bint load_methods() except -1:
     global _methods_loaded
     if _methods_loaded:
         return False
-    _methods_loaded = True
     from ts._core.overload import OverloadSet
     from ts.ops import registry
     install_methods({name: OverloadSet(f"aten::{name}", registry.lookup) for name in registry.methods()})
+    _methods_loaded = True
     return True
 
 
