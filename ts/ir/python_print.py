@@ -53,9 +53,9 @@ _CASTS = {
     "prim::Print": "print",
 }
 _RESERVED_NAMES = """
-    _ inf nan infj nanj ops torch as break class continue def del elif else except exec finally for from global
-    if import in is lambda not or pass print raise return try while with yield and assert True False None
-    uninitialized unchecked_cast CONSTANTS int float bool str list dict tuple annotate isinstance range
+    _ inf nan infj nanj ops torch as break class continue def del elif else except exec finally for from
+    global if import in is lambda not or pass print raise return try while with yield and assert True False
+    None uninitialized unchecked_cast CONSTANTS int float bool str list dict tuple annotate isinstance range
     getattr"""
 _RESERVED = frozenset(_RESERVED_NAMES.split())
 

@@ -157,7 +157,8 @@ def _quote(range: SourceRange, function: str) -> str:
     for index in _line_range(first, min(last, len(lines) - 1)):
         line = lines[index]
         out.append(line)
-        left = max(start - starts[index], len(line) - len(line.lstrip(" ")))
+        left = max(start - starts[index], 0)
+        left += len(line[left:]) - len(line[left:].lstrip(" "))
         right = min(end - starts[index], len(line))
         if right > left:
             out.append(" " * left + "~" * (right - left))
@@ -165,7 +166,8 @@ def _quote(range: SourceRange, function: str) -> str:
     if carets:
         out[carets[-1]] += " <--- HERE"
     out.extend(lines[last + 1 : last + 1 + CONTEXT_LINES])
-    return "\n".join(out) + "\n"
+    text = "\n".join(out)
+    return text if text.endswith("\n") else text + "\n"
 
 
 def _line_range(first: int, last: int) -> range:

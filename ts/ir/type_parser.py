@@ -217,7 +217,7 @@ def read_type(tokens: Tokens, find_class: ClassLookup = ClassType) -> ParsedType
 
 def _containing(own: AliasInfo | None, contained: tuple[AliasInfo, ...]) -> AliasInfo:
     if own is None:
-        return AliasInfo(contained=contained)
+        return AliasInfo(is_write=any(inner.is_write for inner in contained), contained=contained)
     own.contained = contained
     return own
 

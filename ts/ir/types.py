@@ -559,11 +559,17 @@ class FutureType(_CovariantType):
         return f"Future[{self.elem}]"
 
 
-class RRefType(_CovariantType):
+class RRefType(_ElementType):
+    """A value on another process. Invariant."""
+
     __slots__ = ()
 
     def _spell(self) -> str:
         return f"RRef[{self.elem}]"
+
+    @property
+    def annotation_str(self) -> str:
+        return f"RRef[{self.elem.annotation_str}]"
 
 
 class AwaitType(_CovariantType):

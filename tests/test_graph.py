@@ -1,0 +1,151 @@
+"""Graphs: mutation keeps uses right, names follow PyTorch, the text reads back, the verifier finds faults."""
+
+import pytest
+
+from ts.errors import InternalError, ParseError
+from ts.ir import Graph, Source, parse_ir, verify
+from ts.ir.python_print import to_source
+from ts.ir.types import BOOL, INT, ListType
+
+LOOP = """\
+graph(%x.1 : Tensor,
+      %n.1 : int):
+  %2 : bool = prim::Constant[value=1]() # a.py:2:4
+  %3 : int = prim::Constant[value=1]()
+  %x : Tensor = prim::Loop(%n.1, %2, %x.1) # a.py:2:4
+    block0(%i : int, %x.7 : Tensor):
+      %x.3 : Tensor = aten::add(%x.7, %i, %3) # a.py:3:8
+      -> (%2, %x.3)
+   = prim::Print(%x)
+  return (%x)
+"""
+
+
+def test_text_reads_back():
+    """A printed graph reads back as the same text, and so does its copy."""
+    graph = parse_ir(LOOP)
+    verify(graph)
+    assert str(graph) == LOOP
+    assert str(graph.copy()).count("\n") == LOOP.count("\n")
+
+
+@pytest.mark.parametrize(
+    "constant",
+    [
+        'str = prim::Constant[value="a\\n\\"q\\""]',
+        "float = prim::Constant[value=-inf]",
+        "complex = prim::Constant[value=1.-2.j]",
+        "int[] = prim::Constant[value=annotate(List[int], [])]",
+        "Dict(str, int) = prim::Constant[value=annotate(Dict[str, int],{})]",
+        '(int, (float, str)) = prim::Constant[value=(1, (2.5, "a"))]',
+        "(int) = prim::Constant[value=(1,)]",
+        "Tensor = prim::Constant[value={1}]",
+        "Tensor = prim::Constant[value=<Tensor>]",
+        "Long(3) = prim::Constant[value= 1  2  3 [ CPULongType{3} ]]",
+        "Enum<__torch__.Color> = prim::Constant[value=__torch__.Color.RED]",
+        'Function = prim::Constant[name="g"]',
+        "NoneType = prim::Constant",
+    ],
+)
+def test_constants_read_back(constant):
+    """Constants of every type print as they were read."""
+    text = f"graph():\n  %0 : {constant}()\n  return (%0)\n"
+    assert str(parse_ir(text)) == text
+
+
+def test_names():
+    """The newest value has the name; the one before it gets a free suffix."""
+    graph = Graph()
+    a, b, c = (graph.add_input() for _ in range(3))
+    for value in (a, b, c):
+        value.set_debug_name("x")
+    assert [v.debug_name() for v in (a, b, c)] == ["x.1", "x.2", "x"]
+    with pytest.raises(InternalError, match="numbers"):
+        a.set_debug_name("3")
+
+
+def test_uses_follow_mutation():
+    """Inserting, replacing and removing inputs keeps the uses."""
+    graph = Graph()
+    x, y = graph.add_input("x"), graph.add_input("y")
+    node = graph.insert_node(graph.create("foo::f", [x, x, y]))
+    node.insert_input(1, y)
+    assert node.inputs() == [x, y, x, y]
+    node.remove_input(0)
+    assert [(u.user, u.offset) for u in x.uses()] == [(node, 1)]
+    y.replace_all_uses_with(x)
+    assert not y.uses() and sorted(u.offset for u in x.uses()) == [0, 1, 2]
+    verify(graph)
+    node.destroy()
+    assert not x.uses() and list(graph.nodes()) == []
+
+
+def test_iteration_survives_destruction():
+    """A loop over the nodes may destroy the current one."""
+    graph = Graph()
+    for _ in range(5):
+        graph.insert_constant(1)
+    for node in graph.nodes():
+        node.destroy()
+    assert graph.block().is_empty()
+
+
+def test_order():
+    """Order of nodes holds across blocks and after moves."""
+    graph = parse_ir(LOOP)
+    nodes = list(graph.nodes())
+    inner = graph.find_node("aten::add")
+    assert nodes[0].is_before(inner) and inner.is_after(nodes[0]) and inner.is_before(nodes[3])
+    nodes[1].move_before(nodes[0])
+    assert nodes[1].is_before(nodes[0])
+    for _ in range(50):
+        graph.create("foo::f", (), 0).insert_before(nodes[0])
+    verify(graph)
+
+
+def test_insertion_point():
+    """Nodes go before the insertion point, which comes back after `with`."""
+    graph = Graph()
+    last = graph.insert_constant(1).node()
+    with graph.inserting_before(last):
+        first = graph.insert_constant([1, 2]).node()
+    assert list(graph.nodes()) == [first, last]
+    assert first.output().type() == ListType(INT) and first.kind_of("value") == "ival"
+
+
+def test_verifier_finds_faults():
+    """A use before its definition, and a condition that is no bool, are found."""
+    graph = parse_ir(LOOP)
+    graph.find_node("prim::Loop").move_before(next(graph.nodes()))
+    with pytest.raises(InternalError, match="not defined before"):
+        verify(graph)
+    graph = Graph()
+    graph.insert_node(graph.create_if(graph.add_input("c", INT)))
+    with pytest.raises(InternalError, match="condition"):
+        verify(graph)
+    graph.inputs()[0].set_type(BOOL)
+    verify(graph)
+
+
+def test_reader_errors():
+    """An unknown value is reported with its place."""
+    with pytest.raises(ParseError, match="%y is not defined"):
+        parse_ir("graph(%x : Tensor):\n  return (%y)\n")
+
+
+def test_source_text():
+    """A graph prints as source."""
+    assert to_source(parse_ir(LOOP), "f") == (
+        "def f(x: Tensor,\n    n: int) -> Tensor:\n  x0 = x\n  for i in range(n):\n"
+        "    x0 = torch.add(x0, i, 1)\n  print(x0)\n  return x0\n"
+    )
+
+
+def test_highlight():
+    """A range is quoted with two lines around it and a caret line."""
+    source = Source("def f(x):\n    y = x\n    return g(x,\n       y)\n", "a.py", 10)
+    range = source.range_at(3, 11, 4, 9)
+    assert range.location() == "a.py:12:11"
+    assert range.highlight() == (
+        '  File "a.py", line 12\ndef f(x):\n    y = x\n    return g(x,\n           ~~~~\n       y)\n       ~~ <--- HERE\n'
+    )

@@ -1,0 +1,50 @@
+"""Schemas: reading, printing, alias marks, defaults."""
+
+import pytest
+
+from ts.errors import ParseError
+from ts.ir.schema import parse_schema
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+        "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+        "aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
+        "aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)",
+        "aten::items.str(Dict(str, t) self) -> ((str, t)[])",
+        "aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool copy=False) -> Tensor(b|a)",
+        "aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0) -> Tensor",
+        "aten::conv(Tensor x, SymInt[2] stride=[1, 1]) -> (Tensor, Tensor out)",
+        "prim::PythonOp(...) -> ...",
+        "aten::format(str self, ...) -> str",
+        'aten::center(str self, int width, str fillchar=" ") -> str',
+        "aten::f(float eps=1.0000000000000001e-05, float p=2., int? n=None) -> ()",
+        "aten::wait(Future(t) self) -> t",
+        "f(int x, int[] y) -> int",
+    ],
+)
+def test_prints_as_it_was_read(text):
+    """The text of a schema is kept to the letter."""
+    assert str(parse_schema(text)) == text
+
+
+def test_parts():
+    """Names, alias sets, defaults and the types that values have."""
+    schema = parse_schema(
+        "aten::f.out(Tensor(a!) x, ScalarType? d=None, int[2] k=1, *, Tensor(b!)[] o) -> Tensor(a!)"
+    )
+    x, d, k, o = schema.arguments
+    assert (schema.key, schema.name, schema.overload_name) == ("aten::f.out", "aten::f", "out")
+    assert schema.is_mutable and x.is_write and x.alias.before == {"a"}
+    assert (str(d.type), str(d.real_type), d.has_default, d.default) == ("int?", "ScalarType?", True, None)
+    assert (k.default, k.size) == ([1, 1], 2)
+    assert o.kwarg_only and o.is_write and not o.alias.before
+    assert schema.argument_index("k") == 2
+
+
+def test_errors_show_the_place():
+    """Text that does not parse is shown with a caret."""
+    with pytest.raises(ParseError, match="HERE"):
+        parse_schema("aten::f(Tensor 1x) -> Tensor")
