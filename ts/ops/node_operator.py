@@ -1,0 +1,50 @@
+"""The operator of a graph's node, by its kind and the types of its inputs.
+
+The emitter notes the overload that it chose. Nodes that were read from text, made by passes, or whose inputs
+changed, are looked up here: the first overload, in the registry's order, that takes inputs of these types.
+Importing this module installs the lookup behind `Node.operator()`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ir.graph import Node, OperatorLookup
+from ts.ir.schema import FunctionSchema
+from ts.ir.types import Type, match_type_variables, substitute
+
+
+def find_operator(node: Node) -> Any | None:
+    """The operator that `node` applies; None for what is no operator, like `prim::If`."""
+    if node.blocks():
+        return None
+    from ts.ops import registry
+
+    operators = registry.lookup(node.kind())
+    for operator in operators:
+        if _takes(operator.schema, node):
+            return operator
+    return None
+
+
+def _takes(schema: FunctionSchema, node: Node) -> bool:
+    inputs = node.inputs()
+    arguments = schema.arguments
+    if len(inputs) != len(arguments) and not (schema.is_vararg and len(inputs) >= len(arguments)):
+        return False
+    bindings: dict[str, Type] = {}
+    for argument, value in zip(arguments, inputs, strict=False):
+        formal, actual = argument.type, value.type()
+        if formal.has_free_variables():
+            if match_type_variables(formal, actual, bindings) is not True:
+                return False
+            bound = substitute(formal, bindings)
+            if bound is None:
+                return False
+            formal = bound
+        if not actual.isSubtypeOf(formal):
+            return False
+    return True
+
+
+OperatorLookup.find = find_operator
