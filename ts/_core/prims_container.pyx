@@ -681,7 +681,6 @@ cdef list list_rows():
     """Operators on lists of every type."""
     return [
         row("aten::len.t(t[] a) -> int", len_list),
-        row("aten::len.any(Any[] a) -> int", len_list),
         row("aten::__getitem__.t(t[](a) list, int idx) -> t(*)", get_item),
         row("aten::select.t(t[](a) list, int idx) -> t(*)", get_item),
         row("aten::_set_item.t(t[](a!) l, int idx, t(b -> *) el) -> t[](a!)", set_item),
@@ -693,24 +692,21 @@ cdef list list_rows():
         row("aten::clear.t(t[](a!) self) -> ()", clear_list),
         row("aten::reverse.t(t[](a!) self) -> ()", reverse),
         row("aten::copy.t(t[](a) self) -> t[]", copy_list),
-        row("aten::list.t(t[] l) -> t[]", copy_list),
         row("aten::list(str t) -> str[]", characters),
+        row("aten::list.t(t[] l) -> t[]", copy_list),
         row("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]", slice_list),
         row("aten::add.t(t[] a, t[] b) -> t[]", concatenate),
         row("aten::add_.t(t[](a!) self, t[] b) -> t[]", extend_and_return),
         row("aten::mul.left_t(t[] l, int n) -> t[]", repeat_left),
         row("aten::mul.right_(int n, t[] l) -> t[]", repeat_right),
         row("aten::mul_.t(t[](a!) l, int n) -> t[](a!)", repeat_in_place),
-        row("aten::sort.any(t[](a!) self, bool reverse=False) -> ()", sort),
-        row("aten::sorted.any(t[](a) self) -> t[]", sorted_list),
         row("aten::Size(int[] sizes) -> int[]", copy_list),
         row("prim::rangelist(int n) -> int[]", range_list),
         row("aten::sum.int(int[] self) -> int", sum_ints),
-        row("aten::sum.bool(bool[] self) -> int", sum_ints),
         row("aten::sum.float(float[] self) -> float", sum_floats),
         row("aten::sum.complex(complex[] self) -> complex", sum_complex),
+        row("aten::sum.bool(bool[] self) -> int", sum_ints),
         row("aten::__contains__.int_list(int[] l, int item) -> bool", contains),
-        row("aten::__contains__.float_list(float[] l, float item) -> bool", contains),
         row("aten::__contains__.str_list(str[] l, str item) -> bool", contains),
         row("aten::any.str(str[] self) -> bool", any_true),
     ]
@@ -731,10 +727,10 @@ cdef list element_rows(str t):
         rows += [
             row(f"aten::all.{t}({t}[] self) -> bool", all_true),
             row(f"aten::any.{t}({t}[] self) -> bool", any_true),
-            row(f"prim::min.self_{t}({t}[] self) -> {t}", min_item),
-            row(f"prim::max.self_{t}({t}[] self) -> {t}", max_item),
             row(f"prim::min.{t}_list({t}[] l, {t}[] r) -> {t}[]", min_list),
+            row(f"prim::min.self_{t}({t}[] self) -> {t}", min_item),
             row(f"prim::max.{t}_list({t}[] l, {t}[] r) -> {t}[]", max_list),
+            row(f"prim::max.self_{t}({t}[] self) -> {t}", max_item),
         ]
     return rows
 
@@ -756,8 +752,8 @@ cdef list dict_rows(str k):
         row(f"aten::clear.{k}(Dict({k}, t)(a!) self) -> ()", clear),
         row(f"aten::update.{k}(Dict({k}, t)(a!) self, Dict({k}, t)(a!) to_add) -> ()", update),
         row(f"aten::copy.Dict_{k}(Dict({k}, t)(a) self) -> Dict({k}, t)", copy_dict),
-        row(f"aten::dict.Dict_{k}(Dict({k}, t)(a) self) -> Dict({k}, t)", copy_dict),
         row(f"aten::dict.{k}(({k}, tVal)[] inputs) -> Dict({k}, tVal)", dict_from_items),
+        row(f"aten::dict.Dict_{k}(Dict({k}, t)(a) self) -> Dict({k}, t)", copy_dict),
         row(f"aten::keys.{k}(Dict({k}, t) self) -> {k}[](*)", keys),
         row(f"aten::values.{k}(Dict({k}, t) self) -> t[](*)", values),
         row(f"aten::items.{k}(Dict({k}, t) self) -> (({k}, t)[])", items),
@@ -767,9 +763,14 @@ cdef list dict_rows(str k):
 def operators():
     """The operators of this file."""
     rows = list_rows()
+    rows.append(row("aten::dict() -> Dict(str, Tensor)", empty_dict))
     for t in ("int", "float", "bool", "str"):
         rows += element_rows(t)
     for k in ("str", "int", "bool", "float", "complex", "Tensor"):
         rows += dict_rows(k)
-    rows.append(row("aten::dict() -> Dict(str, Tensor)", empty_dict))
-    return rows
+    return rows + [
+        row("aten::sort.any(t[](a!) self, bool reverse=False) -> ()", sort),
+        row("aten::sorted.any(t[](a) self) -> t[]", sorted_list),
+        row("aten::len.any(Any[] a) -> int", len_list),
+        row("aten::__contains__.float_list(float[] l, float item) -> bool", contains),
+    ]

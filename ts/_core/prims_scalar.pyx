@@ -521,9 +521,20 @@ cdef bint ge_real(double a, double b) noexcept nogil: return a >= b
 
 # ---------------------------------------------------------------- families of overloads
 
-cdef str ARITHMETIC = "int float int_float float_int"
-cdef str COMPLEX = "complex complex_int complex_float int_complex float_complex"
-cdef str LOGARITHM = "int_int float_float int_float float_int complex_complex complex_int complex_float int_complex float_complex"
+# Overloads are listed in PyTorch's order, which decides where several match; the Scalars' come last.
+cdef str REALS = "int float int_float float_int"
+cdef str NUMBERS = "int complex float int_complex complex_int float_complex complex_float int_float float_int -"
+cdef str EQUALITY = "bool int complex float int_float float_int float_complex complex_float"
+cdef str POWERS = "int complex float int_float float_int float_complex complex_float Scalar_Scalar"
+cdef str LOGARITHMS = (
+    "int_int float_float complex_complex int_float float_int int_complex complex_int float_complex complex_float Scalar_Scalar"
+)
+
+
+cdef list COMPLEX_PARTS = [
+    pair.split("_")
+    for pair in "int_bool bool_int float_bool bool_float float_int int_float int_int bool_bool float_float".split()
+]
 
 
 cdef list function(str name, FloatUnary real, ComplexUnary of_complex=NULL):
@@ -534,10 +545,10 @@ cdef list function(str name, FloatUnary real, ComplexUnary of_complex=NULL):
     rows = [
         row(f"aten::{name}.int(int a) -> float", real_function, data, True),
         row(f"aten::{name}.float(float a) -> float", real_function, data, True),
-        row(f"aten::{name}.Scalar(Scalar a) -> Scalar", number_function, data),
     ]
     if of_complex != NULL:
         rows.append(row(f"aten::{name}.complex(complex a) -> complex", complex_function, data))
+    rows.append(row(f"aten::{name}.Scalar(Scalar a) -> Scalar", number_function, data))
     return rows
 
 
@@ -612,15 +623,15 @@ cdef list family(str name, str overloads, Binary *data, str result=""):
 cdef list bits(str name, IntBinary function):
     cdef Binary *data = functions(function)
     return [
-        row(f"aten::{name}.int(int a, int b) -> int", int_function, data, True),
         row(f"aten::{name}.bool(bool a, bool b) -> bool", bool_function, data, True),
+        row(f"aten::{name}.int(int a, int b) -> int", int_function, data, True),
     ]
 
 
 cdef list comparison(str name, str overloads, IntCompare of_int, FloatCompare of_real):
     cdef Compare *data = <Compare *>calloc(1, sizeof(Compare))
     data.of_int, data.of_real, data.negate = of_int, of_real, name == "ne"
-    rows = [row(f"aten::{name}(Scalar a, Scalar b) -> bool", compare_numbers, data)]
+    rows = []
     for overload in overloads.split():
         a, b = argument_types(overload)
         schema = f"aten::{name}.{overload}({a} a, {b} b) -> bool"
@@ -630,6 +641,7 @@ cdef list comparison(str name, str overloads, IntCompare of_int, FloatCompare of
             rows.append(row(schema, compare_reals, data, True))
         else:
             rows.append(row(schema, compare_ints, data, True))
+    rows.append(row(f"aten::{name}(Scalar a, Scalar b) -> bool", compare_numbers, data))
     return rows
 
 
@@ -637,20 +649,19 @@ def operators():
     """The operators of this file."""
     return (
         # arithmetic
-        family("aten::add", f"- {ARITHMETIC} {COMPLEX}", functions(add_int, add_real, add_complex))
-        + family("aten::sub", f"- {ARITHMETIC} {COMPLEX}", functions(sub_int, sub_real, sub_complex))
-        + family("aten::mul", f"- {ARITHMETIC} {COMPLEX}", functions(mul_int, mul_real, mul_complex))
-        + family("aten::div", "- int float complex", functions(NULL, divide, divide_complex), "float")
-        + family("aten::floordiv", f"- {ARITHMETIC}", checked(floordiv_int_checked, floordiv_float))
-        + family("aten::remainder", f"- {ARITHMETIC}", checked(mod_int_checked, mod_float))
-        + family("aten::fmod", f"- {ARITHMETIC}", functions(NULL, fmod), "float")
-        + family("aten::mathremainder", f"- {ARITHMETIC}", functions(NULL, remainder), "float")
-        + family("aten::copysign", f"- {ARITHMETIC}", functions(NULL, copysign), "float")
-        + family("aten::atan2", f"Scalar_Scalar {ARITHMETIC}", functions(NULL, atan2), "float")
-        + family("aten::pow", f"Scalar_Scalar {ARITHMETIC} complex complex_float float_complex", power(), "float")
-        + family("aten::log", f"Scalar_Scalar {LOGARITHM}", functions(NULL, log_base, clog_base), "float")
-        + family("prim::min", f"- {ARITHMETIC}", functions(min_int, min_float))
-        + family("prim::max", f"- {ARITHMETIC}", functions(max_int, max_float))
+        family("aten::add", NUMBERS, functions(add_int, add_real, add_complex))
+        + family("aten::sub", NUMBERS, functions(sub_int, sub_real, sub_complex))
+        + family("aten::mul", NUMBERS, functions(mul_int, mul_real, mul_complex))
+        + family("aten::div", "int complex float -", functions(NULL, divide, divide_complex), "float")
+        + family("aten::floordiv", f"{REALS} -", checked(floordiv_int_checked, floordiv_float))
+        + family("aten::remainder", f"{REALS} -", checked(mod_int_checked, mod_float))
+        + family("aten::fmod", f"{REALS} -", functions(NULL, fmod), "float")
+        + family("aten::mathremainder", f"{REALS} -", functions(NULL, remainder), "float")
+        + family("aten::copysign", f"{REALS} -", functions(NULL, copysign), "float")
+        + family("aten::atan2", f"{REALS} Scalar_Scalar", functions(NULL, atan2), "float")
+        + family("aten::pow", POWERS, power(), "float")
+        + family("prim::min", f"{REALS} -", functions(min_int, min_float))
+        + family("prim::max", f"{REALS} -", functions(max_int, max_float))
         + [
             row("aten::divmod.int(int x, int y) -> (int, int)", divmod_int, NULL, True),
             row("aten::divmod.float(float x, float y) -> (float, float)", divmod_float, NULL, True),
@@ -681,12 +692,12 @@ def operators():
             row("aten::__derive_index(int index, int start, int step) -> int", derive_index, NULL, True),
         ]
         # comparison
-        + comparison("eq", f"bool {ARITHMETIC} complex complex_float float_complex", eq_int, eq_real)
-        + comparison("ne", f"bool {ARITHMETIC} complex complex_float float_complex", ne_int, ne_real)
-        + comparison("lt", ARITHMETIC, lt_int, lt_real)
-        + comparison("le", ARITHMETIC, le_int, le_real)
-        + comparison("gt", ARITHMETIC, gt_int, gt_real)
-        + comparison("ge", ARITHMETIC, ge_int, ge_real)
+        + comparison("eq", EQUALITY, eq_int, eq_real)
+        + comparison("ne", EQUALITY, ne_int, ne_real)
+        + comparison("lt", REALS, lt_int, lt_real)
+        + comparison("le", REALS, le_int, le_real)
+        + comparison("gt", REALS, gt_int, gt_real)
+        + comparison("ge", REALS, ge_int, ge_real)
         # math
         + function("acos", acos, cacos)
         + function("acosh", acosh, cacosh)
@@ -698,6 +709,7 @@ def operators():
         + function("cosh", cosh, ccosh)
         + function("exp", exp, cexp)
         + function("log", log, clog)
+        + family("aten::log", LOGARITHMS, functions(NULL, log_base, clog_base), "float")
         + function("log10", log10, clog10)
         + function("sin", sin, csin)
         + function("sinh", sinh, csinh)
@@ -744,13 +756,13 @@ def operators():
             row("aten::Int.bool(bool a) -> int", to_int, NULL, True),
             row("aten::Int.float(float a) -> int", to_int, NULL, True),
             row("aten::Int.Scalar(Scalar a) -> int", scalar_to_int),
-            row("aten::Float.bool(bool a) -> float", to_float, NULL, True),
-            row("aten::Float.int(int a) -> float", to_float, NULL, True),
             row("aten::Float.Scalar(Scalar a) -> float", scalar_to_float),
+            row("aten::Float.int(int a) -> float", to_float, NULL, True),
+            row("aten::Float.bool(bool a) -> float", to_float, NULL, True),
             row("aten::Complex.Scalar(Scalar a) -> complex", to_complex),
             *[
                 row(f"aten::Complex.{x}_{y}({x} x, {y} y) -> complex", complex_from_parts)
-                for x in ("int", "float", "bool") for y in ("int", "float", "bool")
+                for x, y in COMPLEX_PARTS
             ],
         ]
     )
