@@ -14,8 +14,9 @@ from __future__ import annotations
 import importlib
 from importlib.metadata import entry_points
 
-from ts import devices
 from ts.backends.base import Backend
+
+from ts import devices
 
 BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
 _loaded: dict[str, Backend] = {}
@@ -69,6 +70,4 @@ def _load(name: str) -> Backend:
     for entry in entry_points(group="ts.backends", name=name):
         module = entry.load()
         return register(module.backend)
-    raise RuntimeError(
-        f"no backend for device type '{name}' is installed (entry point group 'ts.backends')"
-    )
+    raise RuntimeError(f"no backend for device type '{name}' is installed (entry point group 'ts.backends')")

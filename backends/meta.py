@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
-
 from ts.backends.base import Backend, Kernel
 
 Shape = tuple[int, ...]
@@ -39,10 +38,14 @@ class MetaArray:
 
     __slots__ = ("dtype", "offset", "shape", "strides")
 
-    def __init__(self, shape: Iterable[int], dtype: Any, strides: Shape | None = None, offset: int = 0) -> None:
+    def __init__(
+        self, shape: Iterable[int], dtype: Any, strides: Shape | None = None, offset: int = 0
+    ) -> None:
         self.shape: Shape = tuple(int(n) for n in shape)
         self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self.strides: Shape = strides if strides is not None else dense_strides(self.shape, self.dtype.itemsize)
+        self.strides: Shape = (
+            strides if strides is not None else dense_strides(self.shape, self.dtype.itemsize)
+        )
         self.offset = offset
 
     def __repr__(self) -> str:
@@ -91,7 +94,9 @@ class MetaArray:
         shadow = self._shadow()
         made = make(shadow)
         moved = made.__array_interface__["data"][0] - shadow.__array_interface__["data"][0]
-        return MetaArray(made.shape, self.dtype, made.strides, self.offset + moved // max(self.dtype.itemsize, 1))
+        return MetaArray(
+            made.shape, self.dtype, made.strides, self.offset + moved // max(self.dtype.itemsize, 1)
+        )
 
     def __getitem__(self, key: Any) -> MetaArray:
         items = key if isinstance(key, tuple) else (key,)
@@ -100,7 +105,8 @@ class MetaArray:
         if any(isinstance(item, (MetaArray, np.ndarray, list)) for item in items):
             # Index arrays stand in by the size of the dimension they index: zeros of their shape are in range.
             zeros = tuple(
-                np.broadcast_to(np.intp(0), item.shape) if isinstance(item, MetaArray) else item for item in items
+                np.broadcast_to(np.intp(0), item.shape) if isinstance(item, MetaArray) else item
+                for item in items
             )
             small = as_strided(np.empty(1, np.int8), self.shape, (0,) * self.ndim, writeable=False)
             return MetaArray(small[zeros].shape, self.dtype)
@@ -117,7 +123,11 @@ class MetaArray:
         try:
             return self._view(lambda a: a.reshape(wanted, copy=False))
         except ValueError:
-            empty = as_strided(np.empty(1, np.int8), self.shape, (0,) * self.ndim) if self.size else np.empty(self.shape)
+            empty = (
+                as_strided(np.empty(1, np.int8), self.shape, (0,) * self.ndim)
+                if self.size
+                else np.empty(self.shape)
+            )
             lengths = list(wanted)
             if -1 in lengths:
                 known = 1
@@ -173,7 +183,9 @@ class MetaArray:
 
     # ---- arithmetic between arrays, by the namespace's ufuncs
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any
+    ) -> Any:
         if method == "__call__" and ufunc.signature is None:
             return _elementwise(ufunc, inputs, out[0] if out else None, kwargs.get("dtype"))
         if method == "__call__" and ufunc is np.matmul:
@@ -184,7 +196,9 @@ class MetaArray:
 
 
 def _operator(ufunc: np.ufunc, swapped: bool = False) -> Callable[[MetaArray, Any], Any]:
-    return (lambda a, b: _elementwise(ufunc, (b, a))) if swapped else (lambda a, b: _elementwise(ufunc, (a, b)))
+    return (
+        (lambda a, b: _elementwise(ufunc, (b, a))) if swapped else (lambda a, b: _elementwise(ufunc, (a, b)))
+    )
 
 
 for _name, _ufunc in {
@@ -195,7 +209,12 @@ for _name, _ufunc in {
     setattr(MetaArray, f"__{_name}__", _operator(_ufunc))
     setattr(MetaArray, f"__r{_name}__", _operator(_ufunc, swapped=True))
 for _name, _ufunc in {
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
 }.items():
     setattr(MetaArray, f"__{_name}__", _operator(_ufunc))
 for _name, _unary in {"neg": np.negative, "abs": np.absolute, "invert": np.invert}.items():
@@ -211,7 +230,9 @@ def _shape(x: Any) -> Shape:
     return x.shape if isinstance(x, MetaArray) else np.shape(x)
 
 
-def _elementwise(function: Any, inputs: Sequence[Any], out: MetaArray | None = None, dtype: Any = None) -> Any:
+def _elementwise(
+    function: Any, inputs: Sequence[Any], out: MetaArray | None = None, dtype: Any = None
+) -> Any:
     """The result's shape by broadcasting, its dtype by calling the function on single elements."""
     shape = np.broadcast_shapes(*map(_shape, inputs))
     made = function(*map(_stand_in, inputs), **({} if dtype is None else {"dtype": dtype}))
@@ -237,7 +258,18 @@ class MetaNamespace:
         "sum", "prod", "mean", "std", "var", "max", "min", "amax", "amin", "argmax", "argmin", "any", "all",
         "count_nonzero", "nansum", "nanmean", "ptp", "median",
     )  # fmt: skip
-    _SAME_SHAPE = ("cumsum", "cumprod", "sort", "flip", "roll", "nan_to_num", "clip", "tril", "triu", "real_if_close")
+    _SAME_SHAPE = (
+        "cumsum",
+        "cumprod",
+        "sort",
+        "flip",
+        "roll",
+        "nan_to_num",
+        "clip",
+        "tril",
+        "triu",
+        "real_if_close",
+    )
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(np, name)
@@ -360,7 +392,9 @@ class MetaNamespace:
             raise RuntimeError(f"matmul: {list(a.shape)} and {list(b.shape)} do not fit")
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         rows = a.shape[-2:-1] if a.ndim > 1 else ()
-        return MetaArray((*batch, *rows, *(b.shape[-1:] if columns else ())), np.result_type(a.dtype, b.dtype))
+        return MetaArray(
+            (*batch, *rows, *(b.shape[-1:] if columns else ())), np.result_type(a.dtype, b.dtype)
+        )
 
     def dot(self, a: MetaArray, b: MetaArray) -> MetaArray:
         return self.matmul(a, b)
@@ -389,7 +423,9 @@ class MetaNamespace:
         counts = (repeats,) if isinstance(repeats, int) else tuple(repeats)
         rank = max(len(counts), x.ndim)
         shape = (1,) * (rank - x.ndim) + x.shape
-        return MetaArray([n * c for n, c in zip(shape, (1,) * (rank - len(counts)) + counts, strict=True)], x.dtype)
+        return MetaArray(
+            [n * c for n, c in zip(shape, (1,) * (rank - len(counts)) + counts, strict=True)], x.dtype
+        )
 
 
 namespace = MetaNamespace()

@@ -29,9 +29,6 @@ class device:
     """`device("cuda:1")`, `device("cuda", 1)`, `device(0)` (an accelerator's number), `device(other)`."""
 
     __slots__ = ("index", "type")
-    type: str
-    index: int | None
-
     def __init__(self, type: str | int | device, index: int | None = None) -> None:
         if isinstance(type, device):
             type, index = type.type, type.index
@@ -50,8 +47,8 @@ class device:
         _check_type(type, type)
         if index is not None and index < 0:
             raise RuntimeError(f"Device index must not be negative, got {index}")
-        self.type = type
-        self.index = index
+        self.type: Final = type
+        self.index: Final = index
 
     def __repr__(self) -> str:
         number = "" if self.index is None else f", index={self.index}"

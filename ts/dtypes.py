@@ -192,7 +192,8 @@ class finfo:
 
     def __repr__(self) -> str:
         values = ", ".join(
-            f"{k}={getattr(self, k):g}" for k in ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+            f"{k}={getattr(self, k):g}"
+            for k in ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
         )
         return f"finfo({values}, dtype={self.dtype})"
 
@@ -206,7 +207,7 @@ class iinfo:
                 f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'"
             )
         if type is bool_:
-            raise RuntimeError('"iinfo" not implemented for \'Bool\'')
+            raise RuntimeError("\"iinfo\" not implemented for 'Bool'")
         info = np.iinfo(type.numpy_dtype)
         self.dtype: str = type.name
         self.bits, self.max, self.min = int(info.bits), int(info.max), int(info.min)

@@ -146,7 +146,11 @@ def _vector(values: NDArray[Any], indent: int, form: _Format, summarize: bool) -
     if summarize and not n:
         items = ["..."]
     elif summarize and len(values) > 2 * n:
-        items = [*map(form.text, values[:n].tolist()), " ...", *map(form.text, values[len(values) - n :].tolist())]
+        items = [
+            *map(form.text, values[:n].tolist()),
+            " ...",
+            *map(form.text, values[len(values) - n :].tolist()),
+        ]
     else:
         items = [form.text(v) for v in values.tolist()]
     lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import devices, dtypes
-from ts._core.tensor import Tensor, backend_of, rebind_array, wrap_array
+from ts._core.tensor import Tensor, backend_of, wrap_array
 
 MAX_DIMENSIONS = 64  # NumPy's limit
 
@@ -31,7 +31,11 @@ def tensor(
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(data, Tensor):
         source = data.detach().clone()
-        made = source if wanted is None and device is None else to(source, (device or data.device, wanted or data.dtype), {})
+        made = (
+            source
+            if wanted is None and device is None
+            else to(source, (device or data.device, wanted or data.dtype), {})
+        )
     else:
         made = _placed(host_array(data, wanted), device)
     if requires_grad:
@@ -82,7 +86,9 @@ def from_dlpack(source: Any) -> Tensor:
 
 def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
     """`data` copied into a new NumPy array of the dtype `wanted`, or of the dtype that it implies."""
-    if isinstance(data, (np.ndarray, np.generic)) or (hasattr(data, "__array__") and not isinstance(data, Tensor)):
+    if isinstance(data, (np.ndarray, np.generic)) or (
+        hasattr(data, "__array__") and not isinstance(data, Tensor)
+    ):
         found = np.asarray(data)
         dtypes.from_numpy_dtype(found.dtype)
         return converted_array(found, wanted.numpy_dtype if wanted else found.dtype, copy=True)
@@ -147,7 +153,9 @@ _PLAIN = {bool, int, float, complex}
 def _is_sequence(data: Any) -> bool:
     if isinstance(data, (Tensor, np.ndarray)):
         return data.ndim > 0
-    return hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (dict, np.generic))
+    return (
+        hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (dict, np.generic))
+    )
 
 
 def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> None:
@@ -185,7 +193,7 @@ def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
     except (ValueError, OverflowError):  # nan and infinities
         raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow") from None
     limits = np.iinfo(wanted.numpy_dtype)
-    if number > 2**63 - 1 and wanted is not dtypes.uint64 or number < -(2**63):
+    if (number > 2**63 - 1 and wanted is not dtypes.uint64) or number < -(2**63):
         raise ValueError("Overflow when unpacking long long")
     if number < 0 and not wanted.is_signed and number >= -int(limits.max):
         return number + int(limits.max) + 1  # wraps, as in C
@@ -201,8 +209,10 @@ def legacy(args: tuple[Any, ...], device: Any = None) -> Tensor:
         if isinstance(args[0], Tensor):
             return args[0].detach()
         shape = args[0] if type(args[0]).__name__ == "Size" else None
-        return _placed(np.empty(shape, wanted.numpy_dtype), device) if shape is not None else tensor(
-            args[0], dtype=wanted, device=device
+        return (
+            _placed(np.empty(shape, wanted.numpy_dtype), device)
+            if shape is not None
+            else tensor(args[0], dtype=wanted, device=device)
         )
     return _placed(np.empty(args if args else (0,), wanted.numpy_dtype), device)
 

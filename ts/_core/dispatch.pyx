@@ -14,7 +14,7 @@ Pointwise operators first try `ts._core.pointwise`.  Only Tensor arguments are l
 a number where the schema says Tensor reaches the kernel as a number, and promotes as one.
 """
 
-from contextlib import nullcontext
+from collections import namedtuple
 
 import numpy as np
 
@@ -290,8 +290,6 @@ cdef object run(Operator op, list args):
     cdef Py_ssize_t i, n = len(args)
     cdef int backend = -1
     cdef int device = -1
-    cdef list values
-    cdef bint on_cpu = True
     cdef Tensor t
     if op.signature_ is None:
         read_signature(op)
@@ -402,7 +400,40 @@ cdef object wrapped(Operator op, object result, list args):
         return wrapped_one(returns[0], result, args)
     if len(result) != op.nrets:
         raise RuntimeError(f"kernel of {op.key} gave {len(result)} results, its schema says {op.nrets}")
-    return tuple([wrapped_one(returns[i], result[i], args) for i in range(op.nrets)])
+    values = [wrapped_one(returns[i], result[i], args) for i in range(op.nrets)]
+    return results_class(op)(values)
+
+
+cdef dict _results_classes = {}
+
+
+cdef object results_class(Operator op):
+    """The class of several results: a tuple, with PyTorch's names where the schema has them."""
+    names = tuple([r.name for r in op.signature_.returns])
+    if not all(names):
+        return tuple
+    key = (op.name, names)
+    found = _results_classes.get(key)
+    if found is None:
+        title = op.name.rpartition("::")[2]
+        base = namedtuple(title, names)
+        found = _results_classes[key] = type(
+            title, (base,), {"__slots__": (), "__new__": _from_values, "__repr__": _results_text, "__reduce__": _reduce_plain}
+        )
+    return found
+
+
+def _from_values(cls, values):
+    return tuple.__new__(cls, values)
+
+
+def _reduce_plain(results):
+    return tuple, (tuple(results),)
+
+
+def _results_text(results):
+    fields = ",\n".join([f"{name}={value!r}" for name, value in zip(results._fields, results)])
+    return f"torch.return_types.{type(results).__name__}(\n{fields})"
 
 
 cdef object wrapped_one(object declared, object result, list args):

@@ -36,7 +36,9 @@ def put(x: Tensor, index: Any, value: Any) -> None:
             raise TypeError(f"can't assign a {type(value).__name__} to a {x.type()}")
         value = construct.tensor(value, device=x.device)
     if x.requires_grad and x.is_leaf:
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation."
+        )
     source = construct.moved(value, x.device)
     if not arrays:
         target = wrap_array(view)

@@ -400,8 +400,3 @@ def overloads(str name not None):
         found.load()
         _sets[name] = found
     return found
-
-
-def forget():
-    """Look all overloads up again: operators were registered."""
-    _sets.clear()

@@ -47,6 +47,7 @@ class Return:
 
     kind: str
     alias_of: int
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +144,24 @@ def _parameter(text: str, keyword_only: bool) -> Parameter:
     if size is not None and isinstance(value, int):
         value = [value] * size
     return Parameter(
-        name, kind.replace("SymInt", "int"), optional, size, value, bool(has_default), keyword_only, alias, written
+        name,
+        kind.replace("SymInt", "int"),
+        optional,
+        size,
+        value,
+        bool(has_default),
+        keyword_only,
+        alias,
+        written,
     )
 
 
 def _return(text: str, written: dict[str, int]) -> Return:
     kind, alias, marked = _unmarked(text)
-    kind = kind.split(" ")[0] if not kind.startswith(("(", "Dict")) else kind
-    return Return(kind.replace("SymInt", "int"), written.get(alias, -1) if marked else -1)
+    name = ""
+    if kind[-1] not in ")]?" and " " in kind:  # "Tensor values"; the comma types have blanks too
+        kind, _, name = kind.rpartition(" ")
+    return Return(kind.replace("SymInt", "int"), written.get(alias, -1) if marked else -1, name)
 
 
 def _unmarked(type_text: str) -> tuple[str, str, bool]:

@@ -27,6 +27,7 @@ cnp.import_array()
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         PyObject *tp_dict
+        const char *tp_name
     void PyType_Modified(type t)
 
 
@@ -164,9 +165,9 @@ cdef bint load_methods() except -1:
     global _methods_loaded
     if _methods_loaded:
         return False
-    from ts._core.overload import OverloadSet
+    from ts._core.overload import overloads
     from ts.ops import registry
-    install_methods({name: OverloadSet(f"aten::{name}", registry.lookup) for name in registry.methods()})
+    install_methods({name: overloads(name) for name in registry.methods()})
     _methods_loaded = True
     return True
 
@@ -785,5 +786,7 @@ cdef class Tensor:
             return binary("gt", self, other)
         return binary("ge", self, other)
 
+
+(<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give
 
 from ts._core import construct, indexing  # they import the class above
