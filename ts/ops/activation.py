@@ -1,0 +1,215 @@
+"""Activations and softmax.
+
+In: an array and the activation's constants; out: an array of the same shape and dtype.
+Constants arrive as Python numbers and take the array's dtype.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+from ts.ops.unary import SAME
+
+Array = rules.Array
+
+
+def _floating(name: str, x: Array) -> Array:
+    if rules.CATEGORY_OF[x.dtype] < rules.FLOATING:
+        rules.refuse(f"{name}_cpu", x.dtype)
+    return x
+
+
+def _sigmoid(xp: Any, x: Array) -> Array:
+    if x.dtype.kind == "c":
+        return 1 / (1 + xp.exp(-x))
+    small = xp.exp(-xp.abs(x))
+    return xp.where(x >= 0, 1 / (1 + small), small / (1 + small))
+
+
+def _softplus(xp: Any, x: Array) -> Array:
+    return xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(x, 0)
+
+
+@op(
+    "aten::relu(Tensor self) -> Tensor",
+    inplace=True, out="out", promotion=SAME, ufunc="relu", cuda="max(a, 0)",
+)
+def _relu(xp: Any, self: Array) -> Array:
+    if self.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
+    return xp.maximum(self, xp.zeros((), self.dtype))
+
+
+@op("aten::relu6(Tensor self) -> Tensor", inplace=True, where="f")
+def _relu6(xp: Any, self: Array) -> Array:
+    return rules.cast(xp, xp.clip(self, 0, 6), self.dtype)
+
+
+@op(
+    "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+    inplace=True, out="out", where="f",
+)
+def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Array:
+    return rules.cast(xp, xp.clip(self, min_val, max_val), self.dtype)
+
+
+@op(
+    "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+    inplace=True, out="out", where="f", cuda="a > 0 ? a : a * alpha",
+)
+def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
+    return rules.cast(xp, xp.where(self > 0, self, self * negative_slope), self.dtype)
+
+
+@op("aten::prelu(Tensor self, Tensor weight) -> Tensor")
+def _prelu(xp: Any, self: Array, weight: Array) -> Array:
+    if weight.size > 1 and self.ndim > 1:
+        weight = weight.reshape([-1 if d == 1 else 1 for d in range(self.ndim)])
+    elif weight.ndim and self.ndim == 0:
+        weight = weight.reshape(())
+    return xp.where(self > 0, self, self * weight)
+
+
+@op(
+    "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+    inplace=True, out="out", where="f",
+)
+def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Array:
+    negative = xp.expm1(xp.minimum(_floating("elu", self), 0) * input_scale) * alpha
+    return rules.cast(xp, xp.where(self > 0, self, negative) * scale, self.dtype)
+
+
+@op("aten::celu(Tensor self, Scalar alpha=1.) -> Tensor", inplace=True, out="out")
+def _celu(xp: Any, self: Array, alpha: Any = 1.0) -> Array:
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _elu(xp, self, alpha, 1.0, 1.0 / alpha)
+
+
+@op("aten::selu(Tensor self) -> Tensor", inplace=True)
+def _selu(xp: Any, self: Array) -> Array:
+    return _elu(xp, self, 1.6732632423543772, 1.0507009873554805)
+
+
+@op(
+    'aten::gelu(Tensor self, *, str approximate="none") -> Tensor',
+    inplace=True, out="out", where="f",
+)
+def _gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
+    x = rules.cast(xp, _floating("gelu", self), rules.opmath(self.dtype))
+    if approximate == "tanh":
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+        return rules.cast(xp, 0.5 * x * (1 + xp.tanh(inner)), self.dtype)
+    if approximate != "none":
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return rules.cast(xp, 0.5 * x * (1 + rules.special_functions(xp).erf(x * math.sqrt(0.5))), self.dtype)
+
+
+@op("aten::silu(Tensor self) -> Tensor", inplace=True, out="out", where="f")
+def _silu(xp: Any, self: Array) -> Array:
+    return self * _sigmoid(xp, _floating("silu", self))
+
+
+@op("aten::mish(Tensor self) -> Tensor", inplace=True, out="out", where="f")
+def _mish(xp: Any, self: Array) -> Array:
+    return self * xp.tanh(_softplus(xp, _floating("mish", self)))
+
+
+@op("aten::hardswish(Tensor self) -> Tensor", inplace=True, out="out", where="f")
+def _hardswish(xp: Any, self: Array) -> Array:
+    return rules.cast(xp, self * xp.clip(_floating("hardswish", self) + 3, 0, 6) / 6, self.dtype)
+
+
+@op("aten::hardsigmoid(Tensor self) -> Tensor", inplace=True, out="out", where="f")
+def _hardsigmoid(xp: Any, self: Array) -> Array:
+    return rules.cast(xp, xp.clip(_floating("hardsigmoid", self) + 3, 0, 6) / 6, self.dtype)
+
+
+@op("aten::log_sigmoid(Tensor self) -> Tensor", out="out", where="f")
+def _log_sigmoid(xp: Any, self: Array) -> Array:
+    return -_softplus(xp, -_floating("log_sigmoid", self))
+
+
+@op("aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", out="out", where="f")
+def _softplus_op(xp: Any, self: Array, beta: Any = 1, threshold: Any = 20) -> Array:
+    scaled = _floating("softplus", self) * beta
+    return rules.cast(xp, xp.where(scaled > threshold, self, _softplus(xp, scaled) / beta), self.dtype)
+
+
+@op("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", out="out", where="f")
+def _softshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    shrunk = xp.where(self > lambd, self - lambd, xp.where(self < -lambd, self + lambd, 0))
+    return rules.cast(xp, shrunk, self.dtype)
+
+
+@op("aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", out="out")
+def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
+    return xp.where((self >= -lambd) & (self <= lambd), xp.zeros((), self.dtype), self)
+
+
+@op(
+    "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+    inplace=True, out="out", where="f",
+)
+def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
+    return xp.where(self <= threshold, rules.cast(xp, value, self.dtype), self)
+
+
+@op("aten::glu(Tensor self, int dim=-1) -> Tensor", out="out", where="f")
+def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
+    if self.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    axis = rules.wrap_dim(dim, self.ndim)
+    if self.shape[axis] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {self.shape[axis]}")
+    left, right = xp.split(self, 2, axis)
+    return left * _sigmoid(xp, right)
+
+
+# ---------------------------------------------------------------------------------------- softmax
+
+
+def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool) -> Array:
+    """exp(x) / sum(exp(x)) along `dim`, or its logarithm, from the largest element down."""
+    target = rules.dtype_from(dtype, self.dtype)
+    if rules.CATEGORY_OF[target] < rules.FLOATING:
+        rules.refuse("log_softmax_lastdim_kernel_impl" if log else "softmax_lastdim_kernel_impl", target)
+    axis = rules.wrap_dim(dim, self.ndim)
+    if self.ndim == 0:
+        return xp.full((), 0.0 if log else 1.0, dtype=target)
+    x = rules.cast(xp, self, rules.opmath(target))
+    if not x.size:
+        return rules.cast(xp, x, target)
+    shifted = x - xp.max(x, axis=axis, keepdims=True)
+    raised = xp.exp(shifted)
+    total = xp.sum(raised, axis=axis, keepdims=True)
+    return rules.cast(xp, shifted - xp.log(total) if log else raised / total, target)
+
+
+@op("aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out="int_out")
+@op("aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
+    return softmax_kernel(xp, self, dim, dtype, False)
+
+
+@op("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out="int_out")
+@op("aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")
+def _log_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
+    return softmax_kernel(xp, self, dim, dtype, True)
+
+
+@op(
+    "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)"
+    " -> Tensor",
+    where="f",
+)
+def _softmax_backward(xp: Any, grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
+    weighted = grad_output * output
+    axis = rules.wrap_dim(dim, output.ndim)
+    total = xp.sum(weighted, axis=axis, keepdims=True) if output.ndim else weighted
+    return weighted - output * total

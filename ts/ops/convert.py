@@ -1,0 +1,92 @@
+"""Copies, conversions of dtype, and facts about a tensor.
+
+In: an array and what it should become; out: the array itself where nothing changes, else a copy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+@op("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", out="out")
+def _clone(xp: Any, self: Array, memory_format: int | None = None) -> Array:
+    return self.copy("K") if memory_format in (None, 1) else self.copy()
+
+
+@op("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", where="m")
+def _contiguous(xp: Any, self: Array, memory_format: int = 0) -> Array:
+    return xp.ascontiguousarray(self).reshape(self.shape)
+
+
+@op("aten::type_as(Tensor self, Tensor other) -> Tensor", where="m")
+def _type_as(xp: Any, self: Array, other: Array) -> Array:
+    return rules.cast(xp, self, other.dtype)
+
+
+@op("aten::is_nonzero(Tensor self) -> bool")
+def _is_nonzero(xp: Any, self: Array) -> bool:
+    if self.size != 1:
+        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+    return bool(self)
+
+
+@op("aten::is_floating_point(Tensor self) -> bool")
+def _is_floating_point(xp: Any, self: Array) -> bool:
+    return rules.category(self) == rules.FLOATING
+
+
+@op("aten::is_complex(Tensor self) -> bool")
+def _is_complex(xp: Any, self: Array) -> bool:
+    return bool(self.dtype.kind == "c")
+
+
+@op("aten::is_signed(Tensor self) -> bool")
+def _is_signed(xp: Any, self: Array) -> bool:
+    return self.dtype.kind not in "bu"
+
+
+@op("aten::is_same_size(Tensor self, Tensor other) -> bool")
+def _is_same_size(xp: Any, self: Array, other: Array) -> bool:
+    return bool(self.shape == other.shape)
+
+
+@op("aten::numel(Tensor self) -> int", where="")
+def _numel(xp: Any, self: Array) -> int:
+    return int(self.size)
+
+
+
+
+@op("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", where="m")
+def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
+    extra = self.ndim - len(size)
+    if extra < 0:
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.")
+    axes = tuple(range(extra)) + tuple(
+        extra + i for i, n in enumerate(size) if n == 1 and self.shape[extra + i] != 1
+    )
+    result = xp.sum(self, axis=axes, keepdims=True, dtype=self.dtype) if axes else self
+    return result.reshape(size)
+
+
+@op("aten::result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType", where="f")
+@op("aten::result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType", where="f")
+@op("aten::result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType", where="f")
+@op("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType", where="f")
+def _result_type(xp: Any, tensor: Any, other: Any) -> int:
+    return rules.CODE_OF[rules.result_type(tensor, other)]
+
+
+@op("aten::can_cast(ScalarType from_, ScalarType to) -> bool", where="f")
+def _can_cast(xp: Any, from_: int, to: int) -> bool:
+    return rules.can_cast(rules.DTYPE_OF[from_], rules.DTYPE_OF[to])
+
+
+@op("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType", where="f")
+def _promote_types(xp: Any, type1: int, type2: int) -> int:
+    return rules.CODE_OF[rules.promote_types(rules.DTYPE_OF[type1], rules.DTYPE_OF[type2])]

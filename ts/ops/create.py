@@ -1,0 +1,346 @@
+"""Creation: arrays from shapes, ranges and other arrays' shapes.
+
+In: sizes, a ScalarType or None (the default dtype), layout, device, pin_memory; out: a new array.
+The dispatcher chooses the backend from the device argument, so kernels see only its namespace.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+def _size(size: Sequence[int]) -> tuple[int, ...]:
+    shape = tuple(int(n) for n in size)
+    if any(n < 0 for n in shape):
+        bad = next(n for n in shape if n < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {bad}: {list(shape)}")
+    return shape
+
+
+@op(
+    "aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+@op(
+    "aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?"
+    " device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    where="f",
+)
+def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
+    return xp.zeros(_size(size), dtype=rules.dtype_from(dtype))
+
+
+@op(
+    "aten::ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _ones(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
+    return xp.ones(_size(size), dtype=rules.dtype_from(dtype))
+
+
+@op(
+    "aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _full(xp: Any, size: Sequence[int], fill_value: Any, dtype: int | None = None, *_: Any) -> Array:
+    target = rules.dtype_from(dtype, rules.number_dtype(fill_value))
+    return xp.full(_size(size), rules.cast(xp, fill_value, target), dtype=target)
+
+
+@op(
+    "aten::empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? "
+    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _empty_strided(xp: Any, size: Sequence[int], stride: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
+    target = rules.dtype_from(dtype)
+    count = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
+    flat = xp.zeros(count, dtype=target)
+    return xp.lib.stride_tricks.as_strided(flat, _size(size), [s * target.itemsize for s in stride])
+
+
+@op(
+    "aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? "
+    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _empty_permuted(xp: Any, size: Sequence[int], physical_layout: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
+    inverse = sorted(range(len(physical_layout)), key=lambda i: physical_layout[i])
+    return xp.zeros([size[i] for i in physical_layout], dtype=rules.dtype_from(dtype)).transpose(inverse)
+
+
+@op(
+    "aten::zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    where="f",
+)
+@op(
+    "aten::empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    where="f",
+)
+def _zeros_like(xp: Any, self: Array, dtype: int | None = None, *_: Any) -> Array:
+    return xp.zeros_like(self, dtype=rules.dtype_from(dtype, self.dtype))
+
+
+@op(
+    "aten::ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    where="f",
+)
+def _ones_like(xp: Any, self: Array, dtype: int | None = None, *_: Any) -> Array:
+    return xp.ones_like(self, dtype=rules.dtype_from(dtype, self.dtype))
+
+
+@op(
+    "aten::full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    where="f",
+)
+def _full_like(xp: Any, self: Array, fill_value: Any, dtype: int | None = None, *_: Any) -> Array:
+    target = rules.dtype_from(dtype, self.dtype)
+    return xp.full_like(self, rules.cast(xp, fill_value, target), dtype=target)
+
+
+@op(
+    "aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="m",
+)
+@op(
+    "aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="m",
+)
+def _new_zeros(xp: Any, self: Array, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
+    return xp.zeros(_size(size), dtype=rules.dtype_from(dtype, self.dtype))
+
+
+@op(
+    "aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="m",
+)
+def _new_ones(xp: Any, self: Array, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
+    return xp.ones(_size(size), dtype=rules.dtype_from(dtype, self.dtype))
+
+
+@op(
+    "aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout?"
+    " layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="m",
+)
+def _new_full(xp: Any, self: Array, size: Sequence[int], fill_value: Any, dtype: int | None = None, *_: Any) -> Array:
+    target = rules.dtype_from(dtype, self.dtype)
+    return xp.full(_size(size), rules.cast(xp, fill_value, target), dtype=target)
+
+
+@op(
+    "aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="m",
+)
+def _new_empty_strided(
+    xp: Any, self: Array, size: Sequence[int], stride: Sequence[int], dtype: int | None = None, *_: Any
+) -> Array:
+    return _empty_strided(xp, size, stride, rules.CODE_OF[self.dtype] if dtype is None else dtype)
+
+
+@op(
+    "aten::scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _scalar_tensor(xp: Any, s: Any, dtype: int | None = None, *_: Any) -> Array:
+    return rules.cast(xp, s, rules.dtype_from(dtype))
+
+
+# ---------------------------------------------------------------------------------------- ranges
+
+
+def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -> Array:
+    """start, start + step ... before `end`; integers give int64."""
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (step > 0 and start > end) or (step < 0 and start < end):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    whole = all(isinstance(x, int) for x in (start, end, step))
+    target = rules.dtype_from(dtype, rules.INT64 if whole else None)
+    if target.kind in "iu":
+        start, end, step = int(start), int(end), int(step)
+        count = max(-(-(end - start) // step), 0)
+        return (start + xp.arange(count, dtype=rules.INT64) * step).astype(target)
+    count = max(math.ceil((end - start) / step), 0)
+    wide = rules.DOUBLE
+    return rules.cast(xp, start + xp.arange(count, dtype=wide) * step, target)
+
+
+@op(
+    "aten::arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _arange(xp: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
+    return arange_kernel(xp, 0, end, 1, dtype)
+
+
+@op(
+    "aten::arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _arange_start(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
+    return arange_kernel(xp, start, end, 1, dtype)
+
+
+@op(
+    "aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
+    return arange_kernel(xp, start, end, step, dtype)
+
+
+@op(
+    "aten::range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
+    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
+    return arange_kernel(xp, start, end + (step if (end - start) % step == 0 else 0), step, dtype)
+
+
+def _number(x: Any) -> Any:
+    return x if isinstance(x, (int, float, complex)) else x.item()
+
+
+def _line(xp: Any, start: Any, end: Any, steps: int, dtype: int | None) -> tuple[Array, rules.DType]:
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    given = [x.dtype if not isinstance(x, (int, float, complex)) else rules.number_dtype(x) for x in (start, end)]
+    kinds = [rules.CATEGORY_OF[d] for d in given]
+    natural = rules.complex_dtype(rules.default_dtype()) if rules.COMPLEX in kinds else rules.default_dtype()
+    target = rules.dtype_from(dtype, natural)
+    a, b = _number(start), _number(end)
+    if target.kind in "iu":
+        a, b = int(a), int(b)
+    wide = rules.CDOUBLE if target.kind == "c" else rules.DOUBLE
+    if steps == 1:
+        return xp.full(1, a, dtype=wide), target
+    # From both ends towards the middle, so that both ends are exact.
+    at = xp.arange(steps)
+    single = target.kind in "iu"
+    step = (b - a) / (steps - 1) if steps > 1 else 0
+    if single:
+        step = float(xp.asarray(step, dtype=rules.FLOAT))
+    low, high = a + step * at, b - step * (steps - 1 - at)
+    return xp.where(at < steps // 2, low, high).astype(wide), target
+
+
+@op(
+    "aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
+    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+@op(
+    "aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+@op(
+    "aten::linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+@op(
+    "aten::linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = None, *_: Any) -> Array:
+    line, target = _line(xp, start, end, steps, dtype)
+    return rules.cast(xp, line, target)
+
+
+@op(
+    "aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+@op(
+    "aten::logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType?"
+    " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+@op(
+    "aten::logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType?"
+    " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+@op(
+    "aten::logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType?"
+    " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _logspace(xp: Any, start: Any, end: Any, steps: int, base: float = 10.0, dtype: int | None = None, *_: Any) -> Array:
+    line, target = _line(xp, start, end, steps, dtype)
+    power = xp.power(xp.asarray(base, dtype=line.dtype), line)
+    return rules.cast(xp, power, target)
+
+
+@op(
+    "aten::eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+    "pin_memory=None) -> Tensor",
+    where="f",
+)
+def _eye(xp: Any, n: int, dtype: int | None = None, *_: Any) -> Array:
+    return xp.eye(*_size([n]), dtype=rules.dtype_from(dtype))
+
+
+@op(
+    "aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _eye_m(xp: Any, n: int, m: int, dtype: int | None = None, *_: Any) -> Array:
+    return xp.eye(*_size([n, m]), dtype=rules.dtype_from(dtype))
+
+
+@op(
+    "aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _tril_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | None = 4, *_: Any) -> Array:
+    return xp.stack(xp.tril_indices(row, offset, col)).astype(rules.dtype_from(dtype, rules.INT64))
+
+
+@op(
+    "aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+def _triu_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | None = 4, *_: Any) -> Array:
+    return xp.stack(xp.triu_indices(row, offset, col)).astype(rules.dtype_from(dtype, rules.INT64))
+
+
+@op("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", where="f")
+def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -> Array:
+    return xp.vander(x, N, increasing)
+
+
+@op("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", where="f")
+def _linalg_vander(xp: Any, x: Array, N: int | None = None) -> Array:
+    n = x.shape[-1] if N is None else N
+    return rules.cast(xp, x[..., None] ** xp.arange(n), x.dtype if x.dtype.kind != "b" else rules.INT64)

@@ -1,0 +1,299 @@
+"""Reading and writing by index: indexing with tensors, gather, select, take, masks.
+
+In: an array and index arrays (int64, or bool masks); out: the elements found, or `self` written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op, write
+
+Array = rules.Array
+
+
+def index_key(xp: Any, self: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]:
+    """NumPy's key for PyTorch's list of index tensors; None is a whole dimension."""
+    if len(indices) > self.ndim and not any(i is not None and i.dtype in (rules.BOOL, rules.UINT8) for i in indices):
+        raise IndexError(f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})")
+    key: list[Any] = []
+    for i in indices:
+        if i is None:
+            key.append(slice(None))
+        elif i.dtype == rules.UINT8:
+            key.append(i.astype(bool))
+        elif i.dtype.kind in "biu":
+            key.append(i)
+        else:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    return tuple(key)
+
+
+def _out_of_range(error: IndexError) -> IndexError:
+    text = str(error)
+    if "out of bounds for axis" in text:
+        words = text.split()
+        return IndexError(f"index {words[1]} is out of bounds for dimension {words[7]} with size {words[-1]}")
+    return IndexError(text)
+
+
+@op("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", out="Tensor_out", where="f")
+@op("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="f")
+def _index(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
+    try:
+        return self[index_key(xp, self, indices)]
+    except IndexError as error:
+        raise _out_of_range(error) from None
+
+
+@op(
+    "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    inplace=True, out="out",
+)
+@op(
+    "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False)"
+    " -> Tensor",
+    inplace=True,
+)
+def _index_put(xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False) -> Array:
+    if self.dtype != values.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {rules.NAME_OF[self.dtype]} for the "
+            f"destination and {rules.NAME_OF[values.dtype]} for the source."
+        )
+    result = self.copy()
+    key = index_key(xp, self, indices)
+    try:
+        if accumulate:
+            xp.add.at(result, key, values)
+        else:
+            result[key] = values
+    except IndexError as error:
+        raise _out_of_range(error) from None
+    except ValueError as error:
+        raise RuntimeError(f"shape mismatch: {error}") from None
+    return result
+
+
+def _check_range(index: Array, n: int, text: str) -> None:
+    if index.size and (int(index.min()) < 0 or int(index.max()) >= n):
+        raise IndexError(text)
+
+
+@op("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", out="out")
+def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
+    axis = rules.wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if index.dtype not in (rules.INT64, rules.INT32):
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    n = self.shape[axis] if self.ndim else 1
+    _check_range(index, n, "index out of range in self")
+    if self.ndim == 0:
+        return self.copy()
+    return xp.take(self, index.reshape(-1), axis=axis)
+
+
+@op("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", out="out")
+def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array:
+    axis = rules.wrap_dim(dim, self.ndim)
+    if index.dtype not in (rules.INT64, rules.INT32):
+        raise RuntimeError("gather(): Expected dtype int32/int64 for index")
+    if max(self.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    x, i = xp.atleast_1d(self), xp.atleast_1d(index)
+    for d in range(x.ndim):
+        if d != axis and i.shape[d] > x.shape[d]:
+            raise RuntimeError(
+                f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger than self "
+                f"{list(self.shape)} apart from dimension {axis}"
+            )
+    if i.size and (int(i.min()) < 0 or int(i.max()) >= x.shape[axis]):
+        raise RuntimeError(
+            f"index {int(i.max())} is out of bounds for dimension {axis} with size {x.shape[axis]}"
+        )
+    return x[places(xp, i, axis)].reshape(index.shape)
+
+
+def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
+    """The key that reads position [i, j, ..., index[i, j, ...], ...] for every place of `index`."""
+    key = list(xp.indices(index.shape, sparse=True)) if index.ndim else []
+    key[axis] = index
+    return tuple(key)
+
+
+@op("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", out="out")
+def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None) -> Array:
+    if dim is None:
+        return self.reshape(-1)[indices.reshape(-1)]
+    axis = rules.wrap_dim(dim, self.ndim)
+    rest = list(rules.broadcast_shapes(
+        tuple(1 if d == axis else n for d, n in enumerate(self.shape)),
+        tuple(1 if d == axis else n for d, n in enumerate(indices.shape)),
+    ))  # fmt: skip
+    whole, chosen = list(rest), list(rest)
+    whole[axis], chosen[axis] = self.shape[axis], indices.shape[axis]
+    return xp.take_along_axis(xp.broadcast_to(self, whole), xp.broadcast_to(indices, chosen), axis)
+
+
+@op("aten::take(Tensor self, Tensor index) -> Tensor", out="out")
+def _take(xp: Any, self: Array, index: Array) -> Array:
+    if index.dtype != rules.INT64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {rules.NAME_OF[index.dtype]}")
+    n = self.size
+    if index.size and (int(index.min()) < -n or int(index.max()) >= n):
+        raise IndexError(f"out of range: tried to access index {int(index.max())} on a tensor of {n} elements.")
+    return self.reshape(-1)[index]
+
+
+@op(
+    "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+    inplace=True, out="out",
+)
+def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
+    flat = self.reshape(-1).copy()
+    if accumulate:
+        xp.add.at(flat, index.reshape(-1), source.reshape(-1))
+    else:
+        flat[index.reshape(-1)] = source.reshape(-1)
+    return flat.reshape(self.shape)
+
+
+# ---------------------------------------------------------------------------------------- masks
+
+
+def _mask(mask: Array) -> Array:
+    if mask.dtype != rules.BOOL:
+        raise RuntimeError(f"expected mask dtype to be Bool but got {rules.NAME_OF[mask.dtype]}")
+    return mask
+
+
+@op(
+    "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+    inplace=True, out="Scalar_out",
+)
+@op(
+    "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    inplace=True, out="Tensor_out",
+)
+def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
+    if not isinstance(value, (int, float, complex)):
+        if value.ndim:
+            raise RuntimeError(
+                f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+            )
+        value = value.item()
+    if not rules.can_cast(rules.number_dtype(value), self.dtype) and isinstance(value, complex):
+        raise RuntimeError("value cannot be converted to type without overflow")
+    shape = rules.broadcast_shapes(self.shape, mask.shape)
+    return xp.where(_mask(mask), rules.cast(xp, value, self.dtype), xp.broadcast_to(self, shape))
+
+
+@op("aten::masked_select(Tensor self, Tensor mask) -> Tensor", out="out")
+def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
+    if mask.dtype != rules.BOOL:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    shape = rules.broadcast_shapes(self.shape, mask.shape)
+    return xp.broadcast_to(self, shape)[xp.broadcast_to(mask, shape)]
+
+
+@op("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", inplace=True, out="out")
+def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
+    if self.dtype != source.dtype:
+        raise RuntimeError("masked_scatter: expected self and source to have same dtypes")
+    shape = rules.broadcast_shapes(self.shape, mask.shape)
+    result = xp.array(xp.broadcast_to(self, shape))
+    chosen = xp.broadcast_to(_mask(mask), shape)
+    count = int(chosen.sum())
+    if count > source.size:
+        raise RuntimeError("masked_scatter: expected self to have no more elements than source")
+    result[chosen] = source.reshape(-1)[:count]
+    return result
+
+
+@op("aten::nonzero(Tensor self) -> Tensor", out="out")
+def _nonzero(xp: Any, self: Array) -> Array:
+    if self.ndim == 0:
+        return xp.zeros((int(bool(self)), 0), dtype=rules.INT64)
+    return xp.stack(xp.nonzero(self), 1)
+
+
+@op("aten::nonzero_numpy(Tensor self) -> Tensor[]")
+@op("aten::where(Tensor condition) -> Tensor[]")
+def _nonzero_numpy(xp: Any, self: Array) -> list[Array]:
+    return list(xp.nonzero(xp.atleast_1d(self)))
+
+
+@op("aten::argwhere(Tensor self) -> Tensor")
+def _argwhere(xp: Any, self: Array) -> Array:
+    return _nonzero(xp, self)
+
+
+@op("aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", out="out")
+def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Array:
+    found = _nonzero(xp, self)[:size]
+    rest = xp.full((size - found.shape[0], found.shape[1]), fill_value, dtype=rules.INT64)
+    return xp.concatenate([found, rest])
+
+
+# ---------------------------------------------------------------------------------------- whole contents
+
+
+@op("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", inplace=True, out="Scalar_out")
+@op("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", inplace=True, out="Tensor_out")
+def _fill(xp: Any, self: Array, value: Any) -> Array:
+    if not isinstance(value, (int, float, complex)) and value.ndim:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+        )
+    return xp.array(xp.broadcast_to(rules.cast(xp, value, self.dtype), self.shape))
+
+
+@op("aten::zero(Tensor self) -> Tensor", inplace=True, out="out")
+def _zero(xp: Any, self: Array) -> Array:
+    return xp.zeros_like(self)
+
+
+@op("aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", variant="inplace", where="m")
+def _copy(xp: Any, self: Array, src: Array, non_blocking: bool = False) -> Array:
+    source = rules.cast(xp, src, self.dtype)
+    if rules.broadcast_shapes(self.shape, source.shape) != self.shape:
+        raise RuntimeError(
+            f"The size of tensor a ({self.shape}) must match the size of tensor b ({source.shape})"
+        )
+    self[...] = source
+    return self
+
+
+@op("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", out="out")
+def _select_scatter(xp: Any, self: Array, src: Array, dim: int, index: int) -> Array:
+    result = self.copy()
+    result[(slice(None),) * rules.wrap_dim(dim, self.ndim) + (index, ...)] = src
+    return result
+
+
+@op(
+    "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, "
+    "SymInt step=1) -> Tensor",
+    out="out",
+)
+def _slice_scatter(
+    xp: Any, self: Array, src: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Array:
+    result = self.copy()
+    result[(slice(None),) * rules.wrap_dim(dim, self.ndim) + (slice(start, end, step),)] = src
+    return result
+
+
+@op(
+    "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+    out="out",
+)
+def _diagonal_scatter(xp: Any, self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
+    from ts.ops.view import _diagonal
+
+    result = self.copy()
+    write(xp, _diagonal(xp, result, offset, dim1, dim2), src)
+    return result

@@ -1,0 +1,278 @@
+"""Products of vectors and matrices.
+
+In: arrays with matching inner dimensions; out: their product.  BLAS does the work through `matmul`;
+integers go the same way and wrap, 16-bit floats are multiplied in 32 bits.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+def _shape(x: Array) -> str:
+    return "x".join(str(n) for n in x.shape)
+
+
+def product(xp: Any, a: Array, b: Array) -> Array:
+    """matmul of arrays of one dtype."""
+    if a.dtype != b.dtype:
+        names = {"Float": "float", "Double": "double", "Long": "long int", "Half": "c10::Half", "Int": "int"}
+        x, y = (names.get(rules.NAME_OF[t.dtype], rules.NAME_OF[t.dtype]) for t in (a, b))
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
+    wide = rules.opmath(a.dtype)
+    return rules.cast(xp, xp.asarray(xp.matmul(rules.cast(xp, a, wide), rules.cast(xp, b, wide))), a.dtype)
+
+
+def _need(x: Array, ndim: int, what: str) -> None:
+    if x.ndim != ndim:
+        raise RuntimeError(what)
+
+
+@op("aten::mm(Tensor self, Tensor mat2) -> Tensor", out="out")
+def _mm(xp: Any, self: Array, mat2: Array) -> Array:
+    _need(self, 2, "self must be a matrix")
+    _need(mat2, 2, "mat2 must be a matrix")
+    if self.shape[1] != mat2.shape[0]:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_shape(self)} and {_shape(mat2)})")
+    return product(xp, self, mat2)
+
+
+@op("aten::bmm(Tensor self, Tensor mat2) -> Tensor", out="out")
+def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
+    _need(self, 3, "batch1 must be a 3D tensor")
+    _need(mat2, 3, "batch2 must be a 3D tensor")
+    if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{self.shape[0]}, {self.shape[2]}] but got: "
+            f"[{mat2.shape[0]}, {mat2.shape[1]}]."
+        )
+    return product(xp, self, mat2)
+
+
+@op("aten::mv(Tensor self, Tensor vec) -> Tensor", out="out")
+def _mv(xp: Any, self: Array, vec: Array) -> Array:
+    if self.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
+    if self.shape[1] != vec.shape[0]:
+        raise RuntimeError(f"size mismatch, got input ({self.shape[0]}), mat ({_shape(self)}), vec ({vec.shape[0]})")
+    return product(xp, self, vec)
+
+
+def _check_dot(name: str, self: Array, other: Array) -> None:
+    if self.ndim != 1 or other.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors")
+    if self.dtype != other.dtype:
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {rules.NAME_OF[self.dtype]} and "
+            f"{rules.NAME_OF[other.dtype]}"
+        )
+    if self.shape != other.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have the same number of "
+            f"elements, but got {self.size} and {other.size} elements respectively"
+        )
+
+
+@op("aten::dot(Tensor self, Tensor tensor) -> Tensor", out="out")
+def _dot(xp: Any, self: Array, tensor: Array) -> Array:
+    _check_dot("dot", self, tensor)
+    return product(xp, self, tensor)
+
+
+@op("aten::vdot(Tensor self, Tensor other) -> Tensor", out="out")
+def _vdot(xp: Any, self: Array, other: Array) -> Array:
+    _check_dot("vdot", self, other)
+    return product(xp, xp.conj(self), other)
+
+
+@op("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", out="out", where="f")
+def _vecdot(xp: Any, x: Array, y: Array, dim: int = -1) -> Array:
+    shape = rules.broadcast_shapes(x.shape, y.shape)
+    return xp.sum(xp.conj(x) * y, axis=rules.wrap_dim(dim, len(shape)))
+
+
+@op("aten::outer(Tensor self, Tensor vec2) -> Tensor", out="out")
+@op("aten::ger(Tensor self, Tensor vec2) -> Tensor", out="out")
+def _outer(xp: Any, self: Array, vec2: Array) -> Array:
+    if self.ndim != 1 or vec2.ndim != 1:
+        bad = "input" if self.ndim != 1 else "vec2"
+        raise RuntimeError(f"outer: Expected 1-D argument {'self' if bad == 'input' else 'vec2'}, but got "
+                           f"{(self if bad == 'input' else vec2).ndim}-D")  # fmt: skip
+    dtype = rules.result_type(self, vec2)
+    return xp.multiply(rules.cast(xp, self, dtype)[:, None], rules.cast(xp, vec2, dtype)[None, :])
+
+
+@op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out")
+@op("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", out="out", where="f")
+def _matmul(xp: Any, self: Array, other: Array) -> Array:
+    if self.ndim == 0 or other.ndim == 0:
+        raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
+                           f"{self.ndim}D and {other.ndim}D")  # fmt: skip
+    inner = other.shape[-2] if other.ndim > 1 else other.shape[0]
+    if self.shape[-1] != inner:
+        if self.ndim == 1 and other.ndim == 1:
+            _check_dot("dot", self, other)
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_shape(self)} and {_shape(other)})")
+    rules.broadcast_shapes(self.shape[:-2], other.shape[:-2])
+    return product(xp, self, other)
+
+
+
+
+def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
+    """beta * self + alpha * result; a beta of 0 hides even NaN in `self`."""
+    if self.dtype != result.dtype:
+        raise RuntimeError(
+            f"self and mat2 must have the same dtype, but got {rules.NAME_OF[self.dtype]} and "
+            f"{rules.NAME_OF[result.dtype]}"
+        )
+    shape = rules.broadcast_shapes(self.shape, result.shape)
+    if shape != result.shape:
+        raise RuntimeError(
+            f"The expanded size of the tensor ({result.shape[-1]}) must match the existing size ({self.shape[-1]}) at "
+            f"non-singleton dimension {result.ndim - 1}.  Target sizes: {list(result.shape)}.  Tensor sizes: {list(self.shape)}"
+        )
+    if alpha != 1 or isinstance(alpha, bool):
+        result = result * rules.cast(xp, alpha, result.dtype)
+    if beta == 0:
+        return result
+    return result + (self if beta == 1 else self * rules.cast(xp, beta, self.dtype))
+
+
+@op(
+    "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    inplace=True, out="out",
+)
+def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
+    return blend(xp, self, _mm(xp, mat1, mat2), beta, alpha)
+
+
+@op(
+    "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    inplace=True, out="out",
+)
+def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: Any = 1) -> Array:
+    return blend(xp, self, _mv(xp, mat, vec), beta, alpha)
+
+
+@op(
+    "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    inplace=True, out="out",
+)
+def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
+    found = _outer(xp, vec1, vec2)
+    dtype = rules.promote_types(self.dtype, found.dtype)
+    return blend(xp, rules.cast(xp, self, dtype), rules.cast(xp, found, dtype), beta, alpha)
+
+
+@op(
+    "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
+    "Tensor",
+    inplace=True, out="out",
+)
+def _baddbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
+    return blend(xp, self, _bmm(xp, batch1, batch2), beta, alpha)
+
+
+@op(
+    "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
+    "Tensor",
+    inplace=True, out="out",
+)
+def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
+    return blend(xp, self, xp.sum(_bmm(xp, batch1, batch2), axis=0, dtype=batch1.dtype), beta, alpha)
+
+
+@op("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", out="out", where="f")
+def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> Array:
+    if input.shape[-1:] != weight.shape[-1:]:
+        flat = f"{math.prod(input.shape[:-1])}x{input.shape[-1]}"
+        turned = f"{weight.shape[-1]}x{weight.shape[0]}"
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({flat} and {turned})")
+    result = product(xp, input, weight.T)
+    return result if bias is None else xp.add(result, bias)
+
+
+@op("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", where="f")
+def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array | None = None) -> Array:
+    result = xp.einsum("...i,kij,...j->...k", input1, weight, input2)
+    return result if bias is None else result + bias
+
+
+@op("aten::inner(Tensor self, Tensor other) -> Tensor", out="out")
+def _inner(xp: Any, self: Array, other: Array) -> Array:
+    if self.ndim == 0 or other.ndim == 0:
+        return xp.multiply(self, other)
+    if self.shape[-1] != other.shape[-1]:
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes {list(self.shape)} and "
+            f"{list(other.shape)}"
+        )
+    return xp.asarray(xp.inner(self, other))
+
+
+@op(
+    "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
+    out="out", where="f",
+)
+def _tensordot(xp: Any, self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]) -> Array:
+    return xp.asarray(xp.tensordot(self, other, (list(dims_self), list(dims_other))))
+
+
+@op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out")
+@op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out", where="f")
+def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
+    shape = rules.broadcast_shapes(self.shape, other.shape)
+    if dim is None:
+        axis = next((i for i, n in enumerate(shape) if n == 3), None)
+        if axis is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    else:
+        axis = rules.wrap_dim(dim, len(shape))
+    if shape[axis] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[axis]} and {other.shape[axis]}"
+        )
+    a, b = xp.broadcast_to(self, shape), xp.broadcast_to(other, shape)
+    x, y = xp.roll(a, -1, axis), xp.roll(b, -2, axis)
+    return x * y - xp.roll(a, -2, axis) * xp.roll(b, -1, axis)
+
+
+@op("aten::chain_matmul(Tensor[] matrices) -> Tensor", out="out", where="f")
+@op("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", out="out", where="f")
+def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
+    if len(tensors) < 2:
+        raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
+    for i, t in enumerate(tensors[1:-1], 1):
+        _need(t, 2, f"multi_dot(): tensor {i} must be 2D but got {t.ndim}D")
+    result = tensors[0]
+    for t in tensors[1:]:
+        result = xp.matmul(result, t)
+    return xp.asarray(result)
+
+
+@op("aten::matrix_power(Tensor self, int n) -> Tensor", out="out")
+@op("aten::linalg_matrix_power(Tensor self, int n) -> Tensor", out="out", where="f")
+def _matrix_power(xp: Any, self: Array, n: int) -> Array:
+    return xp.linalg.matrix_power(self, n).astype(self.dtype)
+
+
+@op("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", where="f")
+def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
+    # Small letters first: NumPy orders the result of an implicit equation by letter, PyTorch the same way.
+    text = equation.replace(" ", "")
+    if any(c not in string.ascii_letters + ",.->" for c in text):
+        raise RuntimeError(f"einsum(): invalid subscript given in the equation string: {equation}")
+    dtype = rules.result_type(*tensors)
+    try:
+        return xp.asarray(xp.einsum(text, *[rules.cast(xp, t, dtype) for t in tensors], optimize=len(tensors) > 2))
+    except ValueError as error:
+        raise RuntimeError(f"einsum(): {error}") from None

@@ -1,0 +1,464 @@
+"""Reductions: sums, products, extremes, moments, norms, truth.
+
+In: an array, the dimensions to reduce (None or [] is all), keepdim; out: an array without them.
+
+    @op("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", out="out")
+
+16-bit floats are summed in 32 bits; integer sums are int64; means need a floating dtype.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+Dims = Sequence[int] | int | None
+
+
+def sum_kernel(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None) -> Array:
+    """The sum over `dim`, in `dtype` or the accumulation dtype."""
+    axes = rules.wrap_dims(dim, self.ndim)
+    target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
+    work = rules.cast(xp, self, rules.opmath(target))
+    return rules.cast(xp, xp.sum(work, axis=axes, keepdims=keepdim), target)
+
+
+@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out")
+def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
+    return sum_kernel(xp, self, None, False, dtype)
+
+
+@op(
+    "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
+    "-> Tensor",
+    out="IntList_out",
+)
+def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
+    return sum_kernel(xp, self, dim, keepdim, dtype)
+
+
+@op(
+    "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
+    "Tensor",
+    out="out",
+)
+def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None) -> Array:
+    if self.dtype.kind == "c":
+        raise RuntimeError("nansum does not support complex inputs")
+    filled = xp.where(xp.isnan(self), xp.zeros((), self.dtype), self) if self.dtype.kind not in "iub" else self
+    return sum_kernel(xp, filled, dim, keepdim, dtype)
+
+
+@op("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out")
+def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
+    target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
+    return rules.cast(xp, xp.prod(rules.cast(xp, self, rules.opmath(target))), target)
+
+
+@op(
+    "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
+    "Tensor",
+    out="int_out",
+)
+def _prod_dim(xp: Any, self: Array, dim: int, keepdim: bool = False, dtype: int | None = None) -> Array:
+    target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
+    axes = rules.wrap_dims(dim, self.ndim)
+    return rules.cast(xp, xp.prod(rules.cast(xp, self, rules.opmath(target)), axis=axes, keepdims=keepdim), target)
+
+
+def mean_kernel(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None) -> Array:
+    """The mean over `dim`; integers need an explicit floating `dtype`."""
+    target = rules.dtype_from(dtype, self.dtype)
+    if rules.CATEGORY_OF[target] < rules.FLOATING:
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {'Optional dtype' if dtype else 'Input dtype'} must be either "
+            f"a floating point or complex dtype. Got: {rules.NAME_OF[target]}"
+        )
+    axes = rules.wrap_dims(dim, self.ndim)
+    count = math.prod(self.shape[a] for a in axes)
+    total = xp.sum(rules.cast(xp, self, rules.opmath(target)), axis=axes, keepdims=keepdim)
+    return rules.cast(xp, total / count if count else total * xp.nan, target)
+
+
+@op("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="dtype_out")
+def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
+    return mean_kernel(xp, self, None, False, dtype)
+
+
+@op(
+    "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
+    "Tensor",
+    out="out",
+)
+def _mean_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
+    return mean_kernel(xp, self, dim, keepdim, dtype)
+
+
+@op(
+    "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
+    "Tensor",
+    out="out",
+)
+def _nanmean(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None) -> Array:
+    total = _nansum(xp, self, dim, keepdim, dtype)
+    count = sum_kernel(xp, ~xp.isnan(self), dim, keepdim)
+    return rules.cast(xp, total / count, total.dtype)
+
+
+# ---------------------------------------------------------------------------------------- moments
+
+
+def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) -> tuple[Array, Array]:
+    """(variance, mean) over `dim`, the sum of squares divided by n - correction."""
+    if rules.category(self) < rules.FLOATING:
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    axes = rules.wrap_dims(dim, self.ndim)
+    count = math.prod(self.shape[a] for a in axes)
+    x = rules.cast(xp, self, rules.opmath(self.dtype))
+    mean = xp.sum(x, axis=axes, keepdims=True) / xp.asarray(count, dtype=x.dtype)
+    squares = xp.sum(xp.abs(x - mean) ** 2, axis=axes, keepdims=keepdim)
+    result = squares / xp.asarray(max(count - correction, 0), dtype=squares.dtype)
+    if not keepdim:
+        mean = xp.squeeze(mean, axis=axes) if axes else mean
+    return rules.cast(xp, result, rules.real_dtype(self.dtype)), rules.cast(xp, mean, self.dtype)
+
+
+def _moments(xp: Any, self: Array, dim: Dims, correction: Any, keepdim: bool, root: bool) -> tuple[Array, Array]:
+    value, mean = variance(xp, self, dim, 1 if correction is None else correction, keepdim)
+    return (xp.sqrt(value) if root else value), mean
+
+
+@op("aten::std(Tensor self, bool unbiased=True) -> Tensor")
+def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
+    return _moments(xp, self, None, int(unbiased), False, True)[0]
+
+
+@op("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out="out")
+def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
+    return _moments(xp, self, dim, int(unbiased), keepdim, True)[0]
+
+
+@op(
+    "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> Tensor",
+    out="correction_out",
+)
+def _std_correction(xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False) -> Array:
+    return _moments(xp, self, dim, correction, keepdim, True)[0]
+
+
+@op("aten::var(Tensor self, bool unbiased=True) -> Tensor")
+def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
+    return _moments(xp, self, None, int(unbiased), False, False)[0]
+
+
+@op("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out="out")
+def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
+    return _moments(xp, self, dim, int(unbiased), keepdim, False)[0]
+
+
+@op(
+    "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> Tensor",
+    out="correction_out",
+)
+def _var_correction(xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False) -> Array:
+    return _moments(xp, self, dim, correction, keepdim, False)[0]
+
+
+@op("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", where="f")
+def _std_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array]:
+    return _moments(xp, self, None, int(unbiased), False, True)
+
+
+@op(
+    "aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor,"
+    " Tensor)",
+    where="f",
+)
+def _std_mean_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Array, Array]:
+    return _moments(xp, self, dim, int(unbiased), keepdim, True)
+
+
+@op(
+    "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> (Tensor, Tensor)",
+    where="f",
+)
+def _std_mean_correction(
+    xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
+) -> tuple[Array, Array]:
+    return _moments(xp, self, dim, correction, keepdim, True)
+
+
+@op("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", where="f")
+def _var_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array]:
+    return _moments(xp, self, None, int(unbiased), False, False)
+
+
+@op(
+    "aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor,"
+    " Tensor)",
+    where="f",
+)
+def _var_mean_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Array, Array]:
+    return _moments(xp, self, dim, int(unbiased), keepdim, False)
+
+
+@op(
+    "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> (Tensor, Tensor)",
+    where="f",
+)
+def _var_mean_correction(
+    xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
+) -> tuple[Array, Array]:
+    return _moments(xp, self, dim, correction, keepdim, False)
+
+
+# ---------------------------------------------------------------------------------------- extremes
+
+
+def _need_elements(name: str, self: Array, axes: Sequence[int]) -> None:
+    if self.size == 0 and (not self.ndim or any(self.shape[a] == 0 for a in axes)):
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+            f"with the 'dim' argument."
+        ) if len(axes) == self.ndim else IndexError(
+            f"{name}(): Expected reduction dim {axes[0]} to have non-zero size."
+        )
+
+
+def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
+    """amax or amin over `dim`; NaN wins."""
+    if self.dtype.kind == "c":
+        rules.refuse(f"{name}_cpu", self.dtype)
+    axes = rules.wrap_dims(dim, self.ndim)
+    _need_elements(name, self, axes)
+    return (xp.max if name.endswith("max") else xp.min)(self, axis=axes, keepdims=keepdim)
+
+
+def argument(xp: Any, name: str, self: Array, dim: int | None, keepdim: bool) -> Array:
+    """The index of the first extreme element along `dim`, or in the flat array."""
+    if self.dtype.kind == "c":
+        rules.refuse(f"{name}_cpu", self.dtype)
+    find = xp.argmax if name.endswith("max") else xp.argmin
+    if dim is None:
+        _need_elements(name, self, tuple(range(self.ndim)))
+        index = xp.asarray(find(self), dtype=rules.INT64)
+        return index.reshape((1,) * self.ndim) if keepdim else index
+    axis = rules.wrap_dim(dim, self.ndim)
+    if self.ndim == 0:
+        return xp.zeros((), dtype=rules.INT64)
+    if self.shape[axis] == 0:
+        raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+    return rules.cast(xp, xp.asarray(find(self, axis=axis, keepdims=keepdim)), rules.INT64)
+
+
+@op("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", out="out")
+def _amax(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
+    return extreme(xp, "amax", self, dim, keepdim)
+
+
+@op("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", out="out")
+def _amin(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
+    return extreme(xp, "amin", self, dim, keepdim)
+
+
+@op(
+    "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    out="out", out_names="min,max",
+)
+def _aminmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
+    return extreme(xp, "aminmax_min", self, dim, keepdim), extreme(xp, "aminmax_max", self, dim, keepdim)
+
+
+@op("aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", out="out")
+def _argmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    return argument(xp, "argmax", self, dim, keepdim)
+
+
+@op("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", out="out")
+def _argmin(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    return argument(xp, "argmin", self, dim, keepdim)
+
+
+def _with_index(xp: Any, name: str, self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    index = argument(xp, name, self, dim, True)
+    if self.ndim == 0:
+        return self.copy(), index
+    axis = rules.wrap_dim(dim, self.ndim)
+    values = xp.take_along_axis(self, index, axis)
+    return (values, index) if keepdim else (xp.squeeze(values, axis), xp.squeeze(index, axis))
+
+
+@op("aten::max.other(Tensor self, Tensor other) -> Tensor", out="out")
+def _max_other(xp: Any, self: Array, other: Array) -> Array:
+    dtype = rules.result_type(self, other)
+    return xp.maximum(rules.cast(xp, self, dtype), rules.cast(xp, other, dtype))
+
+
+@op("aten::max(Tensor self) -> Tensor", out="unary_out")
+def _max(xp: Any, self: Array) -> Array:
+    return extreme(xp, "max", self, None, False)
+
+
+@op(
+    "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    out="dim_max", out_names="max,max_values",
+)
+def _max_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    return _with_index(xp, "max", self, dim, keepdim)
+
+
+@op("aten::min.other(Tensor self, Tensor other) -> Tensor", out="out")
+def _min_other(xp: Any, self: Array, other: Array) -> Array:
+    dtype = rules.result_type(self, other)
+    return xp.minimum(rules.cast(xp, self, dtype), rules.cast(xp, other, dtype))
+
+
+@op("aten::min(Tensor self) -> Tensor", out="unary_out")
+def _min(xp: Any, self: Array) -> Array:
+    return extreme(xp, "min", self, None, False)
+
+
+@op(
+    "aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    out="dim_min", out_names="min,min_indices",
+)
+def _min_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    return _with_index(xp, "min", self, dim, keepdim)
+
+
+# ---------------------------------------------------------------------------------------- truth, counts
+
+
+def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
+    axes = rules.wrap_dims(dim, self.ndim)
+    result = getattr(xp, name)(self != 0, axis=axes, keepdims=keepdim)
+    return rules.cast(xp, result, rules.UINT8) if self.dtype == rules.UINT8 else result
+
+
+@op("aten::any(Tensor self) -> Tensor", out="all_out")
+def _any(xp: Any, self: Array) -> Array:
+    return _truth(xp, "any", self, None, False)
+
+
+@op("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out")
+@op("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", out="dims_out")
+def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
+    return _truth(xp, "any", self, dim, keepdim)
+
+
+@op("aten::all(Tensor self) -> Tensor", out="all_out")
+def _all(xp: Any, self: Array) -> Array:
+    return _truth(xp, "all", self, None, False)
+
+
+@op("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out")
+@op("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", out="dims_out")
+def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
+    return _truth(xp, "all", self, dim, keepdim)
+
+
+@op("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
+@op("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor")
+def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
+    return sum_kernel(xp, self != 0, dim)
+
+
+# ---------------------------------------------------------------------------------------- norms
+
+
+def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype: int | None = None) -> Array:
+    """The p-norm of the elements along `dim`, for any p including 0 and the infinities."""
+    axes = rules.wrap_dims(dim, self.ndim)
+    source = rules.dtype_from(dtype, self.dtype)
+    if rules.CATEGORY_OF[source] < rules.FLOATING:
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {rules.NAME_OF[source]}"
+        )
+    size = xp.abs(rules.cast(xp, self, rules.opmath(source)))
+    if p == math.inf:
+        result = xp.max(size, axis=axes, keepdims=keepdim) if size.size else xp.sum(size, axis=axes, keepdims=keepdim)
+    elif p == -math.inf:
+        result = xp.min(size, axis=axes, keepdims=keepdim)
+    elif p == 0:
+        result = xp.sum(size != 0, axis=axes, keepdims=keepdim)
+    elif p == 2:
+        result = xp.sqrt(xp.sum(size * size, axis=axes, keepdims=keepdim))
+    else:
+        result = xp.sum(size**p, axis=axes, keepdims=keepdim) ** (1.0 / p)
+    return rules.cast(xp, result, rules.real_dtype(source))
+
+
+@op(
+    "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor",
+    out="out",
+)
+def _vector_norm(
+    xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
+) -> Array:
+    return vector_norm(xp, self, ord, dim, keepdim, dtype)
+
+
+@op("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor")
+def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
+    return vector_norm(xp, self, p, None, False)
+
+
+@op("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", out="out")
+def _norm_dim(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False) -> Array:
+    return vector_norm(xp, self, 2 if p is None else p, dim, keepdim)
+
+
+@op(
+    "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType "
+    "dtype) -> Tensor",
+    out="dtype_out",
+)
+def _norm_dim_dtype(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
+    return vector_norm(xp, self, 2 if p is None else p, dim, keepdim, dtype)
+
+
+@op("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor")
+def _norm_dtype(xp: Any, self: Array, p: Any, dtype: int) -> Array:
+    return vector_norm(xp, self, 2 if p is None else p, None, False, dtype)
+
+
+@op("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")
+def _dist(xp: Any, self: Array, other: Array, p: Any = 2) -> Array:
+    return vector_norm(xp, xp.subtract(self, other), p, None, False)
+
+
+@op("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", inplace=True, out="out")
+def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
+    axis = rules.wrap_dim(dim, self.ndim)
+    others = [d for d in range(self.ndim) if d != axis]
+    norm = vector_norm(xp, self, p, others, True)
+    return rules.cast(xp, xp.where(norm > maxnorm, self * (maxnorm / (norm + 1e-7)), self), self.dtype)
+
+
+@op("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out="out")
+def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
+    axes = rules.wrap_dims(dim, self.ndim)
+    x = rules.cast(xp, self, rules.float_dtype(self.dtype))
+    if not x.size:
+        return xp.log(xp.sum(xp.exp(x), axis=axes, keepdims=keepdim))
+    peak = xp.max(x.real, axis=axes, keepdims=True)
+    peak = xp.where(xp.isfinite(peak), peak, 0).astype(rules.real_dtype(x.dtype))
+    total = xp.log(xp.sum(xp.exp(x - peak), axis=axes, keepdims=keepdim))
+    return rules.cast(xp, total + (peak if keepdim else xp.squeeze(peak, axes) if axes else peak), x.dtype)
+
+
+@op("aten::trace(Tensor self) -> Tensor", out="out")
+def _trace(xp: Any, self: Array) -> Array:
+    if self.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    return xp.trace(self, dtype=rules.accumulate_dtype(self.dtype))

@@ -1,0 +1,300 @@
+"""The operator records: what there is to know about each operator, once.
+
+In: family modules (`pointwise`, `reduce`, `view` ...) that declare records as tables of calls and
+decorated kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the dispatcher,
+`functions()`, `methods()` and `namespace(name)` for the Python face.
+
+    @op("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", inplace=True, out="out")
+    def cumsum(xp, self, dim, dtype=None):
+        return xp.cumsum(self, dim, ...)
+
+A kernel gets the array namespace, then the schema's arguments in order: arrays, lists of arrays,
+Python numbers, ScalarType numbers, lists of ints.  It returns arrays, tuples of arrays or numbers.
+From one record follow the in-place form `cumsum_` and the `out=` form; their kernels compute, check
+the cast and copy.  Schemas stay text until somebody asks for `record.schema`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ts.ops import rules
+
+if TYPE_CHECKING:
+    from ts.ir.schema import FunctionSchema
+
+Kernel = Callable[..., Any]
+
+FAMILIES = (
+    "unary", "pointwise", "reduce", "scan", "view", "shape", "index", "scatter", "sort", "linalg", "create",
+    "convert", "random", "activation", "nn",
+)  # fmt: skip
+
+NAMESPACES = ("linalg", "special", "fft")
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """One operator overload."""
+
+    schema_text: str  # PyTorch's text, alias marks included
+    kernel: Kernel  # kernel(xp, *arguments)
+    family: str  # the module that declares it: its shape and sample rules
+    promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
+    ufunc: str | None = None  # pointwise: the NumPy ufunc that is the whole kernel
+    cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
+    nondeterministic: bool = False  # draws random numbers
+    side_effect: bool = False  # must not be removed though its result is unused
+    where: str = "fm"  # Python spellings: f function, m method
+    variant: str = ""  # "", "inplace" or "out"
+    base: Record | None = None  # of a derived variant: the record it computes with
+    meta: Kernel | None = None  # meta(*arguments) -> (shape, dtype) or a list of them
+    sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
+    name: str = field(init=False)  # "aten::add"
+    overload: str = field(init=False)  # "Tensor"
+    _schema: FunctionSchema | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        head = self.schema_text.partition("(")[0]
+        self.name, _, self.overload = head.partition(".")
+
+    @property
+    def key(self) -> str:
+        """The name with the overload: "aten::add.Tensor"."""
+        return f"{self.name}.{self.overload}" if self.overload else self.name
+
+    @property
+    def schema(self) -> FunctionSchema:
+        """The parsed schema; parsed on first use."""
+        if self._schema is None:
+            from ts.ir.schema import parse_schema
+
+            self._schema = parse_schema(self.schema_text)
+        return self._schema
+
+
+_records: dict[str, list[Record]] = {}  # by name, in declaration order
+_by_key: dict[str, Record] = {}
+_operators: dict[str, tuple[Any, ...]] = {}
+_prims: dict[str, list[Any]] = {}
+_loaded = False
+
+
+def add(record: Record) -> Record:
+    """Enter a record; a key is declared once."""
+    if record.key in _by_key:
+        raise ValueError(f"operator {record.key} is declared twice")
+    _by_key[record.key] = record
+    group = _records.setdefault(record.name, [])
+    # Stacked decorators run from the last one up: a record goes before those of the same kernel.
+    origin = _origin(record)
+    group.insert(next((i for i, r in enumerate(group) if _origin(r) is origin), len(group)), record)
+    _operators.pop(record.name, None)
+    return record
+
+
+def _origin(record: Record) -> Kernel:
+    return (record.base or record).kernel
+
+
+def op(
+    schema: str, *, inplace: bool | str = False, out: str | Sequence[str] = (), out_names: str = "out", **fields: Any
+) -> Callable[[Kernel], Kernel]:
+    """Declare the operator `schema` with the decorated kernel.
+
+    `inplace` adds the `x_` form; a string is its overload name where it differs.  `out` names the
+    overload of the `out=` form, `out_names` its output arguments.
+    """
+
+    def declare(kernel: Kernel) -> Kernel:
+        family = fields.pop("family", None) or kernel.__module__.rpartition(".")[2]
+        record = add(Record(schema, kernel, family, **fields))
+        if inplace:
+            add(inplace_of(record, None if inplace is True else inplace))
+        for overload in (out,) if isinstance(out, str) else out:
+            add(out_of(record, overload, out_names))
+        return kernel
+
+    return declare
+
+
+def inplace_of(record: Record, overload: str | None = None) -> Record:
+    """The `x_` form: `self` becomes `Tensor(a!) self`, and is what is returned."""
+    overload = record.overload if overload is None else overload
+    head, _, rest = record.schema_text.partition("(")
+    name = head.partition(".")[0] + "_" + (f".{overload}" if overload else "")
+    kind, _, arguments = rest.rpartition(") -> ")[0].partition(" self")
+    text = f"{name}(Tensor(a!) self{arguments}) -> Tensor(a!)"
+    compute = record.kernel
+
+    def kernel(xp: Any, self: Any, *args: Any) -> Any:
+        return write(xp, self, compute(xp, self, *args))
+
+    if kind == "Tensor(a)":  # the tensor takes the view over
+        kernel = compute
+    return Record(
+        text, kernel, record.family, variant="inplace", base=record, where=record.where,
+        nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion,
+    )  # fmt: skip
+
+
+def out_of(record: Record, overload: str, names: str = "out") -> Record:
+    """The `out=` form: outputs are keyword arguments, resized when their shape differs."""
+    outputs = names.split(",")
+    marks = "abcdefgh"
+    head, _, rest = record.schema_text.partition("(")
+    name = head.partition(".")[0] + f".{overload}"
+    arguments, _, returns = rest.rpartition(") -> ")
+    declared = ", ".join(f"Tensor({marks[i]}!) {n}" for i, n in enumerate(outputs))
+    star = "" if "*, " in arguments else "*, "
+    results = [f"Tensor({marks[i]}!)" for i in range(len(outputs))]
+    if len(outputs) > 1:
+        given = [r.partition(" ")[2] for r in returns.strip("()").split(", ")]
+        results = [f"{r} {n}".strip() for r, n in zip(results, given, strict=True)]
+    text = f"{name}({arguments}, {star}{declared}) -> " + (
+        results[0] if len(results) == 1 else f"({', '.join(results)})"
+    )
+    if arguments == "":
+        text = text.replace("(, ", "(")
+    compute = record.kernel
+    count = len(outputs)
+
+    def kernel(xp: Any, *args: Any) -> Any:
+        result = compute(xp, *args[:-count])
+        if count == 1:
+            return write_out(xp, args[-1], result)
+        return tuple(write_out(xp, o, r) for o, r in zip(args[-count:], result, strict=True))
+
+    return Record(
+        text, kernel, record.family, variant="out", base=record, where=record.where,
+        nondeterministic=record.nondeterministic,
+    )  # fmt: skip
+
+
+def write(xp: Any, target: Any, result: Any) -> Any:
+    """Copy `result` into `target` where the in-place rules allow it."""
+    result = xp.asarray(result)
+    rules.check_cast(result.dtype, target.dtype)
+    if result.shape != target.shape:
+        raise RuntimeError(
+            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        )
+    target[...] = rules.cast(xp, result, target.dtype)
+    return target
+
+
+def write_out(xp: Any, target: Any, result: Any) -> Any:
+    """Copy `result` into `target`; a new array, for the tensor to take over, when the shape differs."""
+    result = xp.asarray(result)
+    rules.check_cast(result.dtype, target.dtype)
+    if result.shape != target.shape:
+        return rules.cast(xp, result, target.dtype).copy()
+    target[...] = rules.cast(xp, result, target.dtype)
+    return target
+
+
+# ---------------------------------------------------------------------------------------- asking
+
+
+def load() -> None:
+    """Import the family modules: all records exist afterwards."""
+    global _loaded
+    if not _loaded:
+        _loaded = True
+        for family in FAMILIES:
+            importlib.import_module(f"ts.ops.{family}")
+
+
+def records(name: str | None = None) -> list[Record]:
+    """The records of one operator name, functional forms before `out=` forms; or all of them."""
+    load()
+    if name is None:
+        return [r for group in _records.values() for r in group]
+    return sorted(_records.get(name, ()), key=lambda r: r.variant == "out")
+
+
+def find(key: str) -> Record | None:
+    """The record with this name and overload."""
+    load()
+    return _by_key.get(key)
+
+
+def lookup(name: str) -> tuple[Any, ...]:
+    """The operators of this name in PyTorch's overload order: tensors' first, then numbers' and containers'."""
+    found = _operators.get(name)
+    if found is None:
+        from ts._core.dispatch import Operator
+
+        _load_prims()
+        made = [Operator(r.schema_text, r) for r in records(name)]
+        found = _operators[name] = (*made, *_prims.get(name, ()))
+    return found
+
+
+def function(name: str) -> Any:
+    '""The callable with all overloads of `aten::name`; AttributeError where there is no such operator.""'
+    from ts._core.overload import overloads
+
+    if not records(f"aten::{name}"):
+        raise AttributeError(f"module 'ts' has no attribute '{name}'")
+    return overloads(name)
+
+
+def count() -> int:
+    """How many operator overloads there are."""
+    load()
+    return len(_by_key)
+
+
+def _load_prims() -> None:
+    """The operators written in C over numbers, strings and containers."""
+    if _prims:
+        return
+    from ts._core.dispatch import set_schema_parser
+    from ts._core.prims import operators
+    from ts.ir.schema import parse_schema
+
+    set_schema_parser(parse_schema)
+    for operator in operators():
+        _prims.setdefault(operator.name, []).append(operator)
+
+
+def names() -> Iterator[str]:
+    """Every operator name that has a record."""
+    load()
+    return iter(_records)
+
+
+def functions() -> list[str]:
+    '""Names without `aten::` that are functions of the package itself (`ts.add`).""'
+    return [n for n in _python_names("f") if not _namespaced(n)]
+
+
+def methods() -> list[str]:
+    '""Names without `aten::` that are methods of Tensor: they have an argument `self`.""'
+    return [n for n in _python_names("m") if not _namespaced(n)]
+
+
+def _python_names(where: str) -> Iterator[str]:
+    load()
+    for name, group in _records.items():
+        if name.startswith("aten::") and any(where in r.where for r in group):
+            if where == "m" and not any("Tensor self" in r.schema_text or "Tensor(a" in r.schema_text for r in group):
+                continue
+            yield name[6:]
+
+
+def _namespaced(name: str) -> bool:
+    return name.partition("_")[0] in NAMESPACES
+
+
+def namespace(name: str) -> dict[str, str]:
+    """Function name -> operator name, for `linalg`, `special` and `fft`; `nn.functional` is a module."""
+    prefix = f"{name}_"
+    load()
+    return {n[6 + len(prefix):]: n for n in _records if n.startswith(f"aten::{prefix}")}

@@ -1,0 +1,349 @@
+"""The rules that all operators share: promotion, broadcasting, dimensions, reductions, casts.
+
+In: arrays of any backend (`shape`, `ndim`, `dtype`), Python numbers, dimensions as written by the
+user.  Out: NumPy dtypes, shapes and wrapped dimensions, or the error that PyTorch raises.
+
+    >>> result_type(np.ones(3, np.int64), 2.5)          # a Python float lifts the category only
+    dtype('float32')
+    >>> wrap_dim(-1, 3)
+    2
+
+These are PyTorch's rules, not NumPy's: operands fall in three groups (tensors with dimensions,
+0-dim tensors, Python numbers) and a lower group changes the result only by its category
+(bool < int < float < complex), never by its width.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+Array = Any  # numpy.ndarray, cupy.ndarray or a meta array: what the backend's namespace makes
+DType = np.dtype[Any]
+Shape = tuple[int, ...]
+
+BFLOAT16: DType = np.dtype(ml_dtypes.bfloat16)
+BOOL: DType = np.dtype(np.bool_)
+UINT8: DType = np.dtype(np.uint8)
+INT32: DType = np.dtype(np.int32)
+INT64: DType = np.dtype(np.int64)
+HALF: DType = np.dtype(np.float16)
+FLOAT: DType = np.dtype(np.float32)
+DOUBLE: DType = np.dtype(np.float64)
+CFLOAT: DType = np.dtype(np.complex64)
+CDOUBLE: DType = np.dtype(np.complex128)
+
+#      ScalarType  NumPy's dtype        PyTorch's C++ name  category
+_TYPES = (
+    (0, UINT8, "Byte", 1),
+    (1, np.dtype(np.int8), "Char", 1),
+    (2, np.dtype(np.int16), "Short", 1),
+    (3, INT32, "Int", 1),
+    (4, INT64, "Long", 1),
+    (5, HALF, "Half", 2),
+    (6, FLOAT, "Float", 2),
+    (7, DOUBLE, "Double", 2),
+    (9, CFLOAT, "ComplexFloat", 3),
+    (10, CDOUBLE, "ComplexDouble", 3),
+    (11, BOOL, "Bool", 0),
+    (15, BFLOAT16, "BFloat16", 2),
+    (27, np.dtype(np.uint16), "UInt16", 1),
+    (28, np.dtype(np.uint32), "UInt32", 1),
+    (29, np.dtype(np.uint64), "UInt64", 1),
+)
+DTYPE_OF: dict[int, DType] = {code: dtype for code, dtype, _, _ in _TYPES}
+CODE_OF: dict[DType, int] = {dtype: code for code, dtype, _, _ in _TYPES}
+NAME_OF: dict[DType, str] = {dtype: name for _, dtype, name, _ in _TYPES}
+CATEGORY_OF: dict[DType, int] = {dtype: category for _, dtype, _, category in _TYPES}
+BOOLEAN, INTEGRAL, FLOATING, COMPLEX = 0, 1, 2, 3
+
+_COMPLEX_OF = {HALF: CFLOAT, BFLOAT16: CFLOAT, FLOAT: CFLOAT, DOUBLE: CDOUBLE}
+_REAL_OF = {CFLOAT: FLOAT, CDOUBLE: DOUBLE}
+_FLOAT_RANK = {HALF: 1, BFLOAT16: 1, FLOAT: 2, DOUBLE: 3}
+
+_default_dtype: DType = FLOAT
+
+
+def default_dtype() -> DType:
+    """The floating dtype that integers are promoted to and that creation functions use."""
+    return _default_dtype
+
+
+def set_default_dtype(dtype: DType | int) -> None:
+    """Make `dtype` (a floating one) the default."""
+    global _default_dtype
+    dtype = DTYPE_OF[dtype] if isinstance(dtype, int) else np.dtype(dtype)
+    if CATEGORY_OF[dtype] != FLOATING:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default_dtype = dtype
+
+
+def dtype_from(code: int | None, default: DType | None = None) -> DType:
+    """NumPy's dtype for PyTorch's ScalarType number; `default` (or the default dtype) for None."""
+    if code is None:
+        return default or _default_dtype
+    return DTYPE_OF[int(code)]
+
+
+def category(x: Any) -> int:
+    """Category of an array, a dtype or a Python number."""
+    if isinstance(x, bool):
+        return BOOLEAN
+    if isinstance(x, int):
+        return INTEGRAL
+    if isinstance(x, float):
+        return FLOATING
+    if isinstance(x, complex):
+        return COMPLEX
+    return CATEGORY_OF[x if isinstance(x, np.dtype) else x.dtype]
+
+
+def number_dtype(x: complex) -> DType:
+    """The dtype that a Python number stands for."""
+    kind = category(x)
+    if kind == FLOATING:
+        return _default_dtype
+    if kind == COMPLEX:
+        return complex_dtype(_default_dtype)
+    return INT64 if kind == INTEGRAL else BOOL
+
+
+def complex_dtype(dtype: DType) -> DType:
+    """The complex dtype whose parts are `dtype`."""
+    if dtype in _REAL_OF:
+        return dtype
+    return _COMPLEX_OF.get(dtype) or complex_dtype(_default_dtype)
+
+
+def real_dtype(dtype: DType) -> DType:
+    """The dtype of the absolute value of `dtype`."""
+    return _REAL_OF.get(dtype, dtype)
+
+
+def float_dtype(dtype: DType) -> DType:
+    """`dtype` if it is floating or complex, else the default dtype."""
+    return dtype if CATEGORY_OF[dtype] >= FLOATING else _default_dtype
+
+
+_promoted: dict[tuple[DType, DType], DType] = {}
+
+
+def promote_types(a: DType, b: DType) -> DType:
+    """The smallest dtype that PyTorch lets both `a` and `b` become."""
+    if a == b:
+        return a
+    found = _promoted.get((a, b))
+    if found is None:
+        found = _promoted[a, b] = _promoted[b, a] = _promote(a, b)
+    return found
+
+
+def _promote(a: DType, b: DType) -> DType:
+    ka, kb = CATEGORY_OF[a], CATEGORY_OF[b]
+    if ka > kb:
+        a, b, ka, kb = b, a, kb, ka
+    if kb <= INTEGRAL:
+        return np.promote_types(a, b) if ka == kb else b
+    if kb == COMPLEX:
+        part = real_dtype(a) if ka >= FLOATING else None
+        return CDOUBLE if part == DOUBLE else b
+    if ka < FLOATING:
+        return b
+    if _FLOAT_RANK[a] == _FLOAT_RANK[b]:
+        return FLOAT  # half with bfloat16
+    return a if _FLOAT_RANK[a] > _FLOAT_RANK[b] else b
+
+
+def _combine(high: DType | None, low: DType | None) -> DType | None:
+    """Result of a higher operand group with a lower one: the lower lifts only the category."""
+    if high is None or low is None:
+        return high or low
+    kh, kl = CATEGORY_OF[high], CATEGORY_OF[low]
+    if kh >= kl:
+        return high
+    if kh == FLOATING:
+        return complex_dtype(high)
+    return promote_types(high, low)
+
+
+def result_type(*operands: Any) -> DType:
+    """The dtype in which `operands` (arrays and Python numbers) meet."""
+    dim: DType | None = None
+    zero: DType | None = None
+    number: DType | None = None
+    for x in operands:
+        if x is None:
+            continue
+        if isinstance(x, (int, float, complex)):
+            d = number_dtype(x)
+            number = d if number is None else promote_types(number, d)
+        elif x.ndim:
+            dim = x.dtype if dim is None else promote_types(dim, x.dtype)
+        else:
+            zero = x.dtype if zero is None else promote_types(zero, x.dtype)
+    result = _combine(dim, _combine(zero, number))
+    assert result is not None, "result_type needs an operand"
+    return result
+
+
+def can_cast(source: DType, target: DType) -> bool:
+    """May an in-place or out= operator write `source` into `target`?  Not to a lower category."""
+    a, b = CATEGORY_OF[source], CATEGORY_OF[target]
+    if a == COMPLEX:
+        return b == COMPLEX
+    if a == FLOATING:
+        return b >= FLOATING
+    return b != BOOLEAN or a == BOOLEAN
+
+
+def check_cast(source: DType, target: DType) -> None:
+    """Raise unless `source` may be written into `target`."""
+    if not can_cast(source, target):
+        raise RuntimeError(
+            f"result type {NAME_OF[source]} can't be cast to the desired output type {NAME_OF[target]}"
+        )
+
+
+def cast(xp: Any, x: Any, dtype: DType) -> Array:
+    """`x` (array or number) as an array of `dtype`, wrapping and truncating as C does."""
+    if isinstance(x, (int, float, complex)):
+        if isinstance(x, complex) and CATEGORY_OF[dtype] != COMPLEX:
+            x = x.real
+        if isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
+            x = x & 0xFFFFFFFFFFFFFFFF
+        return xp.asarray(np.asarray(x).astype(dtype))
+    if x.dtype == dtype:
+        return x
+    if x.dtype.kind == "c" and CATEGORY_OF[dtype] != COMPLEX and dtype != BOOL:
+        x = x.real
+    return x.astype(dtype)
+
+
+def opmath(dtype: DType) -> DType:
+    """The dtype to accumulate in: 16-bit floats are computed in 32 bits."""
+    return FLOAT if dtype in (HALF, BFLOAT16) else dtype
+
+
+def accumulate_dtype(dtype: DType) -> DType:
+    """The dtype of a sum or product: integers and bools grow to int64."""
+    return INT64 if CATEGORY_OF[dtype] <= INTEGRAL else dtype
+
+
+def refuse(name: str, dtype: DType) -> None:
+    """Raise PyTorch's error for an operator without a kernel for `dtype`."""
+    raise NotImplementedError(f'"{name}" not implemented for \'{NAME_OF[dtype]}\'')
+
+
+# ---------------------------------------------------------------------------------------- shapes
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
+    """The common shape, or PyTorch's error naming the dimension that does not fit."""
+    if not shapes:
+        return ()
+    result = tuple(shapes[0])
+    for shape in shapes[1:]:
+        result = _broadcast2(result, tuple(shape))
+    return result
+
+
+def _broadcast2(a: Shape, b: Shape) -> Shape:
+    if a == b:
+        return a
+    n = max(len(a), len(b))
+    wide_a, wide_b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+    out = []
+    for i, (x, y) in enumerate(zip(wide_a, wide_b, strict=True)):
+        if x != y and x != 1 and y != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}"
+            )
+        out.append(y if x == 1 else x)
+    return tuple(out)
+
+
+def shape_of(x: Any) -> Shape:
+    """Shape of an array; () for a number."""
+    return () if isinstance(x, (int, float, complex)) else tuple(x.shape)
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """`dim` counted from the front; a 0-dim tensor has one dimension for this purpose."""
+    n = max(ndim, 1)
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim + n if dim < 0 else dim
+
+
+def wrap_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
+    """The dimensions to reduce, wrapped and distinct; None and [] mean all."""
+    if dims is None:
+        return tuple(range(ndim))
+    if isinstance(dims, int):
+        dims = (dims,)
+    wrapped = [wrap_dim(d, ndim) for d in dims]
+    if not wrapped:
+        return tuple(range(ndim))
+    for i, d in enumerate(wrapped):
+        if d in wrapped[:i]:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    return tuple(wrapped) if ndim else ()
+
+
+def reduced_shape(shape: Sequence[int], dims: Sequence[int], keepdim: bool) -> Shape:
+    """Shape after reducing wrapped `dims`."""
+    if keepdim:
+        return tuple(1 if i in dims else n for i, n in enumerate(shape))
+    return tuple(n for i, n in enumerate(shape) if i not in dims)
+
+
+def infer_size(size: Sequence[int], numel: int) -> Shape:
+    """`size` with its -1 filled in for a tensor of `numel` elements."""
+    shape = [int(n) for n in size]
+    unknown = [i for i, n in enumerate(shape) if n == -1]
+    if len(unknown) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if any(n < -1 for n in shape):
+        raise RuntimeError(f"invalid shape dimension {next(n for n in shape if n < -1)}")
+    known = math.prod(n for n in shape if n != -1)
+    if unknown:
+        if known == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {shape} because the unspecified dimension "
+                f"size -1 can be any value and is ambiguous"
+            )
+        if numel % known == 0:
+            shape[unknown[0]] = numel // known
+            known = numel
+    if known != numel:
+        raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
+    return tuple(shape)
+
+
+def check_same_device(*arrays: Any) -> None:
+    """Arrays of one operator must come from one library."""
+    kinds = {type(a).__module__.split(".")[0] for a in arrays if a is not None}
+    if len(kinds) > 1:
+        raise RuntimeError("Expected all tensors to be on the same device, but found at least two devices!")
+
+
+def special_functions(xp: Any) -> Any:
+    """scipy.special for NumPy arrays, cupyx.scipy.special for CuPy's; imported when first used."""
+    if xp.__name__ == "cupy":
+        import cupyx.scipy.special as module
+    else:
+        import scipy.special as module
+    return module
+
+
+def linear_algebra(xp: Any) -> Any:
+    """scipy.linalg or cupyx.scipy.linalg, imported when first used."""
+    if xp.__name__ == "cupy":
+        import cupyx.scipy.linalg as module
+    else:
+        import scipy.linalg as module
+    return module

@@ -1,0 +1,139 @@
+"""Scans along one dimension: running sums, products, extremes, differences, integrals.
+
+In: an array and a dimension; out: an array of the same length there (or shorter by the order of `diff`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+def _scan(xp: Any, name: str, self: Array, dim: int, dtype: int | None) -> Array:
+    axis = rules.wrap_dim(dim, self.ndim)
+    target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
+    x = rules.cast(xp, self, rules.opmath(target))
+    if self.ndim == 0:
+        return rules.cast(xp, x, target).copy()
+    return rules.cast(xp, getattr(xp, name)(x, axis=axis), target)
+
+
+@op("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", inplace=True, out="out")
+def _cumsum(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
+    return _scan(xp, "cumsum", self, dim, dtype)
+
+
+@op("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", inplace=True, out="out")
+def _cumprod(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
+    return _scan(xp, "cumprod", self, dim, dtype)
+
+
+@op("aten::logcumsumexp(Tensor self, int dim) -> Tensor", out="out")
+def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
+    axis = rules.wrap_dim(dim, self.ndim)
+    if self.ndim == 0:
+        return self.copy()
+    if self.dtype.kind == "c":
+        peak = xp.max(self.real, axis=axis, keepdims=True) if self.size else 0
+        return rules.cast(xp, xp.log(xp.cumsum(xp.exp(self - peak), axis=axis)) + peak, self.dtype)
+    return xp.logaddexp.accumulate(self, axis=axis)
+
+
+def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[Array, Array]:
+    axis = rules.wrap_dim(dim, self.ndim)
+    if self.ndim == 0:
+        return self.copy(), xp.zeros((), dtype=rules.INT64)
+    values = (xp.maximum if largest else xp.minimum).accumulate(self, axis=axis)
+    # The index of the latest element that equals the running extreme; NaN equals NaN.
+    hit = (self == values) | ((self != self) & (values != values))
+    places = xp.arange(self.shape[axis]).reshape([-1 if d == axis else 1 for d in range(self.ndim)])
+    return values, xp.maximum.accumulate(xp.where(hit, places, 0), axis=axis)
+
+
+@op(
+    "aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+    out="out", out_names="values,indices",
+)
+def _cummax(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
+    return _cumulative_extreme(xp, self, dim, True)
+
+
+@op(
+    "aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+    out="out", out_names="values,indices",
+)
+def _cummin(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
+    return _cumulative_extreme(xp, self, dim, False)
+
+
+@op(
+    "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> "
+    "Tensor",
+    out="out",
+)
+def _diff(
+    xp: Any, self: Array, n: int = 1, dim: int = -1, prepend: Array | None = None, append: Array | None = None
+) -> Array:
+    if self.ndim == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    axis = rules.wrap_dim(dim, self.ndim)
+    parts = [x for x in (prepend, self, append) if x is not None]
+    x = xp.concatenate(parts, axis=axis) if len(parts) > 1 else self
+    if n >= x.shape[axis]:
+        return x[(slice(None),) * axis + (slice(0, 0),)].copy()
+    return xp.diff(x, n=n, axis=axis) if n else x.copy()
+
+
+def _pairs(xp: Any, y: Array, dim: int, dx: Any, x: Array | None) -> tuple[Array, int]:
+    axis = rules.wrap_dim(dim, y.ndim)
+    y = rules.cast(xp, y, rules.float_dtype(y.dtype)) if x is None and isinstance(dx, float) else y
+    ahead, behind = _ends(y, axis)
+    if x is None:
+        return rules.cast(xp, (ahead + behind) * dx / 2.0, rules.float_dtype(y.dtype)), axis
+    if x.ndim == 1:
+        x = x.reshape([-1 if d == axis else 1 for d in range(y.ndim)])
+        step_axis = axis
+    else:
+        step_axis = axis - y.ndim + x.ndim
+    right, left = _ends(x, step_axis)
+    product = (ahead + behind) * (right - left) / 2.0
+    return rules.cast(xp, product, rules.float_dtype(rules.promote_types(x.dtype, y.dtype))), axis
+
+
+def _ends(x: Array, axis: int) -> tuple[Array, Array]:
+    front = (slice(None),) * axis
+    return x[(*front, slice(1, None))], x[(*front, slice(None, -1))]
+
+
+@op("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", where="f")
+@op("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", where="f")
+def _trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
+    area, axis = _pairs(xp, y, dim, None, x)
+    return xp.sum(area, axis=axis)
+
+
+@op("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", where="f")
+def _trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
+    area, axis = _pairs(xp, y, dim, dx, None)
+    return xp.sum(area, axis=axis)
+
+
+@op("aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor", where="f")
+def _trapz_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
+    return _trapezoid_dx(xp, y, dx, dim)
+
+
+@op("aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", where="f")
+def _cumulative_trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
+    area, axis = _pairs(xp, y, dim, None, x)
+    return xp.cumsum(area, axis=axis)
+
+
+@op("aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", where="f")
+def _cumulative_trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
+    area, axis = _pairs(xp, y, dim, dx, None)
+    return xp.cumsum(area, axis=axis)

@@ -1,0 +1,176 @@
+"""Writing by index into copies: scatter, index_add and their reductions.
+
+In: an array, a dimension, an index array, a source; out: the array with the source written or reduced in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.index import places
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Array, tuple[Array, ...], Any]:
+    """(a copy with at least one dimension, the key to write at, the source cut to the index's shape)."""
+    axis = rules.wrap_dim(dim, self.ndim)
+    if index.dtype not in (rules.INT64, rules.INT32):
+        raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
+    result, i = xp.atleast_1d(self).copy(), xp.atleast_1d(index)
+    if i.size and (int(i.min()) < 0 or int(i.max()) >= result.shape[axis]):
+        raise RuntimeError(f"index {int(i.max())} is out of bounds for dimension {axis} with size {result.shape[axis]}")
+    if isinstance(source, (int, float, complex)):
+        return result, places(xp, i, axis), rules.cast(xp, source, self.dtype)
+    if source.dtype != self.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    s = xp.atleast_1d(source)
+    if i.ndim != result.ndim or s.ndim != result.ndim:
+        raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
+    if any(n > m for n, m in zip(i.shape, s.shape, strict=True)):
+        raise RuntimeError(
+            f"Expected index {list(index.shape)} to be no larger than src {list(source.shape)} apart from dimension {axis}"
+        )
+    return result, places(xp, i, axis), s[tuple(slice(n) for n in i.shape)]
+
+
+def _combine(xp: Any, target: Array, key: Any, source: Array, reduce: str, include_self: bool = True) -> None:
+    """target[key] = reduce(target[key], all of source that goes there)"""
+    if reduce not in ("sum", "add", "prod", "multiply", "mean", "amax", "amin"):
+        raise RuntimeError("reduce argument must be either sum, prod, mean, amax or amin.")
+    start = {"sum": 0, "add": 0, "mean": 0, "prod": 1, "multiply": 1}.get(reduce)
+    if not include_self:
+        if start is None:
+            kind = target.dtype.kind
+            low = reduce == "amax"
+            if kind == "b":
+                start = not low
+            elif kind in "iu":
+                start = xp.iinfo(target.dtype).min if low else xp.iinfo(target.dtype).max
+            else:
+                start = -xp.inf if low else xp.inf
+        target[key] = start
+    combine = {"sum": xp.add, "add": xp.add, "mean": xp.add, "prod": xp.multiply, "multiply": xp.multiply,
+               "amax": xp.maximum, "amin": xp.minimum}[reduce]  # fmt: skip
+    combine.at(target, key, source)
+    if reduce == "mean":
+        count = xp.ones(target.shape, dtype=rules.INT64) if include_self else xp.zeros(target.shape, dtype=rules.INT64)
+        xp.add.at(count, key, 1)
+        count = xp.maximum(count, 1)
+        target[...] = target // count if target.dtype.kind in "iu" else target / count
+
+
+@op(
+    "aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    inplace=True, out="src_out",
+)
+@op(
+    "aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    inplace=True, out="value_out",
+)
+def _scatter(xp: Any, self: Array, dim: int, index: Array, src: Any) -> Array:
+    if not index.size:
+        return self.copy()
+    result, key, source = _key(xp, self, dim, index, src)
+    result[key] = source
+    return result.reshape(self.shape)
+
+
+@op(
+    "aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+    inplace=True, out="reduce_out",
+)
+@op(
+    "aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> "
+    "Tensor",
+    inplace=True, out="value_reduce_out",
+)
+def _scatter_with(xp: Any, self: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
+    if not index.size:
+        return self.copy()
+    result, key, source = _key(xp, self, dim, index, src)
+    _combine(xp, result, key, source, reduce)
+    return result.reshape(self.shape)
+
+
+@op("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", inplace=True, out="out")
+def _scatter_add(xp: Any, self: Array, dim: int, index: Array, src: Array) -> Array:
+    return _scatter_with(xp, self, dim, index, src, "sum")
+
+
+@op(
+    "aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
+    "include_self=True) -> Tensor",
+    inplace=True, out="two_out",
+)
+def _scatter_reduce(xp: Any, self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool = True) -> Array:
+    if not index.size:
+        return self.copy()
+    result, key, source = _key(xp, self, dim, index, src)
+    _combine(xp, result, key, source, reduce, include_self)
+    return result.reshape(self.shape)
+
+
+def _along(xp: Any, self: Array, dim: int, index: Array) -> tuple[Array, tuple[Any, ...]]:
+    axis = rules.wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise IndexError("Index is supposed to be a vector")
+    result, i = xp.atleast_1d(self).copy(), index.reshape(-1)
+    if i.size and (int(i.min()) < -result.shape[axis] or int(i.max()) >= result.shape[axis]):
+        raise IndexError("index out of range in self")
+    return result, (slice(None),) * axis + (i,)
+
+
+@op(
+    "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+    inplace=True, out="out",
+)
+def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1) -> Array:
+    if source.dtype != self.dtype:
+        raise RuntimeError("index_add_(): self and source expected to have the same dtype")
+    result, key = _along(xp, self, dim, index)
+    piece = source if source.ndim or self.ndim == 0 else source.reshape(1)
+    xp.add.at(result, key, rules.cast(xp, piece * rules.cast(xp, alpha, self.dtype), self.dtype))
+    return result.reshape(self.shape)
+
+
+@op(
+    "aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
+    "include_self=True) -> Tensor",
+    inplace=True, out="out",
+)
+def _index_reduce(xp: Any, self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True) -> Array:
+    result, key = _along(xp, self, dim, index)
+    _combine(xp, result, key, source, reduce, include_self)
+    return result.reshape(self.shape)
+
+
+@op("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", inplace=True, out="out")
+def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> Array:
+    if source.dtype != self.dtype:
+        raise RuntimeError("index_copy_(): self and source expected to have the same dtype")
+    result, key = _along(xp, self, dim, index)
+    result[key] = source
+    return result.reshape(self.shape)
+
+
+@op(
+    "aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    inplace=True, out="int_Scalar_out",
+)
+@op(
+    "aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+    inplace=True, out="int_Tensor_out",
+)
+def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Array:
+    if not isinstance(value, (int, float, complex)):
+        if value.ndim:
+            raise RuntimeError(
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+            )
+        value = value.item()
+    result, key = _along(xp, self, dim, index)
+    result[key] = rules.cast(xp, value, self.dtype)
+    return result.reshape(self.shape)

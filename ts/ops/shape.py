@@ -1,0 +1,339 @@
+"""Operators that rearrange elements into a new array: joining, repeating, flipping, triangles.
+
+In: one or several arrays; out: a fresh array.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+def together(xp: Any, tensors: Sequence[Array]) -> list[Array]:
+    """The arrays in their common dtype."""
+    dtype = rules.result_type(*tensors)
+    return [rules.cast(xp, t, dtype) for t in tensors]
+
+
+def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
+    """Arrays joined along `dim`; 1-dim arrays without elements are left out, as PyTorch does."""
+    if not tensors:
+        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
+    for i, t in enumerate(tensors):
+        if t.ndim == 0:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    parts = together(xp, tensors)
+    kept = [t for t in parts if t.shape != (0,)] or parts[:1]
+    axis = rules.wrap_dim(dim, kept[0].ndim)
+    for i, t in enumerate(kept[1:], 1):
+        if t.ndim != kept[0].ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {kept[0].ndim} and {t.ndim}")
+        for d in range(t.ndim):
+            if d != axis and t.shape[d] != kept[0].shape[d]:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {axis}. Expected size {kept[0].shape[d]} but got "
+                    f"size {t.shape[d]} for tensor number {i} in the list."
+                )
+    return xp.concatenate(kept, axis=axis)
+
+
+@op("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", out="out")
+@op("aten::concat(Tensor[] tensors, int dim=0) -> Tensor", out="out")
+@op("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", out="out")
+def _cat(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
+    return concatenate(xp, tensors, dim)
+
+
+@op("aten::stack(Tensor[] tensors, int dim=0) -> Tensor", out="out")
+def _stack(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    for i, t in enumerate(tensors):
+        if t.shape != tensors[0].shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
+                f"{list(t.shape)} at entry {i}"
+            )
+    return xp.stack(together(xp, tensors), rules.wrap_dim(dim, tensors[0].ndim + 1))
+
+
+def _need(name: str, tensors: Sequence[Array]) -> None:
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+
+
+@op("aten::hstack(Tensor[] tensors) -> Tensor", out="out")
+def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
+    _need("hstack", tensors)
+    parts = [_at_least(xp, t, 1) for t in tensors]
+    return concatenate(xp, parts, 0 if parts[0].ndim == 1 else 1)
+
+
+@op("aten::vstack(Tensor[] tensors) -> Tensor", out="out")
+@op("aten::row_stack(Tensor[] tensors) -> Tensor", out="out")
+def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
+    _need("vstack", tensors)
+    return concatenate(xp, [_at_least(xp, t, 2) for t in tensors], 0)
+
+
+@op("aten::dstack(Tensor[] tensors) -> Tensor", out="out")
+def _dstack(xp: Any, tensors: Sequence[Array]) -> Array:
+    _need("dstack", tensors)
+    return concatenate(xp, [_at_least(xp, t, 3) for t in tensors], 2)
+
+
+@op("aten::column_stack(Tensor[] tensors) -> Tensor", out="out")
+def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
+    _need("column_stack", tensors)
+    return concatenate(xp, [t.reshape(t.size, 1) if t.ndim <= 1 else t for t in tensors], 1)
+
+
+def _at_least(xp: Any, x: Array, n: int) -> Array:
+    return getattr(xp, f"atleast_{n}d")(x)
+
+
+@op("aten::atleast_1d(Tensor self) -> Tensor")
+def _atleast_1d(xp: Any, self: Array) -> Array:
+    return xp.atleast_1d(self)
+
+
+@op("aten::atleast_2d(Tensor self) -> Tensor")
+def _atleast_2d(xp: Any, self: Array) -> Array:
+    return xp.atleast_2d(self)
+
+
+@op("aten::atleast_3d(Tensor self) -> Tensor")
+def _atleast_3d(xp: Any, self: Array) -> Array:
+    return xp.atleast_3d(self)
+
+
+@op("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")
+def _atleast_1d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
+    return [xp.atleast_1d(t) for t in tensors]
+
+
+@op("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")
+def _atleast_2d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
+    return [xp.atleast_2d(t) for t in tensors]
+
+
+@op("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")
+def _atleast_3d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
+    return [xp.atleast_3d(t) for t in tensors]
+
+
+@op("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]")
+def _broadcast_tensors(xp: Any, tensors: Sequence[Array]) -> list[Array]:
+    from ts.ops.view import expand_kernel
+
+    shape = rules.broadcast_shapes(*(t.shape for t in tensors))
+    return [expand_kernel(xp, t, shape) for t in tensors]
+
+
+@op("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
+@op("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
+def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[Array]:
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    return list(xp.meshgrid(*[t.reshape(-1) for t in tensors], indexing=indexing))
+
+
+@op("aten::block_diag(Tensor[] tensors) -> Tensor")
+def _block_diag(xp: Any, tensors: Sequence[Array]) -> Array:
+    blocks = [xp.atleast_2d(t) for t in tensors]
+    result = xp.zeros([sum(b.shape[i] for b in blocks) for i in (0, 1)], dtype=rules.result_type(*tensors))
+    row = column = 0
+    for b in blocks:
+        result[row : row + b.shape[0], column : column + b.shape[1]] = b
+        row, column = row + b.shape[0], column + b.shape[1]
+    return result
+
+
+@op("aten::cartesian_prod(Tensor[] tensors) -> Tensor")
+def _cartesian_prod(xp: Any, tensors: Sequence[Array]) -> Array:
+    if len(tensors) == 1:
+        return tensors[0]
+    return xp.stack([g.reshape(-1) for g in xp.meshgrid(*tensors, indexing="ij")], 1)
+
+
+@op("aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor")
+def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = False) -> Array:
+    if self.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(self.shape)}")
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = list(choose(range(self.size), r))
+    if r == 0 or not places:
+        return xp.empty((0,) if r == 0 else (0, r), dtype=self.dtype)
+    return self[xp.asarray(places)]
+
+
+# ---------------------------------------------------------------------------------------- repeating, turning
+
+
+@op("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", out="out", where="m")
+@op("aten::tile(Tensor self, SymInt[] dims) -> Tensor")
+def _repeat(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
+    return xp.tile(self, tuple(repeats)) if len(repeats) else self.copy()
+
+
+@op(
+    "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
+    "output_size=None) -> Tensor",
+)
+def _repeat_interleave(xp: Any, self: Array, repeats: int, dim: int | None = None, output_size: int | None = None) -> Array:
+    if dim is None:
+        return xp.repeat(self.reshape(-1), repeats)
+    axis = rules.wrap_dim(dim, self.ndim)
+    return xp.repeat(xp.atleast_1d(self), repeats, axis=axis)
+
+
+@op(
+    "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? "
+    "output_size=None) -> Tensor",
+)
+def _repeat_interleave_tensor(
+    xp: Any, self: Array, repeats: Array, dim: int | None = None, output_size: int | None = None
+) -> Array:
+    counts = repeats if repeats.ndim == 0 or repeats.size != 1 else repeats.reshape(())
+    return _repeat_interleave(xp, self, counts, dim)
+
+
+@op(
+    "aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
+    out="Tensor_out", where="f",
+)
+def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None = None) -> Array:
+    return xp.repeat(xp.arange(repeats.size), repeats)
+
+
+@op("aten::flip(Tensor self, int[] dims) -> Tensor", out="out")
+def _flip(xp: Any, self: Array, dims: Sequence[int]) -> Array:
+    axes = rules.wrap_dims(dims, self.ndim) if len(dims) else ()
+    return xp.flip(self, axes).copy() if axes else self.copy()
+
+
+@op("aten::fliplr(Tensor self) -> Tensor")
+def _fliplr(xp: Any, self: Array) -> Array:
+    if self.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return xp.fliplr(self).copy()
+
+
+@op("aten::flipud(Tensor self) -> Tensor")
+def _flipud(xp: Any, self: Array) -> Array:
+    if self.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return xp.flipud(self).copy()
+
+
+@op("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", out="out")
+def _roll(xp: Any, self: Array, shifts: Sequence[int], dims: Sequence[int] = ()) -> Array:
+    if not len(shifts):
+        raise RuntimeError("`shifts` required")
+    if not len(dims) and len(shifts) == 1:
+        return xp.roll(self, shifts[0])
+    if len(shifts) != len(dims):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if not self.ndim:
+        return self.copy()
+    return xp.roll(self, tuple(shifts), tuple(rules.wrap_dim(d, self.ndim) for d in dims))
+
+
+@op("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", out="out")
+def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if self.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
+    return xp.rot90(self, k, tuple(dims)).copy()
+
+
+# ---------------------------------------------------------------------------------------- triangles, diagonals
+
+
+def _triangle(xp: Any, name: str, self: Array, diagonal: int) -> Array:
+    if self.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    return getattr(xp, name)(self, diagonal)
+
+
+@op("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", inplace=True, out="out")
+def _tril(xp: Any, self: Array, diagonal: int = 0) -> Array:
+    return _triangle(xp, "tril", self, diagonal)
+
+
+@op("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", inplace=True, out="out")
+def _triu(xp: Any, self: Array, diagonal: int = 0) -> Array:
+    return _triangle(xp, "triu", self, diagonal)
+
+
+@op("aten::diag(Tensor self, int diagonal=0) -> Tensor", out="out")
+def _diag(xp: Any, self: Array, diagonal: int = 0) -> Array:
+    if self.ndim not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")
+    return xp.diag(self, diagonal).copy()
+
+
+@op("aten::diagflat(Tensor self, int offset=0) -> Tensor")
+def _diagflat(xp: Any, self: Array, offset: int = 0) -> Array:
+    return xp.diagflat(self, offset)
+
+
+@op("aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", out="out")
+def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
+    a, b = rules.wrap_dim(dim1, self.ndim + 1), rules.wrap_dim(dim2, self.ndim + 1)
+    if a == b:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    n = self.shape[-1]
+    result = xp.zeros((*self.shape[:-1], n + abs(offset), n + abs(offset)), dtype=self.dtype)
+    places = xp.arange(n)
+    result[..., places + max(-offset, 0), places + max(offset, 0)] = self
+    return xp.moveaxis(result, (-2, -1), (a, b))
+
+
+@op("aten::unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor", out="out", where="f")
+def _unfold_copy(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array:
+    from ts.ops.view import _unfold
+
+    return _unfold(xp, self, dimension, size, step).copy()
+
+
+@op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out")
+def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
+    n, c, *rest = self.shape
+    return self.reshape(n, groups, c // groups, *rest).swapaxes(1, 2).reshape(self.shape)
+
+
+@op("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out="out")
+def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
+    r = upscale_factor
+    if self.ndim < 3:
+        raise RuntimeError(
+            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {self.ndim} dimension(s)"
+        )
+    *batch, c, h, w = self.shape
+    x = self.reshape(*batch, c // (r * r), r, r, h, w)
+    k = len(batch)
+    x = x.transpose(*range(k), k, k + 3, k + 1, k + 4, k + 2)
+    return x.reshape(*batch, c // (r * r), h * r, w * r)
+
+
+@op("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out="out")
+def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:
+    r = downscale_factor
+    *batch, c, h, w = self.shape
+    x = self.reshape(*batch, c, h // r, r, w // r, r)
+    k = len(batch)
+    x = x.transpose(*range(k), k, k + 2, k + 4, k + 1, k + 3)
+    return x.reshape(*batch, c * r * r, h // r, w // r)
+
+
+@op("aten::kron(Tensor self, Tensor other) -> Tensor", out="out")
+def _kron(xp: Any, self: Array, other: Array) -> Array:
+    return xp.kron(*together(xp, [self, other]))

@@ -1,0 +1,356 @@
+"""Order: sorting, selection, ranks, distinct values, histograms.
+
+In: an array and a dimension; out: values in order, and where they were.  NaN counts as the largest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool) -> Array:
+    """Stable order along `dim`."""
+    if self.ndim == 0:
+        rules.wrap_dim(dim, 0)
+        return xp.zeros((), dtype=rules.INT64)
+    if self.dtype.kind == "c":
+        raise RuntimeError("Sort does not support complex dtypes on CPU")
+    axis = rules.wrap_dim(dim, self.ndim)
+    if not descending:
+        return xp.argsort(self, axis=axis, kind="stable")
+    # Sorted backwards from the end: equal elements keep their order.
+    turned = xp.argsort(xp.flip(self, axis), axis=axis, kind="stable")
+    return self.shape[axis] - 1 - xp.flip(turned, axis)
+
+
+def sort_kernel(xp: Any, self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    """(values in order, their places)"""
+    order = argsort_kernel(xp, self, dim, descending)
+    if self.ndim == 0:
+        return self.copy(), order
+    return xp.take_along_axis(self, order, rules.wrap_dim(dim, self.ndim)), order
+
+
+@op(
+    "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    out="values", out_names="values,indices",
+)
+def _sort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
+    return sort_kernel(xp, self, dim, descending)
+
+
+@op(
+    "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor "
+    "values, Tensor indices)",
+    out="values_stable", out_names="values,indices",
+)
+def _sort_stable(xp: Any, self: Array, stable: bool | None, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
+    return sort_kernel(xp, self, dim, descending)
+
+
+@op("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
+def _argsort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> Array:
+    return argsort_kernel(xp, self, dim, descending)
+
+
+@op(
+    "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
+    out="stable_out",
+)
+def _argsort_stable(xp: Any, self: Array, stable: bool, dim: int = -1, descending: bool = False) -> Array:
+    return argsort_kernel(xp, self, dim, descending)
+
+
+@op("aten::msort(Tensor self) -> Tensor", out="out")
+def _msort(xp: Any, self: Array) -> Array:
+    return sort_kernel(xp, self, 0, False)[0]
+
+
+@op(
+    "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor "
+    "values, Tensor indices)",
+    out="values", out_names="values,indices",
+)
+def _topk(
+    xp: Any, self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> tuple[Array, Array]:
+    axis = rules.wrap_dim(dim, self.ndim)
+    if k < 0 or k > (self.shape[axis] if self.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    if self.ndim == 0:
+        return self.copy(), xp.zeros((), dtype=rules.INT64)
+    values, order = sort_kernel(xp, self, axis, largest)
+    cut = (slice(None),) * axis + (slice(k),)
+    return values[cut], order[cut]
+
+
+def _kth(xp: Any, self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    if self.ndim == 0:
+        return self.copy(), xp.zeros((), dtype=rules.INT64)
+    axis = rules.wrap_dim(dim, self.ndim)
+    values, order = sort_kernel(xp, self, axis, False)
+    cut: Any = slice(k - 1, k) if keepdim else k - 1
+    key = (slice(None),) * axis + (cut,)
+    return values[key], order[key]
+
+
+@op(
+    "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
+    "indices)",
+    out="values", out_names="values,indices",
+)
+def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+    if k < 1 or k > (self.shape[rules.wrap_dim(dim, self.ndim)] if self.ndim else 1):
+        raise RuntimeError("kthvalue(): selected number k out of range for dimension")
+    return _kth(xp, self, k, dim, keepdim)
+
+
+def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
+    if self.ndim == 0:
+        return self.copy(), xp.zeros((), dtype=rules.INT64)
+    axis = rules.wrap_dim(dim, self.ndim)
+    n = self.shape[axis]
+    if n == 0:
+        raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
+    values, order = sort_kernel(xp, self, axis, False)
+    missing = xp.sum(values != values, axis=axis, keepdims=True)
+    middle = (n - missing - 1) // 2 if skip_nan else xp.where(missing > 0, n - missing, (n - 1) // 2)
+    middle = xp.maximum(middle, 0)
+    value, index = xp.take_along_axis(values, middle, axis), xp.take_along_axis(order, middle, axis)
+    return (value, index) if keepdim else (xp.squeeze(value, axis), xp.squeeze(index, axis))
+
+
+@op("aten::median(Tensor self) -> Tensor", out="out")
+def _median_all(xp: Any, self: Array) -> Array:
+    return _median(xp, self.reshape(-1), 0, False, False)[0] if self.size else xp.asarray(xp.nan, dtype=self.dtype)
+
+
+@op(
+    "aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    out="dim_values", out_names="values,indices",
+)
+def _median_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    return _median(xp, self, dim, keepdim, False)
+
+
+@op("aten::nanmedian(Tensor self) -> Tensor", out="out")
+def _nanmedian_all(xp: Any, self: Array) -> Array:
+    return _median(xp, self.reshape(-1), 0, False, True)[0] if self.size else xp.asarray(xp.nan, dtype=self.dtype)
+
+
+@op(
+    "aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    out="dim_values", out_names="values,indices",
+)
+def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    return _median(xp, self, dim, keepdim, True)
+
+
+@op(
+    "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    out="values", out_names="values,indices",
+)
+def _mode(xp: Any, self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+    if self.ndim == 0:
+        return self.copy(), xp.zeros((), dtype=rules.INT64)
+    axis = rules.wrap_dim(dim, self.ndim)
+    values, order = sort_kernel(xp, xp.moveaxis(self, axis, -1), -1, False)
+    n = values.shape[-1]
+    start = xp.concatenate([xp.ones((*values.shape[:-1], 1), bool), values[..., 1:] != values[..., :-1]], -1)
+    first = xp.maximum.accumulate(xp.where(start, xp.arange(n), 0), axis=-1)
+    run = xp.arange(n) - first
+    last = xp.argmax(run, axis=-1)[..., None]
+    value, index = xp.take_along_axis(values, last, -1), xp.take_along_axis(order, last, -1)
+    if keepdim:
+        return xp.moveaxis(value, -1, axis), xp.moveaxis(index, -1, axis)
+    return value[..., 0], index[..., 0]
+
+
+def _quantile(
+    xp: Any, name: str, self: Array, q: Any, dim: int | None, keepdim: bool, interpolation: str
+) -> Array:
+    if self.dtype.kind != "f":
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if not isinstance(q, float) and q.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+    x = self.reshape(-1) if dim is None else self
+    axis = 0 if dim is None else rules.wrap_dim(dim, self.ndim)
+    compute = xp.nanquantile if name == "nanquantile" else xp.quantile
+    points = q if isinstance(q, float) else q.astype(rules.DOUBLE)
+    result = compute(xp.atleast_1d(x).astype(rules.DOUBLE), points, axis=axis, method=interpolation, keepdims=keepdim)
+    if keepdim and dim is None:
+        result = result.reshape((*rules.shape_of(q), *((1,) * self.ndim)))
+    return rules.cast(xp, xp.asarray(result), self.dtype)
+
+
+@op(
+    "aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
+    'interpolation="linear") -> Tensor',
+    out="out",
+)
+@op(
+    "aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
+    'interpolation="linear") -> Tensor',
+    out="scalar_out",
+)
+def _quantile_op(
+    xp: Any, self: Array, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"
+) -> Array:
+    return _quantile(xp, "quantile", self, q, dim, keepdim, interpolation)
+
+
+@op(
+    "aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
+    'interpolation="linear") -> Tensor',
+    out="out",
+)
+@op(
+    "aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
+    'interpolation="linear") -> Tensor',
+    out="scalar_out",
+)
+def _nanquantile_op(
+    xp: Any, self: Array, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"
+) -> Array:
+    return _quantile(xp, "nanquantile", self, q, dim, keepdim, interpolation)
+
+
+# ---------------------------------------------------------------------------------------- search, distinct values
+
+
+@op(
+    "aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool "
+    "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+    out="Tensor_out",
+)
+@op(
+    "aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool "
+    "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+    out="Scalar_out",
+)
+def _searchsorted(
+    xp: Any, sorted_sequence: Array, self: Any, out_int32: bool = False, right: bool = False, side: str | None = None,
+    sorter: Array | None = None,
+) -> Array:  # fmt: skip
+    at = "right" if right or side == "right" else "left"
+    code = rules.INT32 if out_int32 else rules.INT64
+    values = xp.asarray(self)
+    order = sorted_sequence if sorter is None else xp.take_along_axis(sorted_sequence, sorter, -1)
+    if order.ndim == 1:
+        return rules.cast(xp, xp.asarray(xp.searchsorted(order, values, side=at)), code)
+    rows = order.reshape(-1, order.shape[-1])
+    wanted = values.reshape(rows.shape[0], -1)
+    found = [xp.searchsorted(r, v, side=at) for r, v in zip(rows, wanted, strict=True)]
+    return xp.stack(found).reshape(values.shape).astype(code) if found else xp.zeros(values.shape, code)
+
+
+@op(
+    "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool "
+    "right=False) -> Tensor",
+    out="Tensor_out",
+)
+@op(
+    "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
+    "right=False) -> Tensor",
+    out="Scalar_out",
+)
+def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, right: bool = False) -> Array:
+    return _searchsorted(xp, boundaries, self, out_int32, right)
+
+
+@op(
+    "aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, "
+    "bool invert=False) -> Tensor",
+    out="Tensor_Tensor_out",
+)
+@op(
+    "aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool"
+    " invert=False) -> Tensor",
+    out="Tensor_Scalar_out",
+)
+@op(
+    "aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool"
+    " invert=False) -> Tensor",
+    out="Scalar_Tensor_out",
+)
+def _isin(xp: Any, elements: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Array:
+    return xp.isin(xp.asarray(elements), xp.asarray(test_elements), invert=invert)
+
+
+def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]:
+    if dim is None:
+        values, inverse, counts = xp.unique(self, return_inverse=True, return_counts=True, equal_nan=False)
+        return values, inverse.reshape(self.shape), counts
+    values, inverse, counts = xp.unique(
+        self, axis=rules.wrap_dim(dim, self.ndim), return_inverse=True, return_counts=True, equal_nan=False
+    )
+    return values, inverse.reshape(-1), counts
+
+
+@op(
+    "aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
+    "return_counts=False) -> (Tensor, Tensor, Tensor)",
+    out="out", out_names="out0,out1,out2", where="f",
+)
+def _unique2(
+    xp: Any, self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Array, Array, Array]:
+    return _unique(xp, self, None)
+
+
+@op(
+    "aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
+    "return_counts=False) -> (Tensor, Tensor, Tensor)",
+    out="out", out_names="out0,out1,out2", where="f",
+)
+def _unique_dim(
+    xp: Any, self: Array, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Array, Array, Array]:
+    return _unique(xp, self, dim)
+
+
+@op(
+    "aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? "
+    "dim=None) -> (Tensor, Tensor, Tensor)",
+    out="out", out_names="out0,out1,out2", where="",
+)
+def _unique_consecutive(
+    xp: Any, self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> tuple[Array, Array, Array]:
+    x = self.reshape(-1) if dim is None else xp.moveaxis(self, rules.wrap_dim(dim, self.ndim), 0)
+    n = x.shape[0]
+    differs = (x[1:] != x[:-1]).reshape(max(n - 1, 0), -1).any(axis=1) if n > 1 else xp.zeros(0, bool)
+    start = xp.concatenate([xp.ones(min(n, 1), bool), differs])
+    at = xp.nonzero(start)[0]
+    counts = xp.diff(xp.concatenate([at, xp.asarray([n])]))
+    inverse = xp.cumsum(start) - 1
+    values = x[at]
+    if dim is not None:
+        return xp.moveaxis(values, 0, rules.wrap_dim(dim, self.ndim)), inverse, counts
+    return values, inverse.reshape(self.shape), counts
+
+
+@op("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", out="out")
+def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
+    if self.ndim != 1 or (self.size and int(self.min()) < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        return xp.bincount(self, minlength=minlength)
+    dtype = weights.dtype if weights.dtype == rules.FLOAT else rules.DOUBLE
+    return xp.bincount(self, weights.astype(rules.DOUBLE), minlength).astype(dtype)
+
+
+@op("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", out="out")
+def _histc(xp: Any, self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
+    low, high = float(min), float(max)
+    if low == high and self.size:
+        low, high = float(self.min()), float(self.max())
+    if low == high:
+        low, high = low - 1, high + 1
+    counts, _ = xp.histogram(self.reshape(-1), bins=bins, range=(low, high))
+    return counts.astype(self.dtype)

@@ -1,0 +1,234 @@
+"""Pointwise operators of one argument: arithmetic, rounding, transcendental, predicates.
+
+In: one array; out: an array of the same shape.  A row says all there is to say:
+
+    unary("sin", FLOAT, "sin", "sin(a)")
+          name   promotion  ufunc or body  CUDA expression
+
+Promotion: SAME keeps the dtype, FLOAT turns integers into the default dtype, BOOLEAN gives bool,
+REAL gives the real dtype of a complex argument.  A body is a NumPy ufunc's name (then the core may
+run the ufunc's inner loop directly), or a function (xp, a) for what NumPy has no ufunc for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import Record, add, inplace_of, out_of
+
+Array = rules.Array
+Body = str | Callable[[Any, Array], Array]
+
+SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"
+
+
+def special(name: str) -> Callable[[Any, Array], Array]:
+    """The body that calls scipy.special's `name`."""
+
+    def body(xp: Any, a: Array) -> Array:
+        return getattr(rules.special_functions(xp), name)(a)
+
+    return body
+
+
+def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[[Any, Array], Array]:
+    """The kernel of a row: refuse, promote, compute, give the result its dtype."""
+
+    def kernel(xp: Any, a: Array) -> Array:
+        dtype = a.dtype
+        if no and dtype.kind in no:
+            rules.refuse(name, dtype)
+        if promotion == FLOAT or (promotion == REAL and dtype.kind != "c" and body == "float"):
+            dtype = rules.float_dtype(dtype)
+        work = rules.cast(xp, a, rules.opmath(dtype) if promotion != BOOLEAN else dtype)
+        result = getattr(xp, body)(work) if isinstance(body, str) else body(xp, work)
+        if promotion == BOOLEAN:
+            return rules.cast(xp, result, rules.BOOL)
+        if promotion == REAL:
+            dtype = rules.real_dtype(dtype)
+        return rules.cast(xp, result, dtype)
+
+    return kernel
+
+
+def unary(
+    name: str, promotion: str, body: Body, cuda: str | None = None, *, no: str = "", forms: str = "io",
+    aliases: tuple[str, ...] = (),
+) -> None:  # fmt: skip
+    """Declare `aten::name` with its in-place (i) and out= (o) forms, and the same under `aliases`.
+
+    `no` lists NumPy dtype kinds without a kernel: b bool, i and u integers, f floats, c complex.
+    """
+    kernel = kernel_of(name, promotion, body, no)
+    ufunc = body if isinstance(body, str) else None
+    for spelled in (name, *aliases):
+        text = f"aten::{spelled}(Tensor self) -> Tensor"
+        record = add(Record(text, kernel, "unary", promotion=promotion, ufunc=ufunc, cuda=cuda))
+        if "i" in forms and not spelled.startswith("special_"):
+            add(inplace_of(record))
+        if "o" in forms:
+            add(out_of(record, "out"))
+
+
+def _abs(xp: Any, a: Array) -> Array:
+    return xp.abs(a)
+
+
+def _keep_integers(name: str) -> Callable[[Any, Array], Array]:
+    def body(xp: Any, a: Array) -> Array:
+        return a.copy() if a.dtype.kind in "iub" else getattr(xp, name)(a)
+
+    return body
+
+
+def _sgn(xp: Any, a: Array) -> Array:
+    if a.dtype.kind != "c":
+        return xp.sign(a)
+    size = xp.abs(a)
+    return xp.where(size == 0, 0, a / xp.where(size == 0, 1, size))
+
+
+def _sign(xp: Any, a: Array) -> Array:
+    return a.copy() if a.dtype == rules.BOOL else xp.where(xp.isnan(a), 0, xp.sign(a)) if a.dtype.kind == "f" else xp.sign(a)
+
+
+def _sigmoid(xp: Any, a: Array) -> Array:
+    if a.dtype.kind == "c":
+        return 1 / (1 + xp.exp(-a))
+    small = xp.exp(-xp.abs(a))
+    return xp.where(a >= 0, 1 / (1 + small), small / (1 + small))
+
+
+def _sinc(xp: Any, a: Array) -> Array:
+    x = a * xp.asarray(xp.pi, dtype=rules.real_dtype(a.dtype))
+    return xp.where(a == 0, 1, xp.sin(x) / xp.where(a == 0, 1, x))
+
+
+def _erfinv(xp: Any, a: Array) -> Array:
+    return rules.special_functions(xp).erfinv(a)
+
+
+def _isreal(xp: Any, a: Array) -> Array:
+    return a.imag == 0 if a.dtype.kind == "c" else xp.ones(a.shape, dtype=bool)
+
+
+def _isfinite(xp: Any, a: Array) -> Array:
+    return xp.isfinite(a) if a.dtype.kind not in "iub" else xp.ones(a.shape, dtype=bool)
+
+
+def _predicate(name: str) -> Callable[[Any, Array], Array]:
+    def body(xp: Any, a: Array) -> Array:
+        return getattr(xp, name)(a) if a.dtype.kind not in "iub" else xp.zeros(a.shape, dtype=bool)
+
+    return body
+
+
+def _angle(xp: Any, a: Array) -> Array:
+    if a.dtype.kind == "c":
+        return xp.angle(a)
+    return xp.where(xp.isnan(a), a, xp.where(a < 0, xp.asarray(xp.pi, dtype=a.dtype), xp.asarray(0, dtype=a.dtype)))
+
+
+def _entr(xp: Any, a: Array) -> Array:
+    return xp.where(xp.isnan(a), a, rules.special_functions(xp).entr(a))
+
+
+def _positive(xp: Any, a: Array) -> Array:
+    return a
+
+
+def _spherical_j0(xp: Any, a: Array) -> Array:
+    return xp.where(xp.abs(a) < 0.5e-3, 1 - a * a / 6, xp.sin(a) / xp.where(a == 0, 1, a))
+
+
+def _airy(xp: Any, a: Array) -> Array:
+    return rules.special_functions(xp).airy(a)[0]
+
+
+# arithmetic                    promotion  ufunc or body               CUDA
+unary("abs", REAL, "absolute", "abs(a)", no="b", aliases=("absolute",))
+unary("neg", SAME, "negative", "-a", no="b", aliases=("negative",))
+unary("square", SAME, lambda xp, a: a * a, "a * a")
+unary("sgn", SAME, _sgn)
+unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no="c")
+unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a")
+unary("sqrt", FLOAT, "sqrt", "sqrt(a)")
+unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)")
+unary("conj_physical", SAME, "conjugate")
+unary("angle", REAL, lambda xp, a: _angle(xp, rules.cast(xp, a, rules.float_dtype(a.dtype))), forms="o")
+unary("deg2rad", FLOAT, "deg2rad", "a * 0.017453292519943295", no="c")
+unary("rad2deg", FLOAT, "rad2deg", "a * 57.29577951308232", no="c")
+
+# rounding
+unary("ceil", SAME, _keep_integers("ceil"), "ceil(a)", no="bc")
+unary("floor", SAME, _keep_integers("floor"), "floor(a)", no="bc")
+unary("trunc", SAME, _keep_integers("trunc"), "trunc(a)", no="bc", aliases=("fix",))
+unary("frac", SAME, lambda xp, a: a - xp.trunc(a), "a - trunc(a)", no="biuc")
+
+# transcendental
+unary("exp", FLOAT, "exp", "exp(a)")
+unary("exp2", FLOAT, "exp2", "exp2(a)", aliases=("special_exp2",))
+unary("expm1", FLOAT, "expm1", "expm1(a)", aliases=("special_expm1",))
+unary("log", FLOAT, "log", "log(a)")
+unary("log2", FLOAT, "log2", "log2(a)")
+unary("log10", FLOAT, "log10", "log10(a)")
+unary("log1p", FLOAT, "log1p", "log1p(a)", aliases=("special_log1p",))
+unary("sin", FLOAT, "sin", "sin(a)")
+unary("cos", FLOAT, "cos", "cos(a)")
+unary("tan", FLOAT, "tan", "tan(a)")
+unary("asin", FLOAT, "arcsin", "asin(a)", aliases=("arcsin",))
+unary("acos", FLOAT, "arccos", "acos(a)", aliases=("arccos",))
+unary("atan", FLOAT, "arctan", "atan(a)", aliases=("arctan",))
+unary("sinh", FLOAT, "sinh", "sinh(a)")
+unary("cosh", FLOAT, "cosh", "cosh(a)")
+unary("tanh", FLOAT, "tanh", "tanh(a)")
+unary("asinh", FLOAT, "arcsinh", "asinh(a)", aliases=("arcsinh",))
+unary("acosh", FLOAT, "arccosh", "acosh(a)", aliases=("arccosh",))
+unary("atanh", FLOAT, "arctanh", "atanh(a)", aliases=("arctanh",))
+unary("sinc", FLOAT, _sinc, aliases=("special_sinc",))
+unary("sigmoid", FLOAT, _sigmoid, "1 / (1 + exp(-a))", aliases=("special_expit",))
+unary("erf", FLOAT, special("erf"), "erf(a)", no="c", aliases=("special_erf",))
+unary("erfc", FLOAT, special("erfc"), "erfc(a)", no="c", aliases=("special_erfc",))
+unary("erfinv", FLOAT, _erfinv, "erfinv(a)", no="c", aliases=("special_erfinv",))
+unary("lgamma", FLOAT, special("gammaln"), "lgamma(a)", no="c", aliases=("special_gammaln",))
+unary("digamma", FLOAT, lambda xp, a: xp.where(a == 0, xp.copysign(xp.inf, -a), special("psi")(xp, a)), no="c",
+      aliases=("special_digamma", "special_psi"))  # fmt: skip
+unary("i0", FLOAT, special("i0"), "cyl_bessel_i0(a)", no="c", aliases=("special_i0",))
+
+# predicates
+unary("logical_not", BOOLEAN, "logical_not", "!a")
+unary("signbit", BOOLEAN, lambda xp, a: xp.signbit(a) if a.dtype.kind == "f" else a < 0, "signbit(a)", no="c", forms="o")
+unary("isnan", BOOLEAN, _predicate("isnan"), "isnan(a)", forms="")
+unary("isinf", BOOLEAN, _predicate("isinf"), "isinf(a)", forms="")
+unary("isfinite", BOOLEAN, _isfinite, "isfinite(a)", forms="")
+unary("isposinf", BOOLEAN, _predicate("isposinf"), "isinf(a) && a > 0", no="c", forms="o")
+unary("isneginf", BOOLEAN, _predicate("isneginf"), "isinf(a) && a < 0", no="c", forms="o")
+unary("isreal", BOOLEAN, _isreal, forms="")
+
+# special functions without an older name
+unary("special_i0e", FLOAT, special("i0e"), no="c")
+unary("special_i1", FLOAT, special("i1"), no="c")
+unary("special_i1e", FLOAT, special("i1e"), no="c")
+unary("special_ndtr", FLOAT, special("ndtr"), "normcdf(a)", no="c")
+unary("special_ndtri", FLOAT, special("ndtri"), "normcdfinv(a)", no="c")
+unary("special_log_ndtr", FLOAT, special("log_ndtr"), no="c")
+unary("special_entr", FLOAT, _entr, no="c")
+unary("special_erfcx", FLOAT, special("erfcx"), "erfcx(a)", no="c")
+unary("special_airy_ai", FLOAT, _airy, no="c")
+unary("special_bessel_j0", FLOAT, special("j0"), "j0(a)", no="c")
+unary("special_bessel_j1", FLOAT, special("j1"), "j1(a)", no="c")
+unary("special_bessel_y0", FLOAT, special("y0"), "y0(a)", no="c")
+unary("special_bessel_y1", FLOAT, special("y1"), "y1(a)", no="c")
+unary("special_modified_bessel_i0", FLOAT, special("i0"), no="c")
+unary("special_modified_bessel_i1", FLOAT, special("i1"), no="c")
+unary("special_modified_bessel_k0", FLOAT, special("k0"), no="c")
+unary("special_modified_bessel_k1", FLOAT, special("k1"), no="c")
+unary("special_spherical_bessel_j0", FLOAT, _spherical_j0, no="c")
+for _k in ("k0", "k1"):
+    # PyTorch names the argument of these two, and only these, `x`.
+    add(Record(
+        f"aten::special_scaled_modified_bessel_{_k}(Tensor x) -> Tensor",
+        kernel_of(f"special_scaled_modified_bessel_{_k}", FLOAT, special(_k + "e"), "c"), "unary", promotion=FLOAT, where="f",
+    ))  # fmt: skip

@@ -1,0 +1,517 @@
+"""Views: operators whose result shares memory with their argument wherever strides allow.
+
+In: an array and a shape, dimensions or a range; out: the array seen differently.  NumPy's own views do
+the work, so strided sharing is exact; `reshape` copies where it must and `view` refuses instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+MAX_INT = (1 << 63) - 1
+
+
+def view_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
+    """`self` with another shape, or the error that it needs a copy."""
+    shape = rules.infer_size(size, self.size)
+    if self.flags.c_contiguous:
+        return self.reshape(shape)
+    try:
+        return self.reshape(shape, copy=False)
+    except (ValueError, AttributeError, TypeError):
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+            "two contiguous subspaces). Use .reshape(...) instead."
+        ) from None
+
+
+@op("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)")
+def _view(xp: Any, self: Array, size: Sequence[int]) -> Array:
+    return view_kernel(xp, self, size)
+
+
+@op("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", where="m")
+def _view_dtype(xp: Any, self: Array, dtype: int) -> Array:
+    target = rules.DTYPE_OF[dtype]
+    if self.ndim == 0 and target.itemsize != self.dtype.itemsize:
+        raise RuntimeError(
+            f"self.dim() cannot be 0 to view {rules.NAME_OF[self.dtype]} as {rules.NAME_OF[target]} "
+            f"(different element sizes)"
+        )
+    return self.view(target)
+
+
+@op("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
+def _reshape(xp: Any, self: Array, shape: Sequence[int]) -> Array:
+    return self.reshape(rules.infer_size(shape, self.size))
+
+
+@op("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)", where="m")
+@op("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", where="m")
+def _view_as(xp: Any, self: Array, other: Array) -> Array:
+    return self.reshape(rules.infer_size(other.shape, self.size))
+
+
+@op("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)")
+def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
+    if len(dims) != self.ndim:
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
+        )
+    axes = [rules.wrap_dim(d, self.ndim) for d in dims]
+    if len(set(axes)) != len(axes):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return self.transpose(axes)
+
+
+@op("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace="")
+@op("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", inplace=True)
+@op("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace=True)
+def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
+    a, b = rules.wrap_dim(dim0, self.ndim), rules.wrap_dim(dim1, self.ndim)
+    return self.swapaxes(a, b) if self.ndim else self[...]
+
+
+@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True)
+def _t(xp: Any, self: Array) -> Array:
+    if self.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return self.T
+
+
+@op("aten::numpy_T(Tensor(a) self) -> Tensor(a)", where="m")
+def _numpy_T(xp: Any, self: Array) -> Array:
+    return self.T
+
+
+@op("aten::adjoint(Tensor(a) self) -> Tensor(a)")
+@op("aten::mH(Tensor(a) self) -> Tensor(a)", where="m")
+def _adjoint(xp: Any, self: Array) -> Array:
+    if self.ndim == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    turned = self.swapaxes(-1, -2) if self.ndim else self
+    return xp.conj(turned) if self.dtype.kind == "c" else turned
+
+
+
+def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
+    """`self` repeated along new and 1-sized dimensions, without copying; -1 keeps a dimension."""
+    given = [int(n) for n in size]
+    extra = len(given) - self.ndim
+    if extra < 0:
+        raise RuntimeError(
+            f"expand(torch.{rules.NAME_OF[self.dtype]}Tensor{{{list(self.shape)}}}, size={given}): the number of sizes "
+            f"provided ({len(given)}) must be greater or equal to the number of dimensions in the tensor ({self.ndim})"
+        )
+    shape = []
+    for i, n in enumerate(given):
+        have = self.shape[i - extra] if i >= extra else 1
+        if n == -1:
+            if i < extra:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"
+                )
+            n = have
+        if have not in (n, 1):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({have}) at non-singleton "
+                f"dimension {i}.  Target sizes: {given}.  Tensor sizes: {list(self.shape)}"
+            )
+        shape.append(n)
+    result = xp.broadcast_to(self, shape)
+    if hasattr(result, "flags") and not result.flags.writeable and self.flags.writeable:
+        result = xp.lib.stride_tricks.as_strided(self, shape, result.strides) if result.size else result
+    return result
+
+
+@op("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", where="m")
+def _expand(xp: Any, self: Array, size: Sequence[int], implicit: bool = False) -> Array:
+    return expand_kernel(xp, self, size)
+
+
+@op("aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")
+def _broadcast_to(xp: Any, self: Array, size: Sequence[int]) -> Array:
+    return expand_kernel(xp, self, size)
+
+
+@op("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", where="m")
+def _expand_as(xp: Any, self: Array, other: Array) -> Array:
+    return expand_kernel(xp, self, other.shape)
+
+
+@op("aten::squeeze(Tensor(a) self) -> Tensor(a)", inplace=True)
+def _squeeze(xp: Any, self: Array) -> Array:
+    return xp.squeeze(self)
+
+
+@op("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", inplace=True)
+@op("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", inplace=True)
+def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
+    axes = rules.wrap_dims(dim, self.ndim) if not isinstance(dim, Sequence) or dim else ()
+    return self.reshape([n for i, n in enumerate(self.shape) if not (i in axes and n == 1)])
+
+
+@op("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", inplace=True)
+def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
+    return xp.expand_dims(self, rules.wrap_dim(dim, self.ndim + 1))
+
+
+def flatten_kernel(self: Array, start_dim: int, end_dim: int) -> Array:
+    """Dimensions start..end joined into one."""
+    start, end = rules.wrap_dim(start_dim, self.ndim), rules.wrap_dim(end_dim, self.ndim)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if self.ndim == 0:
+        return self.reshape(1)
+    if start == end:
+        return self
+    joined = math.prod(self.shape[start : end + 1])
+    return self.reshape((*self.shape[:start], joined, *self.shape[end + 1 :]))
+
+
+@op("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
+def _flatten(xp: Any, self: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
+    return flatten_kernel(self, start_dim, end_dim)
+
+
+@op("aten::ravel(Tensor(a) self) -> Tensor(a)")
+def _ravel(xp: Any, self: Array) -> Array:
+    return self.reshape(-1)
+
+
+@op("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")
+def _unflatten(xp: Any, self: Array, dim: int, sizes: Sequence[int]) -> Array:
+    axis = rules.wrap_dim(dim, self.ndim)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    inner = rules.infer_size(sizes, self.shape[axis])
+    return self.reshape((*self.shape[:axis], *inner, *self.shape[axis + 1 :]))
+
+
+@op("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)")
+def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
+    if self.ndim == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    axis = rules.wrap_dim(dim, self.ndim)
+    if not -self.shape[axis] <= index < self.shape[axis]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {axis}"
+        )
+    return self[(slice(None),) * axis + (index, ...)]
+
+
+@op(
+    "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
+    "step=1) -> Tensor(a)",
+    where="",
+)
+def _slice(xp: Any, self: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Array:
+    if self.ndim == 0:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    axis = rules.wrap_dim(dim, self.ndim)
+    return self[(slice(None),) * axis + (slice(start, end, step),)]
+
+
+def narrow_kernel(self: Array, dim: int, start: int, length: int) -> Array:
+    """`length` places from `start` along `dim`."""
+    if self.ndim == 0:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    axis = rules.wrap_dim(dim, self.ndim)
+    n = self.shape[axis]
+    if not -n <= start <= n:
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+    start = start + n if start < 0 else start
+    if start + length > n:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return self[(slice(None),) * axis + (slice(start, start + length),)]
+
+
+@op("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")
+def _narrow(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
+    return narrow_kernel(self, dim, start, length)
+
+
+@op("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
+def _narrow_tensor(xp: Any, self: Array, dim: int, start: Array, length: int) -> Array:
+    return narrow_kernel(self, dim, int(start), length)
+
+
+@op("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", out="out")
+def _narrow_copy(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
+    return narrow_kernel(self, dim, start, length).copy()
+
+
+@op("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
+@op("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+@op("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
+@op("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
+    if self.ndim == 0:
+        return self
+    sources = [source] if isinstance(source, int) else list(source)
+    targets = [destination] if isinstance(destination, int) else list(destination)
+    if len(sources) != len(targets):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({sources} dims) should contain the same number of "
+            f"dims as destination ({targets} dims)"
+        )
+    return xp.moveaxis(self, rules.wrap_dims(sources, self.ndim), rules.wrap_dims(targets, self.ndim))
+
+
+# ---------------------------------------------------------------------------------------- several parts
+
+
+def split_sizes(self: Array, sizes: Sequence[int], dim: int) -> list[Array]:
+    """Consecutive parts of the given lengths along `dim`."""
+    if self.ndim == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    axis = rules.wrap_dim(dim, self.ndim)
+    if sum(sizes) != self.shape[axis]:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input tensor's size at "
+            f"dimension {axis}), but got split_sizes={list(sizes)}"
+        )
+    parts, at = [], 0
+    for n in sizes:
+        if n < 0:
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
+            )
+        parts.append(self[(slice(None),) * axis + (slice(at, at + n),)])
+        at += n
+    return parts
+
+
+def split_every(self: Array, size: int, dim: int) -> list[Array]:
+    """Parts of length `size`; the last may be shorter."""
+    if self.ndim == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    if size < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+    n = self.shape[rules.wrap_dim(dim, self.ndim)]
+    if size == 0:
+        if n:
+            raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+        return [self]
+    count = max(-(-n // size), 1)
+    return split_sizes(self, [size] * (count - 1) + [n - size * (count - 1)], dim)
+
+
+@op("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]")
+@op("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")
+def _split(xp: Any, self: Array, split_size: int, dim: int = 0) -> list[Array]:
+    return split_every(self, split_size, dim)
+
+
+@op("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]")
+@op("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]")
+@op("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]")
+def _split_sizes(xp: Any, self: Array, split_size: Sequence[int], dim: int = 0) -> list[Array]:
+    return split_sizes(self, split_size, dim)
+
+
+@op("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
+@op("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
+def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
+    if self.ndim == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    n = self.shape[rules.wrap_dim(dim, self.ndim)]
+    size = -(-n // chunks)
+    return split_sizes(self, [0] * chunks, dim) if size == 0 else split_every(self, size, dim)
+
+
+@op("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]")
+def _tensor_split(xp: Any, self: Array, sections: int, dim: int = 0) -> list[Array]:
+    if self.ndim == 0:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    if sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    n = self.shape[rules.wrap_dim(dim, self.ndim)]
+    return split_sizes(self, [n // sections + (i < n % sections) for i in range(sections)], dim)
+
+
+@op("aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]")
+def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int = 0) -> list[Array]:
+    if self.ndim == 0:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    axis = rules.wrap_dim(dim, self.ndim)
+    bounds = [0, *indices, self.shape[axis]]
+    front = (slice(None),) * axis
+    return [self[(*front, slice(a, b))] for a, b in zip([0, *indices], [*indices, None], strict=True)] if bounds else []
+
+
+@op(
+    "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
+    "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+)
+def _tensor_split_tensor(xp: Any, self: Array, tensor_indices_or_sections: Array, dim: int = 0) -> list[Array]:
+    if tensor_indices_or_sections.ndim == 0:
+        return _tensor_split(xp, self, int(tensor_indices_or_sections), dim)
+    return _tensor_split_indices(xp, self, [int(i) for i in tensor_indices_or_sections], dim)
+
+
+def _split_along(name: str, self: Array, axis: int, by: Any) -> list[Array]:
+    if isinstance(by, int):
+        if by <= 0 or self.shape[axis] % by:
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension "
+                f"{self.shape[axis]} is not divisible by the split_size {by}!"
+            )
+        return split_every(self, self.shape[axis] // by, axis)
+    return _tensor_split_indices(None, self, by, axis)
+
+
+@op("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
+@op("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+def _hsplit(xp: Any, self: Array, by: Any) -> list[Array]:
+    if self.ndim < 1:
+        raise RuntimeError("torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with 0 dimensions!")
+    return _split_along("hsplit", self, 0 if self.ndim == 1 else 1, by)
+
+
+@op("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
+@op("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+def _vsplit(xp: Any, self: Array, by: Any) -> list[Array]:
+    if self.ndim < 2:
+        raise RuntimeError(
+            f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with {self.ndim} dimensions!"
+        )
+    return _split_along("vsplit", self, 0, by)
+
+
+@op("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
+@op("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+def _dsplit(xp: Any, self: Array, by: Any) -> list[Array]:
+    if self.ndim < 3:
+        raise RuntimeError(
+            f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with {self.ndim} dimensions!"
+        )
+    return _split_along("dsplit", self, 2, by)
+
+
+@op("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
+def _unbind(xp: Any, self: Array, dim: int = 0) -> list[Array]:
+    if self.ndim == 0:
+        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+    axis = rules.wrap_dim(dim, self.ndim)
+    return [self[(slice(None),) * axis + (i, ...)] for i in range(self.shape[axis])]
+
+
+# ---------------------------------------------------------------------------------------- strides
+
+
+@op("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", where="m")
+def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array:
+    axis = rules.wrap_dim(dimension, self.ndim)
+    n = self.shape[axis] if self.ndim else 1
+    if size > n:
+        raise RuntimeError(f"maximum size for tensor at dimension {axis} is {n} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if self.ndim == 0:
+        return self.reshape(1)[:size]
+    count = (n - size) // step + 1
+    strides = self.strides
+    return xp.lib.stride_tricks.as_strided(
+        self,
+        (*self.shape[:axis], count, *self.shape[axis + 1 :], size),
+        (*strides[:axis], strides[axis] * step, *strides[axis + 1 :], strides[axis]),
+    )
+
+
+@op("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
+def _diagonal(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
+    a, b = rules.wrap_dim(dim1, self.ndim), rules.wrap_dim(dim2, self.ndim)
+    if a == b:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    if offset >= self.shape[b] or -offset >= self.shape[a]:
+        rest = [n for i, n in enumerate(self.shape) if i not in (a, b)]
+        return xp.empty((*rest, 0), dtype=self.dtype)
+    result = xp.diagonal(self, offset, a, b)
+    return xp.lib.stride_tricks.as_strided(
+        self[tuple(slice(max(0, -offset), None) if i == a else slice(max(0, offset), None) if i == b else slice(None)
+                   for i in range(self.ndim))],
+        result.shape, result.strides,
+    )  # fmt: skip
+
+
+@op("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)", where="f")
+def _linalg_diagonal(xp: Any, A: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
+    return _diagonal(xp, A, offset, dim1, dim2)
+
+
+@op("aten::real(Tensor(a) self) -> Tensor(a)")
+def _real(xp: Any, self: Array) -> Array:
+    return self.real if self.dtype.kind == "c" else self
+
+
+@op("aten::imag(Tensor(a) self) -> Tensor(a)")
+def _imag(xp: Any, self: Array) -> Array:
+    if self.dtype.kind != "c":
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return self.imag
+
+
+@op("aten::view_as_real(Tensor(a) self) -> Tensor(a)", where="f")
+def _view_as_real(xp: Any, self: Array) -> Array:
+    if self.dtype.kind != "c":
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    return xp.stack([self.real, self.imag], -1) if not self.flags.c_contiguous else self[..., None].view(rules.real_dtype(self.dtype))
+
+
+@op("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", where="f")
+def _view_as_complex(xp: Any, self: Array) -> Array:
+    if self.ndim == 0 or self.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    return xp.ascontiguousarray(self).view(rules.complex_dtype(self.dtype))[..., 0]
+
+
+@op("aten::conj(Tensor(a) self) -> Tensor(a)")
+def _conj(xp: Any, self: Array) -> Array:
+    return xp.conj(self) if self.dtype.kind == "c" else self
+
+
+@op("aten::detach(Tensor(a) self) -> Tensor(a)")
+@op("aten::alias(Tensor(a) self) -> Tensor(a)", where="f")
+@op("aten::positive(Tensor(a) self) -> Tensor(a)")
+@op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)")
+@op("aten::resolve_neg(Tensor(a) self) -> Tensor(a)")
+@op("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", where="f")
+def _identity(xp: Any, self: Array) -> Array:
+    return self
+
+
+@op(
+    "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->"
+    " Tensor(a)",
+)
+def _as_strided(xp: Any, self: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Array:
+    item = self.dtype.itemsize
+    last = (storage_offset or 0) + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
+    flat = self.reshape(-1) if self.flags.c_contiguous else _storage(self)
+    if last >= max(flat.size, 1):
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset or 0}, and itemsize "
+            f"{item} requiring a storage size of {(last + 1) * item} are out of bounds for storage of size {flat.size * item}"
+        )
+    return xp.lib.stride_tricks.as_strided(flat[storage_offset or 0 :], size, [s * item for s in stride])
+
+
+def _storage(self: Array) -> Array:
+    base = self
+    while base.base is not None and hasattr(base.base, "reshape"):
+        base = base.base
+    return base.reshape(-1)
