@@ -66,7 +66,7 @@ def obj(name: str, format: str, effect: str, *operators: str) -> Opcode:
 MOVES = [
     op("MOVE", "=s s -", "r[a] := r[b]"),
     obj("COPY", "=r r -", "r[a] := new reference to r[b]"),
-    obj("TAKE", "=x v -", "r[a] := r[b]; r[b] := unset"),
+    obj("TAKE", "=v v -", "r[a] := r[b]; r[b] := unset"),
     obj("DROP", "+v - -", "r[a] := unset"),
     op("CAST", "=s x -", "r[a] := r[b], which must hold that class"),
     obj("CAST_OBJECT", "=o x -", "r[a] := r[b], which must not be None or a number"),

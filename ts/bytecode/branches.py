@@ -1,0 +1,272 @@
+"""Branches on conditions, without computing the condition as a bool where that can be avoided.
+
+    %c : bool = aten::lt(%a, %b)
+     = prim::If(%c)                         JUMP_LE_I64 else, %b, %a
+
+    %c : bool = prim::If(%p)                a chain of `and`:
+      block0():                             JUMP_IF_NOT else, %p
+        %q : bool = ...                     ...
+        -> (%q)                             JUMP_IF_NOT else, %q
+      block1():
+        -> (%false)
+     = prim::If(%c)
+
+A node is deferred to the branch when nothing else reads its output and nothing in between can change what
+it reads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.bytecode.opcodes import BRANCHES, BY_NAME, BY_OPERATOR
+from ts.bytecode.operators import find_operator
+from ts.bytecode.registers import Instruction, Label
+from ts.bytecode.typespec import register_class
+from ts.ir.graph import Block, Node, Value
+
+
+class Branches:
+    """The part of the lowering that jumps. The other part is `lower.Lowering`."""
+
+    def __init__(self) -> None:
+        self.code: list[Instruction] = []
+        self.line: Any = None
+        self.depth = 0
+        self.terminated = False  # nothing after this place is reached
+        self._deferred: dict[Node, bool] = {}
+        self._computed: set[Node] = set()
+
+    # What the other part has:
+    register: dict[Value, int]
+
+    def emit(self, name: str, a: Any = 0, b: Any = 0, c: Any = 0) -> Instruction:
+        raise NotImplementedError
+
+    def use(self, value: Value) -> int:
+        raise NotImplementedError
+
+    def lower_nodes(self, block: Block) -> None:
+        raise NotImplementedError
+
+    def number(self, value: Value) -> Any:
+        raise NotImplementedError
+
+    def is_constant(self, value: Value) -> bool:
+        raise NotImplementedError
+
+    def place(self, label: Label) -> None:
+        """The label is here."""
+        self.code.append(Instruction("", label, depth=self.depth))
+        self.terminated = False
+
+    # ---- what is deferred ------------------------------------------------------------------------------
+
+    def is_deferred_value(self, value: Value) -> bool:
+        return self.is_deferred(value.node())
+
+    def is_deferred(self, node: Node) -> bool:
+        """Is the node left to the branch or loop that uses it?"""
+        if node in self._computed:
+            return False
+        found = self._deferred.get(node)
+        if found is None:
+            found = self._deferred[node] = self._may_be_deferred(node)
+        return found
+
+    def _may_be_deferred(self, node: Node) -> bool:
+        kind = node.kind()
+        if node.outputs_size() != 1 or node.output().use_count() != 1:
+            return False
+        if kind == "aten::__range_length":
+            return self._range_is_counted(node)
+        if kind != "prim::If" and kind != "aten::__not__" and self.comparison(node) is None:
+            return False
+        use = node.output().uses()[0]
+        if not self._is_condition(use.user, use.offset, node.owning_block()):
+            return False
+        return kind != "prim::If" or self._nothing_between(node, use.user)
+
+    def _is_condition(self, user: Node, offset: int, block: Block) -> bool:
+        """Is this input what a branch in the same block depends on?"""
+        if user.kind() == "prim::If":
+            return user.owning_block() is block
+        if user.kind() == "prim::Loop":
+            return offset == 1 and user.owning_block() is block
+        if user.kind() == "aten::__not__":
+            return user.owning_block() is block and self.is_deferred(user)
+        if user is block.return_node() and offset == 0:
+            owner = block.owning_node()
+            if owner is None:
+                return False
+            return owner.kind() == "prim::Loop" or (owner.kind() == "prim::If" and self.is_deferred(owner))
+        return False
+
+    def _nothing_between(self, node: Node, user: Node) -> bool:
+        """Do only constants and deferred nodes stand between?"""
+        node = node.next()
+        while node is not user:
+            if node.kind() != "prim::Constant" and not self.is_deferred(node):
+                return False
+            node = node.next()
+        return True
+
+    def comparison(self, node: Node) -> str | None:
+        """The name of the comparison's opcode, if there are branches for it."""
+        if node.kind() not in _COMPARISONS:
+            return None
+        operator = find_operator(node)
+        row = BY_OPERATOR.get(operator.key)
+        if row is None or row.name not in BRANCHES:
+            return None
+        if row.name.startswith("IS_"):
+            values = [v for v in node.inputs() if v.type().kind() != "NoneType"]
+            if len(values) != 1 or register_class(values[0].type()) != "x":
+                return None
+        else:
+            kinds = [register_class(v.type()) for v in node.inputs()]
+            if any(format != kind for format, kind in zip(BY_NAME[row.name].operands[1:], kinds, strict=True)):
+                return None
+        return row.name
+
+    def _range_is_counted(self, node: Node) -> bool:
+        """Does a loop count in the numbers of `range(start, stop)` itself?"""
+        use = node.output().uses()[0]
+        if use.user.kind() != "prim::Loop" or use.offset != 0 or self.number(node.input(2)) != 1:
+            return False
+        body = use.user.blocks()[0]
+        derive = self.derived_index(body.inputs()[0], body)
+        return derive is not None and derive.input(1) is node.input(0) and self.number(derive.input(2)) == 1
+
+    def derived_index(self, index: Value, body: Block) -> Node | None:
+        """The only use of a loop's index, if that is a `__derive_index` in the body with start and step from outside."""
+        uses = index.uses()
+        if len(uses) != 1 or uses[0].user.kind() != "aten::__derive_index" or uses[0].offset != 0:
+            return None
+        node = uses[0].user
+        if node.owning_block() is not body:
+            return None
+        for value in node.inputs()[1:]:
+            block: Block | None = value.owning_block()
+            if self.is_constant(value):
+                continue
+            while block is not None and block is not body:
+                owner = block.owning_node()
+                block = None if owner is None else owner.owning_block()
+            if block is body:
+                return None
+        self._deferred[node] = True  # its output is the counter itself
+        return node
+
+    def reads_any(self, condition: Value, values: set[Value]) -> bool:
+        """Does a deferred condition read one of the values?"""
+        if condition in values:
+            return True
+        node = condition.node()
+        if not self.is_deferred(node):
+            return False
+        if node.kind() != "prim::If":
+            return any(self.reads_any(value, values) for value in node.inputs())
+        inner = [n for block in node.blocks() for n in block.nodes()]
+        if any(n.blocks() for n in inner):
+            return True
+        reads = {v for n in inner for v in n.inputs()} | {v for block in node.blocks() for v in block.outputs()}
+        return bool(reads & values) or self.reads_any(node.input(), values)
+
+    def compute(self, condition: Value) -> None:
+        """Compute a deferred condition as a bool after all."""
+        target: int = self.define(condition)  # type: ignore[attr-defined]
+        false, end = Label(), Label()
+        self.branch(condition, false, False)
+        self.move(target, self.constant(True, "b"))  # type: ignore[attr-defined]
+        self.emit("JUMP", end)
+        self.place(false)
+        self.move(target, self.constant(False, "b"))  # type: ignore[attr-defined]
+        self.place(end)
+        self._computed.add(condition.node())
+
+    # ---- jumps -----------------------------------------------------------------------------------------
+
+    def branch(self, condition: Value, label: Label, when: bool) -> None:
+        """Go forwards to `label` if the condition is `when`, else on."""
+        if self.is_constant(condition):
+            if bool(self.number(condition)) == when:
+                self.emit("JUMP", label)
+            return
+        node = condition.node()
+        if not self.is_deferred(node):
+            self.emit("JUMP_IF" if when else "JUMP_IF_NOT", label, self.use(condition))
+        elif node.kind() == "aten::__not__":
+            self.branch(node.input(), label, not when)
+        elif node.kind() == "prim::If":
+            self._branch_on_if(node, label, when)
+        else:
+            name, b, c = self._operands(node, when)
+            self.emit(f"JUMP_{name}", label, b, c)
+
+    def _operands(self, node: Node, when: bool) -> tuple[str, int, int]:
+        opcode = self.comparison(node)
+        assert opcode is not None
+        name, swapped = BRANCHES[opcode][0 if when else 1]
+        if opcode.startswith("IS_"):
+            return name, self.use(next(v for v in node.inputs() if v.type().kind() != "NoneType")), 0
+        b, c = (self.use(v) for v in node.inputs())
+        return (name, c, b) if swapped else (name, b, c)
+
+    def _branch_on_if(self, node: Node, label: Label, when: bool) -> None:
+        then_block, else_block = node.blocks()
+        (then_value,), (else_value,) = then_block.outputs(), else_block.outputs()
+        end = Label()
+        if self._is_bare(else_block):  # p and q
+            self.branch(node.input(), label if bool(self.number(else_value)) == when else end, False)
+            self._branch_in(then_block, then_value, label, when)
+        elif self._is_bare(then_block):  # p or q
+            self.branch(node.input(), label if bool(self.number(then_value)) == when else end, True)
+            self._branch_in(else_block, else_value, label, when)
+        else:
+            otherwise = Label()
+            self.branch(node.input(), otherwise, False)
+            self._branch_in(then_block, then_value, label, when)
+            if not self.terminated:
+                self.emit("JUMP", end)
+            self.place(otherwise)
+            self._branch_in(else_block, else_value, label, when)
+        self.place(end)
+
+    def _branch_in(self, block: Block, value: Value, label: Label, when: bool) -> None:
+        self.depth += 1
+        self.lower_nodes(block)
+        if not self.terminated:
+            self.branch(value, label, when)
+        self.depth -= 1
+
+    def _is_bare(self, block: Block) -> bool:
+        """A block that computes nothing and gives a constant."""
+        return self.is_constant(block.outputs()[0]) and all(n.kind() == "prim::Constant" for n in block.nodes())
+
+    def loop_branch(self, condition: Value, head: Label, end: Label) -> None:
+        """Go back to `head` if the condition holds, else on to `end`, which is next."""
+        node = condition.node()
+        if self.is_constant(condition):
+            if self.number(condition):
+                self.emit("LOOP", head)
+        elif not self.is_deferred(node):
+            self.emit("LOOP_IF", head, self.use(condition))
+        elif node.kind() == "prim::If" and self._is_bare(node.blocks()[1]) and not self.number(node.blocks()[1].outputs()[0]):
+            self.branch(node.input(), end, False)
+            self.depth += 1
+            self.lower_nodes(node.blocks()[0])
+            self.depth -= 1
+            self.loop_branch(node.blocks()[0].outputs()[0], head, end)
+        else:
+            name, b, c = self._operands(node, True) if self.comparison(node) else ("", 0, 0)
+            if f"LOOP_{name}" in BY_NAME:
+                self.emit(f"LOOP_{name}", head, b, c)
+            else:
+                self.branch(condition, end, False)
+                self.emit("LOOP", head)
+
+
+_COMPARISONS = frozenset(
+    ("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge", "aten::__is__", "aten::__isnot__")
+)

@@ -1,0 +1,93 @@
+"""Code as text, with the source lines that it comes from.
+
+    code of total: 4 registers
+      parameters: r0 int        locals: r1 int, r2 int        constants: r3 = 0
+
+    # sum.py:4    for i in range(n):
+       0  MOVE         r1, r3             r1 := r3
+       1  JUMP_LE_I64  -> 4, r0, r3       if r0 <= r3 goto 4
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.bytecode.opcodes import OPCODES
+
+_CLASS_NAMES = {"i": "int", "f": "float", "b": "bool", "o": "object", "x": "any"}
+
+
+def disassemble(code: Any) -> str:
+    """The text of a `Code`."""
+    first = code.first_constant()
+    names = [f"r{i} {_CLASS_NAMES[kind]}" for i, kind in enumerate(code.classes)]
+    lines = [f"code of {code.name}"]
+    for title, items in (
+        ("parameters", names[: code.parameter_count]),
+        ("locals", names[code.parameter_count : first]),
+        ("constants", [f"r{i} = {_shorten(value)}" for i, value in enumerate(code.constants, first)]),
+    ):
+        if items:
+            lines.append(f"  {title}: {', '.join(items)}")
+    targets = {row[1] for row in code.instructions if OPCODES[row[0]].jumps}
+    shown = None
+    for number, row in enumerate(code.instructions):
+        place = source_line(code.lines[number] if code.lines else None)
+        if place and place != shown:
+            lines += ["", f"# {place}"]
+            shown = place
+        mark = ">" if number in targets else " "
+        name, operands, effect = instruction_text(code, row)
+        lines.append(f"{mark}{number:4}  {name:<16} {operands:<22} {effect}".rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, str, str]:
+    """Name, operands and effect of one instruction."""
+    opcode = OPCODES[row[0]]
+    words = []
+    effect = opcode.effect
+    for letter, operand, format in zip("abc", row[1:], opcode.operands, strict=True):
+        match format:
+            case "-":
+                continue
+            case "<" | ">":
+                word = shown = f"{operand}"
+                effect = effect.replace(f"goto {letter}", f"goto {operand}")
+            case "O":
+                word = shown = code.operators[operand].key
+                effect = effect.replace(f"operator {letter}", shown)
+            case "F":
+                word = shown = code.functions[operand].name
+                effect = effect.replace(f"function {letter}", shown)
+            case "T":
+                word = shown = code.types[operand].text
+            case "P":
+                items = code.pool_items
+                word = shown = f"({', '.join(f'r{r}' for r in items[operand + 1 : operand + 1 + items[operand]])})"
+                effect = effect.replace(f"pool[{letter}]", shown)
+            case "#":
+                word = shown = str(operand)
+                effect = effect.replace(f" {letter} of", f" {operand} of").replace(f"= {letter}", f"= {operand}")
+            case _:
+                word = shown = f"r{operand}"
+        effect = effect.replace(f"r[{letter}]", shown)
+        words.append(word)
+    return opcode.name, ", ".join(words), effect
+
+
+def source_line(stack: Any) -> str:
+    """`file.py:3    text of the line` of the innermost entry of a call stack."""
+    if not stack or stack[-1][1] is None:
+        return ""
+    range = stack[-1][1]
+    text = str(range.source.text)
+    begin = text.rfind("\n", 0, range.start) + 1
+    end = text.find("\n", range.start)
+    line = text[begin : end if end >= 0 else len(text)].strip()
+    return f"{range.location()}    {line}"
+
+
+def _shorten(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

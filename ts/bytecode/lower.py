@@ -1,0 +1,672 @@
+"""Graphs to code: the last stage before the interpreter.
+
+In: an optimised graph.  Out: a verified `Code`.
+
+    graph(%n : int):                                    0  MOVE         r1, r4          r1 := 0
+      %t : int = prim::Loop(%n, %true, %zero)           1  MOVE         r2, r4          r2 := 0
+        block0(%i : int, %s : int):             =>      2  JUMP_LE_I64  5, r0, r4
+          %u : int = aten::add(%s, %i)                  3  ADD_I64      r2, r2, r1
+          -> (%true, %u)                                4  LOOP_STEP    3, r1, r0
+      return (%t)                                       5  RETURN       r2
+
+Each value has a virtual register, a loop's carried value one for all its iterations; what joins values
+(`prim::If`, `prim::Loop`) becomes copies, which the allocator (`registers.py`) makes disappear.  A comparison
+that only decides where to go is not computed but branched on, and so is a chain of `and`, `or` and `not`.
+Operators that have an instruction of their own in the opcode table get it; all others are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ts._core.code import Code
+from ts._core.ivalue import to_core
+from ts.bytecode.branches import Branches
+from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, NUMBER
+from ts.bytecode.operators import find_operator
+from ts.bytecode.registers import SCALARS, Allocator, Instruction, Label
+from ts.bytecode.typespec import register_class, type_spec
+from ts.errors import InternalError
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import DictType, ListType, NoneType, TupleType, Type
+
+INT_MAX = 2**63 - 1
+MIXED = ("int_float", "float_int")
+
+
+def lower(graph: Graph, name: str = "graph") -> Code:
+    """The code of a graph."""
+    return Lowering(graph, name).run()
+
+
+class Lowering(Branches):
+    """The lowering of one graph. Branches on conditions are in the base class."""
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        super().__init__()
+        self.graph = graph
+        self.name = name
+        self.classes: list[str] = []  # of the virtual registers
+        self.register: dict[Value, int] = {}
+        self.constants: dict[Any, int] = {}
+        self.constant_values: dict[int, Any] = {}
+        self.kept: set[int] = set()
+        self.unset: set[int] = set()  # registers of prim::Uninitialized
+        self.operators: dict[int, tuple[int, Any]] = {}
+        self.functions: dict[int, tuple[int, Any]] = {}
+        self.types: dict[Type, int] = {}
+
+    def run(self) -> Code:
+        """Lower, allocate, assemble."""
+        block = self.graph.block()
+        for value in block.inputs():
+            self.define(value)
+        parameters = len(self.classes)
+        self.lower_nodes(block)
+        if not self.terminated:
+            outputs = block.outputs()
+            if len(outputs) == 1:
+                result = self.use(outputs[0])
+            elif not outputs:
+                result = self.constant(None, "x")
+            else:
+                result = self.new_register("o")
+                tuple_type = TupleType([value.type() for value in outputs])
+                self.emit("TUPLE_NEW", result, self.type_number(tuple_type), pool=[self.use(v) for v in outputs])
+            self.emit("RETURN", result)
+        return self.assemble(parameters)
+
+    # ---- registers -------------------------------------------------------------------------------------
+
+    def new_register(self, kind: str) -> int:
+        self.classes.append(kind)
+        return len(self.classes) - 1
+
+    def define(self, value: Value) -> int:
+        """The register of a value that is written now."""
+        found = self.register.get(value)
+        if found is None:
+            found = self.register[value] = self.new_register(register_class(value.type()))
+            if value.type().kind() == "StringType":
+                self.kept.add(found)
+        return found
+
+    def use(self, value: Value) -> int:
+        """The register of a value that is read."""
+        found = self.register.get(value)
+        if found is None:
+            node = value.node()
+            if node.kind() != "prim::Constant":
+                raise InternalError(f"%{value.debug_name()} is read before it is computed", "lowering", str(self.graph))
+            found = self.register[value] = self.constant_of(node)
+        return found
+
+    def constant_of(self, node: Node) -> int:
+        value, type = node.get("value"), node.output().type()
+        kind = register_class(type)
+        if value is None:
+            return self.constant(None, "x")
+        if kind == "b":
+            return self.constant(bool(value), "b")
+        if kind == "i" and isinstance(value, int):
+            return self.constant(int(value), "i")
+        if kind == "f":
+            return self.constant(float(value), "f")
+        if kind == "o" and not isinstance(value, str):
+            value = to_core(value, type_spec(type))
+        return self.constant(value, kind)
+
+    def constant(self, value: Any, kind: str) -> int:
+        """The register of a constant; equal numbers and strings share one."""
+        key = (kind, type(value), repr(value) if isinstance(value, int | float | str | None) else id(value))
+        found = self.constants.get(key)
+        if found is None:
+            found = self.constants[key] = self.new_register(kind)
+            self.constant_values[found] = value
+        return found
+
+    def is_constant(self, value: Value) -> bool:
+        return value.node().kind() == "prim::Constant"
+
+    def number(self, value: Value) -> Any:
+        """The value of a constant, None for anything else."""
+        return value.node().get("value") if self.is_constant(value) else None
+
+    # ---- instructions ----------------------------------------------------------------------------------
+
+    def emit(
+        self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, pool: list[int] | None = None, results: int = 0
+    ) -> Instruction:
+        instruction = Instruction(name, a, b, c, pool, results, self.line, self.depth)
+        instruction.refresh()
+        self.code.append(instruction)
+        self.terminated = name in ("RETURN", "RAISE")
+        return instruction
+
+    def move(self, target: int, source: int) -> None:
+        """target := source, whatever their classes."""
+        a, b = self.classes[target], self.classes[source]
+        if target == source or source in self.unset:
+            return
+        if a in SCALARS and a == b:
+            self.emit("MOVE", target, source)
+        elif a == "f" and b == "i":
+            self.emit("INT_TO_FLOAT", target, source)
+        elif a in SCALARS and b == "x":
+            self.emit("CAST", target, source)
+        elif a == "o" and b == "x":
+            self.emit("CAST_OBJECT", target, source)
+        elif a == "x" or a == b:
+            self.emit("COPY", target, source)
+        else:
+            raise InternalError(f"a register of class {b} cannot become one of class {a}", "lowering", str(self.graph))
+
+    def copy_all(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """All copies at once: each source is read before any target is written."""
+        pending = [(target, source) for target, source in pairs if target != source]
+        while pending:
+            sources = {source for _, source in pending}
+            ready = next((pair for pair in pending if pair[0] not in sources), None)
+            if ready is None:  # only cycles are left: one value waits aside
+                target, source = pending[0]
+                aside = self.new_register(self.classes[source])
+                self.move(aside, source)
+                pending[0] = (target, aside)
+            else:
+                self.move(*ready)
+                pending.remove(ready)
+
+    # ---- nodes -----------------------------------------------------------------------------------------
+
+    def lower_nodes(self, block: Block) -> None:
+        for node in block.nodes():
+            if self.terminated:
+                return
+            if node.kind() == "prim::Constant" or self.is_deferred(node):
+                continue
+            self.line = line_of(node)
+            method = _LOWER.get(node.kind())
+            if method is not None:
+                method(self, node)
+            else:
+                self.lower_operator(node)
+
+    def lower_operator(self, node: Node) -> None:
+        """A node with a schema: by an instruction of its own, or by a call of its kernel."""
+        operator = find_operator(node)
+        row = BY_OPERATOR.get(operator.key)
+        inputs = node.inputs()
+        if row is not None and self.lower_by_row(row.name, [self.use(v) for v in inputs], node):
+            return
+        if operator.overload in MIXED and self.lower_mixed(operator, node):
+            return
+        if lower_container := _CONTAINERS.get(operator.name):
+            if lower_container(self, node):
+                return
+        arguments = [self.use(v) for v in inputs]
+        if operator.schema.is_vararg:
+            fixed = operator.nargs - 1
+            packed = self.new_register("o")
+            rest = TupleType([v.type() for v in inputs[fixed:]])
+            self.emit("TUPLE_NEW", packed, self.type_number(rest), pool=arguments[fixed:])
+            arguments = [*arguments[:fixed], packed]
+        results = [self.define(v) for v in node.outputs()]
+        while len(results) < operator.nrets:
+            results.append(self.new_register("x"))
+        name = "CALL_SCALAR" if operator.scalar else "CALL_OPERATOR"
+        self.emit(name, self.operator_number(operator), pool=arguments + results, results=len(results))
+
+    def lower_by_row(self, name: str, arguments: Sequence[int], node: Node) -> bool:
+        """One instruction, if the classes of the registers are those of its format."""
+        result, *wanted = BY_NAME[name].operands
+        if name.startswith("IS_"):
+            return self.lower_identity(name, arguments, node)
+        for format, argument in zip(wanted, arguments, strict=False):
+            if format != self.classes[argument]:
+                return False
+        if result[-1] != register_class(node.output().type()):
+            return False
+        self.emit(name, self.define(node.output()), *arguments)
+        return True
+
+    def lower_identity(self, name: str, arguments: Sequence[int], node: Node) -> bool:
+        """`x is None`: the other argument is an optional."""
+        values = [v for v in node.inputs() if not isinstance(v.type(), NoneType)]
+        if len(values) != 1 or register_class(values[0].type()) != "x":
+            return False
+        self.emit(name, self.define(node.output()), self.use(values[0]))
+        return True
+
+    def lower_mixed(self, operator: Any, node: Node) -> bool:
+        """int with float: the int is converted, the instruction is that of floats."""
+        row = BY_OPERATOR.get(f"{operator.name}.float")
+        if row is None or len(node.inputs()) != 2:
+            return False
+        return self.lower_by_row(row.name, [self.as_float(v) for v in node.inputs()], node)
+
+    def as_float(self, value: Value) -> int:
+        register = self.use(value)
+        if self.classes[register] != "i":
+            return register
+        if register in self.constant_values:
+            return self.constant(float(self.constant_values[register]), "f")
+        converted = self.new_register("f")
+        self.emit("INT_TO_FLOAT", converted, register)
+        return converted
+
+    # ---- containers ------------------------------------------------------------------------------------
+
+    def lower_list_construct(self, node: Node) -> None:
+        pool = [self.use(v) for v in node.inputs()]
+        type = node.output().type()
+        if isinstance(type, ListType) and register_class(type.elem) == "f":
+            pool = [self.as_float(v) for v in node.inputs()]
+        self.emit("LIST_NEW", self.define(node.output()), self.type_number(type), pool=pool)
+
+    def lower_tuple_construct(self, node: Node) -> None:
+        pool = [self.use(v) for v in node.inputs()]
+        self.emit("TUPLE_NEW", self.define(node.output()), self.type_number(node.output().type()), pool=pool)
+
+    def lower_dict_construct(self, node: Node) -> None:
+        pool = [self.use(v) for v in node.inputs()]
+        self.emit("DICT_NEW", self.define(node.output()), self.type_number(node.output().type()), pool=pool)
+
+    def lower_tuple_unpack(self, node: Node) -> None:
+        source = self.use(node.input())
+        for i, output in enumerate(node.outputs()):
+            if output.has_uses():
+                self.emit("TUPLE_GET", self.define(output), source, i)
+
+    def lower_tuple_index(self, node: Node) -> None:
+        index = self.number(node.input(1))
+        type = node.input().type()
+        if not isinstance(index, int) or not isinstance(type, TupleType):
+            self.lower_operator(node)
+            return
+        self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % len(type.elems))
+
+    def lower_list_unpack(self, node: Node) -> None:
+        source = self.use(node.input())
+        self.emit("LIST_CHECK_LEN", source, len(node.outputs()))
+        for i, output in enumerate(node.outputs()):
+            if output.has_uses():
+                self.emit_list_get(output, source, self.constant(i, "i"))
+
+    def emit_list_get(self, output: Value, source: int, index: int) -> None:
+        scalar = register_class(output.type()) in SCALARS
+        self.emit("LIST_GET_SCALAR" if scalar else "LIST_GET", self.define(output), source, index)
+
+    def lower_get_item(self, node: Node) -> bool:
+        container, key = node.inputs()
+        if isinstance(container.type(), ListType):
+            self.emit_list_get(node.output(), self.use(container), self.use(key))
+        elif isinstance(container.type(), DictType):
+            self.emit("DICT_GET", self.define(node.output()), self.use(container), self.use(key))
+        else:
+            return False
+        return True
+
+    def lower_set_item(self, node: Node) -> bool:
+        container, key, value = (self.use(v) for v in node.inputs())
+        type = node.input().type()
+        if isinstance(type, ListType) and register_class(type.elem) == self.classes[value]:
+            self.emit("LIST_SET_SCALAR" if self.classes[value] in SCALARS else "LIST_SET", container, key, value)
+        elif isinstance(type, DictType) and register_class(type.value) in (self.classes[value], "x"):
+            self.emit("DICT_SET", container, key, value)
+        else:
+            return False
+        self.pass_on(node)
+        return True
+
+    def lower_append(self, node: Node) -> bool:
+        container, value = (self.use(v) for v in node.inputs())
+        type = node.input().type()
+        if not isinstance(type, ListType) or register_class(type.elem) not in (self.classes[value], "x"):
+            return False
+        self.emit("LIST_APPEND", container, value)
+        self.pass_on(node)
+        return True
+
+    def lower_len(self, node: Node) -> bool:
+        type = node.input().type()
+        name = "LIST_LEN" if isinstance(type, ListType) else "DICT_LEN" if isinstance(type, DictType) else ""
+        if name:
+            self.emit(name, self.define(node.output()), self.use(node.input()))
+        return bool(name)
+
+    def lower_contains(self, node: Node) -> bool:
+        container, key = node.inputs()
+        if not isinstance(container.type(), DictType):
+            return False
+        self.emit("DICT_CONTAINS", self.define(node.output()), self.use(container), self.use(key))
+        return True
+
+    def lower_pass_on(self, node: Node) -> None:
+        """The output is the input under a narrower type."""
+        self.move(self.define(node.output()), self.use(node.input()))
+
+    def pass_on(self, node: Node) -> None:
+        """The output, if somebody reads it, is the first input."""
+        for output in node.outputs():
+            if output.has_uses():
+                self.move(self.define(output), self.use(node.input()))
+
+    # ---- calls and failures ----------------------------------------------------------------------------
+
+    def lower_call(self, node: Node) -> None:
+        type: Any = node.input().type()
+        function = type.function
+        number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
+        pool = []
+        for value, argument in zip(node.inputs()[1:], function.schema.arguments, strict=True):
+            register = self.use(value)
+            kind = register_class(argument.type)
+            if self.classes[register] != kind:  # a value for an optional, None for it
+                converted = self.new_register(kind)
+                self.move(converted, register)
+                register = converted
+            pool.append(register)
+        result = self.define(node.output())
+        self.emit("CALL", result, number, pool=pool)
+
+    def lower_raise(self, node: Node) -> None:
+        name = self.use(node.input(1)) if len(node.inputs()) > 1 else self.constant(None, "x")
+        self.emit("RAISE", self.use(node.input()), name)
+
+    def lower_print(self, node: Node) -> None:
+        self.emit("PRINT", pool=[self.use(v) for v in node.inputs()])
+
+    def lower_uninitialized(self, node: Node) -> None:
+        kind = register_class(node.output().type())
+        blank: dict[str, Any] = {"i": 0, "f": 0.0, "b": False, "o": "", "x": None}
+        self.unset.add(register := self.new_register(kind))
+        self.register[node.output()] = register
+        self.constant_values[register] = blank[kind]
+
+    # ---- control flow ----------------------------------------------------------------------------------
+
+    def lower_if(self, node: Node) -> None:
+        then_block, else_block = node.blocks()
+        outputs = [self.define(v) for v in node.outputs()]
+        otherwise, end = Label(), Label()
+        self.branch(node.input(), otherwise, False)
+        self.lower_branch(then_block, outputs)
+        ended = self.terminated
+        if not ended:
+            self.emit("JUMP", end)
+        self.place(otherwise)
+        self.lower_branch(else_block, outputs)
+        ended = ended and self.terminated
+        self.place(end)
+        self.terminated = ended
+
+    def lower_branch(self, block: Block, outputs: list[int]) -> None:
+        self.depth += 1
+        self.lower_nodes(block)
+        if not self.terminated:
+            self.copy_all(zip(outputs, [self.use(v) for v in block.outputs()], strict=True))
+        self.depth -= 1
+
+    def lower_loop(self, node: Node) -> None:
+        (body,) = node.blocks()
+        trip, start, *initial = node.inputs()
+        index, *carried = body.inputs()
+        condition, *results = body.outputs()
+        counted = self.number(trip) != INT_MAX
+        variables = [self.define(v) for v in carried]
+        for output, variable in zip(node.outputs(), variables, strict=True):
+            self.register[output] = variable
+        self.copy_all(zip(variables, [self.use(v) for v in initial], strict=True))
+        head, end = Label(), Label()
+        self.branch(start, end, False)
+        counter, limit, step = self.start_counter(index, trip, body, end) if counted or index.has_uses() else (0, 0, 0)
+        self.place(head)
+        first = len(self.code)
+        self.depth += 1
+        self.lower_nodes(body)
+        if not self.terminated:
+            line = self.line
+            if self.is_deferred_value(condition) and self.reads_any(condition, {*carried}):
+                self.compute(condition)  # before the carried values change
+            self.copy_back(variables, [self.use(v) for v in results], first)
+            self.line = line_of(node) or line
+            if not counted:
+                if index.has_uses():
+                    self.emit("ADD_I64", counter, counter, self.constant(1, "i"))
+                self.loop_branch(condition, head, end)
+            else:
+                self.branch(condition, end, False)
+                self.close_counter(counter, limit, step, head)
+        self.depth -= 1
+        self.place(end)
+        self.terminated = False
+
+    def start_counter(self, index: Value, trip: Value, body: Block, end: Label) -> tuple[int, int, int]:
+        """Registers of the counter, its limit and its step (0: one); the loop is skipped when it has no turn.
+
+        A loop over a range counts in the range's own numbers when only these are asked for:
+        `__derive_index(i, start, step)` is the counter then.
+        """
+        derive = self.derived_index(index, body)
+        zero, one = self.constant(0, "i"), self.constant(1, "i")
+        if derive is None:
+            counter, limit = self.define(index), self.use(trip)
+            if self.number(trip) is None or self.number(trip) <= 0:
+                self.emit("JUMP_LE_I64", end, limit, zero)
+            self.emit("MOVE", counter, zero)
+            return counter, limit, 0
+        low, step = derive.input(1), derive.input(2)
+        counter = self.define(derive.output())
+        if self.is_deferred(trip.node()):
+            start, limit = self.use(low), self.use(trip.node().input(1))
+            self.emit("JUMP_LE_I64", end, limit, start)
+            self.emit("MOVE", counter, start)
+            return counter, limit, 0
+        turns, start = self.use(trip), self.use(low)
+        self.emit("JUMP_LE_I64", end, turns, zero)
+        limit = self.new_register("i")
+        if self.number(step) == 1:
+            self.emit("ADD_I64", limit, turns, start)
+        else:
+            self.emit("MUL_I64", limit, turns, self.use(step))
+            self.emit("ADD_I64", limit, limit, start)
+        self.emit("MOVE", counter, start)
+        return counter, limit, 0 if self.number(step) == 1 else self.use(step) or one
+
+    def close_counter(self, counter: int, limit: int, step: int, head: Label) -> None:
+        if step == 0:
+            self.emit("LOOP_STEP", head, counter, limit)
+        else:
+            self.emit("ADD_I64", counter, counter, step)
+            self.emit("LOOP_NE_I64", head, counter, limit)
+
+    def copy_back(self, variables: list[int], results: list[int], first: int) -> None:
+        """The copies at the end of a loop's body, each moved up to where its target is no longer read.
+
+            a, b = b, a + b                  ADD  %t, %a, %b
+            ADD  %t, %a, %b          =>      MOVE %a, %b
+            (%a, %b) := (%b, %t)             MOVE %b, %t          %t and %b can be one register now
+        """
+        pending = [pair for pair in zip(variables, results, strict=True) if pair[0] != pair[1]]
+        moved = True
+        while moved and len(pending) > 1:
+            moved = False
+            for pair in pending:
+                target, source = pair
+                if any(target == other for _, other in pending) or source in self.constant_values:
+                    continue
+                at = self.last_mention(target, source, first)
+                if at is None:
+                    continue
+                following = self.code[at:]
+                del self.code[at:]
+                self.move(target, source)
+                self.code += following
+                pending.remove(pair)
+                moved = True
+                break
+        self.copy_all(pending)
+
+    def last_mention(self, target: int, source: int, first: int) -> int | None:
+        """The earliest place in the body's own code, behind its start, where `target` may become `source`."""
+        for at in range(len(self.code) - 1, first - 1, -1):
+            instruction = self.code[at]
+            if target in instruction.reads or target in instruction.writes or source in instruction.writes:
+                if instruction.depth != self.depth or instruction.target is not None:
+                    # Inside of a branch or an inner loop: behind the label that ends it.
+                    while at < len(self.code) and (self.code[at].name or self.code[at].depth != self.depth):
+                        at += 1
+                    return at + 1 if at < len(self.code) else None
+                return at + 1
+        return first
+
+    # ---- tables ----------------------------------------------------------------------------------------
+
+    def type_number(self, type: Type) -> int:
+        return self.types.setdefault(type, len(self.types))
+
+    def operator_number(self, operator: Any) -> int:
+        number, _ = self.operators.setdefault(id(operator), (len(self.operators), operator))
+        return number
+
+    def assemble(self, parameters: int) -> Code:
+        """Real registers, jump targets and pool offsets."""
+        constants = set(self.constant_values)
+        allocator = Allocator(self.code, self.classes, parameters, constants, self.kept)
+        place, real = allocator.run()
+        code = tidy(self.code, place)
+        used = sorted({r for i in code for r in i.reads if r in constants})
+        for number, register in enumerate(used, len(real)):
+            place[register] = number
+        target: dict[int, int] = {}
+        position = 0
+        for instruction in code:
+            if instruction.name:
+                position += 1
+            else:
+                target[id(instruction.a)] = position
+        rows, lines, pool = [], [], []
+        pools: dict[tuple[int, ...], int] = {}
+        for instruction in code:
+            if not instruction.name:
+                continue
+            words = [NUMBER[instruction.name]]
+            operands = (instruction.a, instruction.b, instruction.c)
+            for operand, format in zip(operands, BY_NAME[instruction.name].operands, strict=True):
+                if format in "<>":
+                    operand = target[id(operand)]
+                elif format == "P":
+                    items = tuple(place[r] for r in instruction.pool or ())
+                    if items not in pools:
+                        pools[items] = len(pool)
+                        pool += [len(items), *items]
+                    operand = pools[items]
+                elif format not in "-#TOF":
+                    operand = place[operand] if operand >= 0 else ~operand
+                words.append(operand)
+            rows.append(tuple(words))
+            lines.append(((*instruction.line[0], (self.name, instruction.line[1])) if instruction.line else None))
+        return Code(
+            self.name,
+            rows,
+            "".join(real) + "".join(self.classes[r] for r in used),
+            parameters,
+            [self.constant_values[r] for r in used],
+            pool,
+            [operator for _, operator in self.operators.values()],
+            [function for _, function in self.functions.values()],
+            [type_spec(type) for type in self.types],
+            lines,
+        )
+
+
+def tidy(code: list[Instruction], place: dict[int, int]) -> list[Instruction]:
+    """Leave out what does nothing: copies of a register to itself, jumps to the next instruction."""
+    code = [
+        i for i in code if i.name not in ("MOVE", "COPY", "TAKE") or place.get(i.a, -1) != place.get(i.b, -2)
+    ]
+    changed = True
+    while changed:
+        changed = False
+        result: list[Instruction] = []
+        for at, instruction in enumerate(code):
+            target = instruction.target
+            if target is not None and instruction.name != "LOOP_STEP" and _labels_here(code, at + 1, target):
+                changed = True
+                continue
+            if (
+                instruction.name == "JUMP"
+                and result
+                and result[-1].name in _INVERSE
+                and result[-1].target is not None
+                and _labels_here(code, at + 1, result[-1].target)
+            ):
+                before = result[-1]
+                name, swapped = _INVERSE[before.name]
+                b, c = (before.c, before.b) if swapped else (before.b, before.c)
+                result[-1] = Instruction(name, instruction.a, b, c, line=before.line, depth=before.depth)
+                result[-1].refresh()
+                changed = True
+                continue
+            result.append(instruction)
+        code = result
+    return code
+
+
+def _labels_here(code: list[Instruction], at: int, label: Label) -> bool:
+    """Is the label between here and the next instruction?"""
+    while at < len(code) and not code[at].name:
+        if code[at].a is label:
+            return True
+        at += 1
+    return False
+
+
+_INVERSE: dict[str, tuple[str, bool]] = {
+    "JUMP_IF": ("JUMP_IF_NOT", False),
+    "JUMP_IF_NOT": ("JUMP_IF", False),
+    "JUMP_EQ_I64": ("JUMP_NE_I64", False),
+    "JUMP_NE_I64": ("JUMP_EQ_I64", False),
+    "JUMP_LT_I64": ("JUMP_LE_I64", True),
+    "JUMP_LE_I64": ("JUMP_LT_I64", True),
+    "JUMP_EQ_F64": ("JUMP_NE_F64", False),
+    "JUMP_NE_F64": ("JUMP_EQ_F64", False),
+    "JUMP_LT_F64": ("JUMP_NOT_LT_F64", False),
+    "JUMP_LE_F64": ("JUMP_NOT_LE_F64", False),
+    "JUMP_NOT_LT_F64": ("JUMP_LT_F64", False),
+    "JUMP_NOT_LE_F64": ("JUMP_LE_F64", False),
+    "JUMP_NONE": ("JUMP_NOT_NONE", False),
+    "JUMP_NOT_NONE": ("JUMP_NONE", False),
+}
+
+
+def line_of(node: Node) -> Any:
+    """(stack of inlined calls, range) of a node."""
+    return (node.callstack, node.range) if node.range is not None or node.callstack else None
+
+
+_LOWER: dict[str, Any] = {
+    "prim::If": Lowering.lower_if,
+    "prim::Loop": Lowering.lower_loop,
+    "prim::CallFunction": Lowering.lower_call,
+    "prim::RaiseException": Lowering.lower_raise,
+    "prim::Print": Lowering.lower_print,
+    "prim::Uninitialized": Lowering.lower_uninitialized,
+    "prim::unchecked_cast": Lowering.lower_pass_on,
+    "prim::unchecked_unwrap_optional": Lowering.lower_pass_on,
+    "prim::ListConstruct": Lowering.lower_list_construct,
+    "prim::TupleConstruct": Lowering.lower_tuple_construct,
+    "prim::DictConstruct": Lowering.lower_dict_construct,
+    "prim::TupleUnpack": Lowering.lower_tuple_unpack,
+    "prim::TupleIndex": Lowering.lower_tuple_index,
+    "prim::ListUnpack": Lowering.lower_list_unpack,
+}
+
+_CONTAINERS: dict[str, Any] = {
+    "aten::__getitem__": Lowering.lower_get_item,
+    "aten::_set_item": Lowering.lower_set_item,
+    "aten::append": Lowering.lower_append,
+    "aten::len": Lowering.lower_len,
+    "aten::__contains__": Lowering.lower_contains,
+}

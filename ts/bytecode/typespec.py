@@ -1,0 +1,61 @@
+"""Types of the graph as the core needs them: `TypeSpec`s and register classes.
+
+    type_spec(ListType(INT))          TypeSpec(List[int])
+    register_class(ListType(INT))     "o"
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.ivalue import KINDS, TypeSpec
+from ts.ir.types import DictType, ListType, OptionalType, TupleType, Type
+
+_CLASS_OF_KIND: dict[str, str] = {
+    "IntType": "i",
+    "ScalarTypeType": "i",
+    "LayoutType": "i",
+    "MemoryFormatType": "i",
+    "SymIntType": "i",
+    "FloatType": "f",
+    "SymFloatType": "f",
+    "BoolType": "b",
+    "SymBoolType": "b",
+    "NoneType": "x",
+    "AnyType": "x",
+    "NumberType": "x",
+    "OptionalType": "x",
+    "UnionType": "x",
+}
+_KIND_OBJECT = 17  # passed through as it is
+_specs: dict[Type, TypeSpec] = {}
+
+
+def register_class(type: Type) -> str:
+    """The class of the registers that hold values of a type: i f b o x (see `opcodes`)."""
+    return _CLASS_OF_KIND.get(type.kind(), "o")
+
+
+def type_spec(type: Type) -> TypeSpec:
+    """The type descriptor of a type; one object for equal types."""
+    spec = _specs.get(type)
+    if spec is None:
+        spec = _specs[type] = _make_spec(type)
+    return spec
+
+
+def _make_spec(type: Type) -> TypeSpec:
+    children: tuple[Type, ...] = ()
+    detail: Any = None
+    if isinstance(type, ListType | OptionalType):
+        children = (type.elem,)
+    elif isinstance(type, DictType):
+        children = (type.key, type.value)
+    elif isinstance(type, TupleType):
+        children = type.elems
+        if type.name is not None and type.fields is not None:
+            detail = (type.name, tuple(type.fields))
+    elif type.kind() == "UnionType":
+        children = tuple(type.contained_types())
+    kind = KINDS.get(type.kind(), _KIND_OBJECT)
+    return TypeSpec(kind, tuple(type_spec(child) for child in children), type.annotation_str, detail)
