@@ -26,6 +26,7 @@ from ts.passes.constant_propagation import constant_propagation, constant_propag
 from ts.passes.convert_to_ssa import convert_to_ssa
 from ts.passes.cse import eliminate_common_subexpressions
 from ts.passes.dce import eliminate_dead_code
+from ts.passes.empty_lists import settle_empty_lists
 from ts.passes.inline import inline
 from ts.passes.loop_invariants import hoist_loop_invariants
 from ts.passes.lower_tuples import lower_simple_tuples
@@ -36,6 +37,7 @@ Pass = Callable[[Graph], bool]
 
 FRONTEND: Final[Sequence[Pass]] = (
     convert_to_ssa,
+    settle_empty_lists,
     canonicalize_modified_loops,
     normalize_ops,
     lower_simple_tuples,

@@ -1,0 +1,112 @@
+"""Operators that are written in the language itself, and copied into the graph where they are called.
+
+In: an operator's name.  Out: compiled functions, which are candidates after the registry's operators.
+
+    2 * x      aten::mul(Tensor, int)      there is no operator with the number first; the function swaps them
+    x.shape    aten::size(x)
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from typing import Any
+
+from ts.frontend.parse import ParsedFunction
+from ts.ir.graph import Graph
+from ts.ir.schema import FunctionSchema
+
+# The operators that a number on the left has with a tensor on the right. Lines count: they are printed.
+_SCALAR_LEFT = """
+def mul(a : {number}, b : Tensor) -> Tensor:
+  return b * a
+def add(a : {number}, b : Tensor) -> Tensor:
+  return b + a
+def ne(a : {number}, b : Tensor) -> Tensor:
+  return b != a
+def eq(a : {number}, b : Tensor) -> Tensor:
+  return b == a
+def sub(a : {number}, b : Tensor) -> Tensor:
+  return torch.neg(b) + a
+def div(a : {number}, b : Tensor) -> Tensor:
+  return torch.reciprocal(b) * a
+"""
+_SCALAR_LEFT_ORDER = """
+def gt(a : {number}, b : Tensor) -> Tensor:
+  return b < a
+def ge(a : {number}, b : Tensor) -> Tensor:
+  return b <= a
+def lt(a : {number}, b : Tensor) -> Tensor:
+  return b > a
+def le(a : {number}, b : Tensor) -> Tensor:
+  return b >= a
+"""
+_PROPERTIES = """
+def ndim(a : Tensor) -> int:
+  return a.dim()
+def T(a : Tensor) -> Tensor:
+  return a.numpy_T()
+def H(a : Tensor) -> Tensor:
+  return a.matrix_H()
+def mT(a : Tensor) -> Tensor:
+  return a.mT
+def mH(a : Tensor) -> Tensor:
+  return a.mH
+def shape(a : Tensor) -> List[int]:
+  return a.size()
+"""
+_CONTAINS = """
+def __contains__(self: str, key: str) -> bool:
+    return self.find(key, 0, len(self)) != -1
+"""
+
+
+class BuiltinFunction:
+    """One function; its graph is compiled when a call takes it, so that a candidate costs next to nothing."""
+
+    def __init__(self, parsed: ParsedFunction) -> None:
+        from ts.frontend.compile import declare
+
+        self.parsed = parsed
+        schema = declare(parsed)
+        assert schema is not None
+        self.schema: FunctionSchema = schema
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The compiled graph."""
+        from ts.frontend.compile import compile_function
+
+        return compile_function(self.parsed).graph
+
+
+_TEXTS: dict[str, list[str]] = {}
+
+
+def _enter(text: str, namespace: str = "aten") -> None:
+    for line in text.split("\n"):
+        if line.startswith("def "):
+            _TEXTS.setdefault(f"{namespace}::{line[4 : line.index('(')]}", []).append(text)
+
+
+for _number in ("float", "int", "complex"):
+    _enter(_SCALAR_LEFT.format(number=_number))
+for _number in ("float", "int"):
+    _enter(_SCALAR_LEFT_ORDER.format(number=_number))
+_enter(_PROPERTIES, "prim")
+_enter(_CONTAINS)
+
+
+@cache
+def builtin_functions(name: str) -> tuple[BuiltinFunction, ...]:
+    """The functions of this name."""
+    texts = _TEXTS.get(name)
+    if texts is None:
+        return ()
+    return tuple(BuiltinFunction(_parse(text)[name.rpartition(":")[2]]) for text in texts)
+
+
+@cache
+def _parse(text: str) -> dict[str, Any]:
+    from ts.frontend import parse
+
+    return {parsed.name: parsed for parsed in parse.module_defs(text)}

@@ -1,0 +1,105 @@
+"""A parsed function to its graph and schema.
+
+In: a `ParsedFunction`.  Out: `CompiledGraph`: the graph after the frontend's passes, and the schema.
+
+    compiled = compile_function(parse.function_def(f))
+    compiled.schema     f(int n) -> int
+    compiled.graph      as `fn.graph` shows it
+
+`declare` gives the schema before the body is emitted where the return type is annotated, which is what a
+recursive call needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ts.errors import CompilationError
+from ts.frontend import emit_call, emit_expr, emit_flow, emit_index, emit_stmt
+from ts.frontend.annotations import NO_DEFAULT, Parameter, signature
+from ts.frontend.emitter import Emitter
+from ts.frontend.parse import ParsedFunction
+from ts.frontend.scope import is_meaningful
+from ts.frontend.sugared import CompileCallee
+from ts.ir.graph import Graph
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.types import NONE, Type
+
+# Imported because they fill the emitter's tables.
+EMITTERS = (emit_call, emit_expr, emit_flow, emit_index, emit_stmt)
+
+
+@dataclass
+class CompiledGraph:
+    """What the frontend makes of a function."""
+
+    graph: Graph
+    schema: FunctionSchema
+
+
+def declare(parsed: ParsedFunction) -> FunctionSchema | None:
+    """The schema as annotated; None where the return type is left to the body."""
+    parameters, returns = signature(parsed)
+    return None if returns is None else _schema(parsed.name, parameters, returns)
+
+
+def compile_function(parsed: ParsedFunction, compile_callee: CompileCallee | None = None) -> CompiledGraph:
+    """Emit a function and run the frontend's passes on its graph.
+
+    `compile_callee` gives the ScriptFunction of a Python function that is called.
+    """
+    from ts.passes.pipelines import FRONTEND, run_pipeline
+
+    parameters, returns = signature(parsed)
+    emitter = Emitter(parsed, compile_callee or _compile_live)
+    result = emit_function(emitter, parameters, returns)
+    run_pipeline(emitter.graph, FRONTEND)
+    return CompiledGraph(emitter.graph, _schema(parsed.name, parameters, result))
+
+
+def emit_function(em: Emitter, parameters: list[Parameter], returns: Type | None) -> Type:
+    """Emit the whole definition; give the type that it returns."""
+    node = em.parsed.node
+    graph = em.graph
+    em.declared_return = returns
+    for arg, parameter in zip(em.parsed.arguments, parameters, strict=True):
+        value = graph.block().add_input(type=parameter.type)
+        if is_meaningful(parameter.name):
+            value.set_debug_name(parameter.name)
+        em.scope.set(em.range(arg), parameter.name, value)
+    em.statements(node.body)
+    range = em.range(node)
+    if graph.block() not in em.exits:
+        if returns is not None and returns is not NONE:
+            raise CompilationError(
+                "Function was not annotated as having type None, but does not return along all paths", range
+            )
+        emit_stmt.finish(em, em.constant(None, range), range)
+    result = em.merged_return or returns or NONE
+    # The conversion to SSA puts the returned value here.
+    placeholder = em.insert("prim::Uninitialized").output().set_type(result)
+    graph.register_output(placeholder)
+    return result
+
+
+def _schema(name: str, parameters: list[Parameter], returns: Type) -> FunctionSchema:
+    arguments = []
+    for parameter in parameters:
+        has_default = parameter.default is not NO_DEFAULT
+        arguments.append(
+            Argument(
+                parameter.name,
+                parameter.type,
+                default=parameter.default if has_default else None,
+                has_default=has_default,
+                kwarg_only=parameter.kw_only,
+            )
+        )
+    return FunctionSchema(name, "", tuple(arguments), (Argument("", returns),))
+
+
+def _compile_live(function: Any) -> Any:
+    from ts.runtime.function import compile_function as compile_live
+
+    return compile_live(function)

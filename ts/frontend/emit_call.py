@@ -1,0 +1,232 @@
+"""Calls, and the special forms, which look at the syntax of their arguments.
+
+f(x, k=1)                 emits callee, arguments, keyword arguments; then the callee decides
+range, zip, enumerate     iterables for loops
+list(xs), dict(xs)        aten::list, or a comprehension
+annotate(List[int], [])   its second argument, converted
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from ts.errors import CompilationError
+from ts.frontend import emit_flow
+from ts.frontend.emit_expr import values_of
+from ts.frontend.emitter import Emitter, sugared
+from ts.frontend.match import Actual, construct_list, construct_tuple, convert_to_type, emit_builtin_call
+from ts.frontend.sugared import IterableTree, RangeValue, SimpleValue, SpecialForm, SugaredValue
+from ts.ir.node import Value
+from ts.ir.source import SourceRange
+from ts.ir.types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    NONE,
+    STR,
+    TENSOR,
+    DictType,
+    ListType,
+    OptionalType,
+    StringType,
+    Type,
+)  # fmt: skip
+
+_Form = Callable[[Emitter, ast.Call, SpecialForm, Type | None], SugaredValue]
+
+
+@sugared(ast.Call)
+def emit_call(em: Emitter, node: ast.Call, n_binders: int, hint: Type | None) -> SugaredValue:
+    callee = em.sugared(node.func)
+    range = em.range(node.func)
+    if isinstance(callee, SpecialForm):
+        return _FORMS[callee.form](em, node, callee, hint)
+    args: list[Actual] = list(values_of(em, node.args))
+    kwargs: dict[str, Actual] = {}
+    for keyword in node.keywords:
+        assert keyword.arg is not None  # the parser refuses `**`
+        kwargs[keyword.arg] = em.expr(keyword.value)
+    return callee.call(em, range, args, kwargs, n_binders)
+
+
+def _check_count(em: Emitter, node: ast.Call, name: str, least: int, most: int) -> None:
+    count = len(node.args)
+    if node.keywords:
+        raise CompilationError(f"{name} takes no keyword arguments", em.range(node))
+    if not least <= count <= most:
+        expected = f"exactly {least}" if least == most else f"{least} to {most}"
+        plural = "argument" if most == 1 else "arguments"
+        raise CompilationError(f"{name} expected {expected} {plural} but found {count}", em.range(node))
+
+
+def _simple(value: Value) -> SugaredValue:
+    return SimpleValue(value)
+
+
+# ---- iterables -------------------------------------------------------------------------------------
+
+
+def _range(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    return RangeValue(em, em.range(node), values_of(em, node.args))
+
+
+def _enumerate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    range = em.range(node)
+    start_node = next((keyword.value for keyword in node.keywords if keyword.arg == "start"), None)
+    args = node.args if start_node is None else [*node.args, start_node]
+    if not args:
+        raise CompilationError("enumerate expected at least 1 arguments, got 0", range)
+    if len(args) > 2:
+        raise CompilationError(f"enumerate expected at most 2 arguments, got {len(args)}", range)
+    bounds = [em.expr(args[1])] if len(args) == 2 else []
+    bounds.append(em.number(sys.maxsize, range))
+    iterable = em.sugared(args[0]).iter(em, range)
+    count = RangeValue(em, range, bounds, iterable.static_len())
+    return IterableTree([count, iterable], range)
+
+
+def _zip(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    range = em.range(node)
+    if not node.args:
+        raise CompilationError("zip expected at least 1 arguments, got 0", range)
+    return IterableTree([em.sugared(arg).iter(em, range) for arg in node.args], range)
+
+
+# ---- containers ------------------------------------------------------------------------------------
+
+
+def _tuple(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    if not node.args:
+        return _simple(construct_tuple(em.graph, []))
+    _check_count(em, node, "tuple", 1, 1)
+    range = em.range(node)
+    items = em.sugared(node.args[0]).as_tuple(em, range)
+    return _simple(construct_tuple(em.graph, [item.as_value(em, range) for item in items]))
+
+
+def _names(
+    em: Emitter, node: ast.Call, iterable: SugaredValue, range: SourceRange
+) -> tuple[ast.Name, ast.Name]:
+    """A variable for an iterable, and one for its elements."""
+    source = ast.copy_location(ast.Name(em.temporary("$_iter"), ast.Load()), node)
+    element = ast.copy_location(ast.Name(em.temporary("$_elem"), ast.Store()), node)
+    em.scope.set(range, source.id, iterable)
+    return source, element
+
+
+def _list(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    range = em.range(node)
+    if not node.args:
+        elem = hint.elem if isinstance(hint, ListType) else TENSOR
+        return _simple(construct_list(em.graph, elem, ()))
+    _check_count(em, node, "list", 1, 1)
+    iterable = em.sugared(node.args[0])
+    value = iterable.simple
+    if value is not None and isinstance(value.type(), ListType | StringType):
+        return _simple(emit_builtin_call(range, em.graph, "aten::list", [value]))
+    source, element = _names(em, node, iterable, range)
+    return _simple(emit_flow.list_comprehension(em, range, source, element, element, hint))
+
+
+def _dict(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    range = em.range(node)
+    if node.keywords:
+        keys: list[ast.expr | None] = []
+        for keyword in node.keywords:
+            keys.append(ast.copy_location(ast.Constant(keyword.arg), keyword.value))
+        literal = ast.copy_location(ast.Dict(keys, [keyword.value for keyword in node.keywords]), node)
+        if node.args:
+            raise CompilationError("dict() with keywords takes no other argument", range)
+        return _simple(em.expr(literal, hint))
+    if not node.args:
+        type = hint if isinstance(hint, DictType) else DictType(STR, TENSOR)
+        return _simple(em.insert("prim::DictConstruct").output().set_type(type))
+    _check_count(em, node, "dict", 1, 1)
+    argument = node.args[0]
+    if isinstance(argument, ast.Dict | ast.DictComp):
+        return _simple(em.expr(argument, hint))
+    return _simple(emit_builtin_call(range, em.graph, "aten::dict", [em.expr(argument)]))
+
+
+# ---- types -----------------------------------------------------------------------------------------
+
+
+def _annotate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    _check_count(em, node, "annotate", 2, 2)
+    type = em.type_of(node.args[0])
+    value = convert_to_type(em.range(node), em.graph, type, em.expr(node.args[1], type), True)
+    if not value.type().is_subtype_of(type):
+        raise CompilationError(
+            f"expected an expression of type {type.annotation_str} but found {value.type().annotation_str}",
+            em.range(node.args[1]),
+        )
+    if isinstance(type, OptionalType) and value.type() is NONE:
+        value = em.constant(None, None, type)
+    return _simple(value)
+
+
+def _isinstance(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    _check_count(em, node, "isinstance", 2, 2)
+    return _simple(emit_flow.isinstance_condition(em, node.args[0], node.args[1]).value)
+
+
+def _getattr(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    _check_count(em, node, "getattr", 2, 2)
+    base = em.sugared(node.args[0])
+    return base.attr(em, em.range(node), _attribute_name(em, node))
+
+
+def _hasattr(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    _check_count(em, node, "hasattr", 2, 2)
+    base = em.sugared(node.args[0])
+    range = em.range(node)
+    try:
+        base.attr(em, range, _attribute_name(em, node))
+    except CompilationError:
+        return _simple(em.constant(False, range))
+    return _simple(em.constant(True, range))
+
+
+def _attribute_name(em: Emitter, node: ast.Call) -> str:
+    name = node.args[1]
+    if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
+        raise CompilationError("getattr's second argument must be a string literal", em.range(name))
+    return name.value
+
+
+_TOLIST_TYPES: Final = {INT: 0, FLOAT: 1, BOOL: 2, COMPLEX: 3}
+
+
+def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    if hint is None:
+        raise CompilationError("Expected type hint for result of tolist()", em.range(node))
+    dim, elem = 0, hint
+    while isinstance(elem, ListType):
+        dim, elem = dim + 1, elem.elem
+    if elem not in _TOLIST_TYPES:
+        raise CompilationError(
+            f"{elem.annotation_str} is not one of the supported element types for tolist: int, float, complex, bool",
+            em.range(node),
+        )
+    assert form.self_value is not None
+    inputs = form.self_value, em.constant(dim), em.constant(_TOLIST_TYPES[elem])
+    return _simple(em.insert("prim::tolist", inputs, 1, em.range(node)).output().set_type(hint))
+
+
+_FORMS: Final[dict[str, _Form]] = {
+    "range": _range,
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "tuple": _tuple,
+    "list": _list,
+    "dict": _dict,
+    "annotate": _annotate,
+    "isinstance": _isinstance,
+    "getattr": _getattr,
+    "hasattr": _hasattr,
+    "tolist": _tolist,
+}

@@ -1,0 +1,216 @@
+"""Expressions that give a value: names, constants, operators, literals.
+
+a + b            aten::add; __add__ has no other meaning in the language
+"%d" % n         aten::percentFormat
+-1               the constant -1: operators on constants are computed
+[a, b]           prim::ListConstruct       (a, b)   prim::TupleConstruct      {k: v}   prim::DictConstruct
+f"{n} of {m}"    aten::format("{} of {}", %n, %m)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Final
+
+from ts.errors import CompilationError
+from ts.frontend.emitter import Emitter, expression, sugared
+from ts.frontend.match import construct_list, construct_tuple, emit_builtin_call, unpack_tuple
+from ts.frontend.sugared import SugaredValue
+from ts.ir.node import Value
+from ts.ir.types import STR, TENSOR, DictType, ListType, OptionalType, TupleType, Type, unify_list
+
+BINARY: Final[dict[type[ast.operator] | type[ast.cmpop], str]] = {
+    ast.Add: "aten::add",
+    ast.Sub: "aten::sub",
+    ast.Mult: "aten::mul",
+    ast.Div: "aten::div",
+    ast.FloorDiv: "aten::floordiv",
+    ast.Mod: "aten::remainder",
+    ast.Pow: "aten::pow",
+    ast.MatMult: "aten::matmul",
+    ast.BitAnd: "aten::__and__",
+    ast.BitOr: "aten::__or__",
+    ast.BitXor: "aten::__xor__",
+    ast.LShift: "aten::__lshift__",
+    ast.RShift: "aten::__rshift__",
+    ast.Eq: "aten::eq",
+    ast.NotEq: "aten::ne",
+    ast.Lt: "aten::lt",
+    ast.LtE: "aten::le",
+    ast.Gt: "aten::gt",
+    ast.GtE: "aten::ge",
+    ast.In: "aten::__contains__",
+    ast.Is: "aten::__is__",
+    ast.IsNot: "aten::__isnot__",
+}
+
+
+@sugared(ast.Name)
+def emit_name(em: Emitter, node: ast.Name, n_binders: int, hint: Type | None) -> SugaredValue:
+    found = em.scope.find(node.id) or em.lookup(node.id, em.range(node))
+    assert found is not None
+    return found
+
+
+@sugared(ast.Attribute)
+def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type | None) -> SugaredValue:
+    base = em.sugared(node.value)
+    return base.attr(em, em.range(node), node.attr)
+
+
+@expression(ast.Constant)
+def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
+    value = node.value
+    if type(value) in (int, float, complex):
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise CompilationError(f"{value} does not fit into 64 bits", em.range(node))
+        return em.number(value, em.range(node))  # type: ignore[arg-type]
+    if value is ...:
+        raise CompilationError("... is only supported as an index of a tensor", em.range(node))
+    return em.constant(value, em.range(node))
+
+
+# ---- operators -------------------------------------------------------------------------------------
+
+
+@expression(ast.BinOp)
+def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
+    range = em.range(node)
+    operator = BINARY[type(node.op)]
+    # PyTorch looks at the left operand's type first: `%` formats strings.
+    if isinstance(node.op, ast.Mod) and em.again(lambda: em.expr(node.left)).type() is STR:
+        left, right = em.expr(node.left), em.expr(node.right)
+        return em.insert("aten::percentFormat", (left, right), 1, range).output().set_type(STR)
+    left = em.expr(node.left)
+    right = em.expr(node.right)
+    if (
+        isinstance(node.op, ast.Add)
+        and isinstance(left.type(), TupleType)
+        and isinstance(right.type(), TupleType)
+    ):
+        return construct_tuple(em.graph, unpack_tuple(em.graph, left) + unpack_tuple(em.graph, right))
+    return emit_builtin_call(range, em.graph, operator, [left, right])
+
+
+@expression(ast.UnaryOp)
+def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
+    if isinstance(node.op, ast.Not):
+        from ts.frontend.emit_flow import condition
+
+        return condition(em, node).value
+    operator = "aten::neg" if isinstance(node.op, ast.USub) else "aten::bitwise_not"
+    operand = em.expr(node.operand)
+    range = em.range(node)
+    value = emit_builtin_call(range, em.graph, operator, [operand])
+    if operator == "aten::neg" and value.node().kind() == operator:
+        constant = value.node().input().to_ivalue()
+        if type(constant) in (int, float, complex):
+            negated = -constant
+            if isinstance(negated, int) and negated >= 1 << 63:
+                negated -= 1 << 64
+            return em.constant(negated, range)
+    return value
+
+
+# ---- literals --------------------------------------------------------------------------------------
+
+
+def values_of(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None) -> list[Value]:
+    """Emit expressions; `*x` gives the elements of x."""
+    values = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            range = em.range(node)
+            entries = em.sugared(node.value).as_tuple(em, range)
+            values += [entry.as_value(em, range) for entry in entries]
+        else:
+            values.append(em.expr(node, hint))
+    return values
+
+
+@expression(ast.Tuple)
+def emit_tuple(em: Emitter, node: ast.Tuple, hint: Type | None) -> Value:
+    return construct_tuple(em.graph, values_of(em, node.elts))
+
+
+@expression(ast.List)
+def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
+    if isinstance(hint, OptionalType):
+        hint = hint.elem
+    wanted = hint.elem if isinstance(hint, ListType) else None
+    values = values_of(em, node.elts)
+    if not values:
+        if wanted is None:
+            # Fits a list of any type as an argument; as a variable it is a list of tensors.
+            return em.insert("prim::EmptyListLiteral").output().set_type(ListType(TENSOR))
+        return construct_list(em.graph, wanted, ())
+    elem = unify_list([value.type() for value in values])
+    if wanted is not None and all(value.type().is_subtype_of(wanted) for value in values):
+        elem = wanted
+    if elem is None:
+        found = ", ".join(dict.fromkeys(value.type().annotation_str for value in values))
+        raise CompilationError(
+            f"Lists must contain only a single type; found {found}. Convert the elements to one type",
+            em.range(node),
+        )
+    if wanted is not None and elem is not wanted and not elem.is_subtype_of(wanted):
+        raise CompilationError(
+            f"List type annotation `{ListType(wanted).annotation_str}` did not match the types of the given "
+            f"list elements, which were unified to {elem.annotation_str}",
+            em.range(node),
+        )
+    return construct_list(em.graph, elem, values)
+
+
+@expression(ast.Dict)
+def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
+    if isinstance(hint, OptionalType):
+        hint = hint.elem
+    wanted = hint if isinstance(hint, DictType) else None
+    keys: list[Value] = []
+    values: list[Value] = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        assert key is not None  # the parser refuses `**`
+        keys.append(em.expr(key))
+        values.append(em.expr(value, wanted.value if wanted is not None else None))
+    range = em.range(node)
+    if wanted is None and not keys:
+        wanted = DictType(STR, TENSOR)
+    key_type = wanted.key if wanted is not None else keys[0].type()
+    for key_value in keys:
+        if not key_value.type().is_subtype_of(key_type):
+            raise CompilationError(
+                "Dict keys must contain only a single type. Expected: "
+                f"{key_type.annotation_str} but found {key_value.type().annotation_str} instead",
+                range,
+            )
+    value_type = wanted.value if wanted is not None else unify_list([value.type() for value in values])
+    if value_type is None:
+        found = ", ".join(dict.fromkeys(value.type().annotation_str for value in values))
+        raise CompilationError(f"Dict values must contain only a single type; found {found}", range)
+    for item in values:
+        if not item.type().is_subtype_of(value_type):
+            raise CompilationError(
+                f"Dict values must contain only a single type. Expected: {value_type.annotation_str} "
+                f"but found {item.type().annotation_str} instead",
+                range,
+            )
+    pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
+    return em.insert("prim::DictConstruct", pairs).output().set_type(DictType(key_type, value_type))
+
+
+@expression(ast.JoinedStr)
+def emit_formatted_string(em: Emitter, node: ast.JoinedStr, hint: Type | None) -> Value:
+    text = ""
+    parts = []
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            text += "{}"
+            parts.append(part.value)
+        else:
+            assert isinstance(part, ast.Constant)
+            text += str(part.value).replace("{", "{{").replace("}", "}}")
+    range = em.parsed.ranges.token(node)
+    template = em.constant(text, range)
+    return emit_builtin_call(range, em.graph, "aten::format", [em.expr(part) for part in parts], {}, template)

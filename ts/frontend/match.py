@@ -1,0 +1,402 @@
+"""Calls to schemas: which overload takes these arguments, and with which conversions.
+
+In: schemas in the registry's order, arguments as values (or `Literal`, a Python constant that becomes a
+node only when a schema is tried, as PyTorch has it).  Out: the inputs of the node, in the schema's order, and its
+result types; or an error that lists the candidates.
+
+    match_schemas([add.Tensor, add.Scalar, ...], graph, range, [%x, %1], {})
+        add.Tensor: %1 is no Tensor; add.Scalar: matches, %x, %1 and a new constant for alpha
+
+All schemas are tried as they stand first, then with implicit conversions: Tensor to number, bool to int, str
+to device, trailing positional arguments to a list.  A number for a list of fixed size (`int[2]`), a
+tuple for a list and an empty list literal for a list of any type need no such permission.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ts.errors import CompilationError, SchemaMatchError
+from ts.ir.graph import Graph
+from ts.ir.node import Node, Value
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.source import SourceRange
+from ts.ir.types import (
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    NUMBER,
+    STR,
+    TENSOR,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    VarType,
+    match_type_variables,
+    substitute,
+)  # fmt: skip
+from ts.ops import registry
+
+
+class Literal(NamedTuple):
+    """A Python constant as an argument."""
+
+    value: object
+
+    def insert(self, graph: Graph) -> Value:
+        return graph.insert_constant(self.value)
+
+
+Actual = Value | Literal
+
+
+class MatchedSchema(NamedTuple):
+    """Inputs in the order of the schema, and the result types."""
+
+    inputs: list[Value]
+    returns: list[Type]
+
+
+# ---- constructing and taking apart -----------------------------------------------------------------
+
+
+def construct_tuple(graph: Graph, values: list[Value], type: TupleType | None = None) -> Value:
+    """A `prim::TupleConstruct` of values."""
+    node = graph.insert_node(graph.create("prim::TupleConstruct", values))
+    return node.output().set_type(type or TupleType(tuple(v.type() for v in values)))
+
+
+def construct_list(graph: Graph, elem: Type, values: Sequence[Value]) -> Value:
+    """A `prim::ListConstruct` of values."""
+    node = graph.insert_node(graph.create("prim::ListConstruct", values))
+    return node.output().set_type(ListType(elem))
+
+
+def unpack_tuple(graph: Graph, value: Value) -> list[Value]:
+    """The elements of a tuple; those of a tuple just constructed are its inputs."""
+    if value.node().kind() == "prim::TupleConstruct":
+        return list(value.node().inputs())
+    tuple_type = value.type()
+    assert isinstance(tuple_type, TupleType)
+    node = graph.insert_node(graph.create("prim::TupleUnpack", (value,), len(tuple_type.elems)))
+    for output, elem in zip(node.outputs(), tuple_type.elems, strict=True):
+        output.set_type(elem)
+    return list(node.outputs())
+
+
+def _unwrap_optional(type: Type) -> Type:
+    return type.elem if isinstance(type, OptionalType) else type
+
+
+def convertible_to_list(type: Type, target: Type) -> bool:
+    """Whether a list, or a tuple of one type, fits the list type `target`."""
+    if not isinstance(target, ListType):
+        return False
+    if type.is_subtype_of(target):
+        return True
+    return isinstance(type, TupleType) and all(elem.is_subtype_of(target.elem) for elem in type.elems)
+
+
+# ---- implicit conversions --------------------------------------------------------------------------
+
+_FROM_TENSOR: dict[Type, str] = {
+    FLOAT: "aten::FloatImplicit",
+    COMPLEX: "aten::ComplexImplicit",
+    INT: "aten::IntImplicit",
+    NUMBER: "aten::ScalarImplicit",
+}
+_FROM_NUMBER: dict[Type, str] = {FLOAT: "aten::Float", COMPLEX: "aten::Complex", INT: "aten::Int"}
+
+
+def convert_to_type(
+    range: SourceRange | None, graph: Graph, target: Type, value: Value, allow_conversions: bool
+) -> Value:
+    """`value` made fit for `target` where the language converts by itself; else `value` as it is."""
+    type = value.type()
+    if type is target:
+        return value
+    if isinstance(target, OptionalType) and not isinstance(type, OptionalType) and type is not NONE:
+        return convert_to_type(range, graph, target.elem, value, allow_conversions)
+    if value.node().kind() == "prim::EmptyListLiteral" and isinstance(target, ListType):
+        value = construct_list(graph, target.elem, ())
+    if isinstance(type, TupleType):
+        plain = _unwrap_optional(target)
+        if isinstance(plain, ListType) and convertible_to_list(type, plain):
+            value = construct_list(graph, plain.elem, unpack_tuple(graph, value))
+        if (
+            isinstance(target, TupleType)
+            and not type.is_subtype_of(target)
+            and len(target.elems) == len(type.elems)
+        ):
+            parts = unpack_tuple(graph, value)
+            value = construct_tuple(
+                graph,
+                [
+                    convert_to_type(range, graph, elem, part, allow_conversions)
+                    for elem, part in zip(target.elems, parts, strict=True)
+                ],
+            )
+    if allow_conversions:
+        name = None
+        type = value.type()
+        if type.is_subtype_of(TENSOR):
+            name = _FROM_TENSOR.get(target)
+        elif type is NUMBER:
+            name = _FROM_NUMBER.get(target)
+        elif type is BOOL:
+            name = "aten::Int" if target is INT or target is NUMBER else None
+            name = "aten::Float" if target is FLOAT else name
+        elif type is STR and target is DEVICE:
+            name = "aten::device"
+        if name is not None:
+            return emit_builtin_call(range, graph, name, [value])
+    return value
+
+
+# ---- matching --------------------------------------------------------------------------------------
+
+
+class _Mismatch(Exception):
+    """The schema does not take the arguments; the reason is the message."""
+
+
+class _Matcher:
+    """One attempt to match one schema."""
+
+    def __init__(
+        self, schema: FunctionSchema, graph: Graph, range: SourceRange | None, allow_conversions: bool
+    ) -> None:
+        self.schema = schema
+        self.graph = graph
+        self.range = range
+        self.allow_conversions = allow_conversions
+        self.variables: dict[str, Type] = {}
+
+    def match(
+        self, args: Sequence[Actual], kwargs: Mapping[str, Actual], self_value: Actual | None
+    ) -> MatchedSchema:
+        arguments = self.schema.arguments
+        inputs: list[Value] = []
+        used = 0
+        used_names = set()
+        for i, formal in enumerate(arguments):
+            actual: Actual
+            if self_value is not None and formal.name == "self":
+                actual, self_value = self_value, None
+            elif not formal.kwarg_only and used < len(args):
+                if self.allow_conversions and _takes_rest(arguments, i):
+                    first = self._value(args[used])
+                    target = _unwrap_optional(formal.type)
+                    assert isinstance(target, ListType)
+                    is_list = isinstance(first.type(), ListType) or convertible_to_list(first.type(), target)
+                    if not is_list:
+                        inputs.append(self._list(target.elem, [first, *args[used + 1 :]]))
+                        used = len(args)
+                        continue
+                    actual = first
+                else:
+                    actual = args[used]
+                used += 1
+            elif formal.name in kwargs:
+                used_names.add(formal.name)
+                actual = kwargs[formal.name]
+            elif formal.has_default:
+                actual = Literal(formal.default)
+            else:
+                raise _Mismatch(f"Argument {formal.name} not provided.")
+            inputs.append(self._argument(formal, actual))
+        if self_value is not None:
+            raise _Mismatch("Provided self argument not used in schema.\n")
+        if self.schema.is_vararg:
+            inputs += [self._value(arg) for arg in args[used:]]
+        elif used < len(args):
+            raise _Mismatch(
+                f"Expected at most {used} arguments but found {len(args)} positional arguments.\n"
+            )
+        for name in kwargs:
+            if name not in used_names:
+                if any(formal.name == name for formal in arguments):
+                    raise _Mismatch(f"Argument '{name}' specified twice in schema.")
+                raise _Mismatch(f"Unknown keyword argument '{name}'.")
+        returns = []
+        for result in self.schema.returns:
+            type = substitute(result.type, self.variables)
+            if type is None:
+                raise _Mismatch(f"Type variables in {result.type.annotation_str} could not be inferred.")
+            returns.append(type)
+        return MatchedSchema(inputs, returns)
+
+    def _value(self, actual: Actual) -> Value:
+        return actual if isinstance(actual, Value) else actual.insert(self.graph)
+
+    def _list(self, elem: Type, actuals: Sequence[Actual]) -> Value:
+        formal = Argument("", elem)
+        return construct_list(self.graph, elem, [self._argument(formal, actual) for actual in actuals])
+
+    def _argument(self, formal: Argument, actual: Actual) -> Value:
+        value = self._value(actual)
+        type = value.type()
+        expected = formal.type
+        if type is expected:
+            return value
+        if formal.size is not None and isinstance(expected, ListType) and type is expected.elem:
+            value = construct_list(self.graph, type, [value] * formal.size)
+            type = value.type()
+        matched = match_type_variables(expected, type, self.variables)
+        if matched is not True:
+            raise _Mismatch(
+                f"Could not match type {type.annotation_str} to {expected.annotation_str} "
+                f"in argument '{formal.name}': {matched}.\n"
+            )
+        concrete = substitute(expected, self.variables)
+        if concrete is None:
+            raise _Mismatch(
+                f"Type variables in type {expected.annotation_str} could not be inferred "
+                f"from actual type {type.annotation_str}"
+            )
+        value = convert_to_type(self.range, self.graph, concrete, value, self.allow_conversions)
+        if not value.type().is_subtype_of(concrete):
+            raise _Mismatch(_type_mismatch(formal, concrete, value))
+        return value
+
+
+def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:
+    """Whether the remaining positional arguments may be written without brackets: `ones(2, 3)`."""
+    formal = arguments[i]
+    if i + 1 < len(arguments) and not arguments[i + 1].kwarg_only:
+        return False
+    return (
+        isinstance(formal.type, ListType)
+        and formal.size is None
+        and not isinstance(formal.type.elem, VarType)
+    )
+
+
+def _type_mismatch(formal: Argument, expected: Type, value: Value) -> str:
+    type = value.type()
+    text = (
+        f"Expected a value of type '{formal.type.annotation_str}' for argument '{formal.name}' "
+        f"but instead found type '{type.annotation_str}'.\n"
+    )
+    if getattr(type, "inferred", False):
+        text += (
+            f"Inferred the value for argument '{formal.name}' to be of type 'Tensor' "
+            "because it was not annotated with an explicit type.\n"
+        )
+    if isinstance(type, ListType) and type.elem.is_subtype_of(TENSOR):
+        text += (
+            "Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create an "
+            "empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in "
+            "the list for Python 2)\n"
+        )
+    return text
+
+
+def match_schema(
+    schema: FunctionSchema,
+    graph: Graph,
+    range: SourceRange | None,
+    args: Sequence[Actual],
+    kwargs: Mapping[str, Actual] | None = None,
+    self: Actual | None = None,
+) -> MatchedSchema:
+    """Match the only candidate; conversions are allowed at once."""
+    try:
+        return _Matcher(schema, graph, range, True).match(args, kwargs or {}, self)
+    except _Mismatch as mismatch:
+        raise SchemaMatchError(f"\n{schema}:\n{mismatch}\nThe original call is", range) from None
+
+
+def match_schemas(
+    schemas: Sequence[FunctionSchema],
+    graph: Graph,
+    range: SourceRange | None,
+    args: Sequence[Actual],
+    kwargs: Mapping[str, Actual] | None = None,
+    self: Actual | None = None,
+) -> tuple[int, MatchedSchema]:
+    """The first candidate that takes the arguments, and how."""
+    kwargs = kwargs or {}
+    if len(schemas) == 1:
+        return 0, match_schema(schemas[0], graph, range, args, kwargs, self)
+    failures: list[str] = []
+    for allow_conversions in (False, True):
+        failures = []
+        for i, schema in enumerate(schemas):
+            try:
+                return i, _Matcher(schema, graph, range, allow_conversions).match(args, kwargs, self)
+            except _Mismatch as mismatch:
+                failures.append(f"\n{schema}:\n{mismatch}")
+    listed = "".join(f"  {line}\n" for line in "".join(failures).split("\n"))
+    raise SchemaMatchError(
+        f"Arguments for call are not valid.\nThe following variants are available:\n{listed}"
+        "\nThe original call is",
+        range,
+    )
+
+
+# ---- calls of operators ----------------------------------------------------------------------------
+
+
+def emit_builtin_call(
+    range: SourceRange | None,
+    graph: Graph,
+    name: str,
+    args: Sequence[Actual],
+    kwargs: Mapping[str, Actual] | None = None,
+    self: Actual | None = None,
+) -> Value:
+    """Insert the operator `name` that takes the arguments; several results come as a tuple."""
+    from ts.frontend.builtin_functions import builtin_functions
+
+    operators = registry.lookup(name)
+    functions = builtin_functions(name)
+    schemas = [operator.schema for operator in operators] + [function.schema for function in functions]
+    if not schemas:
+        raise CompilationError(
+            f"Unknown builtin op: {name}.\nCould not find any similar ops to {name}. "
+            "This op may not exist or may not be currently supported in TorchScript.\n",
+            range,
+        )
+    index, matched = match_schemas(schemas, graph, range, args, kwargs, self)
+    if index >= len(operators):
+        return graph.insert_graph(functions[index - len(operators)].graph, matched.inputs)[0]
+    node = insert_operator(graph, name, matched, range, operators[index])
+    outputs = node.outputs()
+    return outputs[0] if len(outputs) == 1 else construct_tuple(graph, list(outputs))
+
+
+def insert_operator(
+    graph: Graph, name: str, matched: MatchedSchema, range: SourceRange | None, operator: Any
+) -> Node:
+    """A node for a matched operator."""
+    node = graph.create(name, matched.inputs, 0)
+    node.range = range
+    graph.insert_node(node)
+    for type in matched.returns:
+        node.add_output(type=type)
+    node.set_operator(operator)
+    return node
+
+
+def has_method(name: str, type: Type) -> bool:
+    """Whether some operator `name` takes a `type` as its `self`."""
+    from ts.frontend.builtin_functions import builtin_functions
+
+    candidates = [operator.schema for operator in registry.lookup(name)]
+    candidates += [function.schema for function in builtin_functions(name)]
+    for schema in candidates:
+        formal = next((a.type for a in schema.arguments if a.name == "self"), None)
+        if formal is None:
+            continue
+        variables: dict[str, Type] = {}
+        if match_type_variables(formal, type, variables) is True:
+            concrete = substitute(formal, variables)
+            if concrete is not None and type.is_subtype_of(concrete):
+                return True
+    return False

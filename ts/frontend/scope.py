@@ -1,0 +1,199 @@
+"""Names of one block while it is emitted.
+
+In: assignments and uses of names.  Out: `prim::Store` and `prim::Load` nodes for names that hold values, which
+the conversion to SSA removes; names that hold anything else (a module, a function) are known here only.
+
+    x = x + 1        %x : int = prim::Load[name="x"]()
+                     %2 : int = aten::add(%x, %1)
+                      = prim::Store[name="x"](%2)
+
+Each block of the graph (branch, loop body) has a scope; a scope sees those around it.  A load takes the
+variable's name, which renames the value that had it: this is where `%x.1`, `%x.5` come from.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ts.errors import CompilationError
+from ts.frontend.match import convert_to_type
+from ts.ir.graph import Block, Graph
+from ts.ir.node import Value
+from ts.ir.source import SourceRange
+from ts.ir.types import ListType, Type, unshaped
+
+if TYPE_CHECKING:
+    from ts.frontend.sugared import SugaredValue
+
+
+def is_meaningful(name: str) -> bool:
+    """Whether a name says something in a printed graph: not `_`, `_3` or a temporary's."""
+    if not name or name[0] == "$":
+        return False
+    return name[0] != "_" or not (name[1:] == "" or name[1:].isdigit())
+
+
+class Scope:
+    """The names of one block."""
+
+    __slots__ = ("block", "errors", "graph", "parent", "types", "values")
+
+    def __init__(self, graph: Graph, block: Block, parent: Scope | None) -> None:
+        self.graph = graph
+        self.block = block
+        self.parent = parent
+        self.types: dict[str, Type] = {}  # variables: the type that a load has
+        self.values: dict[str, SugaredValue] = {}  # names of what is no value
+        self.errors: dict[str, str] = {}  # why a name of an `if` cannot be used after it
+
+    # ---- reading -------------------------------------------------------------------------------------
+
+    def find(self, name: str) -> SugaredValue | None:
+        """What the name stands for in this block or one around it; inserts a load for a variable."""
+        scope: Scope | None = self
+        while scope is not None:
+            value = scope.values.get(name)
+            if value is not None:
+                return value
+            type = scope.types.get(name)
+            if type is not None:
+                return _simple(self._load(name, type))
+            scope = scope.parent
+        return None
+
+    def find_in_parent(self, name: str) -> SugaredValue | None:
+        """The same, without this block."""
+        return None if self.parent is None else self.parent.find(name)
+
+    def is_defined(self, name: str) -> bool:
+        """Whether the name stands for something, without inserting a load."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.values or name in scope.types:
+                return True
+            scope = scope.parent
+        return False
+
+    def defined_variables(self) -> list[str]:
+        """Variables assigned in this block, sorted."""
+        return sorted(self.types)
+
+    def type_error(self, name: str) -> str | None:
+        """Why the name cannot be used although it was assigned."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.errors:
+                return scope.errors[name]
+            scope = scope.parent
+        return None
+
+    def _load(self, name: str, type: Type) -> Value:
+        node = self.graph.insert_node(self.graph.create("prim::Load"))
+        node.set("name", name)
+        value = node.output().set_type(type)
+        if is_meaningful(name):
+            value.set_debug_name(name)
+        return value
+
+    # ---- writing -------------------------------------------------------------------------------------
+
+    def store(self, name: str, value: Value) -> None:
+        """Insert a store; the type of the variable is the caller's to set."""
+        self.graph.insert_node(self.graph.create("prim::Store", (value,), 0)).set("name", name)
+
+    def set(
+        self, range: SourceRange, name: str, assigned: Value | SugaredValue, annotated: Type | None = None
+    ) -> None:
+        """Assign to a name.
+
+        At the function's top level a variable may change its type.  In a branch or a loop it keeps the type it
+        has outside, since what holds after the block depends on the path taken.
+        """
+        value = assigned if isinstance(assigned, Value) else assigned.simple
+        if (
+            value is not None
+            and not value.has_debug_name()
+            and is_meaningful(name)
+            and value.node().owning_block() is self.block
+        ):
+            value.set_debug_name(name)
+        outer = self.find_in_parent(name)
+        if outer is not None:
+            value = self._check_reassignment(range, name, assigned, value, outer, annotated)
+        if value is None:
+            assert not isinstance(assigned, Value)
+            self.types.pop(name, None)
+            self.values[name] = assigned
+            return
+        if annotated is not None:
+            if value.node().kind() == "prim::EmptyListLiteral":
+                value = convert_to_type(range, self.graph, annotated, value, False)
+            if not value.type().is_subtype_of(annotated):
+                raise CompilationError(
+                    f"Variable '{name}' is annotated with type {annotated.annotation_str} "
+                    f"but is being assigned to a value of type {value.type().annotation_str}",
+                    range,
+                )
+        self.store(name, value)
+        self.values.pop(name, None)
+        self.types[name] = annotated or value.type()
+
+    def _check_reassignment(
+        self,
+        range: SourceRange,
+        name: str,
+        assigned: Any,
+        value: Value | None,
+        outer: SugaredValue,
+        annotated: Type | None,
+    ) -> Value:
+        if annotated is not None:
+            raise CompilationError(
+                f"Attempting to declare and annotate the type of variable '{name}' "
+                "that is already defined in an outer block",
+                range,
+            )
+        if value is None:
+            raise CompilationError(
+                f"Cannot re-assign '{name}' to a value of type {assigned.kind} because {name} is not a "
+                "first-class value.  Only reassignments to first-class values are allowed",
+                range,
+            )
+        before = outer.simple
+        if before is None:
+            raise CompilationError(
+                f"Cannot re-assign '{name}' because it has type {outer.kind} and {name} is not a "
+                "first-class value.  Only reassignments to first-class values are allowed",
+                range,
+            )
+        expected = unshaped(before.type())
+        value = convert_to_type(range, self.graph, expected, value, True)
+        if not value.type().is_subtype_of(expected):
+            message = (
+                f"Variable '{name}' previously had type {before.type().annotation_str} "
+                f"but is now being assigned to a value of type {value.type().annotation_str}"
+            )
+            if isinstance(expected, ListType) and isinstance(value.type(), ListType):
+                message += (
+                    "\nEmpty lists default to List[Tensor]. Add a variable annotation to the assignment to "
+                    "create an empty list of another type (torch.jit.annotate(List[T, []]) where T is the "
+                    "type of elements in the list for Python 2)"
+                )
+            raise CompilationError(message, range)
+        return value
+
+    def remove(self, name: str) -> bool:
+        """Forget a name in this block and those around it."""
+        found = False
+        scope: Scope | None = self
+        while scope is not None:
+            found |= scope.types.pop(name, None) is not None
+            found |= scope.values.pop(name, None) is not None
+            scope = scope.parent
+        return found
+
+
+def _simple(value: Value) -> SugaredValue:
+    from ts.frontend.sugared import SimpleValue
+
+    return SimpleValue(value)

@@ -1,0 +1,651 @@
+"""What an expression may stand for at compile time: a value, or something that is none.
+
+In: an expression that was emitted, or a Python object around the function.  Out: a `SugaredValue`, which knows
+how it is called, iterated, indexed and asked for attributes:
+
+    x                SimpleValue(%x)                       x.relu     BuiltinFunction("aten::relu", %x)
+    range(3)         RangeValue                            torch.relu BuiltinFunction("aten::relu")
+    zip(a, b)        IterableTree                          int        CastValue(INT, "aten::Int")
+    helper           FunctionValue(compiled on demand)     math       PythonModule
+
+The methods take the emitter first and insert nodes at its insertion point.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType as PythonFunction
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from ts.dtypes import dtype as DType
+from ts.errors import CompilationError, NotSupportedError
+from ts.frontend import resolve
+from ts.frontend.match import (
+    Actual,
+    Literal,
+    emit_builtin_call,
+    has_method,
+    match_schema,
+    unpack_tuple,
+)  # fmt: skip
+from ts.ir import types as ir
+from ts.ir.graph import Graph
+from ts.ir.node import Value
+from ts.ir.source import SourceRange
+from ts.ir.types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    STR,
+    TENSOR,
+    DictType,
+    ListType,
+    StringType,
+    TupleType,
+    Type,
+)
+from ts.ops import registry
+
+if TYPE_CHECKING:
+    from ts.frontend.emitter import Emitter
+
+CompileCallee = Callable[[Any], Any]  # a Python function -> its ScriptFunction
+Kwargs = Mapping[str, Actual]
+
+
+class SugaredValue:
+    """Base: refuses every use."""
+
+    kind: ClassVar[str] = "value"
+    simple: Value | None = None  # the value, for a SimpleValue
+    unrolled = False  # whether a loop over it is unrolled
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise CompilationError(f"{self.kind} cannot be used as a value", range)
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        raise CompilationError(f"attribute lookup is not defined on {self.kind}", range)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        raise CompilationError(f"cannot call a {self.kind}", range)
+
+    def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        raise CompilationError(f"{self.kind} cannot be used as a tuple", range)
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        raise CompilationError(f"{self.kind} cannot be used as an iterable", range)
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        raise CompilationError(f"'{self.kind}' object is not iterable", range)
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        raise CompilationError(f"'{self.kind}' object is not subscriptable", range)
+
+    def static_len(self) -> int | None:
+        """The number of iterations of an unrolled loop over it."""
+        return None
+
+
+# ---- values ----------------------------------------------------------------------------------------
+
+# Attributes of tensors and devices that are operators of one argument, by namespace.
+_PRIM_PROPERTIES: Final = (
+    "dtype", "device", "grad", "data", "shape", "is_cuda", "is_cpu", "is_xla", "is_xpu", "is_sparse", "is_sparse_csr",
+    "is_mkldnn", "is_mps", "is_quantized", "is_vulkan", "is_ipu", "is_meta", "is_nested", "requires_grad", "layout",
+    "T", "H", "itemsize", "nbytes", "ndim", "name",
+)  # fmt: skip
+_ATEN_PROPERTIES: Final = ("is_leaf", "mT", "mH", "real", "imag", "retains_grad")
+_PROPERTIES: Final = dict.fromkeys(_PRIM_PROPERTIES, "prim") | dict.fromkeys(_ATEN_PROPERTIES, "aten")
+_DEVICE_PROPERTIES: Final = {"type": "prim", "index": "prim"}
+_CAST_METHODS: Final = {  # x.float() and its like
+    "byte": 0, "char": 1, "short": 2, "int": 3, "long": 4, "half": 5, "float": 6, "double": 7, "cfloat": 9,
+    "cdouble": 10, "bool": 11, "bfloat16": 15,
+}  # fmt: skip
+
+
+class SimpleValue(SugaredValue):
+    """A value of the graph."""
+
+    kind = "value"
+
+    def __init__(self, value: Value) -> None:
+        self.simple: Value = value
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        return self.simple
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        value = self.simple
+        type = value.type()
+        if type.is_subtype_of(TENSOR):
+            if name in _CAST_METHODS:
+                return TensorCast(_CAST_METHODS[name], value)
+            if name in _PROPERTIES:
+                return SimpleValue(emit_builtin_call(None, em.graph, f"{_PROPERTIES[name]}::{name}", [value]))
+        elif type is ir.DEVICE and name in _DEVICE_PROPERTIES:
+            return SimpleValue(emit_builtin_call(None, em.graph, f"prim::{name}", [value]))
+        elif isinstance(type, TupleType) and type.fields and name in type.fields:
+            index = type.fields.index(name)
+            return SimpleValue(tuple_index(em.graph, value, em.constant(index), type.elems[index]))
+        operator = "to" if name == "type" else name
+        if has_method(f"aten::{operator}", type):
+            return BuiltinFunction(f"aten::{operator}", value)
+        if name == "tolist" and type.is_subtype_of(TENSOR):
+            return SpecialForm("tolist", value)
+        raise CompilationError(
+            f"'{type.annotation_str}' object has no attribute or method '{name}'.{_maybe(type)}", range
+        )
+
+    def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        type = self.simple.type()
+        if isinstance(type, TupleType):
+            return [SimpleValue(v) for v in unpack_tuple(em.graph, self.simple)]
+        if isinstance(type, ListType):
+            if size is None:
+                raise CompilationError(
+                    "cannot statically infer the expected size of a list in this context", range
+                )
+            node = em.insert("prim::ListUnpack", (self.simple,), size)
+            return [SimpleValue(output.set_type(type.elem)) for output in node.outputs()]
+        raise CompilationError(f"{type.annotation_str} cannot be used as a tuple{_maybe(type)}", range)
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        type = self.simple.type()
+        if isinstance(type, ListType | StringType) or type.is_subtype_of(TENSOR):
+            return self
+        if isinstance(type, DictType):
+            return SimpleValue(emit_builtin_call(range, em.graph, "aten::keys", [self.simple]))
+        if isinstance(type, TupleType):
+            return SugaredTuple([SimpleValue(v) for v in unpack_tuple(em.graph, self.simple)])
+        raise CompilationError(f"'{type.annotation_str}' object is not iterable{_maybe(type)}", range)
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        return emit_builtin_call(range, em.graph, "aten::len", [self.simple])
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        type = self.simple.type()
+        if isinstance(type, ListType | StringType | DictType):
+            return SimpleValue(emit_builtin_call(range, em.graph, "aten::__getitem__", [self.simple, index]))
+        if type.is_subtype_of(TENSOR):
+            args: list[Actual] = [self.simple, Literal(0), index]
+            return SimpleValue(emit_builtin_call(range, em.graph, "aten::select", args))
+        raise CompilationError(f"'{type.annotation_str}' object is not subscriptable{_maybe(type)}", range)
+
+
+def _maybe(type: Type) -> str:
+    """What to write where the value may be None."""
+    if isinstance(type, ir.OptionalType):
+        return "\nThe value may be None: test it with `is not None` before, so that its type is known"
+    return ""
+
+
+def tuple_index(graph: Graph, value: Value, index: Value, type: Type) -> Value:
+    """A `prim::TupleIndex`."""
+    node = graph.insert_node(graph.create("prim::TupleIndex", (value, index)))
+    return node.output().set_type(type)
+
+
+class NoneValue(SugaredValue):
+    """The result of what gives nothing: a call of `print`."""
+
+    kind = "None"
+
+
+class SugaredTuple(SugaredValue):
+    """A tuple whose elements may be no values; a loop over it is unrolled."""
+
+    kind = "Tuple"
+    unrolled = True
+
+    def __init__(self, items: list[SugaredValue]) -> None:
+        self.items = items
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        return em.tuple([item.as_value(em, range) for item in self.items])
+
+    def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        return self.items
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        return self
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        position = index.to_ivalue()
+        if not isinstance(position, int):
+            raise CompilationError("Expected integer literal for index", range)
+        if not -len(self.items) <= position < len(self.items):
+            raise CompilationError(f"Index out of range, expected less than {len(self.items)}", range)
+        return self.items[position]
+
+    def static_len(self) -> int | None:
+        return len(self.items)
+
+
+# ---- iterables -------------------------------------------------------------------------------------
+
+
+class RangeValue(SugaredValue):
+    """`range(...)` of a loop: its length and its elements are computed, it is no list."""
+
+    kind = "range"
+
+    def __init__(
+        self, em: Emitter, range: SourceRange, args: Sequence[Value], static_length: int | None = None
+    ) -> None:
+        for i, arg in enumerate(args):
+            if arg.type() is not INT:
+                raise CompilationError(
+                    f"all inputs of range must be ints, found {arg.type().annotation_str} in argument {i}",
+                    range,
+                )
+        if not args:
+            raise CompilationError("range expected at least 1 arguments, got 0", range)
+        if len(args) > 3:
+            raise CompilationError(f"range expected at most 3 arguments, got {len(args)}", range)
+        self.only_end = len(args) == 1
+        if self.only_end:
+            self.end = args[0]
+            self.start = em.constant(0, range)
+            self.step = em.constant(1, range)
+        else:
+            self.start, self.end = args[0], args[1]
+            self.step = args[2] if len(args) == 3 else em.constant(1, range)
+        self.static_length = static_length
+
+    @property
+    def unrolled(self) -> bool:  # type: ignore[override]
+        return self.static_length is not None
+
+    def static_len(self) -> int | None:
+        return self.static_length
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        return self
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        if self.only_end:
+            return self.end
+        return emit_builtin_call(range, em.graph, "aten::__range_length", [self.start, self.end, self.step])
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        if self.only_end:
+            return SimpleValue(index)
+        args = [index, self.start, self.step]
+        return SimpleValue(emit_builtin_call(range, em.graph, "aten::__derive_index", args))
+
+
+class IterableTree(SugaredValue):
+    """`zip(...)` and `enumerate(...)`: several iterables in step."""
+
+    kind = "iterabletree"
+
+    def __init__(self, children: list[SugaredValue], range: SourceRange) -> None:
+        self.children = children
+        unrolled = [child for child in children if child.unrolled]
+        self.static_length: int | None = None
+        if unrolled:
+            if len(unrolled) < len(children):
+                raise CompilationError(
+                    "Can not iterate over a module list or tuple with a value that does not have a static "
+                    "length; use a list instead of the tuple\n",
+                    range,
+                )
+            self.static_length = min(child.static_len() or 0 for child in children)
+
+    @property
+    def unrolled(self) -> bool:  # type: ignore[override]
+        return self.static_length is not None
+
+    def static_len(self) -> int | None:
+        return self.static_length
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        return self
+
+    def leaves(self) -> list[SugaredValue]:
+        """The iterables at the tips of the tree."""
+        return [
+            leaf
+            for child in self.children
+            for leaf in (child.leaves() if isinstance(child, IterableTree) else [child])
+        ]
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        lengths = em.list(INT, [leaf.len(em, range) for leaf in self.leaves()])
+        return emit_builtin_call(range, em.graph, "prim::min", [lengths])
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        return SugaredTuple([child.getitem(em, range, index) for child in self.children])
+
+
+# ---- callables -------------------------------------------------------------------------------------
+
+
+class BuiltinFunction(SugaredValue):
+    """An operator, with its `self` if it was taken as a method."""
+
+    kind = "builtin"
+
+    def __init__(self, name: str, self_value: Value | None = None) -> None:
+        self.name = name
+        self.self_value = self_value
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        return SimpleValue(emit_builtin_call(range, em.graph, self.name, args, kwargs, self.self_value))
+
+
+class CastValue(BuiltinFunction):
+    """`int`, `float`, `bool`, `str`, `complex`: nothing to do where the type is right already."""
+
+    def __init__(self, type: Type, name: str) -> None:
+        super().__init__(name)
+        self.type = type
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if len(args) == 1 and not kwargs:
+            zero = em.constant(0)
+            arg = args[0]
+            value = arg if isinstance(arg, Value) else arg.insert(em.graph)
+            type = value.type()
+            if type.is_subtype_of(self.type):
+                return SimpleValue(value)
+            if self.type is BOOL and isinstance(type, ListType | StringType | DictType):
+                length = emit_builtin_call(range, em.graph, "aten::len", [value])
+                return SimpleValue(emit_builtin_call(range, em.graph, "aten::gt", [length, zero]))
+            args = [value]
+        return super().call(em, range, args, kwargs, n_binders)
+
+
+class TensorCast(SugaredValue):
+    """`x.float()`: a conversion with the element type in its name."""
+
+    kind = "tensorcast"
+
+    def __init__(self, code: int, self_value: Value) -> None:
+        self.code = code
+        self.self_value = self_value
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if args or kwargs:
+            raise CompilationError("a cast method of a tensor takes no arguments; use `.to(...)`", range)
+        code = em.constant(self.code, range)
+        no = em.constant(False, range)
+        args = [self.self_value, code, no, no]
+        return SimpleValue(emit_builtin_call(range, em.graph, "aten::to", args))
+
+
+class SpecialForm(SugaredValue):
+    """What is called like a function but looks at the syntax of its arguments (`emit_call`)."""
+
+    kind = "special form"
+
+    def __init__(self, form: str, self_value: Value | None = None) -> None:
+        self.form = form
+        self.self_value = self_value
+
+
+class PrintValue(SugaredValue):
+    """`print`."""
+
+    kind = "print"
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if kwargs:
+            raise CompilationError("print doesn't accept any keyword arguments", range)
+        values = [arg if isinstance(arg, Value) else arg.insert(em.graph) for arg in args]
+        em.insert("prim::Print", values, 0, range)
+        return NoneValue()
+
+
+class FunctionValue(SugaredValue):
+    """A scripted function."""
+
+    kind = "function"
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        schema = self.function.schema
+        matched = match_schema(schema, em.graph, range, args, kwargs)
+        constant = em.insert("prim::Constant")
+        constant.set("name", self.function.name)
+        constant.output().set_type(ir.FunctionType(self.function))
+        node = em.insert("prim::CallFunction", [constant.output(), *matched.inputs], 1, range)
+        return SimpleValue(node.output().set_type(matched.returns[0]))
+
+
+class NamedTupleConstructor(SugaredValue):
+    """A NamedTuple class."""
+
+    kind = "NamedTupleConstructor"
+
+    def __init__(self, type: TupleType) -> None:
+        self.type = type
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        from ts.ir.schema import Argument, FunctionSchema
+
+        fields = zip(self.type.fields or (), self.type.elems, strict=True)
+        schema = FunctionSchema(
+            self.type.name or "", "", tuple(Argument(n, t) for n, t in fields), (Argument("", self.type),)
+        )
+        matched = match_schema(schema, em.graph, range, args, kwargs)
+        node = em.insert("prim::TupleConstruct", matched.inputs, 1, range)
+        return SimpleValue(node.output().set_type(self.type))
+
+
+# ---- exceptions ------------------------------------------------------------------------------------
+
+
+class ExceptionInstance(SugaredValue):
+    """`ValueError("...")`: the message and the class's name."""
+
+    kind = "exception message"
+
+    def __init__(self, message: Value, class_name: Value | None = None) -> None:
+        self.message = message
+        self.class_name = class_name
+
+
+class ExceptionClass(SugaredValue):
+    """An exception class of Python."""
+
+    kind = "exception"
+
+    def __init__(self, qualified_name: str) -> None:
+        self.qualified_name = qualified_name
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        values = [arg if isinstance(arg, Value) else arg.insert(em.graph) for arg in args]
+        if not values:
+            message = em.constant("", range)
+        else:
+            message = values[0] if len(values) == 1 else em.tuple(values)
+        return ExceptionInstance(message, em.constant(self.qualified_name, range))
+
+
+class AssertionFailure(ExceptionClass):
+    """`AssertionError` as `assert` raises it: its name is a part of the message."""
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        message = em.constant(f"{self.qualified_name}: ", range)
+        for arg in args:
+            text = arg if isinstance(arg, Value) else arg.insert(em.graph)
+            if not text.type().is_subtype_of(STR):
+                text = emit_builtin_call(range, em.graph, "aten::str", [text])
+            message = emit_builtin_call(range, em.graph, "aten::add", [message, text])
+        return ExceptionInstance(message)
+
+
+# ---- Python objects --------------------------------------------------------------------------------
+
+
+class PythonModule(SugaredValue):
+    """A module of Python; its attributes are looked up while compiling."""
+
+    kind = "module"
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if self.module.__name__ == "ts" or self.module.__name__.startswith("ts."):
+            operator = operator_of(self.module.__name__, name)
+            if operator is not None:
+                return BuiltinFunction(operator)
+        try:
+            obj = resolve.attribute(self.module, name)
+        except AttributeError as error:
+            raise CompilationError(str(error), range) from None
+        return to_sugared(em, obj, range, f"{self.module.__name__}.{name}")
+
+
+_SPECIAL_OPERATORS: Final = {"device": "aten::device", "is_scripting": "aten::is_scripting"}
+_NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "Tensor", "dtype"})
+
+
+def operator_of(module: str, name: str) -> str | None:
+    """The operator behind a function of `ts`, `ts.nn.functional`, `ts.linalg` ...; None if it is none."""
+    if name in _NOT_OPERATORS:
+        return None
+    if name in _SPECIAL_OPERATORS:
+        return _SPECIAL_OPERATORS[name]
+    last = module.rpartition(".")[2]
+    candidates = [f"aten::{name}"]
+    if last in ("linalg", "special", "fft"):
+        candidates.insert(0, f"aten::{last}_{name}")
+    return next((candidate for candidate in candidates if registry.lookup(candidate)), None)
+
+
+_MATH_NAMES: Final = (
+    "ceil", "copysign", "erf", "erfc", "exp", "expm1", "fabs", "floor", "gamma", "lgamma", "log", "log10", "log1p",
+    "pow", "radians", "degrees", "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "acos", "acosh", "asin", "asinh",
+    "atan", "atanh", "atan2", "factorial", "fmod", "frexp", "gcd", "isnan", "isinf", "isfinite", "ldexp", "modf",
+)  # fmt: skip
+_MATH: Final = {getattr(math, name): f"aten::{name}" for name in _MATH_NAMES}
+_MATH[math.remainder] = "aten::mathremainder"
+
+
+def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredValue:
+    """What a Python object around the function means inside of it."""
+    if isinstance(obj, ModuleType):
+        return PythonModule(obj)
+    if obj is None or isinstance(obj, bool | int | float | complex | str):
+        return SimpleValue(em.constant(obj, range))
+    if isinstance(obj, DType):
+        return SimpleValue(em.constant(obj.code, range))
+    if isinstance(obj, type):
+        return _of_class(obj, range, name)
+    special = _special(obj)
+    if special is not None:
+        return special
+    if hasattr(type(obj), "ensure_compiled"):
+        return FunctionValue(obj)
+    if isinstance(obj, PythonFunction):
+        if obj.__module__ is not None and obj.__module__.split(".")[0] == "ts":
+            operator = operator_of(obj.__module__, obj.__name__)
+            if operator is not None:
+                return BuiltinFunction(operator)
+        return FunctionValue(em.compile_callee(obj))
+    operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
+    if isinstance(operator, str) and callable(obj):
+        found = operator if "::" in operator else operator_of("ts", operator)
+        if found is not None and registry.lookup(found):
+            return BuiltinFunction(found)
+    value = _constant(em, obj, range)
+    if value is not None:
+        return SimpleValue(value)
+    raise CompilationError(
+        f"python value of type '{type(obj).__name__}' cannot be used as a value. Perhaps it is a closed over "
+        "global variable? If so, please consider passing it in as an argument or use a local varible instead.",
+        range,
+    )
+
+
+def _special(obj: Any) -> SugaredValue | None:
+    """Functions that the compiler knows."""
+    try:
+        if obj in _MATH:
+            return BuiltinFunction(_MATH[obj])
+    except TypeError:  # not hashable
+        return None
+    from ts.jit import markers
+
+    if obj is markers.annotate:
+        return SpecialForm("annotate")
+    if obj is markers.is_scripting:
+        return BuiltinFunction("aten::is_scripting")
+    if getattr(markers, "isinstance", None) is obj:
+        return SpecialForm("isinstance")
+    own = getattr(obj, "__name__", "")
+    if own in GLOBALS and getattr(builtins, own, None) is obj:
+        return GLOBALS[own]
+    return None
+
+
+def _of_class(cls: type, range: SourceRange, name: str) -> SugaredValue:
+    if issubclass(cls, BaseException):
+        return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
+    if getattr(builtins, cls.__name__, None) is cls and cls.__name__ in GLOBALS:
+        return GLOBALS[cls.__name__]
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        from ts.frontend.annotations import object_type
+
+        type_ = object_type(cls)
+        if isinstance(type_, TupleType):
+            return NamedTupleConstructor(type_)
+    if cls.__name__ == "device":
+        return BuiltinFunction("aten::device")
+    raise NotSupportedError(f"class '{name}' cannot be used in a scripted function yet", range)
+
+
+def _constant(em: Emitter, obj: object, range: SourceRange) -> Value | None:
+    """Tuples and lists of numbers, devices, tensors: what a graph can hold as a constant."""
+    return em.graph.try_insert_constant(obj, range)
+
+
+_BUILTIN_OPERATORS: Final = {
+    "len": "aten::len", "hex": "aten::hex", "oct": "aten::oct", "round": "aten::round", "hash": "aten::hash",
+    "id": "prim::id", "min": "prim::min", "max": "prim::max", "abs": "prim::abs", "all": "aten::all",
+    "any": "aten::any", "divmod": "aten::divmod", "sum": "aten::sum", "ord": "aten::ord", "chr": "aten::chr",
+    "bin": "aten::bin", "pow": "aten::pow", "sorted": "aten::sorted", "rangelist": "prim::rangelist",
+}  # fmt: skip
+
+# Names that mean something unless a variable hides them.
+GLOBALS: Final[dict[str, SugaredValue]] = {
+    "print": PrintValue(),
+    "int": CastValue(INT, "aten::Int"),
+    "float": CastValue(FLOAT, "aten::Float"),
+    "bool": CastValue(BOOL, "aten::Bool"),
+    "str": CastValue(STR, "aten::str"),
+    "complex": CastValue(COMPLEX, "aten::Complex"),
+    "AssertionError": AssertionFailure("AssertionError"),
+    **{
+        form: SpecialForm(form)
+        for form in ("tuple", "list", "dict", "range", "zip", "enumerate", "isinstance", "getattr", "hasattr")
+    },
+    **{name: BuiltinFunction(operator) for name, operator in _BUILTIN_OPERATORS.items()},
+}

@@ -1,0 +1,23 @@
+"""Empty list literals that stayed without a type become lists of tensors.
+
+    %x : Tensor[] = prim::EmptyListLiteral()    =>    %x : Tensor[] = prim::ListConstruct()
+
+As an argument a literal `[]` fits a list of any type; the emitter has replaced it there.
+"""
+
+from __future__ import annotations
+
+from ts.ir.graph import Graph
+
+
+def settle_empty_lists(graph: Graph) -> bool:
+    """Replace or drop each `prim::EmptyListLiteral`."""
+    literals = graph.find_all_nodes("prim::EmptyListLiteral")
+    for node in literals:
+        if node.has_uses():
+            made = graph.create("prim::ListConstruct")
+            made.output().set_type(node.output().type())
+            made.insert_before(node)
+            node.replace_all_uses_with(made)
+        node.destroy()
+    return bool(literals)
