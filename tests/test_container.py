@@ -7,8 +7,9 @@ import random
 
 import numpy as np
 import pytest
-
 from ts._core.ivalue import KINDS, SPECS, TypeSpec, argument_error, from_core, infer_spec, to_core
+
+from ts._core.prims import operators
 
 INT, FLOAT, BOOL, STR, COMPLEX, NONE, ANY = (
     SPECS[name] for name in ("int", "float", "bool", "str", "complex", "NoneType", "Any")
@@ -142,7 +143,11 @@ def test_named_tuple_comes_back_with_its_fields() -> None:
 @pytest.mark.parametrize(
     ("spec", "value", "text"),
     [
-        (list_of(FLOAT), [1.0, 0.1, -0.0, 1e16, 1e20, float("nan")], "[1., 0.10000000000000001, 0., 10000000000000000., 1e+20, nan]"),
+        (
+            list_of(FLOAT),
+            [1.0, 0.1, -0.0, 1e16, 1e20, float("nan")],
+            "[1., 0.10000000000000001, 0., 10000000000000000., 1e+20, nan]",
+        ),
         (list_of(STR), ["a", "b'c"], "[a, b'c]"),
         (dict_of(STR, list_of(INT)), {"a": [1], "b": []}, "{a: [1], b: []}"),
         (tuple_of(INT), (1,), "(1,)"),
@@ -170,10 +175,14 @@ def test_equality_is_deep_and_by_value() -> None:
 @pytest.mark.parametrize("key", ["int", "float", "str", "bool", "complex"])
 def test_dict_against_pythons(key: str) -> None:
     """Random insertions and deletions leave the same entries in the same order as Python's dict."""
-    from ts._core import prims_container
-
-    ops = {f"{op.name}.{op.overload}": op for op in prims_container.operators()}
-    make = {"int": int, "float": float, "str": str, "bool": lambda i: i % 2 == 0, "complex": lambda i: complex(i, -i)}[key]
+    ops = {f"{op.name}.{op.overload}": op for op in operators()}
+    make = {
+        "int": int,
+        "float": float,
+        "str": str,
+        "bool": lambda i: i % 2 == 0,
+        "complex": lambda i: complex(i, -i),
+    }[key]
     rng = random.Random(key)
     expected: dict[object, int] = {}
     core = to_core({}, dict_of(SPECS[key], INT))
@@ -204,9 +213,7 @@ def test_containers_of_numbers_and_strings_are_not_tracked() -> None:
 
 
 def test_collector_sees_items_and_frees_cycles() -> None:
-    from ts._core import prims_container
-
-    insert = next(op for op in prims_container.operators() if op.schema_text.startswith("aten::insert"))
+    insert = next(op for op in operators() if op.schema_text.startswith("aten::insert"))
 
     class Probe:
         alive = 0

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from tests.test_container import BOOL, COMPLEX, FLOAT, INT, STR, dict_of, list_of, tuple_of
-from ts._core import prims_container, prims_generic, prims_scalar, prims_string
 from ts._core.ivalue import SPECS, from_core, to_core
 
-OPERATORS = [op for m in (prims_scalar, prims_container, prims_string, prims_generic) for op in m.operators()]
+from tests.test_container import BOOL, COMPLEX, FLOAT, INT, STR, dict_of, list_of, tuple_of
+from ts._core.prims import operators
+
+OPERATORS = operators()
 BY_KEY = {op.schema_text.partition("(")[0]: op for op in OPERATORS}
 
 ints = st.integers(-(2**63), 2**63 - 1)
@@ -38,7 +38,7 @@ def wrapped(x: int) -> int:
 
 
 def same(a: float, b: float) -> bool:
-    return math.isnan(a) and math.isnan(b) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+    return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
 
 
 def test_every_schema_is_there_once() -> None:
@@ -56,7 +56,11 @@ def test_arity_is_read_from_the_schema() -> None:
 def test_only_number_kernels_run_without_the_gil() -> None:
     assert BY_KEY["aten::add.int"].scalar
     assert BY_KEY["aten::sqrt.float"].scalar
-    assert not any(op.scalar for op in OPERATORS if any(w in op.schema_text for w in ("Scalar", "complex", "[]", "Dict", "str")))
+    assert not any(
+        op.scalar
+        for op in OPERATORS
+        if any(w in op.schema_text for w in ("Scalar", "complex", "[]", "Dict", "str"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -269,7 +273,9 @@ def test_dict_methods() -> None:
         BY_KEY["aten::__getitem__.Dict_str"](d, "z")
 
 
-@pytest.mark.parametrize("method", ["upper", "lower", "title", "capitalize", "swapcase", "isalnum", "isidentifier", "isspace"])
+@pytest.mark.parametrize(
+    "method", ["upper", "lower", "title", "capitalize", "swapcase", "isalnum", "isidentifier", "isspace"]
+)
 @given(texts)
 def test_string_methods(method: str, text: str) -> None:
     assert call(f"aten::{method}", text) == getattr(text, method)()

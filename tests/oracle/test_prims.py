@@ -18,10 +18,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from ts._core import prims_container, prims_generic, prims_scalar, prims_string  # noqa: E402
 from ts._core.ivalue import KINDS, SPECS, TypeSpec, from_core, to_core  # noqa: E402
 
-OPERATORS = [op for m in (prims_scalar, prims_container, prims_string, prims_generic) for op in m.operators()]
+from ts._core.prims import operators  # noqa: E402
+
+OPERATORS = operators()
 INF, NAN, LEAST = math.inf, math.nan, -(2**63)
 POOLS: dict[str, list[Any]] = {
     "int": [0, 1, -1, 2, 3, -7, 5, 12, 63, 64, 2**40 + 1, 2**62, 2**63 - 1, LEAST],
@@ -30,7 +31,9 @@ POOLS: dict[str, list[Any]] = {
     "complex": [0j, 1j, 1 + 2j, -2.5 + 0.5j],
     "str": ["a", "b", "abc", "Hello World", " x ", "a,b,,c", "aXbXa", "12", "", "-3.5"],
 }
-POOLS["Scalar"] = POOLS["int"][:6] + POOLS["float"][:6]  # PyTorch's own operators on Scalars refuse complex ones
+POOLS["Scalar"] = (
+    POOLS["int"][:6] + POOLS["float"][:6]
+)  # PyTorch's own operators on Scalars refuse complex ones
 POOLS["int?"] = [None, 0, 1, -1, 5, -9]
 POOLS["str?"] = [None, ",", "X"]
 POOLS["t"] = POOLS["int"][:4]
@@ -42,8 +45,12 @@ CRASHES = {  # PyTorch dies by a signal, loops, or computes what depends on the 
     "aten::floordiv.int": lambda a, b: a == LEAST and b == -1,
     "aten::__round_to_zero_floordiv.int": lambda a, b: b == 0 or (a == LEAST and b == -1),
     "aten::divmod.int": lambda a, b: a == LEAST and b == -1,
-    "aten::divmod.float_int": lambda a, b: not (abs(a) < 2**40 and abs(b) < 2**40) or 1e-07 in (a, b),  # in single precision
-    "aten::divmod.int_float": lambda a, b: not (abs(a) < 2**40 and abs(b) < 2**40) or 1e-07 in (a, b),  # in single precision
+    "aten::divmod.float_int": lambda a, b: (
+        not (abs(a) < 2**40 and abs(b) < 2**40) or 1e-07 in (a, b)
+    ),  # in single precision
+    "aten::divmod.int_float": lambda a, b: (
+        not (abs(a) < 2**40 and abs(b) < 2**40) or 1e-07 in (a, b)
+    ),  # in single precision
     "aten::gcd.int": lambda a, b: LEAST in (a, b),
     "aten::floor.int": lambda a: abs(a) > 2**52,  # through a double
     "aten::Complex.int_int": lambda a, b: max(abs(a), abs(b)) > 2**30,
@@ -52,9 +59,19 @@ CRASHES = {  # PyTorch dies by a signal, loops, or computes what depends on the 
     "aten::Complex.float_int": lambda a, b: abs(b) > 2**30,
     "aten::Complex.bool_int": lambda a, b: abs(b) > 2**30,
     "aten::factorial.int": lambda a: abs(a) > 20,
-    **{f"aten::pow.{kinds}": lambda a, b: not cmath.isfinite(a) or not cmath.isfinite(b) or a == 0 for kinds in ("complex_float", "float_complex")},
     **{
-        f"aten::log.{kinds}": lambda a, b: not cmath.isfinite(a) or not cmath.isfinite(b) or a == 0 or b in (0, 1) or a.real <= 0 or b.real <= 0
+        f"aten::pow.{kinds}": lambda a, b: not cmath.isfinite(a) or not cmath.isfinite(b) or a == 0
+        for kinds in ("complex_float", "float_complex")
+    },
+    **{
+        f"aten::log.{kinds}": lambda a, b: (
+            not cmath.isfinite(a)
+            or not cmath.isfinite(b)
+            or a == 0
+            or b in (0, 1)
+            or a.real <= 0
+            or b.real <= 0
+        )
         for kinds in ("complex_int", "complex_float", "int_complex", "float_complex", "complex_complex")
     },
     "aten::pow.Scalar_Scalar": lambda a, b: a == 0 and b < 0,
@@ -76,7 +93,9 @@ CRASHES = {  # PyTorch dies by a signal, loops, or computes what depends on the 
 }
 DEPARTURES = {  # named in the modules' docstrings
     **{
-        f"aten::{name}": lambda text, part, start, end: part == "" or not (0 <= start <= len(text) and abs(end) > start)
+        f"aten::{name}": lambda text, part, start, end: (
+            part == "" or not (0 <= start <= len(text) and abs(end) > start)
+        )
         for name in ("find", "rfind", "index.str", "rindex", "startswith", "endswith")
     },
     "aten::split.str": lambda text, separator, n: separator is None and n >= 0,
@@ -95,7 +114,10 @@ def split_arguments(schema: str) -> tuple[str, list[str]]:
     """The key of a schema and its argument types, alias marks and defaults removed."""
     name, _, rest = schema.partition("(")
     arguments = re.sub(r"\((?:[a-z]!?|[a-z] -> \*)\)", "", rest.rpartition(") -> ")[0])
-    found = re.findall(r"((?:Dict\([a-zA-Z]+, \w+\)|\([a-z]+, \w+\)|[A-Za-z]\w*)(?:\[\])?\??) \w+(?:=(?:\"[^\"]*\"|[^,]*))?", arguments)
+    found = re.findall(
+        r"((?:Dict\([a-zA-Z]+, \w+\)|\([a-z]+, \w+\)|[A-Za-z]\w*)(?:\[\])?\??) \w+(?:=(?:\"[^\"]*\"|[^,]*))?",
+        arguments,
+    )
     return name, [re.sub(r"\btVal\b|\bt\b", "int", kind) for kind in found]
 
 
@@ -161,10 +183,17 @@ def same(a: Any, b: Any, tolerance: float = 1e-15) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, float):
-        return math.isnan(a) and math.isnan(b) or (a == b and math.copysign(1, a) == math.copysign(1, b)) or math.isclose(a, b, rel_tol=tolerance)
+        return (
+            (math.isnan(a) and math.isnan(b))
+            or (a == b and math.copysign(1, a) == math.copysign(1, b))
+            or math.isclose(a, b, rel_tol=tolerance)
+        )
     if isinstance(a, complex):
         parts = zip((a.real, a.imag), (b.real, b.imag), strict=True)
-        return all(x == y or math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-15) or math.isnan(x) and math.isnan(y) for x, y in parts)
+        return all(
+            x == y or math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-15) or (math.isnan(x) and math.isnan(y))
+            for x, y in parts
+        )
     if isinstance(a, list | tuple):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict):
@@ -183,14 +212,20 @@ def argument_lists(key: str, kinds: list[str], limit: int) -> Iterator[tuple[Any
         yield arguments
 
 
-@pytest.mark.parametrize("op", [op for op in OPERATORS if not NOT_COMPARED.match(op.schema_text)], ids=lambda op: op.schema_text.partition("(")[0])
+@pytest.mark.parametrize(
+    "op",
+    [op for op in OPERATORS if not NOT_COMPARED.match(op.schema_text)],
+    ids=lambda op: op.schema_text.partition("(")[0],
+)
 def test_operator(op: Any) -> None:
     key, kinds = split_arguments(op.schema_text)
     theirs = torch_function(key, kinds, op.schema_text.rpartition(") -> ")[2], op.nrets)
     differences = []
     for arguments in argument_lists(key, kinds, 60):
         ours = [to_core(x, spec_of(kind)) for x, kind in zip(arguments, kinds, strict=True)]
-        copies = [list(x) if isinstance(x, list) else dict(x) if isinstance(x, dict) else x for x in arguments]
+        copies = [
+            list(x) if isinstance(x, list) else dict(x) if isinstance(x, dict) else x for x in arguments
+        ]
         try:
             expected: Any = theirs(*copies)
         except RuntimeError as error:
@@ -204,6 +239,8 @@ def test_operator(op: Any) -> None:
             result = error
         if isinstance(expected, Exception) and isinstance(result, Exception):
             continue
-        if not same(result, expected, 1e-6 if ".Scalar" in key else 1e-15):  # PyTorch computes those in single precision
+        if not same(
+            result, expected, 1e-6 if ".Scalar" in key else 1e-15
+        ):  # PyTorch computes those in single precision
             differences.append(f"{arguments}: {result!r}, PyTorch {expected!r}")
     assert not differences, "\n".join(differences[:8])

@@ -6,16 +6,18 @@ In: nothing.  Out: `operators()`, with the overloads of a name in PyTorch's orde
     ['t', 'str', 'int', 'complex', 'float', ..., '']
 
 The order matters where several overloads accept the same arguments: `add.int` must be tried before
-`add(Scalar, Scalar)`.  Within a module the tables are in order; `FIRST` orders names that are spread over modules.
+`add(Scalar, Scalar)`.  Within a module the tables are in order; `FIRST` orders names that are spread over
+modules.
 """
 
 from __future__ import annotations
 
-from ts._core import prims_container, prims_generic, prims_scalar, prims_string
+from ts._core import prims_container, prims_dict, prims_generic, prims_math, prims_scalar, prims_string
 from ts._core.dispatch import Operator
 
 _EQUALITY = (
-    "int_list bool enum int complex float int_float float_int float_complex complex_float - str float_list bool_list str_list"
+    "int_list bool enum int complex float int_float float_int float_complex complex_float - str "
+    "float_list bool_list str_list"
 )
 # Overloads that come first, in this order; "-" is the one without a name.
 FIRST = {
@@ -23,17 +25,17 @@ FIRST = {
     "aten::mul": "left_t right_",
     "aten::eq": _EQUALITY,
     "aten::ne": _EQUALITY,
-    "aten::len": "t str",
+    "aten::len": "t str Dict_str Dict_int Dict_bool Dict_float Dict_complex Dict_Tensor any",
     "aten::__getitem__": "t str",
-    "aten::__contains__": "int_list str_list str",
+    "aten::__contains__": "int_list str_list str int bool float complex Tensor float_list",
     "aten::index": "str",
     "aten::count": "-",
 }
-_MODULES = (prims_scalar, prims_container, prims_string, prims_generic)
+_MODULES = (prims_math, prims_scalar, prims_container, prims_dict, prims_string, prims_generic)
 
 
 def operators() -> list[Operator]:
-    """Every operator once; those of one name are adjacent in no particular place, but in order."""
+    """Every operator once; those of one name are in order, though not side by side."""
     found: list[Operator] = [op for module in _MODULES for op in module.operators()]
     return sorted(found, key=_rank)  # stable: the rest keeps the order of its table
 

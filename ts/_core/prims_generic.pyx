@@ -10,9 +10,9 @@ import warnings
 
 from libc.stdint cimport int32_t, int64_t
 
-from ts._core.container cimport Dict, List, Tuple, list_new, value_text
-from ts._core.dispatch cimport Kernel, Operator
-from ts._core.ivalue cimport INT_SPEC, TypeSpec, box_shallow, list_spec
+from ts._core.container cimport Dict, List, Tuple, list_new
+from ts._core.dispatch cimport Operator
+from ts._core.ivalue cimport INT_SPEC, box_shallow, list_spec, unbox_shallow
 from ts._core.row cimport row
 from ts._core.tagged cimport (
     IValue,
@@ -186,6 +186,12 @@ cdef int enum_name(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+cdef int enum_value(Operator op, IValue *r, const int32_t *at) except -1:
+    set_none(&r[at[1]])
+    unbox_shallow((<object>r[at[0]].v.o).value, &r[at[1]])
+    return 0
+
+
 cdef int enums_equal(Operator op, IValue *r, const int32_t *at) except -1:
     set_bool(&r[at[2]], r[at[0]].v.o == r[at[1]].v.o)
     return 0
@@ -226,6 +232,9 @@ def operators():
         row("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", assert_number),
         # enums
         row("prim::EnumName(AnyEnumType enum) -> str", enum_name),
+        row("prim::EnumValue.int(AnyEnumType enum) -> int", enum_value),
+        row("prim::EnumValue.float(AnyEnumType enum) -> float", enum_value),
+        row("prim::EnumValue.str(AnyEnumType enum) -> str", enum_value),
         row("aten::eq.enum(AnyEnumType a, AnyEnumType b) -> bool", enums_equal),
         row("aten::ne.enum(AnyEnumType a, AnyEnumType b) -> bool", enums_differ),
     ]

@@ -1,4 +1,4 @@
-"""Operators on numbers: arithmetic, comparison, logic, conversions and the functions of `math`.
+"""Operators on numbers: arithmetic, comparison, logic and conversions.  `prims_math` has the functions of `math`.
 
 In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
 
@@ -9,88 +9,23 @@ with one function for each kind of number, and kernels choose among them by the 
 Bools count as ints.  The functions themselves are in `scalar.pxd`, where the interpreter's opcodes find them.
 """
 
-from libc.math cimport (
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    ceil,
-    copysign,
-    cos,
-    cosh,
-    erf,
-    erfc,
-    exp,
-    expm1,
-    fabs,
-    floor,
-    fmod,
-    frexp,
-    isfinite,
-    isinf,
-    isnan,
-    ldexp,
-    lgamma,
-    log,
-    log10,
-    log1p,
-    modf,
-    nearbyint,
-    remainder,
-    sin,
-    sinh,
-    sqrt,
-    tan,
-    tanh,
-    tgamma,
-)
+from libc.math cimport atan2, copysign, fabs, fmod, log, remainder
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc
 
 from ts._core.dispatch cimport Kernel, Operator
-from ts._core.ivalue cimport box_shallow
+from ts._core.number cimport complex_of, from_parts, is_complex, real_of, set_complex
 from ts._core.row cimport row
 from ts._core.scalar cimport *
-from ts._core.tagged cimport (
-    IValue,
-    TAG_BOOL,
-    TAG_FLOAT,
-    TAG_INT,
-    TAG_OBJECT,
-    copy_value,
-    set_bool,
-    set_float,
-    set_int,
-    set_object,
-)
+from ts._core.tagged cimport IValue, TAG_FLOAT, set_bool, set_float, set_int
 
 
 cdef extern from "<complex.h>" nogil:
-    double complex cacos(double complex)
-    double complex cacosh(double complex)
-    double complex casin(double complex)
-    double complex casinh(double complex)
-    double complex catan(double complex)
-    double complex catanh(double complex)
-    double complex ccos(double complex)
-    double complex ccosh(double complex)
-    double complex cexp(double complex)
     double complex clog(double complex)
-    double complex csin(double complex)
-    double complex csinh(double complex)
-    double complex csqrt(double complex)
-    double complex ctan(double complex)
-    double complex ctanh(double complex)
     double complex cpow(double complex, double complex)
     double cabs(double complex)
-    double carg(double complex)
 
 
-ctypedef double (*FloatUnary)(double) noexcept nogil
-ctypedef double complex (*ComplexUnary)(double complex) noexcept nogil
 ctypedef int64_t (*IntBinary)(int64_t, int64_t) noexcept nogil
 ctypedef double (*FloatBinary)(double, double) noexcept nogil
 ctypedef double complex (*ComplexBinary)(double complex, double complex) noexcept nogil
@@ -98,11 +33,6 @@ ctypedef Status (*IntChecked)(int64_t, int64_t, int64_t *) noexcept nogil
 ctypedef Status (*FloatChecked)(double, double, double *) noexcept nogil
 ctypedef bint (*IntCompare)(int64_t, int64_t) noexcept nogil
 ctypedef bint (*FloatCompare)(double, double) noexcept nogil
-
-
-cdef struct Unary:                 # data of the kernels of one argument
-    FloatUnary of_real
-    ComplexUnary of_complex
 
 
 cdef struct Binary:                # data of the kernels of two arguments; NULL where there is no such function
@@ -119,110 +49,7 @@ cdef struct Compare:
     bint negate                    # of complex numbers: `ne` rather than `eq`
 
 
-# ---------------------------------------------------------------- reading and writing numbers
-
-cdef inline double real_of(IValue *x) noexcept nogil:
-    return x.v.f if x.tag == TAG_FLOAT else <double>x.v.i
-
-
-cdef double complex complex_of(IValue *x) except *:
-    cdef double complex z
-    if x.tag == TAG_OBJECT:
-        z = <object>x.v.o
-    else:
-        z = real_of(x)
-    return z
-
-
-cdef inline double complex from_parts(double real, double imag) noexcept nogil:
-    """real + imag * 1j, without the nans that the product has where a part is infinite."""
-    cdef double complex z
-    z.real = real
-    z.imag = imag
-    return z
-
-
-cdef inline bint is_complex(IValue *x) noexcept nogil:
-    return x.tag == TAG_OBJECT
-
-
-cdef int set_complex(IValue *out, double complex z) except -1:
-    set_object(out, z)
-    return 0
-
-
 # ---------------------------------------------------------------- kernels of one argument
-
-cdef int real_function(Operator op, IValue *r, const int32_t *at) except -1 nogil:
-    set_float(&r[at[1]], (<Unary *>op.data).of_real(real_of(&r[at[0]])))
-    return 0
-
-
-cdef int complex_function(Operator op, IValue *r, const int32_t *at) except -1:
-    return set_complex(&r[at[1]], (<Unary *>op.data).of_complex(complex_of(&r[at[0]])))
-
-
-cdef int number_function(Operator op, IValue *r, const int32_t *at) except -1:
-    if is_complex(&r[at[0]]):
-        if (<Unary *>op.data).of_complex == NULL:
-            raise RuntimeError(f"{op.name} is not defined for complex numbers")
-        return complex_function(op, r, at)
-    return real_function(op, r, at)
-
-
-cdef int real_predicate(Operator op, IValue *r, const int32_t *at) except -1 nogil:
-    set_bool(&r[at[1]], (<Unary *>op.data).of_real(real_of(&r[at[0]])) != 0)
-    return 0
-
-
-cdef int complex_predicate(Operator op, IValue *r, const int32_t *at) except -1:
-    """isnan and isinf: of one of the parts; isfinite: of both."""
-    cdef double complex z = complex_of(&r[at[0]])
-    cdef bint real = (<Unary *>op.data).of_real(z.real) != 0, imag = (<Unary *>op.data).of_real(z.imag) != 0
-    set_bool(&r[at[1]], (real and imag) if op.name == "aten::isfinite" else (real or imag))
-    return 0
-
-
-cdef double is_nan(double x) noexcept nogil:
-    return isnan(x)
-
-
-cdef double is_inf(double x) noexcept nogil:
-    return isinf(x)
-
-
-cdef double is_finite(double x) noexcept nogil:
-    return isfinite(x)
-
-
-cdef double to_degrees(double x) noexcept nogil:
-    return x * (180.0 / 3.14159265358979323846)
-
-
-cdef double to_radians(double x) noexcept nogil:
-    return x * (3.14159265358979323846 / 180.0)
-
-
-cdef double gamma(double x) noexcept nogil:
-    return tgamma(x)
-
-
-cdef double angle_of_real(double x) noexcept nogil:
-    return 3.14159265358979323846 if copysign(1.0, x) < 0 else 0.0
-
-
-cdef double complex clog10(double complex z) noexcept nogil:
-    cdef double complex w = clog(z)
-    return from_parts(w.real / 2.302585092994045684, w.imag / 2.302585092994045684)
-
-
-cdef int angle(Operator op, IValue *r, const int32_t *at) except -1:
-    if is_complex(&r[at[0]]):
-        set_float(&r[at[1]], carg(complex_of(&r[at[0]])))
-    else:
-        set_float(&r[at[1]], angle_of_real(real_of(&r[at[0]])))
-    return 0
-
 
 cdef int floor_number(Operator op, IValue *r, const int32_t *at) except -1 nogil:
     return whole(&r[at[0]], &r[at[1]], floor_checked)
@@ -295,22 +122,6 @@ cdef int factorial(Operator op, IValue *r, const int32_t *at) except -1 nogil:
     if status:
         return raise_status(status)
     set_int(&r[at[1]], value)
-    return 0
-
-
-cdef int frexp_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
-    cdef int exponent = 0
-    cdef double mantissa = frexp(r[at[0]].v.f, &exponent)
-    set_float(&r[at[1]], mantissa)
-    set_int(&r[at[2]], exponent)
-    return 0
-
-
-cdef int modf_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
-    cdef double integral = 0
-    cdef double fraction = modf(r[at[0]].v.f, &integral)
-    set_float(&r[at[1]], fraction)
-    set_float(&r[at[2]], integral)
     return 0
 
 
@@ -453,17 +264,6 @@ cdef int divmod_float(Operator op, IValue *r, const int32_t *at) except -1 nogil
     return 0
 
 
-cdef int ldexp_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
-    cdef int64_t n = r[at[1]].v.i
-    set_float(&r[at[2]], ldexp(r[at[0]].v.f, <int>(-10000 if n < -10000 else (10000 if n > 10000 else n))))
-    return 0
-
-
-cdef int polar(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double radius = real_of(&r[at[0]]), angle = real_of(&r[at[1]])
-    return set_complex(&r[at[2]], from_parts(radius * cos(angle), radius * sin(angle)))
-
-
 cdef int range_length_int(Operator op, IValue *r, const int32_t *at) except -1 nogil:
     cdef int64_t length
     cdef Status status = range_length(r[at[0]].v.i, r[at[1]].v.i, r[at[2]].v.i, &length)
@@ -535,30 +335,6 @@ cdef list COMPLEX_PARTS = [
     pair.split("_")
     for pair in "int_bool bool_int float_bool bool_float float_int int_float int_int bool_bool float_float".split()
 ]
-
-
-cdef list function(str name, FloatUnary real, ComplexUnary of_complex=NULL):
-    """math's functions: a float for every real number, a complex number for a complex one."""
-    cdef Unary *data = <Unary *>calloc(1, sizeof(Unary))
-    data.of_real = real
-    data.of_complex = of_complex
-    rows = [
-        row(f"aten::{name}.int(int a) -> float", real_function, data, True),
-        row(f"aten::{name}.float(float a) -> float", real_function, data, True),
-    ]
-    if of_complex != NULL:
-        rows.append(row(f"aten::{name}.complex(complex a) -> complex", complex_function, data))
-    rows.append(row(f"aten::{name}.Scalar(Scalar a) -> Scalar", number_function, data))
-    return rows
-
-
-cdef list predicate(str name, FloatUnary real):
-    cdef Unary *data = <Unary *>calloc(1, sizeof(Unary))
-    data.of_real = real
-    return [
-        row(f"aten::{name}.float(float a) -> bool", real_predicate, data, True),
-        row(f"aten::{name}.complex(complex a) -> bool", complex_predicate, data),
-    ]
 
 
 cdef tuple argument_types(str overload):
@@ -660,6 +436,7 @@ def operators():
         + family("aten::copysign", f"{REALS} -", functions(NULL, copysign), "float")
         + family("aten::atan2", f"{REALS} Scalar_Scalar", functions(NULL, atan2), "float")
         + family("aten::pow", POWERS, power(), "float")
+        + family("aten::log", LOGARITHMS, functions(NULL, log_base, clog_base), "float")
         + family("prim::min", f"{REALS} -", functions(min_int, min_float))
         + family("prim::max", f"{REALS} -", functions(max_int, max_float))
         + [
@@ -698,37 +475,7 @@ def operators():
         + comparison("le", REALS, le_int, le_real)
         + comparison("gt", REALS, gt_int, gt_real)
         + comparison("ge", REALS, ge_int, ge_real)
-        # math
-        + function("acos", acos, cacos)
-        + function("acosh", acosh, cacosh)
-        + function("asin", asin, casin)
-        + function("asinh", asinh, casinh)
-        + function("atan", atan, catan)
-        + function("atanh", atanh, catanh)
-        + function("cos", cos, ccos)
-        + function("cosh", cosh, ccosh)
-        + function("exp", exp, cexp)
-        + function("log", log, clog)
-        + family("aten::log", LOGARITHMS, functions(NULL, log_base, clog_base), "float")
-        + function("log10", log10, clog10)
-        + function("sin", sin, csin)
-        + function("sinh", sinh, csinh)
-        + function("sqrt", sqrt, csqrt)
-        + function("tan", tan, ctan)
-        + function("tanh", tanh, ctanh)
-        + function("degrees", to_degrees)
-        + function("erf", erf)
-        + function("erfc", erfc)
-        + function("expm1", expm1)
-        + function("fabs", fabs)
-        + function("gamma", gamma)
-        + function("lgamma", lgamma)
-        + function("log1p", log1p)
-        + function("radians", to_radians)
-        + function("round", nearbyint)
-        + predicate("isnan", is_nan)
-        + predicate("isinf", is_inf)
-        + predicate("isfinite", is_finite)
+        # conversions
         + [
             row("aten::ceil.int(int a) -> int", ceil_number, NULL, True),
             row("aten::ceil.float(float a) -> int", ceil_number, NULL, True),
@@ -736,21 +483,6 @@ def operators():
             row("aten::floor.int(int a) -> int", floor_number, NULL, True),
             row("aten::floor.float(float a) -> int", floor_number, NULL, True),
             row("aten::floor.Scalar(Scalar a) -> Scalar", floor_number),
-            row("aten::frexp(float a) -> (float, int)", frexp_float, NULL, True),
-            row("aten::modf(float a) -> (float, float)", modf_float, NULL, True),
-            row("aten::ldexp(float x, int i) -> float", ldexp_float, NULL, True),
-            row("aten::angle.int(int a) -> float", angle, NULL),
-            row("aten::angle.float(float a) -> float", angle, NULL),
-            row("aten::angle.complex(complex a) -> float", angle),
-            row("aten::angle.Scalar(Scalar a) -> Scalar", angle),
-            row("aten::polar.int(int a, int b) -> complex", polar),
-            row("aten::polar.float(float a, float b) -> complex", polar),
-            row("aten::polar.int_float(int a, float b) -> complex", polar),
-            row("aten::polar.float_int(float a, int b) -> complex", polar),
-            row("aten::polar.Scalar_Scalar(Scalar a, Scalar b) -> Scalar", polar),
-        ]
-        # conversions
-        + [
             row("aten::Bool.int(int a) -> bool", to_bool, NULL, True),
             row("aten::Bool.float(float a) -> bool", to_bool, NULL, True),
             row("aten::Int.bool(bool a) -> int", to_int, NULL, True),

@@ -17,7 +17,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
 from ts._core.container cimport List, Tuple, list_new, value_text
-from ts._core.dispatch cimport Kernel, Operator
+from ts._core.dispatch cimport Operator
 from ts._core.ivalue cimport STR_SPEC, box_shallow, list_spec
 from ts._core.row cimport row
 from ts._core.slicing cimport slice_bounds
