@@ -40,7 +40,7 @@ from ts._core.ivalue cimport (
     unbox,
     unbox_shallow,
 )
-from ts._core.pointwise cimport binary, binary_inplace, unary, unary_inplace
+from ts._core.pointwise cimport binary, binary_inplace, matrix_product, unary, unary_inplace
 from ts._core.tensor cimport BACKEND_CPU, Tensor, rebind, wrap
 
 from ts import devices, dtypes
@@ -143,6 +143,9 @@ cdef class Operator:
 
 cdef int take_ufunc(Operator op, record) except -1:
     """Choose the pointwise kernel where the record names a ufunc whose loops can be called directly."""
+    if op.name in ("aten::mm", "aten::matmul") and op.nargs == 2:
+        op.kernel = run_product
+        return 0
     name = getattr(record, "ufunc", None)
     variant = getattr(record, "variant", "")
     if name is None or variant == "out":
@@ -178,14 +181,19 @@ cdef object call_bound(Operator op, list args):
     cdef IValue r[4]
     cdef int32_t at[4]
     cdef int i
-    if op.loops is not None and type(args[0]) is Tensor:
+    if (op.loops is not None or op.kernel == run_product) and type(args[0]) is Tensor and len(args) < 4:
         # The pointwise kernels look at borrowed registers; the result's is the only one to own.
         for i in range(op.nargs):
             unbox_borrowed(args[i], &r[i])
             at[i] = i
         at[op.nargs] = op.nargs
         r[op.nargs].tag = TAG_NONE
-        if try_pointwise(op, r, at):
+        if op.loops is None:
+            if type(args[1]) is Tensor:
+                run_product(op, r, at)
+        else:
+            try_pointwise(op, r, at)
+        if r[op.nargs].tag == TAG_OBJECT:
             result = <object>r[op.nargs].v.o
             release(&r[op.nargs])
             return result
@@ -530,6 +538,19 @@ cdef int run_binary(Operator op, IValue *r, const int32_t *at) except -1:
     if try_pointwise(op, r, at):
         return 0
     return run_record(op, r, at)
+
+
+cdef int run_product(Operator op, IValue *r, const int32_t *at) except -1:
+    """Products of two matrices: the loop of np.matmul, without its type resolution."""
+    cdef PyObject *x = r[at[0]].v.o
+    cdef PyObject *y = r[at[1]].v.o
+    cdef PyObject *result = NULL
+    if type(<object>x) is Tensor and type(<object>y) is Tensor:
+        result = matrix_product(<Tensor>x, <Tensor>y, False)
+    if result == NULL:
+        return run_record(op, r, at)
+    set_object_steal(&r[at[2]], result)
+    return 0
 
 
 # ---------------------------------------------------------------- backends

@@ -487,7 +487,7 @@ cdef class Tensor:
         if self.wants_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         if self.backend == BACKEND_CPU:
-            return self.array.__dlpack__()
+            return self.array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
         return self.array.__dlpack__(stream=stream)
 
     def __dlpack_device__(self):

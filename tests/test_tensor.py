@@ -1,0 +1,192 @@
+"""Tensors without operators: what they hold, how they are made, indexed, copied and shared."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from ts import devices, dtypes
+from ts._core import construct
+from ts._core.tensor import Size, Tensor
+
+tensor = construct.tensor
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "shape"),
+    [
+        (1, dtypes.int64, ()),
+        (1.5, dtypes.float32, ()),
+        (True, dtypes.bool_, ()),
+        (1j, dtypes.complex64, ()),
+        ([], dtypes.float32, (0,)),
+        ([[], []], dtypes.float32, (2, 0)),
+        ([1, 2.5], dtypes.float32, (2,)),
+        ([True, 2], dtypes.int64, (2,)),
+        ([[1, 2], (3, 4)], dtypes.int64, (2, 2)),
+        (range(3), dtypes.int64, (3,)),
+        (np.float64(1), dtypes.float64, ()),
+        ([np.int32(1)], dtypes.int32, (1,)),
+        (np.zeros((2, 3), np.int16), dtypes.int16, (2, 3)),
+    ],
+)
+def test_inference(data, dtype, shape):
+    """dtype and shape follow from the data as PyTorch has it."""
+    x = tensor(data)
+    assert (x.dtype, x.shape) == (dtype, shape)
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "error", "message"),
+    [
+        ([[1, 2], [3]], None, ValueError, "expected sequence of length 2 at dim 1 (got 1)"),
+        ("a", None, TypeError, "new(): invalid data type 'str'"),
+        (["a"], None, ValueError, "too many dimensions 'str'"),
+        (None, None, RuntimeError, "Could not infer dtype of NoneType"),
+        ([None], None, RuntimeError, "Could not infer dtype of NoneType"),
+        ({1: 2}, None, RuntimeError, "Could not infer dtype of dict"),
+        (2**63, None, ValueError, "Overflow when unpacking long long"),
+        (300, dtypes.uint8, RuntimeError, "value cannot be converted to type uint8 without overflow"),
+        (1j, dtypes.float32, TypeError, "must be real number, not complex"),
+        ([[1], 2], None, TypeError, "not a sequence"),
+    ],
+)
+def test_refused_data(data, dtype, error, message):
+    """What no tensor can be made of raises PyTorch's error."""
+    with pytest.raises(error) as caught:
+        tensor(data, dtype=dtype)
+    assert str(caught.value) == message
+
+
+def test_properties_and_views():
+    """Views share memory; strides and offsets count elements."""
+    x = tensor([[1.0, 2, 3], [4, 5, 6]])
+    row, column = x[1], x[:, 1]
+    assert x.shape == (2, 3) and isinstance(x.shape, Size) and repr(x.shape) == "torch.Size([2, 3])"
+    assert (x.stride(), x.T.stride(), column.stride()) == ((3, 1), (1, 3), (3,))
+    assert (row.storage_offset(), column.storage_offset()) == (3, 1)
+    assert x.is_contiguous() and not x.T.is_contiguous()
+    assert row.data_ptr() == x.data_ptr() + 12
+    row[0] = 40
+    assert x.tolist() == [[1, 2, 3], [40, 5, 6]]
+    assert (x.ndim, x.numel(), x.element_size(), x.type(), x.device) == (2, 6, 4, "torch.FloatTensor", devices.CPU)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        0, -1, slice(None), slice(1, None), (0, 1), (slice(None), 1), (..., 0), None, (None, 1), True, False, [0, 1],
+        (slice(None), [0, 2]), ([0, 1], [1, 2]), (slice(0, 2), slice(None, None, 2)), (), (1, [0, 2]),
+    ],
+)  # fmt: skip
+def test_indexing_reads_and_writes(index):
+    """Where PyTorch's rules and NumPy's agree, the results do, for reading and for writing."""
+    array = np.arange(12.0).reshape(3, 4)
+    x = tensor(array)
+    assert np.array_equal(x[index].numpy(), array[index])
+    x[index] = 7
+    array[index] = 7
+    assert np.array_equal(x.numpy(), array)
+
+
+def test_indexing_by_tensors():
+    """Masks, index tensors, and an integer beside an index tensor, which PyTorch applies first."""
+    x = tensor(np.arange(24).reshape(2, 3, 4))
+    assert x[tensor([True, False])].shape == (1, 3, 4)
+    assert x[tensor(1)].tolist() == x[1].tolist()
+    assert x[0, :, tensor([0, 1])].shape == (3, 2)
+    x[tensor([[True, False, True], [False, False, False]])] = tensor([0, 0, 0, 0])
+    assert x[0, 2].tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("index", "error", "message"),
+    [
+        (5, IndexError, "index 5 is out of bounds for dimension 0 with size 3"),
+        ((1, 2, 3), IndexError, "too many indices for tensor of dimension 2"),
+        (slice(None, None, -1), ValueError, "step must be greater than zero"),
+        (slice(None, None, 0), ValueError, "slice step cannot be zero"),
+        ([5], IndexError, "index 5 is out of bounds for dimension 0 with size 3"),
+        (([0, 1], [0, 1, 2]), IndexError,
+         "shape mismatch: indexing tensors could not be broadcast together with shapes [2], [3]"),
+        ([0.5], IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
+        ([True, False], IndexError,
+         "The shape of the mask [2] at index 0 does not match the shape of the indexed tensor [3, 4] at index 0"),
+    ],
+)  # fmt: skip
+def test_bad_indices(index, error, message):
+    """Wrong indices raise PyTorch's errors."""
+    with pytest.raises(error) as caught:
+        tensor(np.zeros((3, 4)))[index]
+    assert str(caught.value) == message
+
+
+def test_conversions_to_python():
+    """Numbers, truth, length, iteration; the errors for the wrong number of elements."""
+    assert (int(tensor(1.5)), float(tensor(2)), bool(tensor([1])), tensor(3).item()) == (1, 2.0, True, 3)
+    assert [1, 2, 3][tensor(1)] == 2
+    assert [row.tolist() for row in tensor([[1], [2]])] == [[1], [2]]
+    with pytest.raises(RuntimeError, match="more than one value is ambiguous"):
+        bool(tensor([1, 2]))
+    with pytest.raises(RuntimeError, match="a Tensor with 2 elements cannot be converted to Scalar"):
+        tensor([1, 2]).item()
+    with pytest.raises(TypeError, match="only integer tensors of a single element"):
+        [1][tensor(0.0)]
+    with pytest.raises(TypeError, match="0-d tensor"):
+        len(tensor(1))
+    assert format(tensor(1.25), ".1f") == "1.2"
+    assert len({tensor(1), tensor(1)}) == 2
+
+
+def test_numpy_and_dlpack_share_memory():
+    """from_numpy, numpy(), __array__ and DLPack are views of one memory, in both directions."""
+    array = np.zeros(3, np.float32)
+    x = construct.from_numpy(array)
+    array[0] = 1
+    assert x.tolist() == [1, 0, 0] and x.numpy() is array and np.asarray(x) is array
+    other = construct.from_dlpack(np.from_dlpack(x))
+    other[1] = 2
+    assert array[1] == 2
+    with pytest.raises(RuntimeError, match="requires grad"):
+        tensor([1.0], requires_grad=True).numpy()
+    with pytest.raises(ValueError, match="stride"):
+        construct.from_numpy(array[::-1])
+    with pytest.raises(TypeError, match=r"numpy\.str_"):
+        construct.from_numpy(np.array(["a"]))
+
+
+def test_copies():
+    """clone, deepcopy and pickle keep values, dtype and attributes; `to` gives itself where nothing changes."""
+    x = tensor([1.0, 2.0], requires_grad=True)
+    x.note = "kept"
+    for y in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert y.tolist() == [1, 2] and y.requires_grad and y.note == "kept" and y.data_ptr() != x.data_ptr()
+    b = tensor([1.5], dtype=dtypes.bfloat16)
+    assert pickle.loads(pickle.dumps(b)).dtype is dtypes.bfloat16 and b.item() == 1.5 and b.tolist() == [1.5]
+    assert x.to("cpu") is x and x.float() is x and x.double().dtype is dtypes.float64
+    assert x.to(dtypes.int32).tolist() == [1, 2] and x.to(b).dtype is dtypes.bfloat16
+    assert tensor([1, 2]).copy_(tensor(3.7)).tolist() == [3, 3]
+    with pytest.raises(RuntimeError, match=r"expanded size of the tensor \(4\)"):
+        tensor([0, 0, 0, 0]).copy_(tensor([1, 2]))
+
+
+def test_dtypes_and_devices():
+    """One object per dtype, PyTorch's names and codes; devices print as PyTorch's."""
+    assert repr(dtypes.float32) == "torch.float32" and dtypes.BY_CODE[11] is dtypes.bool_
+    assert pickle.loads(pickle.dumps(dtypes.half)) is dtypes.float16
+    assert dtypes.promote(dtypes.uint8, dtypes.int8) is dtypes.int16
+    assert dtypes.promote(dtypes.int64, dtypes.float16) is dtypes.float16
+    assert dtypes.finfo(dtypes.bfloat16).eps == 0.0078125 and dtypes.iinfo(dtypes.uint8).max == 255
+    assert repr(devices.device("cuda:1")) == "device(type='cuda', index=1)" and str(devices.device("cuda", 1)) == "cuda:1"
+    assert devices.device("cpu") == devices.CPU != devices.device("cpu:0")
+    for bad in ("foo", "cuda:-1", "cpu:x", ""):
+        with pytest.raises(RuntimeError):
+            devices.device(bad)
+
+
+def test_missing_attribute():
+    """A name that is no operator fails as an attribute."""
+    with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'foo'"):
+        tensor(1).foo
+    assert isinstance(Tensor(2, 3), Tensor) and Tensor([1, 2]).dtype is dtypes.float32
