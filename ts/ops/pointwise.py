@@ -60,7 +60,9 @@ def binary(
     kernel = kernel_of(name, promotion, body, no)
     ufunc = body if isinstance(body, str) else None
     for spelled in (name, *aliases):
-        rows = [("", "Tensor", "out")] if not overloads else OVERLOADS[overloads]
+        rows = (("", "Tensor", "out"),) if not overloads else OVERLOADS[overloads]
+        if spelled != name and overloads == "tensor":
+            rows = OVERLOADS["alias"]
         for overload, kind, out in rows:
             dot = f".{overload}" if overload else ""
             text = f"aten::{spelled}{dot}(Tensor self, {kind} {second}) -> Tensor"
@@ -77,6 +79,8 @@ OVERLOADS = {
     "tensor": (("Tensor", "Tensor", "out"), ("Scalar", "Scalar", "Scalar_out")),
     "scalar first": (("Scalar", "Scalar", "Scalar_out"), ("Tensor", "Tensor", "Tensor_out")),
     "dunder": (("Scalar", "Scalar", ""), ("Tensor", "Tensor", "")),
+    "alias": (("Tensor", "Tensor", "out"), ("Scalar", "Scalar", "")),
+    "floor": (("", "Tensor", "out"), ("Scalar", "Scalar", "Scalar_out")),
     "shift": (("Tensor", "Tensor", "Tensor_out"), ("Tensor_Scalar", "Scalar", "Tensor_Scalar_out")),
 }
 
@@ -175,7 +179,7 @@ def _shift(name: str) -> Callable[[Any, Array, Array], Array]:
 #                     promotion ufunc or body       CUDA
 binary("mul", SAME, "multiply", "a * b", overloads="tensor", aliases=("multiply",))
 binary("div", FLOAT, "true_divide", "a / b", overloads="tensor", aliases=("divide", "true_divide"))
-binary("floor_divide", SAME, _floor_divide, "floor(a / b)", overloads="tensor", no="c")
+binary("floor_divide", SAME, _floor_divide, "floor(a / b)", overloads="floor", no="c")
 binary("remainder", SAME, _remainder, overloads="compare", no="bc")
 binary("fmod", SAME, _fmod, "fmod(a, b)", overloads="compare", no="bc")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",))

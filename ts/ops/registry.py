@@ -32,7 +32,7 @@ Kernel = Callable[..., Any]
 
 FAMILIES = (
     "unary", "pointwise", "reduce", "scan", "view", "shape", "index", "scatter", "sort", "linalg", "create",
-    "convert", "random", "activation", "nn",
+    "convert", "random", "activation", "nn", "fft", "decomp",
 )  # fmt: skip
 
 NAMESPACES = ("linalg", "special", "fft")
@@ -85,15 +85,18 @@ _prims: dict[str, list[Any]] = {}
 _loaded = False
 
 
-def add(record: Record) -> Record:
-    """Enter a record; a key is declared once."""
+def add(record: Record, *, stacked: bool = False) -> Record:
+    """Enter a record; a key is declared once.
+
+    Stacked decorators run from the last one up, so a `stacked` record goes before those of its kernel.
+    """
     if record.key in _by_key:
         raise ValueError(f"operator {record.key} is declared twice")
     _by_key[record.key] = record
     group = _records.setdefault(record.name, [])
-    # Stacked decorators run from the last one up: a record goes before those of the same kernel.
     origin = _origin(record)
-    group.insert(next((i for i, r in enumerate(group) if _origin(r) is origin), len(group)), record)
+    at = next((i for i, r in enumerate(group) if _origin(r) is origin), len(group)) if stacked else len(group)
+    group.insert(at, record)
     _operators.pop(record.name, None)
     return record
 
@@ -113,11 +116,11 @@ def op(
 
     def declare(kernel: Kernel) -> Kernel:
         family = fields.pop("family", None) or kernel.__module__.rpartition(".")[2]
-        record = add(Record(schema, kernel, family, **fields))
+        record = add(Record(schema, kernel, family, **fields), stacked=True)
         if inplace:
-            add(inplace_of(record, None if inplace is True else inplace))
+            add(inplace_of(record, None if inplace is True else inplace), stacked=True)
         for overload in (out,) if isinstance(out, str) else out:
-            add(out_of(record, overload, out_names))
+            add(out_of(record, overload, out_names), stacked=True)
         return kernel
 
     return declare
@@ -237,7 +240,7 @@ def lookup(name: str) -> tuple[Any, ...]:
 
 
 def function(name: str) -> Any:
-    '""The callable with all overloads of `aten::name`; AttributeError where there is no such operator.""'
+    """The callable with all overloads of `aten::name`; AttributeError where there is no such operator."""
     from ts._core.overload import overloads
 
     if not records(f"aten::{name}"):
@@ -271,12 +274,12 @@ def names() -> Iterator[str]:
 
 
 def functions() -> list[str]:
-    '""Names without `aten::` that are functions of the package itself (`ts.add`).""'
+    """Names without `aten::` that are functions of the package itself (`ts.add`)."""
     return [n for n in _python_names("f") if not _namespaced(n)]
 
 
 def methods() -> list[str]:
-    '""Names without `aten::` that are methods of Tensor: they have an argument `self`.""'
+    """Names without `aten::` that are methods of Tensor: they have an argument `self`."""
     return [n for n in _python_names("m") if not _namespaced(n)]
 
 

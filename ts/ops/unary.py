@@ -216,7 +216,6 @@ unary("special_ndtri", FLOAT, special("ndtri"), "normcdfinv(a)", no="c")
 unary("special_log_ndtr", FLOAT, special("log_ndtr"), no="c")
 unary("special_entr", FLOAT, _entr, no="c")
 unary("special_erfcx", FLOAT, special("erfcx"), "erfcx(a)", no="c")
-unary("special_airy_ai", FLOAT, _airy, no="c")
 unary("special_bessel_j0", FLOAT, special("j0"), "j0(a)", no="c")
 unary("special_bessel_j1", FLOAT, special("j1"), "j1(a)", no="c")
 unary("special_bessel_y0", FLOAT, special("y0"), "y0(a)", no="c")
@@ -225,10 +224,13 @@ unary("special_modified_bessel_i0", FLOAT, special("i0"), no="c")
 unary("special_modified_bessel_i1", FLOAT, special("i1"), no="c")
 unary("special_modified_bessel_k0", FLOAT, special("k0"), no="c")
 unary("special_modified_bessel_k1", FLOAT, special("k1"), no="c")
-unary("special_spherical_bessel_j0", FLOAT, _spherical_j0, no="c")
-for _k in ("k0", "k1"):
-    # PyTorch names the argument of these two, and only these, `x`.
-    add(Record(
-        f"aten::special_scaled_modified_bessel_{_k}(Tensor x) -> Tensor",
-        kernel_of(f"special_scaled_modified_bessel_{_k}", FLOAT, special(_k + "e"), "c"), "unary", promotion=FLOAT, where="f",
-    ))  # fmt: skip
+
+# PyTorch names the argument of these, and only these, `x`.
+for _name, _body in (
+    ("special_airy_ai", _airy),
+    ("special_scaled_modified_bessel_k0", special("k0e")),
+    ("special_scaled_modified_bessel_k1", special("k1e")),
+    ("special_spherical_bessel_j0", _spherical_j0),
+):
+    _text = f"aten::{_name}(Tensor x) -> Tensor"
+    add(out_of(add(Record(_text, kernel_of(_name, FLOAT, _body, "c"), "unary", promotion=FLOAT, where="f")), "out"))

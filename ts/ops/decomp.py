@@ -1,0 +1,332 @@
+"""Decompositions and solvers: `ts.linalg` beyond products.
+
+In: (batches of) matrices in a floating or complex dtype; out: factors, solutions, invariants.
+NumPy's batched LAPACK routines do the work.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.reduce import vector_norm
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+def _square(name: str, x: Array) -> Array:
+    _matrix(name, x)
+    if x.shape[-1] != x.shape[-2]:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by {x.shape[-1]} matrices"
+        )
+    return x
+
+
+def _matrix(name: str, x: Array) -> Array:
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    if rules.CATEGORY_OF[x.dtype] < rules.FLOATING:
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {rules.NAME_OF[x.dtype]}"
+        )
+    return x
+
+
+def _singular(name: str) -> RuntimeError:
+    return RuntimeError(
+        f"{name}: The diagonal element 1 is zero, the inversion could not be completed because the input matrix is "
+        f"singular."
+    )
+
+
+@op("aten::linalg_det(Tensor A) -> Tensor", out="out", where="f")
+@op("aten::det(Tensor self) -> Tensor")
+def _det(xp: Any, A: Array) -> Array:
+    return rules.cast(xp, xp.asarray(xp.linalg.det(_square("linalg.det", A))), A.dtype)
+
+
+@op(
+    "aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
+    out="out", out_names="sign,logabsdet", where="f",
+)
+@op("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", out="out", out_names="sign,logabsdet")
+def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
+    sign, logabs = xp.linalg.slogdet(_square("linalg.slogdet", A))
+    return rules.cast(xp, xp.asarray(sign), A.dtype), rules.cast(xp, xp.asarray(logabs), rules.real_dtype(A.dtype))
+
+
+@op("aten::logdet(Tensor self) -> Tensor")
+def _logdet(xp: Any, self: Array) -> Array:
+    sign, logabs = _slogdet(xp, self)
+    return rules.cast(xp, logabs + xp.log(sign), self.dtype)
+
+
+@op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f")
+@op("aten::inverse(Tensor self) -> Tensor", out="out")
+def _inv(xp: Any, A: Array) -> Array:
+    try:
+        return xp.linalg.inv(_square("linalg.inv", A))
+    except xp.linalg.LinAlgError:
+        raise _singular("linalg.inv") from None
+
+
+@op(
+    "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
+    out="inverse", out_names="inverse,info", where="f",
+)
+def _inv_ex(xp: Any, A: Array, check_errors: bool = False) -> tuple[Array, Array]:
+    return _inv(xp, A), xp.zeros(A.shape[:-2], dtype=rules.INT32)
+
+
+@op("aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", out="out", where="f")
+def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
+    _square("linalg.solve", A)
+    vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
+    right = B[..., None] if vector else B
+    try:
+        if left:
+            result = xp.linalg.solve(A, right)
+        else:
+            result = xp.linalg.solve(A.swapaxes(-1, -2), right.swapaxes(-1, -2)).swapaxes(-1, -2)
+    except xp.linalg.LinAlgError:
+        raise _singular("torch.linalg.solve") from None
+    return result[..., 0] if vector else result
+
+
+@op(
+    "aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor"
+    " result, Tensor info)",
+    out="out", out_names="result,info", where="f",
+)
+def _solve_ex(xp: Any, A: Array, B: Array, left: bool = True, check_errors: bool = False) -> tuple[Array, Array]:
+    return _solve(xp, A, B, left), xp.zeros(A.shape[:-2], dtype=rules.INT32)
+
+
+@op("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", out="out", where="f")
+def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
+    try:
+        factor = xp.linalg.cholesky(_square("linalg.cholesky", self))
+    except xp.linalg.LinAlgError:
+        raise RuntimeError(
+            "linalg.cholesky: The factorization could not be completed because the input is not positive-definite."
+        ) from None
+    return xp.conj(factor.swapaxes(-1, -2)) if upper else factor
+
+
+@op("aten::cholesky(Tensor self, bool upper=False) -> Tensor", out="out")
+def _cholesky_old(xp: Any, self: Array, upper: bool = False) -> Array:
+    return _cholesky(xp, self, upper)
+
+
+@op(
+    "aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor "
+    "L, Tensor info)",
+    out="L", out_names="L,info", where="f",
+)
+def _cholesky_ex(xp: Any, self: Array, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:
+    return _cholesky(xp, self, upper), xp.zeros(self.shape[:-2], dtype=rules.INT32)
+
+
+@op("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", out="out")
+def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
+    turned = xp.conj(self.swapaxes(-1, -2))
+    return xp.linalg.inv(xp.matmul(turned, self) if upper else xp.matmul(self, turned))
+
+
+@op("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", out="out")
+def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) -> Array:
+    turned = xp.conj(input2.swapaxes(-1, -2))
+    return xp.linalg.solve(xp.matmul(turned, input2) if upper else xp.matmul(input2, turned), self)
+
+
+@op(
+    'aten::linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)',
+    out="eigvals", out_names="eigvals,eigvecs", where="f",
+)
+def _eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
+    return tuple(xp.linalg.eigh(_square("linalg.eigh", self), UPLO))  # type: ignore[return-value]
+
+
+@op('aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor', out="out", where="f")
+def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
+    return xp.linalg.eigvalsh(_square("linalg.eigvalsh", self), UPLO)
+
+
+@op(
+    "aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
+    out="out", out_names="eigenvalues,eigenvectors", where="f",
+)
+def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
+    values, vectors = xp.linalg.eig(_square("linalg.eig", self))
+    dtype = rules.complex_dtype(self.dtype)
+    return values.astype(dtype), vectors.astype(dtype)
+
+
+@op("aten::linalg_eigvals(Tensor self) -> Tensor", out="out", where="f")
+def _eigvals(xp: Any, self: Array) -> Array:
+    return xp.linalg.eigvals(_square("linalg.eigvals", self)).astype(rules.complex_dtype(self.dtype))
+
+
+@op(
+    "aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S,"
+    " Tensor Vh)",
+    out="U", out_names="U,S,Vh", where="f",
+)
+def _svd(xp: Any, A: Array, full_matrices: bool = True, driver: str | None = None) -> tuple[Array, Array, Array]:
+    return tuple(xp.linalg.svd(_matrix("linalg.svd", A), full_matrices))  # type: ignore[return-value]
+
+
+@op(
+    "aten::svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
+    out="U", out_names="U,S,V",
+)
+def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -> tuple[Array, Array, Array]:
+    u, s, vh = xp.linalg.svd(_matrix("linalg.svd", self), not some)
+    if not compute_uv:
+        m, n = self.shape[-2:]
+        batch = self.shape[:-2]
+        return xp.zeros((*batch, m, m), self.dtype), s, xp.zeros((*batch, n, n), self.dtype)
+    return u, s, xp.conj(vh.swapaxes(-1, -2))
+
+
+@op("aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", out="out", where="f")
+def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
+    return xp.linalg.svd(_matrix("linalg.svdvals", A), compute_uv=False)
+
+
+@op(
+    'aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)',
+    out="out", out_names="Q,R", where="f",
+)
+def _qr(xp: Any, A: Array, mode: str = "reduced") -> tuple[Array, Array]:
+    _matrix("linalg.qr", A)
+    if mode == "r":
+        return xp.empty((0,), dtype=A.dtype), xp.linalg.qr(A, "r")
+    q, r = xp.linalg.qr(A, mode)
+    return q, r
+
+
+@op("aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", out="Q", out_names="Q,R")
+def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
+    return _qr(xp, self, "reduced" if some else "complete")
+
+
+@op("aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor", out="out", where="f")
+@op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor")
+def _pinv(xp: Any, self: Array, rcond: float = 1e-15, hermitian: bool = False) -> Array:
+    return xp.linalg.pinv(_matrix("linalg.pinv", self), rcond, hermitian)
+
+
+@op(
+    "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor",
+    out="out", where="f",
+)
+def _norm(
+    xp: Any, self: Array, ord: Any = None, dim: Any = None, keepdim: bool = False, dtype: int | None = None
+) -> Array:
+    if ord is not None and ((dim is not None and len(dim) == 2) or (dim is None and self.ndim == 2)):
+        return matrix_norm(xp, self, ord, (-2, -1) if dim is None else dim, keepdim, dtype)
+    return vector_norm(xp, self, 2 if ord is None else ord, dim, keepdim, dtype)
+
+
+@op(
+    "aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor",
+    out="ord_str_out", where="f",
+)
+def _norm_str(
+    xp: Any, self: Array, ord: str, dim: Any = None, keepdim: bool = False, dtype: int | None = None
+) -> Array:
+    return matrix_norm(xp, self, ord, (-2, -1) if dim is None else dim, keepdim, dtype)
+
+
+def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: int | None) -> Array:
+    """A norm of the matrices in the two dimensions `dim`."""
+    _matrix("linalg.matrix_norm", self)
+    x = rules.cast(xp, self, rules.dtype_from(dtype, self.dtype))
+    axes = rules.wrap_dims(list(dim), self.ndim)
+    if ord == "fro":
+        return vector_norm(xp, x, 2, axes, keepdim)
+    result = xp.linalg.norm(x, ord, axes, keepdim)
+    return rules.cast(xp, xp.asarray(result), rules.real_dtype(x.dtype))
+
+
+@op(
+    "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor",
+    out="out", where="f",
+)
+@op(
+    'aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], bool '
+    "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    out="str_ord_out", where="f",
+)
+def _matrix_norm(
+    xp: Any, self: Array, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, dtype: int | None = None
+) -> Array:
+    return matrix_norm(xp, self, ord, dim, keepdim, dtype)
+
+
+@op("aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor", out="out", where="f")
+@op("aten::linalg_cond.p_str(Tensor self, str p) -> Tensor", out="p_str_out", where="f")
+def _cond(xp: Any, self: Array, p: Any = None) -> Array:
+    return rules.cast(xp, xp.asarray(xp.linalg.cond(self, p)), rules.real_dtype(self.dtype))
+
+
+@op("aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor", out="out", where="f")
+def _matrix_rank(xp: Any, self: Array, tol: float, hermitian: bool = False) -> Array:
+    return xp.asarray(xp.linalg.matrix_rank(self, tol, hermitian))
+
+
+@op(
+    "aten::linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool "
+    "unitriangular=False) -> Tensor",
+    out="out", where="f",
+)
+def _solve_triangular(
+    xp: Any, self: Array, B: Array, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Array:
+    return _triangular(xp, self, B, upper, left, unitriangular)
+
+
+def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool) -> Array:
+    part = xp.triu(a) if upper else xp.tril(a)
+    if unit:
+        n = a.shape[-1]
+        part = part * (1 - xp.eye(n, dtype=a.dtype)) + xp.eye(n, dtype=a.dtype)
+    if left:
+        return xp.linalg.solve(part, b)
+    return xp.linalg.solve(part.swapaxes(-1, -2), b.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+@op(
+    "aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool "
+    "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+    out="X", out_names="X,M",
+)
+def _triangular_solve(
+    xp: Any, self: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> tuple[Array, Array]:
+    part = xp.conj(A.swapaxes(-1, -2)) if transpose else A
+    shape = rules.broadcast_shapes(self.shape[:-2], A.shape[:-2])
+    clone = xp.array(xp.broadcast_to(A, (*shape, *A.shape[-2:])))
+    return _triangular(xp, part, self, upper != transpose, True, unitriangular), clone
+
+
+@op("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", out="out", where="f")
+def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
+    return xp.linalg.tensorinv(self, ind)
+
+
+@op("aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", out="out", where="f")
+def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
+    return xp.linalg.tensorsolve(self, other, None if dims is None else tuple(dims))
+
+
+@op("aten::matrix_exp(Tensor self) -> Tensor")
+@op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f")
+def _matrix_exp(xp: Any, self: Array) -> Array:
+    return rules.linear_algebra(xp).expm(_square("linalg.matrix_exp", self)).astype(self.dtype)

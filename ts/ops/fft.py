@@ -1,0 +1,178 @@
+"""Discrete Fourier transforms: `ts.fft`.
+
+In: an array, lengths, dimensions and a normalisation ("forward", "backward", "ortho" or None); out: the transform.
+scipy.fft (or cupyx's) does the work, because it keeps single precision; it is imported when used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+Ints = Sequence[int] | None
+
+
+def _module(xp: Any) -> Any:
+    if xp.__name__ == "cupy":
+        import cupyx.scipy.fft as module
+    else:
+        import scipy.fft as module
+    return module
+
+
+def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) -> Array:
+    if "rfft" in name and "i" not in name[:1] and x.dtype.kind == "c":
+        raise RuntimeError(f"{name} expects a real input tensor, but got {rules.NAME_OF[x.dtype]}")
+    for n in lengths or ():
+        if n is not None and n < 1 and n != -1:
+            raise RuntimeError(f"Invalid number of data points ({n}) specified")
+    x = rules.cast(xp, x, rules.float_dtype(x.dtype))
+    if name in ("fft", "ifft", "fftn", "ifftn", "irfft", "irfftn", "hfft", "hfftn"):
+        x = rules.cast(xp, x, rules.complex_dtype(x.dtype))
+    return x
+
+
+def _one(xp: Any, name: str, self: Array, n: int | None, dim: int, norm: str | None) -> Array:
+    if self.ndim == 0:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
+    axis = rules.wrap_dim(dim, self.ndim)
+    x = _prepared(xp, name, self, (axis,), None if n is None else (n,))
+    return getattr(_module(xp), name)(x, n, axis, norm)
+
+
+def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None) -> Array:
+    if dim is None:
+        axes = tuple(range(self.ndim - len(s), self.ndim)) if s is not None else tuple(range(self.ndim))
+    else:
+        axes = rules.wrap_dims(list(dim), self.ndim) if len(dim) else ()
+    if s is not None and len(s) > self.ndim:
+        raise RuntimeError(f"Got shape with {len(s)} values but input tensor only has {self.ndim} dimensions.")
+    if s is not None and dim is not None and len(s) != len(axes):
+        raise RuntimeError("When given, dim and shape arguments must have the same length")
+    lengths = None if s is None else [self.shape[a] if n == -1 else n for n, a in zip(s, axes, strict=True)]
+    x = _prepared(xp, name, self, axes, lengths)
+    if not axes:
+        return x
+    return getattr(_module(xp), name)(x, lengths, axes, norm)
+
+
+@op("aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", out="out", where="f")
+def _fft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
+    return _one(xp, "fft", self, n, dim, norm)
+
+
+@op("aten::fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", out="out", where="f")
+def _ifft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
+    return _one(xp, "ifft", self, n, dim, norm)
+
+
+@op("aten::fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", out="out", where="f")
+def _rfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
+    return _one(xp, "rfft", self, n, dim, norm)
+
+
+@op(
+    "aten::fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
+    return _one(xp, "irfft", self, n, dim, norm)
+
+
+@op("aten::fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", out="out", where="f")
+def _hfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
+    return _one(xp, "hfft", self, n, dim, norm)
+
+
+@op(
+    "aten::fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
+    return _one(xp, "ihfft", self, n, dim, norm)
+
+
+@op(
+    "aten::fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+@op(
+    "aten::fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
+    return _many(xp, "fftn", self, s, dim, norm)
+
+
+@op(
+    "aten::fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+@op(
+    "aten::fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
+    return _many(xp, "ifftn", self, s, dim, norm)
+
+
+@op(
+    "aten::fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+@op(
+    "aten::fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
+    return _many(xp, "rfftn", self, s, dim, norm)
+
+
+@op(
+    "aten::fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+@op(
+    "aten::fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
+    return _many(xp, "irfftn", self, s, dim, norm)
+
+
+@op(
+    "aten::fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+@op(
+    "aten::fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
+    return _many(xp, "hfftn", self, s, dim, norm)
+
+
+@op(
+    "aten::fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+@op(
+    "aten::fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+    out="out", where="f",
+)
+def _ihfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
+    return _many(xp, "ihfftn", self, s, dim, norm)
+
+
+@op("aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor", where="f")
+def _fftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
+    return xp.fft.fftshift(self, None if dim is None else tuple(dim))
+
+
+@op("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", where="f")
+def _ifftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
+    return xp.fft.ifftshift(self, None if dim is None else tuple(dim))
