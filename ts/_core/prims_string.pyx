@@ -324,9 +324,11 @@ cdef str format_one(str specifier, IValue *x):
 
 
 cdef int format_percent(Operator op, IValue *r, const int32_t *at) except -1:
-    """`"%d of %s" % (a, b)`."""
+    """`"%d of %s" % (a, b)`: what stands for the dots is one value, or one tuple of values."""
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
     cdef Py_ssize_t used = 0
+    if arguments.size == 1 and arguments.items[0].tag == TAG_OBJECT and type(<object>arguments.items[0].v.o) is Tuple:
+        arguments = <Tuple>arguments.items[0].v.o
     pieces = text_of(&r[at[0]]).split("%")
     cdef Py_ssize_t i = 1
     result = [pieces[0]]
