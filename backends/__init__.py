@@ -52,6 +52,13 @@ def register(backend: Backend) -> Backend:
     return backend
 
 
+def unregister(name: str) -> None:
+    """Forget a backend that was registered; the built-in ones stay."""
+    if name not in BUILT_IN:
+        _loaded.pop(name, None)
+        devices.extra_types.discard(name)
+
+
 def available() -> list[str]:
     """The built-in device types that can be used here."""
     return [name for name in BUILT_IN if _usable(name)]

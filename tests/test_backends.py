@@ -1,0 +1,86 @@
+"""One suite over every backend that is present: arrays, transfers, dispatch by device."""
+
+import numpy as np
+import pytest
+
+from ts import backends, devices, dtypes
+from ts._core import construct
+from ts.backends.base import Backend
+
+
+@pytest.fixture(params=backends.available())
+def device(request):
+    """Each device type that can be used here."""
+    return request.param
+
+
+def test_tensors_on_the_device(device):
+    """Creation, shape, dtype, device and views are the same everywhere."""
+    x = construct.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=device)
+    assert (x.shape, x.dtype, x.device.type) == ((2, 3), dtypes.float32, device)
+    assert x.stride() == (3, 1) and x.T.stride() == (1, 3) and x[1, 1:].shape == (2,)
+    assert x[:, None].shape == (2, 1, 3) and x[..., 0].storage_offset() == 0 and x[1].storage_offset() == 3
+
+
+def test_operators_run_there(device):
+    """Results stay on the device; 0-dim CPU tensors and numbers may mix."""
+    x = construct.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
+    results = [x + x, x * 2, x.exp(), x.sum(1), x.t(), x @ x, x.reshape(4), x + construct.tensor(1.0), x < 2]
+    assert all(r.device.type == device for r in results)
+    assert [tuple(r.shape) for r in results] == [(2, 2), (2, 2), (2, 2), (2,), (2, 2), (2, 2), (4,), (2, 2), (2, 2)]
+    x += 1
+    assert x.shape == (2, 2) and x.device.type == device
+
+
+def test_transfers(device):
+    """To the device and back keeps the elements, where the device has any."""
+    x = construct.tensor([1, 2, 3])
+    there = x.to(device)
+    if device == "meta":
+        with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data!"):
+            there.cpu()
+    else:
+        assert there.cpu().tolist() == [1, 2, 3]
+
+
+def test_mixed_devices_are_refused():
+    """Tensors with dimensions must be on one device."""
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        construct.tensor([1.0]) + construct.tensor([1.0], device="meta")
+
+
+def test_missing_cuda_says_what_to_install():
+    """Without CuPy the error names the extra."""
+    if "cuda" in backends.available():
+        pytest.skip("CUDA is present")
+    with pytest.raises(RuntimeError, match="device 'cuda'"):
+        construct.tensor([1.0]).cuda()
+
+
+def test_a_backend_of_ones_own():
+    """A registered backend is a device type; its overrides replace kernels by name."""
+
+    class Array(np.ndarray):
+        pass
+
+    class Loud(Backend):
+        name = "loud"
+        xp = np
+        array_type = Array
+
+        def from_host(self, host, device=-1):
+            return host.view(Array)
+
+        def to_host(self, array):
+            return np.asarray(array)
+
+    loud = Loud()
+    loud.overrides["aten::exp"] = lambda xp, x: x + 100
+    try:
+        assert backends.register(loud).index == 3 and devices.device("loud").type == "loud"
+        assert backends.get("loud") is loud
+        assert loud.bind(type("R", (), {"key": "aten::exp", "name": "aten::exp", "kernel": None}))(np, 1) == 101
+    finally:
+        backends.unregister("loud")
+    with pytest.raises(RuntimeError, match="Expected one of cpu, cuda"):
+        devices.device("loud")

@@ -1,0 +1,159 @@
+"""Operators: binding of Python arguments, overloads, the direct loops, and in-place results."""
+
+import numpy as np
+import pytest
+
+from ts import dtypes
+from ts._core import construct
+from ts._core.dispatch import Operator
+from ts._core.overload import overloads
+from ts._core.pointwise import ufunc_loops
+from ts._core.signature import arity, signature
+
+tensor = construct.tensor
+
+
+class Record:
+    """The least that dispatch asks of a record."""
+
+    def __init__(self, schema_text, kernel, **fields):
+        self.schema_text, self.kernel, self.meta = schema_text, kernel, None
+        self.key, self.name = schema_text.partition("(")[0], schema_text.partition("(")[0].partition(".")[0]
+        self.__dict__.update(fields)
+
+
+def operator(schema_text, kernel, **fields):
+    return Operator(schema_text, Record(schema_text, kernel, **fields))
+
+
+def add_kernel(xp, a, b, alpha=1):
+    return xp.add(a, b if alpha == 1 else b * alpha)
+
+
+ADD = operator("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", add_kernel, ufunc="add")
+ADD_GENERAL = operator("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", add_kernel)
+ADD_INPLACE = operator(
+    "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+    lambda xp, a, b, alpha: xp.add(a, b, out=a, casting="unsafe"),
+    ufunc="add",
+    variant="inplace",
+)
+
+
+def test_signature():
+    """Schema text is read far enough to bind arguments and wrap results."""
+    s = signature("aten::f.out(Tensor self, int[2] size=1, str m='a,b', *, ScalarType? dtype=None, "
+                  "Tensor(a!) out) -> (Tensor(a!) values, int[])")  # fmt: skip
+    assert [(p.name, p.kind, p.default, p.keyword_only) for p in s.parameters] == [
+        ("self", "Tensor", None, False), ("size", "int[]", [1, 1], False), ("m", "str", "a,b", False),
+        ("dtype", "ScalarType", None, True), ("out", "Tensor", None, True),
+    ]  # fmt: skip
+    assert [(r.kind, r.alias_of, r.name) for r in s.returns] == [("Tensor", 4, "values"), ("int[]", -1, "")]
+    assert arity("aten::g(Dict(str, Tensor) x, (int, int)[] y) -> ()") == ("aten::g", "", 2, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int32", "uint8", "bool", "complex64"])
+def test_direct_loop_equals_general_way(dtype):
+    """Over contiguous, strided, transposed, broadcast, empty and 0-dim operands both ways agree."""
+    rng = np.random.default_rng(0)
+    base = (rng.random((4, 3, 5)) * 100).astype(dtype)
+    operands = [base, base[::2, :, 1:4], base.transpose(2, 1, 0), base[:, :1], base[0], base[:0], base[0, 0, 0, ...]]
+    for a in operands:
+        for b in operands:
+            x, y = construct.wrap_array(np.asarray(a)), construct.wrap_array(np.asarray(b))
+            try:
+                expected = ADD_GENERAL(x, y)
+            except ValueError:
+                with pytest.raises(ValueError):
+                    ADD(x, y)
+                continue
+            found = ADD(x, y)
+            assert found.dtype is expected.dtype and found.shape == expected.shape
+            assert np.array_equal(found.numpy(), expected.numpy())
+
+
+@pytest.mark.parametrize("number", [2, 2.5, True, -1])
+def test_numbers_take_the_tensors_dtype(number):
+    """A number beside a float tensor does not change its dtype."""
+    x = tensor([1.0, 2.0])
+    assert ADD(x, number).tolist() == [1 + number, 2 + number] and ADD(x, number).dtype is dtypes.float32
+
+
+def test_alpha_goes_the_general_way():
+    """alpha other than 1 reaches the kernel."""
+    assert ADD(tensor([1.0]), tensor([2.0]), alpha=3).tolist() == [7.0]
+
+
+def test_inplace_returns_its_argument():
+    """The tensor itself comes back, through views too; overlapping operands are read before they are written."""
+    x = tensor([1.0, 2.0, 3.0])
+    assert ADD_INPLACE(x, 1) is x and ADD_INPLACE(x, x) is x and x.tolist() == [4, 6, 8]
+    assert ADD_INPLACE(x[1:], x[:2]).tolist() == [10, 14] and x.tolist() == [4, 10, 14]
+    assert ADD_INPLACE(x, x[0]).tolist() == [8, 14, 18]
+
+
+def test_large_tensors():
+    """Above the size at which the GIL is released."""
+    x = np.arange(50_000, dtype=np.float32)
+    assert np.array_equal(ADD(tensor(x), tensor(x)).numpy(), x + x)
+
+
+def test_loops_keep_the_operands_dtype():
+    """Only loops whose result type is PyTorch's are used."""
+    assert not ufunc_loops("true_divide", "float").covers(dtypes.int64.code)
+    assert ufunc_loops("less", "bool").covers(dtypes.int64.code)
+    assert ufunc_loops("modf") is None
+
+
+def test_no_floating_point_warnings(recwarn):
+    """PyTorch never warns of division by zero or overflow."""
+    divide = operator("aten::div(Tensor self, Tensor other) -> Tensor", lambda xp, a, b: xp.divide(a, b))
+    assert divide(tensor([1.0]), tensor([0.0])).tolist() == [float("inf")]
+    assert not recwarn.list
+
+
+def test_several_results_have_names():
+    """Named results print and unpack as PyTorch's."""
+    op = operator("aten::pair(Tensor self) -> (Tensor values, Tensor indices)", lambda xp, x: (x + 1, x + 2))
+    result = op(tensor([1]))
+    assert result.values.tolist() == [2] and tuple(result)[1].tolist() == [3]
+    assert repr(result) == "torch.return_types.pair(\nvalues=tensor([2]),\nindices=tensor([3]))"
+
+
+def test_overloads():
+    """Keywords, aliases, varargs integers, out=, and numbers before tensors."""
+    x = tensor([[1.0, 2.0], [3.0, 4.0]])
+    add = overloads("add")
+    assert add(x, x, alpha=2).tolist() == [[3, 6], [9, 12]]
+    assert add(input=x, other=1).tolist() == add(1, x).tolist() == [[2, 3], [4, 5]]
+    assert x.view(4).shape == x.view((4,)).shape == x.reshape(-1).shape == (4,)
+    assert x.sum(axis=1).tolist() == x.sum(1).tolist() == [3, 7]
+    out = tensor([0.0])
+    assert add(x, x, out=out) is out and out.shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "message"),
+    [
+        ("add", (1.0, "a"), "add(): argument 'other' (position 2) must be Tensor, not str"),
+        ("maximum", (1.0, 2), "maximum(): argument 'other' (position 2) must be Tensor, not int"),
+        ("exp", (), "exp() received an invalid combination of arguments - got ()"),
+    ],
+)
+def test_wrong_arguments(name, args, message):
+    """TypeErrors have PyTorch's words."""
+    given = [tensor(args[0]), *args[1:]] if args else []
+    with pytest.raises(TypeError) as caught:
+        overloads(name)(*given)
+    assert str(caught.value).startswith(message)
+
+
+def test_operators_of_other_types():
+    """Python's operators leave foreign operands to the other side, and to Python's own TypeError."""
+    x = tensor([1.0])
+    assert (x == None) is False and (x != "a") is True  # noqa: E711
+    with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for \+"):
+        x + "a"
+    with pytest.raises(TypeError, match="only implemented on integer and Boolean-type tensors"):
+        ~x
+    assert (2 - x).tolist() == [1] and (1 / tensor([2.0])).tolist() == [0.5] and (7 // tensor([2.0])).tolist() == [3]
