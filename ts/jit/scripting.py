@@ -21,7 +21,7 @@ from typing import Any
 
 from ts.frontend import parse
 from ts.frontend.resolve import Resolver
-from ts.runtime.function import ScriptFunction, compile_function, define_functions
+from ts.runtime.function import ScriptFunction, compile_function, declare_functions
 
 
 def enabled() -> bool:
@@ -61,8 +61,10 @@ class CompilationUnit:
         """Compile the functions in `lang`; they may call each other and those defined before."""
         scope = Resolver.of_frame(_frames_up + 1)
         resolver = Resolver(self._functions, *scope.scopes)
-        defined = define_functions(parse.module_defs(lang, resolver), self._functions)
-        self._functions.update(defined)
+        declared = declare_functions(parse.module_defs(lang, resolver))
+        self._functions.update(declared)
+        for function in declared.values():
+            function.ensure_compiled()
 
     def find_function(self, name: str) -> ScriptFunction | None:
         """The function of that name, or None."""

@@ -4,4 +4,4 @@
 def main():
     d = {"a": 1}
     d["b"] = 2
-    print(d["z"])  # expect runtime error: z
+    print(d["z"])  # expect runtime error: KeyError: z

@@ -1,0 +1,241 @@
+"""Wrong programs are refused by name, with the place underlined and what to write instead; failing ones show the
+script's stack and have the exception class that PyTorch has."""
+
+import textwrap
+from typing import Dict, List, Optional
+
+import pytest
+
+import ts
+from ts.frontend import parse
+from ts.jit import FrontendError, NotSupportedError
+
+
+def refusal(body, signature="x: int"):
+    """The error that a function with this body gives."""
+    text = f"def f({signature}):\n{textwrap.indent(textwrap.dedent(body).strip(chr(10)), '    ')}\n"
+    with pytest.raises(FrontendError) as failure:
+        parse.module_defs(text)
+    return str(failure.value)
+
+
+@pytest.mark.parametrize(
+    "body, named",
+    [
+        ("try:\n    pass\nfinally:\n    pass", "try blocks aren't supported"),
+        ("async with x:\n    pass", "'async with' outside async function"),
+        ("global y", "global variables aren't supported"),
+        ("import os", "import statements aren't supported"),
+        ("from os import path", "import statements aren't supported"),
+        ("class A: pass", "class definitions aren't supported"),
+        ("def g(): pass", "function definitions aren't supported"),
+        ("f = lambda: x", "Lambda aren't supported"),
+        ("yield x", "Yield aren't supported"),
+        ("yield from x", "YieldFrom aren't supported"),
+        ("return {x}", "Set aren't supported"),
+        ("return {i for i in x}", "SetComp aren't supported"),
+        ("return (y := x)", "NamedExpr aren't supported"),
+        ("match x:\n    case 1: pass", "Match aren't supported"),
+        ("y: int", "annotated assignments without assigned value aren't supported"),
+        ("x @= x", "unsupported kind of augmented assignment: MatMult"),
+        ("raise", "raise without an exception isn't supported"),
+        ("for i in x:\n    pass\nelse:\n    pass", "else branches of for loops aren't supported"),
+        ("while x:\n    pass\nelse:\n    pass", "else branches of while loops aren't supported"),
+        ("return g(**x)", "keyword-arg expansion is not supported"),
+        ("return {**x}", "Dict expansion (e.g. `{**dict}`) is not supported"),
+        ("return [i for i in x for j in x]", "Only a single generator is currently supported"),
+        ("return [i for i in x if i]", "Comprehension ifs are not supported yet"),
+        ("return b'abc'", "Unknown Constant expression type"),
+        ("return f'{x!r}'", "Don't support conversion in JoinedStr"),
+        ("return f'{x:3}'", "Don't support formatting in JoinedStr"),
+        ("return +x", "unsupported unary operator: UAdd"),
+        ("__jit_x = 1", "names of variables used in JIT-ed functions can't start with __jit"),
+        ("return x +", "invalid syntax"),
+    ],
+)
+def test_refused_construct(body, named):
+    message = refusal(body)
+    assert message.startswith(named)
+    assert "~ <--- HERE" in message
+
+
+@pytest.mark.parametrize(
+    "signature, named",
+    [
+        ("*xs", "Compiled functions can't take variable number of arguments"),
+        ("**xs", "Compiled functions can't take variable number of arguments"),
+        ("*, x=1", "or use keyword-only arguments with defaults"),
+    ],
+)
+def test_refused_signature(signature, named):
+    assert named in refusal("return 1", signature)
+
+
+def test_underlined():
+    """The range of a refusal is the construct's first token."""
+    assert refusal("y = 1\nz = lambda: y\nreturn z").splitlines()[-4:] == [
+        "    y = 1",
+        "    z = lambda: y",
+        "        ~ <--- HERE",
+        "    return z",
+    ]
+
+
+def test_live_function_names_its_file():
+    def f(x: int):
+        try:
+            return x
+        finally:
+            pass
+
+    with pytest.raises(NotSupportedError) as failure:
+        ts.jit.script(f)
+    line = f.__code__.co_firstlineno + 1
+    assert f'File "{__file__}", line {line}' in str(failure.value)
+
+
+def test_undefined_value_in_callee():
+    """An error in a callee says who called it."""
+
+    def callee(x: int):
+        return x + nowhere
+
+    def caller(x: int):
+        return callee(x)
+
+    with pytest.raises(FrontendError) as failure:
+        ts.jit.script(caller)
+    message = str(failure.value)
+    assert "undefined value nowhere" in message
+    assert "'callee' is being compiled since it was called from 'caller'" in message
+
+
+@ts.jit.script
+def divide(x: int, y: int) -> int:
+    return x // y
+
+
+@ts.jit.script
+def modulo(x: int, y: int) -> int:
+    return x % y
+
+
+@ts.jit.script
+def quotient(x: float, y: float) -> float:
+    return x / y
+
+
+@ts.jit.script
+def item(xs: List[int], i: int) -> int:
+    return xs[i]
+
+
+@ts.jit.script
+def entry(d: Dict[str, int], k: str) -> int:
+    return d[k]
+
+
+@ts.jit.script
+def character(s: str, i: int) -> str:
+    return s[i]
+
+
+@ts.jit.script
+def number(s: str) -> int:
+    return int(s)
+
+
+@ts.jit.script
+def last(xs: List[int]) -> int:
+    return xs.pop()
+
+
+@ts.jit.script
+def fail(kind: int) -> int:
+    if kind == 0:
+        raise ValueError("wrong kind")
+    assert kind != 1, "not one"
+    return kind
+
+
+@ts.jit.script
+def required(x: Optional[int]) -> int:
+    assert x is not None
+    return x
+
+
+@pytest.mark.parametrize(
+    "function, arguments, kind, message",
+    [
+        (divide, (1, 0), RuntimeError, "division by"),
+        (modulo, (1, 0), RuntimeError, "by"),  # PyTorch dies of a signal
+        (item, ([1, 2], 2), RuntimeError, "list index out of range"),
+        (item, ([1, 2], -3), RuntimeError, "list index out of range"),
+        (entry, ({"a": 1}, "b"), RuntimeError, "KeyError: b"),
+        (character, ("abc", 3), RuntimeError, "string index out of range"),
+        (number, ("abc",), RuntimeError, "abc"),
+        (last, ([],), RuntimeError, "pop from empty list"),
+        (fail, (0,), ts.jit.Error, "wrong kind"),
+        (fail, (1,), ts.jit.Error, "not one"),
+        (required, (None,), ts.jit.Error, "AssertionError"),
+    ],
+)
+def test_runtime_error(function, arguments, kind, message):
+    """PyTorch's exception class, the message, and the place in the script."""
+    with pytest.raises(kind) as failure:
+        function(*arguments)
+    text = str(failure.value)
+    assert message in text
+    assert "Traceback of TorchScript (most recent call last)" in text
+    assert "<--- HERE" in text
+
+
+def test_float_division_by_zero_is_infinite():
+    """As in PyTorch, unlike Python."""
+    assert quotient(1.0, 0.0) == float("inf")
+
+
+@pytest.mark.parametrize(
+    "function, arguments, message",
+    [
+        (
+            divide,
+            (1,),
+            "divide() is missing value for argument 'y'. Declaration: divide(int x, int y) -> int",
+        ),
+        (divide, (1, 2, 3), "expected at most 2 argument(s) but received 3 argument(s)"),
+        (divide, (1, "a"), "Expected a value of type 'int' for argument 'y' but instead found type 'str'"),
+        (divide, (1, 2.5), "Expected a value of type 'int' for argument 'y' but instead found type 'float'"),
+        (
+            item,
+            ([1, "a"], 0),
+            "Expected a value of type 'List[int]' for argument 'xs' but instead found type 'list'",
+        ),
+    ],
+)
+def test_wrong_arguments_from_python(function, arguments, message):
+    """The values that Python passes in are checked against the schema."""
+    with pytest.raises(RuntimeError) as failure:
+        function(*arguments)
+    assert message in str(failure.value)
+
+
+def test_unknown_keyword_from_python():
+    with pytest.raises(RuntimeError, match=r"z|at most"):
+        divide(1, 2, z=3)
+
+
+def test_script_stack():
+    """The stack shows every script function between the call and the failure, outermost first."""
+
+    def inner(xs: List[int]) -> int:
+        return xs[10]
+
+    def outer(xs: List[int]) -> int:
+        return inner(xs) + 1
+
+    scripted = ts.jit.script(outer)
+    with pytest.raises(RuntimeError) as failure:
+        scripted([1])
+    text = str(failure.value)
+    assert text.index("return inner(xs) + 1") < text.index("return xs[10]")

@@ -1,0 +1,326 @@
+"""`ts.jit.script` and `ts.jit.CompilationUnit`: what can be compiled, how it is called, what it shows."""
+
+import math
+import subprocess
+import sys
+import threading
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+import pytest
+
+import ts
+
+LIMIT = 7
+SCALE = 0.5
+NAMES = ("a", "b")
+
+
+def helper(x: int) -> int:
+    return x * LIMIT
+
+
+def test_function():
+    """A scripted function is called as the Python function is."""
+
+    @ts.jit.script
+    def f(x: int, y: int = 3) -> int:
+        """Adds."""
+        return x + y
+
+    assert f(1) == 4
+    assert f(1, 1) == 2
+    assert f(y=1, x=2) == 3
+    assert f.name == f.__name__ == "f"
+    assert f.__doc__ == "Adds."
+    assert str(f.schema) == "f(int x, int y=3) -> int"
+
+
+def test_compiled_once():
+    """The same function gives the same ScriptFunction; a ScriptFunction is left as it is."""
+    first = ts.jit.script(helper)
+    assert ts.jit.script(helper) is first
+    assert ts.jit.script(first) is first
+    assert isinstance(first, ts.jit.ScriptFunction)
+
+
+def test_scope():
+    """Globals, closures, modules, functions and builtins of the surrounding scope."""
+    inner = 2
+
+    def f(x: int) -> float:
+        return helper(x) + inner + math.floor(math.pi) + len(NAMES[0]) * SCALE
+
+    assert ts.jit.script(f)(1) == 7 + 2 + 3 + 0.5
+
+
+def test_callee_is_compiled_on_demand():
+    def leaf(x: int) -> int:
+        return x + 1
+
+    def f(x: int) -> int:
+        return leaf(leaf(x))
+
+    scripted = ts.jit.script(f)
+    assert scripted(1) == 3
+    assert "prim::CallFunction" in str(scripted.graph)
+    assert "prim::CallFunction" not in str(scripted.inlined_graph)
+
+
+def test_recursion():
+    @ts.jit.script
+    def fib(n: int) -> int:
+        if n < 2:
+            return n
+        return fib(n - 1) + fib(n - 2)
+
+    assert fib(15) == 610
+
+
+def test_recursion_through_another_function():
+    def even(n: int) -> bool:
+        return True if n == 0 else odd(n - 1)
+
+    def odd(n: int) -> bool:
+        return False if n == 0 else even(n - 1)
+
+    assert ts.jit.script(even)(10) is True
+    assert ts.jit.script(odd)(10) is False
+
+
+def test_failed_compilation_leaves_nothing_behind():
+    """A function whose callee fails compiles when the callee was mended."""
+    namespace: Dict[str, Any] = {}
+
+    def callee(x: int) -> int:
+        return x + later
+
+    def caller(x: int) -> int:
+        return callee(x)
+
+    callee.__globals__.pop("later", None)
+    with pytest.raises(ts.jit.FrontendError):
+        ts.jit.script(caller)
+    callee.__globals__["later"] = 5
+    try:
+        assert ts.jit.script(caller)(1) == 6
+    finally:
+        callee.__globals__.pop("later", None)
+    assert namespace == {}
+
+
+def test_compilation_unit():
+    """Functions of a string see each other, also later ones, and names of the caller's scope."""
+    unit = ts.jit.CompilationUnit("""
+def f(x: int) -> int:
+    return g(x) + LIMIT
+
+def g(x: int) -> int:
+    return x * 2
+""")
+    assert unit.f(1) == 9
+    assert unit.g(4) == 8
+    unit.define("def h(x: Tensor) -> Tensor:\n    return torch.neg(x) + f(1)\n")
+    assert float(unit.h(ts.ones(1))) == 8.0
+    assert [f.name for f in unit.get_functions()] == ["f", "g", "h"]
+    with pytest.raises(AttributeError):
+        unit.missing
+
+
+@pytest.mark.parametrize(
+    "annotation, value",
+    [
+        ("int", -3),
+        ("float", 2.5),
+        ("bool", True),
+        ("str", "text"),
+        ("complex", 1 + 2j),
+        ("List[int]", [1, 2, 3]),
+        ("List[List[str]]", [["a"], []]),
+        ("Dict[str, float]", {"a": 1.5, "b": 2.0}),
+        ("Dict[int, List[bool]]", {1: [True], 2: []}),
+        ("Tuple[int, str, float]", (1, "x", 0.5)),
+        ("Optional[int]", None),
+        ("Optional[int]", 4),
+        ("Any", "anything"),
+    ],
+)
+def test_values_pass_through(annotation, value):
+    """A value of each type comes back as it went in, with its Python type."""
+    unit = ts.jit.CompilationUnit(f"def f(x: {annotation}) -> {annotation}:\n    return x\n")
+    result = unit.f(value)
+    assert result == value
+    assert type(result) is type(value)
+
+
+def test_lists_are_copied_at_the_border():
+    """As in PyTorch, a list passed in is not the list inside."""
+
+    @ts.jit.script
+    def f(xs: List[int]) -> int:
+        xs.append(1)
+        return len(xs)
+
+    mine = [0]
+    assert f(mine) == 2
+    assert mine == [0]
+
+
+def test_named_tuple():
+    class Point(NamedTuple):
+        x: int
+        y: float
+
+    def f(p: Point) -> Point:
+        return Point(p.x + 1, p.y * 2)
+
+    result = ts.jit.script(f)(Point(1, 2.0))
+    assert (result.x, result.y) == (2, 4.0)
+
+
+def test_tensor_is_the_default_type():
+    @ts.jit.script
+    def f(x, y):
+        return x + y * 2
+
+    result = f(ts.ones(2), ts.ones(2))
+    assert result.tolist() == [3.0, 3.0]
+    assert str(f.schema) == "f(Tensor x, Tensor y) -> Tensor"
+
+
+def test_module_named_torch():
+    """Source that says `torch` means `ts`, whether or not there is such a module."""
+    unit = ts.jit.CompilationUnit("def f(x: torch.Tensor):\n    return torch.relu(x)\n")
+    assert unit.f(ts.tensor([-1.0, 2.0])).tolist() == [0.0, 2.0]
+
+
+def test_stages_print():
+    @ts.jit.script
+    def f(x: int) -> int:
+        while x < 10:
+            x = x * 2
+        return x
+
+    assert f(3) == 12
+    assert "prim::Loop" in str(f.graph)
+    assert "def f(x: int) -> int:" in f.code
+    assert "MUL_I64" in f.bytecode or "SHL" in f.bytecode or "ADD_I64" in f.bytecode
+
+
+def test_docstrings_and_decorators():
+    """Decorators above `script` are not part of the source that is compiled."""
+
+    def decorate(function):
+        function.mark = 1
+        return function
+
+    @ts.jit.script
+    @decorate
+    def f(x: int) -> int:
+        """Text."""
+        return x
+
+    assert f(5) == 5
+
+
+def test_is_scripting():
+    def f() -> int:
+        if ts.jit.is_scripting():
+            return 1
+        return undefined_here()
+
+    assert not ts.jit.is_scripting()
+    assert ts.jit.script(f)() == 1
+
+
+def test_annotate_and_optional():
+    def f(flag: bool) -> Optional[List[int]]:
+        xs = ts.jit.annotate(Optional[List[int]], None)
+        if flag:
+            xs = [1]
+        return xs
+
+    scripted = ts.jit.script(f)
+    assert scripted(True) == [1] and scripted(False) is None
+
+
+def test_multiple_results():
+    def f(x: int) -> Tuple[int, List[str]]:
+        return x, [str(x)]
+
+    assert ts.jit.script(f)(3) == (3, ["3"])
+
+
+def test_threads():
+    """One function runs in several threads at once."""
+
+    @ts.jit.script
+    def f(n: int) -> int:
+        total = 0
+        for i in range(n):
+            total += i
+        return total
+
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(f(10_000))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [49995000] * 4
+
+
+def test_limits():
+    """Fuel, time and depth end a program with an error that says which limit it was."""
+    unit = ts.jit.CompilationUnit("""
+def forever() -> int:
+    i = 0
+    while i >= 0:
+        i = (i + 1) % 1000
+    return i
+
+def deep(n: int) -> int:
+    return 0 if n == 0 else 1 + deep(n - 1)
+""")
+    with ts.limits(fuel=10_000), pytest.raises(ts.errors.FuelExceeded, match="fuel"):
+        unit.forever()
+    with ts.limits(seconds=0.05), pytest.raises(ts.errors.TimeExceeded, match="seconds"):
+        unit.forever()
+    with ts.limits(depth=50), pytest.raises(ts.errors.StackExceeded):
+        unit.deep(100)
+    assert unit.deep(100) == 100
+    with pytest.raises(ts.errors.StackExceeded):
+        unit.deep(100_000_000)
+    with pytest.raises(ValueError):
+        ts.limits(fuel=-1)
+
+
+def run_python(code, **environment):
+    import os
+
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}
+    )
+
+
+def test_switched_off(tmp_path):
+    """TS_JIT=0 gives the function itself."""
+    (tmp_path / "m.py").write_text("import ts\n@ts.jit.script\ndef f(x: int) -> int:\n    return x\n")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import m; print(type(m.f).__name__, m.f(2))"
+    for name in ("TS_JIT", "PYTORCH_JIT"):
+        assert run_python(code, **{name: "0"}).stdout.split() == ["function", "2"]
+    assert run_python(code).stdout.split() == ["ScriptFunction", "2"]
+
+
+def test_logging():
+    """A pass that TS_JIT_LOG_LEVEL names dumps the graph."""
+    code = "import ts; ts.jit.CompilationUnit('def f(x: int) -> int:\\n    return x + 1 + 1\\n').f(1)"
+    result = run_python(code, TS_JIT_LOG_LEVEL="dce")
+    assert "[DUMP dce]" in result.stderr
+    assert "graph(%x" in result.stderr
+    assert run_python(code).stderr == ""
+
+
+@pytest.mark.parametrize("what", [3, "text", [1]])
+def test_not_a_function(what):
+    with pytest.raises(TypeError):
+        ts.jit.script(what)

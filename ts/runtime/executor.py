@@ -1,0 +1,31 @@
+"""From a function's graph to the code that runs: copy, optimise, lower.
+
+In: a `ScriptFunction`.  Out: its `Code`, once, when it is first called.
+
+    graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
+
+The function's own graph stays as the frontend left it: that is what `f.graph` shows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ts.bytecode.lower import lower
+from ts.ir.graph import Graph
+from ts.passes.pipelines import OPTIMIZE, run_pipeline
+
+if TYPE_CHECKING:
+    from ts.runtime.function import ScriptFunction
+
+
+def optimized(graph: Graph) -> Graph:
+    """An optimised copy."""
+    graph = graph.copy()
+    run_pipeline(graph, OPTIMIZE)
+    return graph
+
+
+def prepare(function: ScriptFunction) -> Any:
+    """The code of a function."""
+    return lower(optimized(function.graph), function.name)

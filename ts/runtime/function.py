@@ -1,0 +1,211 @@
+"""Scripted functions: what `ts.jit.script` returns.
+
+In: a Python function, or definitions from a string.  Out: `ScriptFunction`, which is called like the Python
+function and shows every stage of its compilation:
+
+    f.graph, f.inlined_graph       after the frontend; with calls inlined
+    f.code                         the graph as source
+    f.schema                       name, parameters, results
+    f.bytecode                     the disassembly of what runs
+
+A function is compiled to a graph on demand, once, also by the functions that call it, and to bytecode when
+it is first called.  While it is being compiled, others (and itself) may call it already if its return type
+is annotated.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ts._core.interp import Function
+from ts.bytecode.typespec import type_spec
+from ts.errors import CompilationError
+from ts.frontend import compile, parse
+from ts.frontend.parse import ParsedFunction
+from ts.ir.graph import Graph
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.types import TupleType
+
+_scripted: WeakKeyDictionary[Callable[..., Any], ScriptFunction] = WeakKeyDictionary()
+_session: list[Callable[..., Any]] | None = None  # Python functions that the compilation under way has added
+
+
+class ScriptFunction(Function):
+    """A compiled function."""
+
+    def __init__(self, name: str, qualified_name: str = "", parsed: ParsedFunction | None = None) -> None:
+        super().__init__(name, (), name)
+        self.qualified_name = qualified_name or f"__torch__.{name}"
+        self.__name__ = self.__qualname__ = name
+        self.__doc__: str | None = None
+        self._parsed = parsed  # what is still to be compiled
+        self._graph: Graph | None = None
+        self._schema: FunctionSchema | None = None
+        if parsed is not None and parsed.function is not None:
+            self.__doc__ = parsed.function.__doc__
+            self.__module__ = parsed.function.__module__
+
+    # ---- stages --------------------------------------------------------------------------------------
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as the frontend left it."""
+        self.ensure_compiled()
+        if self._graph is None:
+            raise CompilationError(f"function '{self.name}' is being compiled")
+        return self._graph
+
+    @property
+    def schema(self) -> FunctionSchema:
+        """Name, parameters and results; the declared ones while the function is being compiled."""
+        self.ensure_compiled()
+        if self._schema is None:
+            raise CompilationError(
+                f"function '{self.name}' is called recursively. Recursive calls need an annotated return type"
+            )
+        return self._schema
+
+    @property
+    def inlined_graph(self) -> Graph:
+        """A copy of the graph with the calls of other functions inlined."""
+        from ts.passes.inline import inline
+
+        graph = self.graph.copy()
+        inline(graph)
+        return graph
+
+    def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph that runs for these arguments: inlined and optimised."""
+        from ts.runtime.executor import optimized
+
+        return optimized(self.graph)
+
+    @property
+    def code(self) -> str:
+        """The graph as source text."""
+        from ts.ir.python_print import to_source
+
+        return to_source(self.graph, self.name)
+
+    @property
+    def bytecode(self) -> str:
+        """The disassembly of what runs, with source lines."""
+        from ts.bytecode.disasm import disassemble
+        from ts.runtime.executor import prepare
+
+        return disassemble(prepare(self))
+
+    # ---- compilation ---------------------------------------------------------------------------------
+
+    def ensure_compiled(self) -> None:
+        """Compile the graph now, if that has not begun yet."""
+        parsed, self._parsed = self._parsed, None
+        if parsed is None:
+            return
+        try:
+            self._schema = compile.declare(parsed)
+            compiled = compile.compile_function(parsed, compile_function)
+        except BaseException:
+            self._parsed, self._schema = parsed, None
+            raise
+        self.finish(compiled.graph, compiled.schema)
+
+    def finish(self, graph: Graph, schema: FunctionSchema) -> None:
+        """Give the function its graph and its signature."""
+        self._graph, self._schema = graph, schema
+        arguments = [
+            (a.name, type_spec(a.type), a.default) if a.has_default else (a.name, type_spec(a.type))
+            for a in schema.arguments
+        ]
+        super().__init__(self.name, arguments, str(schema))
+
+    def _prepare(self) -> Any:
+        """The code for the interpreter, asked for by the first call."""
+        from ts.runtime.executor import prepare
+
+        return prepare(self)
+
+    def __repr__(self) -> str:
+        return f"<ScriptFunction {self.qualified_name}>"
+
+
+# ---- functions of Python -----------------------------------------------------------------------------
+
+
+def compile_function(function: Callable[..., Any]) -> ScriptFunction:
+    """The scripted form of a Python function, compiled now if it was not before.
+
+    A function that calls others that cannot be compiled is no half-made member of the cache: what the
+    failed attempt added goes with it.
+    """
+    global _session
+    function = inspect.unwrap(function)
+    found = _scripted.get(function)
+    if found is not None:
+        return found
+    outermost = _session is None
+    if outermost:
+        _session = []
+    assert _session is not None
+    try:
+        script = ScriptFunction(function.__name__, _qualified_name(function), parse.function_def(function))
+        _scripted[function] = script
+        _session.append(function)
+        script.ensure_compiled()
+    except BaseException:
+        if outermost:
+            for added in _session:
+                _scripted.pop(added, None)
+        raise
+    finally:
+        if outermost:
+            _session = None
+    return script
+
+
+def _qualified_name(function: Callable[..., Any]) -> str:
+    """`__torch__.package.module.name`; what `__main__` defines stands at the top."""
+    module = function.__module__ or "__main__"
+    prefix = "" if module == "__main__" else f"{module}."
+    return f"__torch__.{prefix}{function.__name__}".replace("<", "_").replace(">", "_")
+
+
+# ---- functions of strings and graphs -----------------------------------------------------------------
+
+
+def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, ScriptFunction]:
+    """Functions by name, to be compiled when they are first looked at."""
+    return {
+        parsed.name: ScriptFunction(parsed.name, f"__torch__.{parsed.name}", parsed) for parsed in definitions
+    }
+
+
+def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
+    """A function that runs a graph; its parameters are the graph's inputs."""
+    graph = graph.copy()
+    arguments = tuple(
+        Argument(value.debug_name() if value.has_debug_name() else f"argument_{i}", value.type())
+        for i, value in enumerate(graph.inputs())
+    )
+    outputs = [value.type() for value in graph.outputs()]
+    if len(outputs) != 1:
+        values = graph.outputs()
+        node = graph.return_node()
+        with graph.inserting_before(node):
+            result = graph.insert_node(graph.create("prim::TupleConstruct", values)).output()
+        result.set_type(TupleType(outputs))
+        for i in reversed(range(len(outputs))):
+            graph.block().erase_output(i)
+        graph.register_output(result)
+        outputs = [result.type()]
+    script = ScriptFunction(name)
+    script.finish(graph, FunctionSchema(name, "", arguments, (Argument("", outputs[0]),)))
+    return script
+
+
+def interpret_graph(graph: Graph, inputs: Mapping[str, Any] | Iterable[Any]) -> Any:
+    """Run a graph once."""
+    return create_function_from_graph("graph", graph)(*inputs)
