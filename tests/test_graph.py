@@ -59,7 +59,7 @@ def test_names():
     a, b, c = (graph.add_input() for _ in range(3))
     for value in (a, b, c):
         value.set_debug_name("x")
-    assert [v.debug_name() for v in (a, b, c)] == ["x.1", "x.2", "x"]
+    assert [v.debug_name() for v in (a, b, c)] == ["x.1", "x.3", "x"]
     with pytest.raises(InternalError, match="numbers"):
         a.set_debug_name("3")
 

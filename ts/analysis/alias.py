@@ -1,11 +1,12 @@
 """Which values may share memory, and which nodes write to it.
 
-In: a graph. Out: an `AliasDb`, right until the graph changes, that answers whether two values may alias, whether a value
-is written to anywhere, and whether a node may move past another.
+In: a graph. Out: an `AliasDb`, right until the graph changes, that answers whether two values may alias,
+whether a value is written to anywhere, and whether a node may move past another.
 
-Memory is modelled by *locations*. Each operator that returns something new makes a fresh location; what comes from
-outside (graph inputs, results of calls) lies in the *wildcard* location of its type, since of two such values nobody
-knows whether they are one. A value points to a set of locations; a container's location in turn contains locations:
+Memory is modelled by *locations*. Each operator that returns something new makes a fresh location; what
+comes from outside (graph inputs, results of calls) lies in the *wildcard* location of its type, since of
+two such values nobody knows whether they are one. A value points to a set of locations; a container's
+location in turn contains locations:
 
     graph(%a : Tensor, %b : Tensor):           points to         contains
       %c : Tensor = aten::add(%a, %b, %1)      {c}
@@ -14,10 +15,10 @@ knows whether they are one. A value points to a set of locations; a container's 
       %e : Tensor = aten::select(%l, %0)       {c}                              what the list contains
       %a and %b                                {any Tensor}                     may alias each other, not %c
 
-The sets are the bits of Python integers. The analysis does not look at the order of nodes: it collects what may
-ever hold, repeating until nothing is added, as loops and containers feed values back. All of it follows from the
-alias marks of the schemas: `(a)` shares, `(a!)` writes, `(*)` may be anything that was reachable from outside or
-from the arguments, `(a -> *)` is stored into a container.
+The sets are the bits of Python integers. The analysis does not look at the order of nodes: it collects what
+may ever hold, repeating until nothing is added, as loops and containers feed values back. All of it follows
+from the alias marks of the schemas: `(a)` shares, `(a!)` writes, `(*)` may be anything that was reachable
+from outside or from the arguments, `(a -> *)` is stored into a container.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ class AliasDb:
         for written in self._writes.values():
             self._written |= written
 
-    # -- questions -----------------------------------------------------------------------------------------------
+    # -- questions -------------------------------------------------------------------------------------
 
     def may_alias(self, first: Value, second: Value) -> bool:
         """Whether the two values may be, or be views of, the same memory."""
@@ -165,18 +166,19 @@ class AliasDb:
             return False
         return not (any(map(self.escapes, first)) and any(map(self.escapes, second)))
 
-    # -- moving nodes --------------------------------------------------------------------------------------------
+    # -- moving nodes ----------------------------------------------------------------------------------
 
     def move_after_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` to just after `target`, with the nodes between that depend on it, where that changes nothing."""
+        """Move `node` to just after `target`, dependents along, where that changes nothing."""
         return self._move(node, target, after=True)
 
     def move_before_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` to just before `target`, with the nodes between that it depends on, where that changes nothing."""
+        """Move `node` to just before `target`, its sources along, where that changes nothing."""
         return self._move(node, target, after=False)
 
     def _move(self, node: Node, target: Node, after: bool) -> bool:
-        """What depends on `node` on the way moves along; or past the target alone, where `node` stays on its side.
+        """What depends on `node` on the way moves along; or past the target alone, where `node` stays on
+        its side.
 
         node             dependents             node            node
         target    =>     target      or         dependents =>   target
@@ -249,7 +251,7 @@ class AliasDb:
                 read |= self._all_reads(inner)
         return read
 
-    # -- locations -----------------------------------------------------------------------------------------------
+    # -- locations -------------------------------------------------------------------------------------
 
     def _is_mutable(self, value: Value) -> bool:
         type = value.type()
@@ -338,7 +340,7 @@ class AliasDb:
             self._outside |= locations
             self._changed = True
 
-    # -- nodes ---------------------------------------------------------------------------------------------------
+    # -- nodes -----------------------------------------------------------------------------------------
 
     def _visit_block(self, block: Block) -> None:
         points = self._points

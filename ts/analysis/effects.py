@@ -1,8 +1,9 @@
 """What executing a node does besides computing its outputs.
 
-`has_side_effects(node)` is about the outside world (printing, raising, calling): such a node is never removed, moved
-or run at compile time. Writing to tensors and containers is not among them: `ts.analysis.alias` knows which
-values a write can reach. `is_nondeterministic(node)` holds for what gives another result each time.
+`has_side_effects(node)` is about the outside world (printing, raising, calling): such a node is never
+removed, moved or run at compile time. Writing to tensors and containers is not among them:
+`ts.analysis.alias` knows which values a write can reach. `is_nondeterministic(node)` holds for what gives
+another result each time.
 """
 
 from __future__ import annotations

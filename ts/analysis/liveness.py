@@ -1,12 +1,14 @@
 """Where values are read for the last time: the register allocator's question.
 
-In: a graph. Out: a `Liveness` that answers, for each block on its own, after which of its nodes a value is dead.
-A read inside the blocks of a node counts as a read by that node, so what a loop body reads from outside lives until
-the loop is over. Block inputs (a loop's carried values, the graph's parameters) are defined by their block.
+In: a graph. Out: a `Liveness` that answers, for each block on its own, after which of its nodes a value is
+dead. A read inside the blocks of a node counts as a read by that node, so what a loop body reads from
+outside lives until the loop is over. Block inputs (a loop's carried values, the graph's parameters) are
+defined by their block.
 
     graph(%a : int):                         dying
       %b : int = aten::add(%a, %a)           %a
-      %c : int = prim::If(%p)                %b      (read in a branch only, so %b is an outer value of that branch)
+      %c : int = prim::If(%p)                %b      (read in a branch only, so %b is an outer value of that
+      branch)
         block0():
           %d : int = aten::neg(%b)           -       (%b belongs to the block outside)
           -> (%d)                            -       (outputs do not die in their block: they become %c)
@@ -33,7 +35,8 @@ class Liveness:
     def last_use(self, value: Value) -> Node | None:
         """The last node of the value's own block that reads it, itself or in its blocks.
 
-        It is the block's return node for a value that is an output of its block, None for one that nobody reads.
+        It is the block's return node for a value that is an output of its block, None for one that nobody
+        reads.
         """
         return self._last_use.get(value)
 

@@ -152,7 +152,8 @@ class Block:
         for node in source.nodes():
             copy = self._graph.create_clone(node, lookup)
             self.append_node(copy)
-            local.update(zip(node._outputs, copy._outputs, strict=True))
+            for old, new in zip(node._outputs, copy._outputs, strict=True):
+                local[old] = new.copy_metadata(old)  # a second time: the numbers of names follow PyTorch
         for value in source.outputs():
             self.register_output(lookup(value))
 

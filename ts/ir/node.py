@@ -138,7 +138,8 @@ class Value:
             else:
                 base, number = name, 1
             suffixes = self._node._graph._name_suffixes
-            number = max(number, suffixes.get(base, 0))
+            if base in suffixes:
+                number = max(number, suffixes[base] + 1)  # skips one number each time, as PyTorch does
             while f"{base}.{number}" in names:
                 number += 1
             suffixes[base] = number + 1

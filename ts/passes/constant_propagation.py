@@ -11,9 +11,9 @@
         -> (%x)
 
 An operator runs if it is deterministic, has no effect outside, and nothing writes to its inputs or results;
-if it fails, it stays, and fails at run time. An if with a constant condition becomes the branch taken, a loop that
-runs no iteration becomes its initial values; outputs of ifs that are the same on both sides, and values
-that a loop carries unchanged, are replaced.
+if it fails, it stays, and fails at run time. An if with a constant condition becomes the branch taken, a
+loop that runs no iteration becomes its initial values; outputs of ifs that are the same on both sides, and
+values that a loop carries unchanged, are replaced.
 
 `constant_propagation_immutable_types` folds values of immutable types only, so it needs no alias analysis
 and a second run changes nothing; the frontend uses it. `constant_propagation` folds lists and tensors as
@@ -95,8 +95,7 @@ class _Propagator:
             ):
                 self._fold(node)
 
-    # -- operators
-    # -----------------------------------------------------------------------------------------------
+    # -- operators -------------------------------------------------------------------------------------
 
     def _may_fold(self, node: Node) -> bool:
         if node.kind() in _NEVER_FOLDED or not node.outputs():
@@ -120,19 +119,18 @@ class _Propagator:
             if constant is None:
                 continue  # a kind of value that has no place in a graph
             constant.set_type(output.type())
-            update("constant_propagation", lambda o=output, r=result: f"Folding %{o.debug_name()} to {r!r}")
+            update("constant_propagation", "Folding %{} to {}", output.debug_name(), result)
             output.replace_all_uses_with(constant)
             self.changed = True
 
-    # -- ifs
-    # -----------------------------------------------------------------------------------------------------
+    # -- ifs -------------------------------------------------------------------------------------------
 
     def _visit_if(self, node: Node) -> None:
         condition = constant_value(node.input())
         if condition is not NOT_CONSTANT and optimization_allowed("constant_propagation"):
             taken = node.blocks()[0 if condition else 1]
             self.visit_block(taken)
-            update("constant_propagation", lambda: f"Folding if on constant {condition}")
+            update("constant_propagation", "Folding if on constant {}", condition)
             inline_block_before(taken, node)
             for output, value in zip(node.outputs(), taken.outputs(), strict=True):
                 output.replace_all_uses_with(value)
@@ -167,8 +165,7 @@ class _Propagator:
         with self._graph.inserting_before(node):
             return self._graph.insert_constant(constant_value(on_true), type=on_true.type())
 
-    # -- loops
-    # ---------------------------------------------------------------------------------------------------
+    # -- loops -----------------------------------------------------------------------------------------
 
     def _visit_loop(self, node: Node) -> None:
         trips, condition = (constant_value(value) for value in node.inputs()[:LOOP_INPUTS])

@@ -44,7 +44,7 @@ def named(name: str) -> bool:
     (`_1`)."""
     if not name or name[0] == "$":
         return False
-    return name[0] != "_" or not name[1:].isdigit() and len(name) > 1
+    return name[0] != "_" or (not name[1:].isdigit() and len(name) > 1)
 
 
 def inserting_at_start(graph: Graph) -> AbstractContextManager[Any]:

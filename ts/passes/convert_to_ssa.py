@@ -1,8 +1,8 @@
 """Environment loads and stores, `break` and `continue` to SSA form.
 
-In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` and read by `prim::Load[name="x"]()`,
-a loop carries nothing, its condition sits in a second block, and control leaves by `prim::BreakStmt`,
-`prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has one definition and
+In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` and read by
+`prim::Load[name="x"]()`, a loop carries nothing, its condition sits in a second block, and control leaves by
+`prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has one definition and
 blocks have outputs. Five steps, each complete before the next:
 
 1. `_CarryVariables` gives ifs and loops outputs for the variables that they assign, as loads and stores;

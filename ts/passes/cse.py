@@ -50,7 +50,7 @@ class _Eliminator:
                 if self._may_share(node):
                     seen.setdefault(key, []).append(node)
             elif self._may_share(node) and optimization_allowed("cse"):
-                update("cse", lambda node=node: f"Replacing {node}")
+                update("cse", "Replacing {}", node)
                 node.replace_all_uses_with(existing)
                 node.destroy()
                 changed = True

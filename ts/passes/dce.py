@@ -42,8 +42,7 @@ class _Eliminator:
         self._sweep(self._graph.block())
         return self._changed
 
-    # -- mark
-    # ----------------------------------------------------------------------------------------------------
+    # -- mark ------------------------------------------------------------------------------------------
 
     def _mark_effects(self, block: Block, writers: list[Node]) -> None:
         for node in block.nodes():
@@ -123,8 +122,7 @@ class _Eliminator:
         if owner is not None and owner.kind() == "prim::Loop" and value.offset() >= BODY_INPUTS:
             self._need(block.outputs()[value.offset() - BODY_INPUTS + 1])
 
-    # -- sweep
-    # ---------------------------------------------------------------------------------------------------
+    # -- sweep -----------------------------------------------------------------------------------------
 
     def _sweep(self, block: Block) -> None:
         """Last node first: a node's uses are gone when its turn comes."""
@@ -132,7 +130,7 @@ class _Eliminator:
             if node not in self._needed:
                 if not optimization_allowed("dce"):
                     continue
-                update("dce", lambda node=node: f"{node} will be removed")
+                update("dce", "{} will be removed", node)
                 node.destroy()
                 self._changed = True
                 continue

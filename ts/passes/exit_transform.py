@@ -71,7 +71,7 @@ class _ExitTransformer:
     def __init__(self, graph: Graph, kind: str) -> None:
         self._graph = graph
         self._kind = kind
-        self._uninitialized: dict[Type, Value] = {}
+        self._uninitialized: dict[int, Value] = {}  # by type object, as PyTorch's graphs have it
         self._target: Block | None = None  # the block that an exit of this kind leaves
         with inserting_at_start(graph):
             self._true = graph.insert_constant(True)
@@ -229,11 +229,11 @@ class _ExitTransformer:
         return [self._uninitialized_value(value.type()) for value in values]
 
     def _uninitialized_value(self, type: Type) -> Value:
-        value = self._uninitialized.get(type)
+        value = self._uninitialized.get(id(type))
         if value is None:
             node = self._graph.create("prim::Uninitialized", (), 1)
             self._graph.prepend_node(node)
-            value = self._uninitialized[type] = node.output().set_type(type)
+            value = self._uninitialized[id(type)] = node.output().set_type(type)
         return value
 
 
@@ -272,8 +272,7 @@ def _last(values: Sequence[Value], count: int) -> Sequence[Value]:
     return values[len(values) - count :]
 
 
-# -- two ifs in a row, of which the first decides the second
-# -----------------------------------------------------------
+# -- two ifs in a row, of which the first decides the second -------------------------------------------
 
 
 def _merge_consecutive_ifs(block: Block) -> None:
@@ -309,8 +308,7 @@ def _merge_with_next(first: Node) -> bool:
     return True
 
 
-# -- with statements are blocks while exits are transformed
-# ------------------------------------------------------------
+# -- with statements are blocks while exits are transformed --------------------------------------------
 
 
 def _blocks_of_with(block: Block) -> None:

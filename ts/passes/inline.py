@@ -54,7 +54,7 @@ class _Inliner:
         if size > self._room or not optimization_allowed("inline"):
             return False
         self._room -= size
-        update("inline", lambda: f"Inlining {callee.name}")
+        update("inline", "Inlining {}", callee.name)
         results = _copy_body(body, call, (*call.callstack, (callee.name, call.range)))
         for output, result in zip(call.outputs(), results, strict=True):
             name = output.debug_name() if output.has_debug_name() else ""

@@ -10,15 +10,14 @@ change, `debug` a pass's reasoning. Lines go to the standard error stream:
     [DUMP dce] After dce:
     [DUMP dce] graph(%x : int): ...
 
-A message is given as a function, so that nothing is formatted while logging is off. The variables are read
-when this module is imported; `configure` sets the same from a program.
+A message is a template and its values, so that nothing is formatted while logging is off. The variables are
+read when this module is imported; `configure` sets the same from a program.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from typing import Final, TextIO
 
 DUMP: Final = 0
@@ -64,25 +63,25 @@ def enabled(name: str, level: int = UPDATE) -> bool:
     return bool(_levels) and _levels.get(name, -1) >= level
 
 
-def dump(name: str, message: Callable[[], str]) -> None:
+def dump(name: str, template: str, *values: object) -> None:
     """Log a whole graph."""
-    _log(name, DUMP, message)
+    _log(name, DUMP, template, values)
 
 
-def update(name: str, message: Callable[[], str]) -> None:
+def update(name: str, template: str, *values: object) -> None:
     """Log one change of the graph."""
-    _log(name, UPDATE, message)
+    _log(name, UPDATE, template, values)
 
 
-def debug(name: str, message: Callable[[], str]) -> None:
+def debug(name: str, template: str, *values: object) -> None:
     """Log why a pass does what it does."""
-    _log(name, DEBUG, message)
+    _log(name, DEBUG, template, values)
 
 
-def _log(name: str, level: int, message: Callable[[], str]) -> None:
+def _log(name: str, level: int, template: str, values: tuple[object, ...]) -> None:
     if enabled(name, level):
         stream = _stream or sys.stderr
-        for line in message().rstrip("\n").split("\n"):
+        for line in template.format(*values).rstrip("\n").split("\n"):
             print(f"[{_LABELS[level]} {name}] {line}", file=stream)
 
 

@@ -62,7 +62,7 @@ def _hoist(loop: Node) -> bool:
     changed = False
     for node in body.nodes():
         if _is_total(node) and inside.isdisjoint(node.inputs()) and optimization_allowed("loop_invariants"):
-            update("loop_invariants", lambda node=node: f"Moving {node}")
+            update("loop_invariants", "Moving {}", node)
             node.move_before(loop)
             changed = True
         else:

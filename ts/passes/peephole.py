@@ -1,4 +1,5 @@
-"""Peephole optimisations: nodes whose result is known, or has a simpler spelling, from the nodes next to them.
+"""Peephole optimisations: nodes whose result is known, or has a simpler spelling, from the nodes next to
+them.
 
     %b : int = aten::mul(%a, %one)                      =>    %a
     %c : bool = aten::__isnot__(%a, %none)              =>    true, as an int is never None
@@ -49,7 +50,7 @@ class _Rewriter:
                 continue
             replacement = rule(self, node)
             if replacement is not None and optimization_allowed("peephole"):
-                update("peephole", lambda node=node: f"Replacing {node}")
+                update("peephole", "Replacing {}", node)
                 node.output().replace_all_uses_with(replacement)
                 changed = True
         return changed
@@ -72,7 +73,7 @@ class _Rewriter:
         return self._aliases.has_writers(value)
 
 
-# -- rules ---------------------------------------------------------------------------------------------------------------
+# -- rules ---------------------------------------------------------------------------------------------
 
 
 def _kind(value: Value) -> str:
@@ -225,7 +226,8 @@ def _get_item(rewriter: _Rewriter, node: Node) -> Value | None:
     items = construct.inputs()
     if position is NOT_CONSTANT or not -len(items) <= position < len(items) or rewriter.is_written(value):
         return None
-    return items[position]
+    item: Value = items[position]
+    return item
 
 
 def _derive_index(rewriter: _Rewriter, node: Node) -> Value | None:

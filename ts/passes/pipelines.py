@@ -1,8 +1,9 @@
 """The passes in their order, and what runs them.
 
-`FRONTEND` follows the emitter: SSA, and the cleaning that PyTorch does at the end of compilation, so that `fn.graph`
-has PyTorch's text. `OPTIMIZE` follows on a copy, on the way to bytecode. Each pass is `run(graph) -> bool` (did it
-change the graph?) from a file of its own; to add one is to write the file and its line here.
+`FRONTEND` follows the emitter: SSA, and the cleaning that PyTorch does at the end of compilation, so that
+`fn.graph` has PyTorch's text. `OPTIMIZE` follows on a copy, on the way to bytecode. Each pass is
+`run(graph) -> bool` (did it change the graph?) from a file of its own; to add one is to write the file and
+its line here.
 
     run_pipeline(graph, FRONTEND)
 
@@ -83,7 +84,7 @@ def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
         raise
     except Exception as error:
         raise InternalError(f"{type(error).__name__}: {error}", name, str(graph)) from error
-    log.dump(name, lambda: f"After {run.__name__}:\n{graph}")
+    log.dump(name, "After {}:\n{}", run.__name__, graph)
     return changed
 
 
