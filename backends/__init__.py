@@ -14,9 +14,9 @@ from __future__ import annotations
 import importlib
 from importlib.metadata import entry_points
 
-from ts.backends.base import Backend
-
 from ts import devices
+
+from .base import Backend
 
 BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
 _loaded: dict[str, Backend] = {}

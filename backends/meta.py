@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
-from ts.backends.base import Backend, Kernel
+
+from .base import Backend, Kernel
 
 Shape = tuple[int, ...]
 
@@ -103,7 +104,7 @@ class MetaArray:
         if any(isinstance(item, MetaArray) and item.dtype.kind == "b" for item in items):
             self._no_elements()
         if any(isinstance(item, (MetaArray, np.ndarray, list)) for item in items):
-            # Index arrays stand in by the size of the dimension they index: zeros of their shape are in range.
+            # Zeros of an index array's shape stand in for it: they are in range of every dimension.
             zeros = tuple(
                 np.broadcast_to(np.intp(0), item.shape) if isinstance(item, MetaArray) else item
                 for item in items
@@ -173,7 +174,7 @@ class MetaArray:
     def view(self, dtype: Any = None) -> MetaArray:
         if dtype is None or np.dtype(dtype) == self.dtype:
             return MetaArray(self.shape, self.dtype, self.strides, self.offset)
-        return self._view(lambda a: a.view(dtype)) if False else MetaArray(self.shape, dtype)
+        return MetaArray(self.shape, dtype)
 
     def ravel(self, order: str = "C") -> MetaArray:
         return self.reshape(-1)
@@ -202,7 +203,8 @@ def _operator(ufunc: np.ufunc, swapped: bool = False) -> Callable[[MetaArray, An
 
 
 for _name, _ufunc in {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
     "mod": np.remainder, "pow": np.power, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
     "lshift": np.left_shift, "rshift": np.right_shift,
 }.items():  # fmt: skip

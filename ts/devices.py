@@ -29,26 +29,30 @@ class device:
     """`device("cuda:1")`, `device("cuda", 1)`, `device(0)` (an accelerator's number), `device(other)`."""
 
     __slots__ = ("index", "type")
+
     def __init__(self, type: str | int | device, index: int | None = None) -> None:
+        name: str
         if isinstance(type, device):
-            type, index = type.type, type.index
+            name, index = type.type, type.index
         elif isinstance(type, int):
-            type, index = "cuda", type
+            name, index = "cuda", type
         elif not isinstance(type, str):
             raise TypeError(
                 f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}"
             )
         elif index is None:
-            type, index = _parse(type)
+            name, index = _parse(type)
         elif ":" in type:
             raise RuntimeError(
                 f"type (string) must not include an index because index was passed explicitly: {type}"
             )
-        _check_type(type, type)
+        else:
+            name = type
+        _check_type(name, name)
         if index is not None and index < 0:
             raise RuntimeError(f"Device index must not be negative, got {index}")
-        self.type: Final = type
-        self.index: Final = index
+        self.type: str = name
+        self.index: int | None = index
 
     def __repr__(self) -> str:
         number = "" if self.index is None else f", index={self.index}"
@@ -68,6 +72,8 @@ class device:
 
 
 def _parse(text: str) -> tuple[str, int | None]:
+    if not text:
+        raise RuntimeError("Device string must not be empty")
     match = _SPELLING.match(text)
     if match is None:
         raise RuntimeError(f"Invalid device string: '{text}'")

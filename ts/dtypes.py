@@ -122,8 +122,9 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     if found is None:
         name = np.dtype(numpy_dtype).type.__name__
         raise TypeError(
-            f"can't convert np.ndarray of type numpy.{name}. The only supported types are: float64, float32, "
-            "float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
+            f"can't convert np.ndarray of type numpy.{name}. The only supported types are: float64, "
+            "float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "
+            "uint8, and bool."
         )
     return found
 
@@ -191,10 +192,8 @@ class finfo:
         self.resolution = float(info.resolution)
 
     def __repr__(self) -> str:
-        values = ", ".join(
-            f"{k}={getattr(self, k):g}"
-            for k in ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
-        )
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        values = ", ".join(f"{name}={getattr(self, name):g}" for name in names)
         return f"finfo({values}, dtype={self.dtype})"
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from ts.backends.base import Backend
+
+from ..base import Backend
 
 
 class CpuBackend(Backend):

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from ts.backends.base import Array, Backend
+
+from ..base import Array, Backend
 
 INSTALL = "pip install 'torchscript-ts[cuda]'"
 

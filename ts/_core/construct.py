@@ -110,7 +110,7 @@ def sequence_shape(data: Any) -> tuple[int, ...]:
         shape.append(len(data))
         if len(shape) > MAX_DIMENSIONS or isinstance(data, str):
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
-        if not data:
+        if len(data) == 0:
             break
         data = data[0]
     return tuple(shape)
@@ -203,7 +203,7 @@ def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
 
 
 def legacy(args: tuple[Any, ...], device: Any = None) -> Tensor:
-    """`Tensor(2, 3)` is uninitialised with that shape, `Tensor([1, 2])` holds the values as default floats."""
+    """`Tensor(2, 3)` has that shape and no set values, `Tensor([1, 2])` those values as default floats."""
     wanted = dtypes.get_default_dtype()
     if len(args) == 1 and not isinstance(args[0], int):
         if isinstance(args[0], Tensor):
@@ -269,9 +269,9 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     names = ("non_blocking", "copy", "memory_format")
     options = dict(zip(names, rest, strict=False)) | kwargs
     if len(rest) > 2 or not options.keys() <= set(names):
+        got = ", ".join([type(a).__name__ for a in args] + list(kwargs))
         raise TypeError(
-            f"to() received an invalid combination of arguments - got ({', '.join(type(a).__name__ for a in args)}"
-            f"{', ' if args and kwargs else ''}{', '.join(kwargs)}), but expected one of:\n"
+            f"to() received an invalid combination of arguments - got ({got}), but expected one of:\n"
             " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, "
             "bool copy = False, *, torch.memory_format memory_format = None)\n"
             " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
@@ -318,8 +318,9 @@ def check_broadcast(target: Sequence[int], shape: Sequence[int]) -> None:
     for i, length in enumerate(shape):
         if length not in (1, target[lead + i]):
             raise RuntimeError(
-                f"The expanded size of the tensor ({target[lead + i]}) must match the existing size ({length}) at "
-                f"non-singleton dimension {lead + i}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
+                f"The expanded size of the tensor ({target[lead + i]}) must match the existing size "
+                f"({length}) at non-singleton dimension {lead + i}.  Target sizes: {list(target)}.  "
+                f"Tensor sizes: {list(shape)}"
             )
 
 

@@ -54,8 +54,8 @@ def put(x: Tensor, index: Any, value: Any) -> None:
     except ValueError:
         shape = list(view[_key(arrays)].shape)
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(source.shape)} cannot be broadcast to indexing result "
-            f"of shape {shape}"
+            f"shape mismatch: value tensor of shape {list(source.shape)} cannot be broadcast to indexing "
+            f"result of shape {shape}"
         ) from None
 
 
@@ -96,8 +96,8 @@ def _resolve(x: Tensor, index: Any) -> tuple[Any, list[Any]]:
     if wanted > len(shape):
         if not shape and any(type(i) is int for i in items):
             raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                "convert a 0-dim tensor to a number"
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+                "to convert a 0-dim tensor to a number"
             )
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     key: list[Any] = []
