@@ -55,6 +55,8 @@ def shape(a : Tensor) -> List[int]:
   return a.size()
 """
 _CONTAINS = """
+
+
 def __contains__(self: str, key: str) -> bool:
     return self.find(key, 0, len(self)) != -1
 """

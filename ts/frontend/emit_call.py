@@ -209,7 +209,7 @@ def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -
         dim, elem = dim + 1, elem.elem
     if elem not in _TOLIST_TYPES:
         raise CompilationError(
-            f"{elem.annotation_str} is not one of the supported element types for tolist: int, float, complex, bool",
+            f"{elem.annotation_str} is not one of the element types of tolist: int, float, complex, bool",
             em.range(node),
         )
     assert form.self_value is not None

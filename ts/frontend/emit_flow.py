@@ -47,8 +47,7 @@ _MAX_TRIP_COUNT = sys.maxsize
 
 @dataclass
 class Condition:
-    """A boolean value, what it tells about variables where it is true and where it is false, and whether it is
-    known at compile time."""
+    """A boolean value, what it tells about variables, and whether it is known at compile time."""
 
     value: Value
     if_true: list[Refinement] = field(default_factory=list)
@@ -474,9 +473,6 @@ def emit_assert(em: Emitter, node: ast.Assert) -> None:
         emit_stmt.raise_exception(em, failure, range)
 
     branch(em, range, cond, lambda: None, fail)
-    # Where the condition does not hold the program has stopped: what it tells holds from here on.
-    if cond.static is None:
-        refine(em, range, cond.if_true)
 
 
 # ---- loops -----------------------------------------------------------------------------------------

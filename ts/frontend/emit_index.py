@@ -105,7 +105,7 @@ def index_list(em: Emitter, indices: Sequence[Value]) -> Value:
 def int_and_slice_indexing(
     em: Emitter, range: SourceRange, value: Value, indices: Sequence[ast.expr]
 ) -> tuple[Value, list[Value]]:
-    """Apply ints, slices and None; give the result and the tensor indices by dimension, which remain to do."""
+    """Apply ints, slices and None; give the result and the tensor indices, which remain to do."""
     dims = [0] * len(indices)
     emitted: list[Value | None] = [None] * len(indices)
 
@@ -199,7 +199,8 @@ def _index_tuple(em: Emitter, range: SourceRange, value: Value, index: Value) ->
     if position is None:
         if not type.elems or not convertible_to_list(type, ListType(type.elems[0])):
             raise CompilationError(
-                "Cannot index into a tuple with a non-integer literal because we cannot resolve the output type",
+                "Cannot index into a tuple with a non-integer literal because "
+                "we cannot resolve the output type",
                 range,
             )
         return tuple_index(em.graph, value, index, type.elems[0])

@@ -15,7 +15,7 @@ from typing import Final
 from ts.errors import CompilationError, NotSupportedError
 from ts.frontend import emit_index
 from ts.frontend.emitter import Emitter, statement
-from ts.frontend.match import convert_to_type, emit_builtin_call
+from ts.frontend.match import convert_to_type, emit_builtin_call, emit_builtin_statement
 from ts.frontend.sugared import ExceptionClass, ExceptionInstance, SugaredValue
 from ts.ir.node import Value
 from ts.ir.source import SourceRange
@@ -90,7 +90,7 @@ def _assign_expression(em: Emitter, target: ast.expr, value: ast.expr, range: So
         case ast.Attribute():
             em.sugared(target.value)
             raise NotSupportedError(
-                f"Assignment to the attribute '{target.attr}' is not supported; tensors have in-place methods",
+                f"Assignment to attribute '{target.attr}' is not supported; tensors have in-place methods",
                 em.range(target),
             )
         case _:
@@ -239,7 +239,7 @@ def emit_delete(em: Emitter, node: ast.Delete) -> None:
                 container = em.sugared(target.value)
                 index = em.expr(target.slice)
                 value = container.as_value(em, em.range(target.value))
-                emit_builtin_call(em.range(node), em.graph, "aten::Delete", [value, index])
+                emit_builtin_statement(em.range(target), em.graph, "aten::Delete", [value, index])
             case ast.Name(id=name):
                 if not em.scope.remove(name):
                     raise CompilationError(f"undefined value {name}", em.range(target))
@@ -257,10 +257,7 @@ def emit_delete(em: Emitter, node: ast.Delete) -> None:
 def emit_return(em: Emitter, node: ast.Return) -> None:
     declared = em.declared_return
     range = em.range(node)
-    if node.value is None:
-        value = em.constant(None, range)
-    else:
-        value = em.expr(node.value, declared)
+    value = em.constant(None, range) if node.value is None else em.expr(node.value, declared)
     finish(em, value, range)
 
 
@@ -324,8 +321,8 @@ def emit_break(em: Emitter, node: ast.Break | ast.Continue) -> None:
         raise CompilationError(f"SyntaxError: '{word}' outside loop", range)
     if em.loop == "unrolled":
         raise NotSupportedError(
-            f"Because we emit iteration over Modulelists or Tuples as unrolled loops, we do not support {word} "
-            "inside the body of these loops",
+            "Because we emit iteration over Modulelists or Tuples as unrolled loops, "
+            f"we do not support {word} inside the body of these loops",
             range,
         )
     em.insert("prim::BreakStmt" if word == "break" else "prim::ContinueStmt", (), 0, range)

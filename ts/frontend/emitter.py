@@ -7,8 +7,9 @@ In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's 
     emitter.sugared(node)                 the same, for what may be no value (a module, a range, a function)
 
 The functions that emit each kind of node live in `emit_stmt`, `emit_flow`, `emit_expr`, `emit_index` and
-`emit_call`; they enter themselves in the tables below by class of syntax node.  The order in which they create values is part of
-the graph's text (values are numbered), so it is PyTorch's, also where another order would be more natural.
+`emit_call`; they enter themselves in the tables below by class of syntax node.
+The order in which they create values is part of the graph's text (values are numbered), so it is PyTorch's,
+also where another order would be more natural.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Calls to schemas: which overload takes these arguments, and with which conversions.
 
 In: schemas in the registry's order, arguments as values (or `Literal`, a Python constant that becomes a
-node only when a schema is tried, as PyTorch has it).  Out: the inputs of the node, in the schema's order, and its
-result types; or an error that lists the candidates.
+node only when a schema is tried, as PyTorch has it).  Out: the inputs of the node, in the schema's order,
+and its result types; or an error that lists the candidates.
 
     match_schemas([add.Tensor, add.Scalar, ...], graph, range, [%x, %1], {})
         add.Tensor: %1 is no Tensor; add.Scalar: matches, %x, %1 and a new constant for alpha
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from ts.errors import CompilationError, SchemaMatchError
 from ts.ir.graph import Graph
 from ts.ir.node import Node, Value
-from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.schema import Argument, FunctionSchema, parse_schema
 from ts.ir.source import SourceRange
 from ts.ir.types import (
     BOOL,
@@ -244,7 +244,8 @@ class _Matcher:
         expected = formal.type
         if type is expected:
             return value
-        if formal.size is not None and isinstance(expected, ListType) and type is expected.elem:
+        target = _unwrap_optional(expected)
+        if formal.size is not None and isinstance(target, ListType) and type is target.elem:
             value = construct_list(self.graph, type, [value] * formal.size)
             type = value.type()
         matched = match_type_variables(expected, type, self.variables)
@@ -340,6 +341,29 @@ def match_schemas(
     )
 
 
+# ---- operators of the language itself ---------------------------------------------------------------
+
+
+class LanguageOperator(NamedTuple):
+    """An operator that is built into the interpreter, so that no record describes it."""
+
+    schema: FunctionSchema
+
+
+_LANGUAGE_OPERATORS = {
+    schema.name: (LanguageOperator(schema),)
+    for schema in map(
+        parse_schema,
+        ("prim::RaiseException(str msg, str? cls=None) -> ()", "aten::is_scripting() -> bool"),
+    )
+}
+
+
+def candidates(name: str) -> Sequence[Any]:
+    """The operators of a name, in the order in which they are tried."""
+    return registry.lookup(name) or _LANGUAGE_OPERATORS.get(name, ())
+
+
 # ---- calls of operators ----------------------------------------------------------------------------
 
 
@@ -354,7 +378,7 @@ def emit_builtin_call(
     """Insert the operator `name` that takes the arguments; several results come as a tuple."""
     from ts.frontend.builtin_functions import builtin_functions
 
-    operators = registry.lookup(name)
+    operators = candidates(name)
     functions = builtin_functions(name)
     schemas = [operator.schema for operator in operators] + [function.schema for function in functions]
     if not schemas:
@@ -366,9 +390,15 @@ def emit_builtin_call(
     index, matched = match_schemas(schemas, graph, range, args, kwargs, self)
     if index >= len(operators):
         return graph.insert_graph(functions[index - len(operators)].graph, matched.inputs)[0]
-    node = insert_operator(graph, name, matched, range, operators[index])
-    outputs = node.outputs()
+    outputs = insert_operator(graph, name, matched, range, operators[index]).outputs()
     return outputs[0] if len(outputs) == 1 else construct_tuple(graph, list(outputs))
+
+
+def emit_builtin_statement(range: SourceRange, graph: Graph, name: str, args: Sequence[Actual]) -> None:
+    """Insert an operator that has no results."""
+    operators = candidates(name)
+    index, matched = match_schemas([operator.schema for operator in operators], graph, range, args)
+    insert_operator(graph, name, matched, range, operators[index])
 
 
 def insert_operator(
@@ -380,7 +410,8 @@ def insert_operator(
     graph.insert_node(node)
     for type in matched.returns:
         node.add_output(type=type)
-    node.set_operator(operator)
+    if not isinstance(operator, LanguageOperator):
+        node.set_operator(operator)
     return node
 
 
@@ -388,9 +419,9 @@ def has_method(name: str, type: Type) -> bool:
     """Whether some operator `name` takes a `type` as its `self`."""
     from ts.frontend.builtin_functions import builtin_functions
 
-    candidates = [operator.schema for operator in registry.lookup(name)]
-    candidates += [function.schema for function in builtin_functions(name)]
-    for schema in candidates:
+    schemas = [operator.schema for operator in registry.lookup(name)]
+    schemas += [function.schema for function in builtin_functions(name)]
+    for schema in schemas:
         formal = next((a.type for a in schema.arguments if a.name == "self"), None)
         if formal is None:
             continue

@@ -1,7 +1,7 @@
 """Names of one block while it is emitted.
 
-In: assignments and uses of names.  Out: `prim::Store` and `prim::Load` nodes for names that hold values, which
-the conversion to SSA removes; names that hold anything else (a module, a function) are known here only.
+In: assignments and uses of names.  Out: `prim::Store` and `prim::Load` nodes for names that hold values,
+which the conversion to SSA removes; names that hold anything else (a module, a function) are known here only.
 
     x = x + 1        %x : int = prim::Load[name="x"]()
                      %2 : int = aten::add(%x, %1)
@@ -106,8 +106,8 @@ class Scope:
     ) -> None:
         """Assign to a name.
 
-        At the function's top level a variable may change its type.  In a branch or a loop it keeps the type it
-        has outside, since what holds after the block depends on the path taken.
+        At the function's top level a variable may change its type.  In a branch or a loop it keeps the type
+        it has outside, since what holds after the block depends on the path taken.
         """
         value = assigned if isinstance(assigned, Value) else assigned.simple
         if (
@@ -179,7 +179,7 @@ class Scope:
                     "create an empty list of another type (torch.jit.annotate(List[T, []]) where T is the "
                     "type of elements in the list for Python 2)"
                 )
-            raise CompilationError(message, range)
+            raise CompilationError(f"{message}\n", range)
         return value
 
     def remove(self, name: str) -> bool:

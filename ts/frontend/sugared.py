@@ -1,7 +1,7 @@
 """What an expression may stand for at compile time: a value, or something that is none.
 
-In: an expression that was emitted, or a Python object around the function.  Out: a `SugaredValue`, which knows
-how it is called, iterated, indexed and asked for attributes:
+In: an expression that was emitted, or a Python object around the function.  Out: a `SugaredValue`, which
+knows how it is called, iterated, indexed and asked for attributes:
 
     x                SimpleValue(%x)                       x.relu     BuiltinFunction("aten::relu", %x)
     range(3)         RangeValue                            torch.relu BuiltinFunction("aten::relu")
@@ -96,9 +96,9 @@ class SugaredValue:
 
 # Attributes of tensors and devices that are operators of one argument, by namespace.
 _PRIM_PROPERTIES: Final = (
-    "dtype", "device", "grad", "data", "shape", "is_cuda", "is_cpu", "is_xla", "is_xpu", "is_sparse", "is_sparse_csr",
-    "is_mkldnn", "is_mps", "is_quantized", "is_vulkan", "is_ipu", "is_meta", "is_nested", "requires_grad", "layout",
-    "T", "H", "itemsize", "nbytes", "ndim", "name",
+    "dtype", "device", "grad", "data", "shape", "is_cuda", "is_cpu", "is_xla", "is_xpu", "is_sparse",
+    "is_sparse_csr", "is_mkldnn", "is_mps", "is_quantized", "is_vulkan", "is_ipu", "is_meta", "is_nested",
+    "requires_grad", "layout", "T", "H", "itemsize", "nbytes", "ndim", "name",
 )  # fmt: skip
 _ATEN_PROPERTIES: Final = ("is_leaf", "mT", "mH", "real", "imag", "retains_grad")
 _PROPERTIES: Final = dict.fromkeys(_PRIM_PROPERTIES, "prim") | dict.fromkeys(_ATEN_PROPERTIES, "aten")
@@ -541,9 +541,10 @@ def operator_of(module: str, name: str) -> str | None:
 
 
 _MATH_NAMES: Final = (
-    "ceil", "copysign", "erf", "erfc", "exp", "expm1", "fabs", "floor", "gamma", "lgamma", "log", "log10", "log1p",
-    "pow", "radians", "degrees", "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "acos", "acosh", "asin", "asinh",
-    "atan", "atanh", "atan2", "factorial", "fmod", "frexp", "gcd", "isnan", "isinf", "isfinite", "ldexp", "modf",
+    "ceil", "copysign", "erf", "erfc", "exp", "expm1", "fabs", "floor", "gamma", "lgamma", "log", "log10",
+    "log1p", "pow", "radians", "degrees", "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "acos",
+    "acosh", "asin", "asinh", "atan", "atanh", "atan2", "factorial", "fmod", "frexp", "gcd", "isnan", "isinf",
+    "isfinite", "ldexp", "modf",
 )  # fmt: skip
 _MATH: Final = {getattr(math, name): f"aten::{name}" for name in _MATH_NAMES}
 _MATH[math.remainder] = "aten::mathremainder"
@@ -580,7 +581,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return SimpleValue(value)
     raise CompilationError(
         f"python value of type '{type(obj).__name__}' cannot be used as a value. Perhaps it is a closed over "
-        "global variable? If so, please consider passing it in as an argument or use a local varible instead.",
+        "global variable? If so, please consider passing it in as an argument or use a local varible "
+        "instead.",
         range,
     )
 

@@ -1,0 +1,95 @@
+"""The emitter: schema matching, names and refinements, without running anything."""
+
+import pytest
+
+from ts.errors import FrontendError
+from ts.frontend import compile, parse
+from ts.frontend.match import match_schemas
+from ts.frontend.scope import Scope, is_meaningful
+from ts.ir.graph import Graph
+from ts.ir.schema import parse_schema
+from ts.ir.types import FLOAT, INT, TENSOR, ListType, OptionalType
+
+
+def compiled(text):
+    """The graph of the first function of a text."""
+    return compile.compile_function(parse.module_defs(text)[0])
+
+
+@pytest.fixture
+def graph():
+    return Graph()
+
+
+def test_names_that_are_not_printed():
+    """Underscores, numbered underscores and temporaries name no value."""
+    assert [name for name in ("x", "_", "_3", "_x", "$t", "") if is_meaningful(name)] == ["x", "_x"]
+
+
+def test_load_takes_the_name(graph):
+    """A load takes the variable's name; the value that had it is renamed."""
+    scope = Scope(graph, graph.block(), None)
+    x = graph.add_input("x", INT)
+    scope.set(None, "x", x)
+    loaded = scope.find("x").simple
+    assert (loaded.debug_name(), x.debug_name()) == ("x", "x.1")
+
+
+def test_first_without_conversions(graph):
+    """An overload further down that needs no conversion wins over one that does."""
+    x = graph.add_input("x", TENSOR)
+    schemas = [parse_schema("t::f.int(int a) -> int"), parse_schema("t::f.Tensor(Tensor a) -> Tensor")]
+    index, matched = match_schemas(schemas, graph, None, [x])
+    assert index == 1 and matched.inputs == [x]
+
+
+def test_number_for_fixed_size_list(graph):
+    """`int[2] stride` takes one int, also where it is optional."""
+    n = graph.add_input("n", INT)
+    for text in ("t::f(int[2] s) -> int", "t::f(int[2]? s) -> int"):
+        _, matched = match_schemas([parse_schema(text)], graph, None, [n])
+        assert matched.inputs[0].node().inputs() == [n, n]
+
+
+def test_trailing_arguments_as_list(graph):
+    """`f(a, b)` is `f([a, b])` where the last positional argument is a list."""
+    n = graph.add_input("n", INT)
+    _, matched = match_schemas([parse_schema("t::f(int[] size, *, int? k=None) -> int")], graph, None, [n, n])
+    assert matched.inputs[0].type() == ListType(INT)
+
+
+def test_type_variables(graph):
+    """A generic result has the element type of the argument."""
+    xs = graph.add_input("xs", ListType(FLOAT))
+    _, matched = match_schemas([parse_schema("t::f(t[] l) -> t")], graph, None, [xs])
+    assert matched.returns == [FLOAT]
+
+
+def test_candidates_are_listed(graph):
+    """The error names each candidate and why it does not fit."""
+    n = graph.add_input("n", FLOAT)
+    schemas = [parse_schema("t::f.int(int a) -> int"), parse_schema("t::f.str(str a) -> str")]
+    with pytest.raises(FrontendError, match="following variants are available") as error:
+        match_schemas(schemas, graph, None, [n])
+    assert "Expected a value of type 'int' for argument 'a' but instead found type 'float'" in str(
+        error.value
+    )
+
+
+def test_refinement_by_assert():
+    """After `assert x is not None` x is no longer optional."""
+    result = compiled("def f(x: Optional[int]):\n    assert x is not None\n    return x\n")
+    assert result.schema.returns[0].type is INT
+    assert result.schema.arguments[0].type == OptionalType(INT)
+
+
+def test_static_condition_prunes():
+    """A branch that is never taken need not compile."""
+    result = compiled("def f(x: int):\n    if x is None:\n        return undefined\n    return x\n")
+    assert result.graph.find_node("prim::If") is None
+
+
+def test_not_on_all_paths():
+    """A declared return type has to be returned on all paths."""
+    with pytest.raises(FrontendError, match="does not return along all paths"):
+        compiled("def f(x: int) -> int:\n    if x > 1:\n        return x\n")
