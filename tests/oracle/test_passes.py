@@ -4,12 +4,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from ts.frontend import compile as frontend  # noqa: E402
+from ts.frontend import parse  # noqa: E402
 from ts.ir.read import parse_ir  # noqa: E402
 from ts.passes import constant_pooling, constant_propagation, cse, dce  # noqa: E402
 from ts.passes.canonicalize import canonicalize  # noqa: E402
-
-from ts.frontend import compile as frontend  # noqa: E402, I001
-from ts.frontend import parse  # noqa: E402
 
 
 def continue_and_break(n: int):
@@ -108,7 +107,7 @@ def test_frontend_graph(program):
 
 
 PASSES = {
-    "dce": (dce.eliminate_dead_code, torch._C._jit_pass_dce),
+    "dce": (dce.eliminate_dead_code, torch._C._jit_pass_dce_graph),
     "cse": (cse.eliminate_common_subexpressions, torch._C._jit_pass_cse),
     "constant_pooling": (constant_pooling.constant_pooling, torch._C._jit_pass_constant_pooling),
     "constant_propagation_immutable_types": (

@@ -20,19 +20,14 @@ from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, nodes_of
 
 
 def canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:
-    """A copy of `graph`, numbered from 0; without `keep_unique_names`, values have numbers only."""
+    """A copy of `graph`, numbered from 0; without `keep_unique_names`, only inputs of blocks keep names."""
     copy = graph.copy()
     if keep_unique_names:
         return copy
-    blocks = [copy.block()]
     for value in copy.inputs():
         value.set_debug_name("")
     for node in nodes_of(copy.block()):
-        blocks += node.blocks()
         for value in node.outputs():
-            value.set_debug_name("")
-    for block in blocks:
-        for value in block.inputs():
             value.set_debug_name("")
     return copy
 

@@ -2,8 +2,8 @@
 
 In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` and read by
 `prim::Load[name="x"]()`, a loop carries nothing, its condition sits in a second block, and control leaves by
-`prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has one definition and
-blocks have outputs. Five steps, each complete before the next:
+`prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has one
+definition and blocks have outputs. Five steps, each complete before the next:
 
 1. `_CarryVariables` gives ifs and loops outputs for the variables that they assign, as loads and stores;
 2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again, %carried...)`;
