@@ -52,7 +52,14 @@ from ts._core.frame cimport (
 )
 from ts._core.ivalue cimport (
     IValue,
+    KIND_ANY,
+    KIND_BOOL,
+    KIND_CLASS,
+    KIND_FLOAT,
     KIND_INT,
+    KIND_NONE,
+    KIND_NUMBER,
+    KIND_OBJECT,
     TAG_BOOL,
     TAG_INT,
     TAG_NONE,
@@ -83,7 +90,7 @@ from ts._core.scalar cimport (
     shift_right,
 )
 
-from ts._core.ivalue import argument_error
+from ts._core.ivalue import argument_error, infer_spec
 from ts._core.meter import pop_limits, push_limits
 from ts.errors import InternalError, LimitExceeded, ScriptRuntimeError, StackExceeded
 
@@ -184,6 +191,8 @@ cdef int loop(State *state) noexcept nogil:
                 status = BAD_CAST
                 break
             copy_value(R(r, at.a), R(r, at.b))
+        elif op == IS_INSTANCE:
+            I(r, at.a)[0] = is_instance(R(r, at.b), (<Code>frame.code).type_at[at.c])
         elif op == IS_NONE:
             I(r, at.a)[0] = R(r, at.b).tag == TAG_NONE
         elif op == IS_NOT_NONE:
@@ -608,6 +617,30 @@ cdef int make_dict(PyObject *spec, IValue *r, const int32_t *items, IValue *out)
     return 0
 
 
+cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil:
+    """Is the value of the type?  Containers know theirs."""
+    cdef int kind = (<TypeSpec>type).kind
+    if x.tag != TAG_OBJECT:
+        return kind == kind_of_tag(x.tag) or kind == KIND_ANY or (kind == KIND_NUMBER and x.tag != TAG_NONE)
+    with gil:
+        return object_is(<object>x.v.o, <TypeSpec>type)
+
+
+cdef inline int kind_of_tag(int64_t tag) noexcept nogil:
+    if tag == TAG_INT:
+        return KIND_INT
+    if tag == TAG_BOOL:
+        return KIND_BOOL
+    return KIND_NONE if tag == TAG_NONE else KIND_FLOAT
+
+
+cdef bint object_is(object x, TypeSpec spec) noexcept:
+    try:
+        return infer_spec(x) == spec or (spec.kind in (KIND_OBJECT, KIND_CLASS) and type(x).__name__ == spec.text)
+    except TypeError:
+        return False
+
+
 cdef inline void set_new(IValue *out, object x) noexcept:
     cdef IValue value
     value.v.o = <PyObject *>x
@@ -727,8 +760,7 @@ cdef object located(object error, list stack):
     if isinstance(error, LimitExceeded) or not isinstance(error, Exception) or isinstance(error, MemoryError):
         return error
     kind = NotImplementedError if isinstance(error, NotImplementedError) else RuntimeError
-    text = ScriptRuntimeError(str(error), stack or [("", None)], kind.__name__)
-    result = kind(str(text))
+    result = kind(str(ScriptRuntimeError(str(error), stack, kind.__name__)))
     result.__cause__ = error
     return result
 

@@ -20,10 +20,20 @@ from __future__ import annotations
 from typing import Any
 
 from ts.bytecode.opcodes import BRANCHES, BY_NAME, BY_OPERATOR
-from ts.bytecode.operators import find_operator
 from ts.bytecode.registers import Instruction, Label
 from ts.bytecode.typespec import register_class
+from ts.errors import InternalError
 from ts.ir.graph import Block, Node, Value
+
+
+def operator_of(node: Node) -> Any:
+    """The operator of a node, which must have one."""
+    operator = node.operator()
+    if operator is None:
+        inputs = ", ".join(str(value.type()) for value in node.inputs())
+        message = f"there is no operator {node.kind()}({inputs})"
+        raise InternalError(message, "lowering", str(node.owning_graph()))
+    return operator
 
 
 class Branches:
@@ -44,6 +54,15 @@ class Branches:
         raise NotImplementedError
 
     def use(self, value: Value) -> int:
+        raise NotImplementedError
+
+    def define(self, value: Value) -> int:
+        raise NotImplementedError
+
+    def constant(self, value: Any, kind: str) -> int:
+        raise NotImplementedError
+
+    def move(self, target: int, source: int) -> None:
         raise NotImplementedError
 
     def lower_nodes(self, block: Block) -> None:
@@ -115,7 +134,7 @@ class Branches:
         """The name of the comparison's opcode, if there are branches for it."""
         if node.kind() not in _COMPARISONS:
             return None
-        operator = find_operator(node)
+        operator = operator_of(node)
         row = BY_OPERATOR.get(operator.key)
         if row is None or row.name not in BRANCHES:
             return None
@@ -125,7 +144,7 @@ class Branches:
                 return None
         else:
             kinds = [register_class(v.type()) for v in node.inputs()]
-            if any(format != kind for format, kind in zip(BY_NAME[row.name].operands[1:], kinds, strict=True)):
+            if list(BY_NAME[row.name].operands[1:]) != kinds:
                 return None
         return row.name
 
@@ -139,7 +158,7 @@ class Branches:
         return derive is not None and derive.input(1) is node.input(0) and self.number(derive.input(2)) == 1
 
     def derived_index(self, index: Value, body: Block) -> Node | None:
-        """The only use of a loop's index, if that is a `__derive_index` in the body with start and step from outside."""
+        """The only use of a loop's index, if it is a `__derive_index` with operands from outside."""
         uses = index.uses()
         if len(uses) != 1 or uses[0].user.kind() != "aten::__derive_index" or uses[0].offset != 0:
             return None
@@ -170,18 +189,19 @@ class Branches:
         inner = [n for block in node.blocks() for n in block.nodes()]
         if any(n.blocks() for n in inner):
             return True
-        reads = {v for n in inner for v in n.inputs()} | {v for block in node.blocks() for v in block.outputs()}
+        reads = {v for n in inner for v in n.inputs()}
+        reads.update(v for block in node.blocks() for v in block.outputs())
         return bool(reads & values) or self.reads_any(node.input(), values)
 
     def compute(self, condition: Value) -> None:
         """Compute a deferred condition as a bool after all."""
-        target: int = self.define(condition)  # type: ignore[attr-defined]
+        target = self.define(condition)
         false, end = Label(), Label()
         self.branch(condition, false, False)
-        self.move(target, self.constant(True, "b"))  # type: ignore[attr-defined]
+        self.move(target, self.constant(True, "b"))
         self.emit("JUMP", end)
         self.place(false)
-        self.move(target, self.constant(False, "b"))  # type: ignore[attr-defined]
+        self.move(target, self.constant(False, "b"))
         self.place(end)
         self._computed.add(condition.node())
 
@@ -209,7 +229,8 @@ class Branches:
         assert opcode is not None
         name, swapped = BRANCHES[opcode][0 if when else 1]
         if opcode.startswith("IS_"):
-            return name, self.use(next(v for v in node.inputs() if v.type().kind() != "NoneType")), 0
+            optional = next(v for v in node.inputs() if v.type().kind() != "NoneType")
+            return name, self.use(optional), 0
         b, c = (self.use(v) for v in node.inputs())
         return (name, c, b) if swapped else (name, b, c)
 
@@ -242,7 +263,13 @@ class Branches:
 
     def _is_bare(self, block: Block) -> bool:
         """A block that computes nothing and gives a constant."""
-        return self.is_constant(block.outputs()[0]) and all(n.kind() == "prim::Constant" for n in block.nodes())
+        bare = all(n.kind() == "prim::Constant" for n in block.nodes())
+        return bare and self.is_constant(block.outputs()[0])
+
+    def _is_and(self, node: Node) -> bool:
+        """Is the value False when the condition of this prim::If is?"""
+        otherwise = node.blocks()[1]
+        return self._is_bare(otherwise) and not self.number(otherwise.outputs()[0])
 
     def loop_branch(self, condition: Value, head: Label, end: Label) -> None:
         """Go back to `head` if the condition holds, else on to `end`, which is next."""
@@ -252,12 +279,14 @@ class Branches:
                 self.emit("LOOP", head)
         elif not self.is_deferred(node):
             self.emit("LOOP_IF", head, self.use(condition))
-        elif node.kind() == "prim::If" and self._is_bare(node.blocks()[1]) and not self.number(node.blocks()[1].outputs()[0]):
+        elif node.kind() == "prim::If" and self._is_and(node):
+            then_block = node.blocks()[0]
             self.branch(node.input(), end, False)
             self.depth += 1
-            self.lower_nodes(node.blocks()[0])
+            self.lower_nodes(then_block)
             self.depth -= 1
-            self.loop_branch(node.blocks()[0].outputs()[0], head, end)
+            if not self.terminated:
+                self.loop_branch(then_block.outputs()[0], head, end)
         else:
             name, b, c = self._operands(node, True) if self.comparison(node) else ("", 0, 0)
             if f"LOOP_{name}" in BY_NAME:
@@ -268,5 +297,5 @@ class Branches:
 
 
 _COMPARISONS = frozenset(
-    ("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge", "aten::__is__", "aten::__isnot__")
+    f"aten::{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge", "__is__", "__isnot__")
 )

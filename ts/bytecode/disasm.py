@@ -62,13 +62,16 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
                 effect = effect.replace(f"function {letter}", shown)
             case "T":
                 word = shown = code.types[operand].text
+                effect = effect.replace(f"type {letter}", shown)
             case "P":
                 items = code.pool_items
-                word = shown = f"({', '.join(f'r{r}' for r in items[operand + 1 : operand + 1 + items[operand]])})"
+                registers = items[operand + 1 : operand + 1 + items[operand]]
+                word = shown = f"({', '.join(f'r{r}' for r in registers)})"
                 effect = effect.replace(f"pool[{letter}]", shown)
             case "#":
                 word = shown = str(operand)
-                effect = effect.replace(f" {letter} of", f" {operand} of").replace(f"= {letter}", f"= {operand}")
+                effect = effect.replace(f" {letter} of", f" {operand} of")
+                effect = effect.replace(f"= {letter}", f"= {operand}")
             case _:
                 word = shown = f"r{operand}"
         effect = effect.replace(f"r[{letter}]", shown)

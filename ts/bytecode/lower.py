@@ -22,9 +22,8 @@ from typing import Any
 
 from ts._core.code import Code
 from ts._core.ivalue import to_core
-from ts.bytecode.branches import Branches
+from ts.bytecode.branches import Branches, operator_of
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, NUMBER
-from ts.bytecode.operators import find_operator
 from ts.bytecode.registers import SCALARS, Allocator, Instruction, Label
 from ts.bytecode.typespec import register_class, type_spec
 from ts.errors import InternalError
@@ -73,7 +72,8 @@ class Lowering(Branches):
             else:
                 result = self.new_register("o")
                 tuple_type = TupleType([value.type() for value in outputs])
-                self.emit("TUPLE_NEW", result, self.type_number(tuple_type), pool=[self.use(v) for v in outputs])
+                pool = [self.use(v) for v in outputs]
+                self.emit("TUPLE_NEW", result, self.type_number(tuple_type), pool=pool)
             self.emit("RETURN", result)
         return self.assemble(parameters)
 
@@ -98,7 +98,8 @@ class Lowering(Branches):
         if found is None:
             node = value.node()
             if node.kind() != "prim::Constant":
-                raise InternalError(f"%{value.debug_name()} is read before it is computed", "lowering", str(self.graph))
+                message = f"%{value.debug_name()} is read before it is computed"
+                raise InternalError(message, "lowering", str(self.graph))
             found = self.register[value] = self.constant_of(node)
         return found
 
@@ -160,7 +161,8 @@ class Lowering(Branches):
         elif a == "x" or a == b:
             self.emit("COPY", target, source)
         else:
-            raise InternalError(f"a register of class {b} cannot become one of class {a}", "lowering", str(self.graph))
+            message = f"a register of class {b} cannot become one of class {a}"
+            raise InternalError(message, "lowering", str(self.graph))
 
     def copy_all(self, pairs: Iterable[tuple[int, int]]) -> None:
         """All copies at once: each source is read before any target is written."""
@@ -194,16 +196,16 @@ class Lowering(Branches):
 
     def lower_operator(self, node: Node) -> None:
         """A node with a schema: by an instruction of its own, or by a call of its kernel."""
-        operator = find_operator(node)
+        operator = operator_of(node)
         row = BY_OPERATOR.get(operator.key)
         inputs = node.inputs()
         if row is not None and self.lower_by_row(row.name, [self.use(v) for v in inputs], node):
             return
         if operator.overload in MIXED and self.lower_mixed(operator, node):
             return
-        if lower_container := _CONTAINERS.get(operator.name):
-            if lower_container(self, node):
-                return
+        lower_container = _CONTAINERS.get(operator.name)
+        if lower_container is not None and lower_container(self, node):
+            return
         arguments = [self.use(v) for v in inputs]
         if operator.schema.is_vararg:
             fixed = operator.nargs - 1
@@ -227,7 +229,8 @@ class Lowering(Branches):
                 return False
         if result[-1] != register_class(node.output().type()):
             return False
-        self.emit(name, self.define(node.output()), *arguments)
+        b, c = [*arguments, 0][:2]
+        self.emit(name, self.define(node.output()), b, c)
         return True
 
     def lower_identity(self, name: str, arguments: Sequence[int], node: Node) -> bool:
@@ -311,7 +314,8 @@ class Lowering(Branches):
         container, key, value = (self.use(v) for v in node.inputs())
         type = node.input().type()
         if isinstance(type, ListType) and register_class(type.elem) == self.classes[value]:
-            self.emit("LIST_SET_SCALAR" if self.classes[value] in SCALARS else "LIST_SET", container, key, value)
+            scalar = self.classes[value] in SCALARS
+            self.emit("LIST_SET_SCALAR" if scalar else "LIST_SET", container, key, value)
         elif isinstance(type, DictType) and register_class(type.value) in (self.classes[value], "x"):
             self.emit("DICT_SET", container, key, value)
         else:
@@ -377,6 +381,22 @@ class Lowering(Branches):
     def lower_print(self, node: Node) -> None:
         self.emit("PRINT", pool=[self.use(v) for v in node.inputs()])
 
+    def lower_isinstance(self, node: Node) -> None:
+        """Whether the value is of one of the types: by its tag, or by asking a container for its type."""
+        target, source = self.define(node.output()), self.use(node.input())
+        types = list(node.get("types"))
+        if any(node.input().type().is_subtype_of(type) for type in types):
+            self.emit("MOVE", target, self.constant(True, "b"))
+            return
+        if self.classes[source] != "x":
+            self.emit("MOVE", target, self.constant(False, "b"))
+            return
+        self.emit("IS_INSTANCE", target, source, self.type_number(types[0]))
+        for type in types[1:]:
+            other = self.new_register("b")
+            self.emit("IS_INSTANCE", other, source, self.type_number(type))
+            self.emit("OR", target, target, other)
+
     def lower_uninitialized(self, node: Node) -> None:
         kind = register_class(node.output().type())
         blank: dict[str, Any] = {"i": 0, "f": 0.0, "b": False, "o": "", "x": None}
@@ -420,7 +440,9 @@ class Lowering(Branches):
         self.copy_all(zip(variables, [self.use(v) for v in initial], strict=True))
         head, end = Label(), Label()
         self.branch(start, end, False)
-        counter, limit, step = self.start_counter(index, trip, body, end) if counted or index.has_uses() else (0, 0, 0)
+        counter = limit = step = 0
+        if counted or index.has_uses():
+            counter, limit, step = self.start_counter(index, trip, body, end)
         self.place(head)
         first = len(self.code)
         self.depth += 1
@@ -530,6 +552,18 @@ class Lowering(Branches):
         number, _ = self.operators.setdefault(id(operator), (len(self.operators), operator))
         return number
 
+    def stack_of(self, line: Any) -> tuple[tuple[str, Any], ...]:
+        """The script's stack at a node: (function, where it is) of this function and those inlined into it.
+
+        A node knows the calls that it was inlined through as (callee, place of the call).
+        """
+        if line is None:
+            return ((self.name, None),)
+        calls, place = line
+        names = [self.name, *(callee for callee, _ in calls)]
+        places = [*(where for _, where in calls), place]
+        return tuple(zip(names, places, strict=True))
+
     def assemble(self, parameters: int) -> Code:
         """Real registers, jump targets and pool offsets."""
         constants = set(self.constant_values)
@@ -546,7 +580,8 @@ class Lowering(Branches):
                 position += 1
             else:
                 target[id(instruction.a)] = position
-        rows, lines, pool = [], [], []
+        rows, lines = [], []
+        pool: list[int] = []
         pools: dict[tuple[int, ...], int] = {}
         for instruction in code:
             if not instruction.name:
@@ -566,7 +601,7 @@ class Lowering(Branches):
                     operand = place[operand] if operand >= 0 else ~operand
                 words.append(operand)
             rows.append(tuple(words))
-            lines.append(((*instruction.line[0], (self.name, instruction.line[1])) if instruction.line else None))
+            lines.append(self.stack_of(instruction.line))
         return Code(
             self.name,
             rows,
@@ -652,6 +687,7 @@ _LOWER: dict[str, Any] = {
     "prim::CallFunction": Lowering.lower_call,
     "prim::RaiseException": Lowering.lower_raise,
     "prim::Print": Lowering.lower_print,
+    "prim::isinstance": Lowering.lower_isinstance,
     "prim::Uninitialized": Lowering.lower_uninitialized,
     "prim::unchecked_cast": Lowering.lower_pass_on,
     "prim::unchecked_unwrap_optional": Lowering.lower_pass_on,

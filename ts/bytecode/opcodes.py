@@ -29,12 +29,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BY_NAME", "BY_OPERATOR", "BRANCHES", "OPCODES", "Opcode", "cython_enum"]
+__all__ = ["BRANCHES", "BY_NAME", "BY_OPERATOR", "NUMBER", "OPCODES", "Opcode", "cython_enum"]
 
 
 @dataclass(frozen=True)
 class Opcode:
-    """A row of the table. `operators` are the overloads that the instruction implements, inputs in operand order."""
+    """A row of the table. `operators` are the overloads that the instruction implements, inputs in order."""
 
     name: str
     format: str
@@ -70,6 +70,7 @@ MOVES = [
     obj("DROP", "+v - -", "r[a] := unset"),
     op("CAST", "=s x -", "r[a] := r[b], which must hold that class"),
     obj("CAST_OBJECT", "=o x -", "r[a] := r[b], which must not be None or a number"),
+    obj("IS_INSTANCE", "=b x T", "r[a] := isinstance(r[b], type c)"),
     op("IS_NONE", "=b x -", "r[a] := r[b] is None", "aten::__is__"),
     op("IS_NOT_NONE", "=b x -", "r[a] := r[b] is not None", "aten::__isnot__"),
 ]
@@ -200,7 +201,7 @@ BY_NAME: dict[str, Opcode] = {row.name: row for row in OPCODES}
 NUMBER: dict[str, int] = {row.name: number for number, row in enumerate(OPCODES)}
 BY_OPERATOR: dict[str, Opcode] = {operator: row for row in OPCODES for operator in row.operators}
 
-# A comparison and the branch that is taken when it holds and when it fails: (name, operands swapped).
+# A comparison, and the branches taken when it holds and when it fails: (name, operands swapped).
 # Float comparisons fail on nan, so `not a < b` has branches of its own.
 BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
     "EQ_I64": (("EQ_I64", False), ("NE_I64", False)),
@@ -223,7 +224,7 @@ BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
 def cython_enum() -> str:
     """The text of `ts/_core/opcodes.pxd`: the enum, and the formats for the verifier."""
     lines = [
-        '"""The opcodes, written by the build from ts/bytecode/opcodes.py.  Edit the table, not this file."""',
+        '"""The opcodes, written by the build from ts/bytecode/opcodes.py: edit the table, not this."""',
         "",
         "cdef enum Opcode:",
     ]

@@ -94,12 +94,17 @@ class BasicBlock:
 class Allocator:
     """Gives real registers to the virtual ones of `code`, in place.
 
-    `classes` are the classes of the virtual registers; the first `parameters` of them are the parameters and
-    get the real registers of the same number; `constants` get none here.
+    `classes` are the classes of the virtual registers; the first `parameters` of them are the parameters
+    and get the real registers of the same number; `constants` get none here.
     """
 
     def __init__(
-        self, code: list[Instruction], classes: list[str], parameters: int, constants: set[int], kept: set[int]
+        self,
+        code: list[Instruction],
+        classes: list[str],
+        parameters: int,
+        constants: set[int],
+        kept: set[int],
     ) -> None:
         self.code = code
         self.classes = classes
@@ -212,7 +217,8 @@ class Allocator:
 
     def colour(self) -> tuple[dict[int, int], list[str]]:
         real = self.classes[: self.parameters]
-        holders = [self.members[self.find(register)] for register in range(self.parameters)]  # by real register
+        # By real register: the virtual ones that it holds.
+        holders = [self.members[self.find(register)] for register in range(self.parameters)]
         place: dict[int, int] = {}
         colour_of = {register: register for register in range(self.parameters)}
         for instruction in self.code:
@@ -236,7 +242,7 @@ class Allocator:
         return place, real
 
     def insert_drops(self, place: dict[int, int]) -> None:
-        """Give objects back after their last use, unless the register is written over there or the frame ends."""
+        """Give objects back after their last use, unless the register is written there or the frame ends."""
         code: list[Instruction] = []
         objects = self.objects & ~sum(1 << register for register in self.kept)
         if not objects:
@@ -259,7 +265,9 @@ class Allocator:
                 for register in (*instruction.reads, *instruction.writes):
                     dying |= 1 << register
                 dying &= objects & ~live
-                if instruction.name == "COPY" and dying >> instruction.b & 1 and place[instruction.a] != place[instruction.b]:
+                source = instruction.b
+                moved = instruction.name == "COPY" and place[instruction.a] != place[source]
+                if moved and dying >> source & 1:
                     instruction.name = "TAKE"
                     dying &= ~(1 << instruction.b)
                 held = {place[register] for register in bits(live)}

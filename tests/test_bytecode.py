@@ -1,0 +1,215 @@
+"""The opcode table, the lowering of graphs, register allocation and disassembly."""
+
+from __future__ import annotations
+
+import pytest
+
+import ts.ops.node_operator  # noqa: F401  operators of nodes that were read from text
+from ts._core.code import Code
+from ts.bytecode.disasm import disassemble
+from ts.bytecode.lower import lower
+from ts.bytecode.opcodes import BRANCHES, BY_NAME, NUMBER, OPCODES, cython_enum
+from ts.errors import InternalError
+from ts.ir.read import parse_ir
+
+OPERANDS = {"-", "#", "T", "O", "F", "P", "<", ">", *"ifboxsvr"}
+
+
+def names(text: str) -> list[str]:
+    """The opcodes that a graph is lowered to."""
+    return [OPCODES[row[0]].name for row in lower(parse_ir(text)).instructions]
+
+
+def code(*rows: tuple, classes: str = "ii", parameters: int = 1, **tables) -> Code:
+    return Code(
+        "test",
+        [(NUMBER[name], *operands, *[0] * (3 - len(operands))) for name, *operands in rows],
+        classes,
+        parameters,
+        **tables,
+    )
+
+
+SUM = """graph(%n : int):
+  %true : bool = prim::Constant[value=1]()
+  %zero : int = prim::Constant[value=0]()
+  %t : int = prim::Loop(%n, %true, %zero)
+    block0(%i : int, %s : int):
+      %u : int = aten::add(%s, %i)
+      -> (%true, %u)
+  return (%t)
+"""
+
+
+# ---- the table ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", OPCODES, ids=lambda row: row.name)
+def test_formats_are_known(row):
+    """Every row has three operands in the table's own notation, and only scalar ones may claim so."""
+    assert len(row.operands) == 3
+    assert {operand.lstrip("=+") for operand in row.operands} <= OPERANDS
+    if row.name not in ("RAISE", "RETURN", "CALL") and row.scalar:
+        assert not {"o", "v", "r"} & {operand.lstrip("=+") for operand in row.operands}
+
+
+def test_names_and_operators_are_unique():
+    assert len(BY_NAME) == len(OPCODES)
+    operators = [operator for row in OPCODES for operator in row.operators]
+    assert len(set(operators)) == len(operators)
+
+
+def test_branches_exist():
+    for comparison, outcomes in BRANCHES.items():
+        assert comparison in BY_NAME
+        for name, _ in outcomes:
+            assert f"JUMP_{name}" in BY_NAME
+
+
+def test_enum_lists_every_opcode():
+    text = cython_enum()
+    assert all(f"    {row.name} = {number}\n" in text for number, row in enumerate(OPCODES))
+
+
+# ---- verification ------------------------------------------------------------------------------------
+
+
+def test_good_code_is_taken():
+    assert code(("ADD_I64", 1, 0, 0), ("RETURN", 1)).scalar
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("ADD_I64", 1, 0, 9), ("RETURN", 1)], "register number"),
+        ([("ADD_I64", 1, 0, -1), ("RETURN", 1)], "register number"),
+        ([("ADD_F64", 1, 0, 0), ("RETURN", 1)], "register class"),
+        ([("ADD_I64", 2, 0, 0), ("RETURN", 1)], "constant is written"),
+        ([("JUMP", 7), ("RETURN", 1)], "jump target"),
+        ([("JUMP", 0), ("RETURN", 1)], "jump target"),
+        ([("LOOP", 1), ("RETURN", 1)], "jump target"),
+        ([("CALL", 1, 0, 0), ("RETURN", 1)], "function number"),
+        ([("CALL_OPERATOR", 0, 0), ("RETURN", 1)], "operator number"),
+        ([("PRINT", 4), ("RETURN", 1)], "pool offset"),
+        ([("PRINT", 0), ("RETURN", 1)], "pool record"),
+        ([("ADD_I64", 1, 0, 0)], "over the end"),
+        ([], "no instructions"),
+    ],
+)
+def test_bad_code_is_refused(rows, message):
+    """What the loop would trip over never becomes a Code."""
+    with pytest.raises(InternalError, match=message):
+        code(*rows, classes="iii", constants=[5], pool=[3, 0])
+
+
+def test_unknown_opcode_is_refused():
+    with pytest.raises(InternalError, match="no opcode"):
+        Code("test", [(len(OPCODES), 0, 0, 0)], "i", 1)
+
+
+def test_constant_must_have_its_class():
+    with pytest.raises(InternalError, match="class"):
+        code(("RETURN", 0), classes="if", constants=["text"])
+
+
+# ---- lowering ----------------------------------------------------------------------------------------
+
+
+def test_counted_loop_has_no_copies():
+    """The carried value lives in one register; counting is one instruction."""
+    assert names(SUM) == ["MOVE", "JUMP_LE_I64", "MOVE", "ADD_I64", "LOOP_STEP", "RETURN"]
+
+
+def test_comparison_becomes_branch():
+    text = """graph(%a : int, %b : int):
+      %c : bool = aten::lt(%a, %b)
+      %m : int = prim::If(%c)
+        block0():
+          -> (%a)
+        block1():
+          -> (%b)
+      return (%m)
+    """
+    assert "LT_I64" not in names(text)
+    assert [name for name in names(text) if name.startswith("JUMP")] in (["JUMP_LE_I64"], ["JUMP_LT_I64"])
+
+
+def test_while_with_and_branches_twice():
+    """`while a < n and b < n`: no bool is computed."""
+    text = """graph(%n : int):
+      %max : int = prim::Constant[value=9223372036854775807]()
+      %false : bool = prim::Constant[value=0]()
+      %zero : int = prim::Constant[value=0]()
+      %one : int = prim::Constant[value=1]()
+      %start : bool = aten::lt(%zero, %n)
+      %r : int = prim::Loop(%max, %start, %zero)
+        block0(%i : int, %x : int):
+          %y : int = aten::add(%x, %one)
+          %p : bool = aten::lt(%y, %n)
+          %c : bool = prim::If(%p)
+            block0():
+              %q : bool = aten::ne(%y, %n)
+              -> (%q)
+            block1():
+              -> (%false)
+          -> (%c, %y)
+      return (%r)
+    """
+    assert names(text)[1:] == ["JUMP_LE_I64", "ADD_I64", "JUMP_LE_I64", "LOOP_NE_I64", "RETURN"]
+
+
+def test_fibonacci_needs_one_copy():
+    """a, b = b, a + b: the copy of `b` moves up to where `a` was read last."""
+    text = """graph(%n : int):
+      %true : bool = prim::Constant[value=1]()
+      %zero : int = prim::Constant[value=0]()
+      %one : int = prim::Constant[value=1]()
+      %x : int, %y : int = prim::Loop(%n, %true, %zero, %one)
+        block0(%i : int, %a : int, %b : int):
+          %s : int = aten::add(%a, %b)
+          %t : int = aten::mul(%s, %one)
+          -> (%true, %b, %t)
+      return (%x)
+    """
+    body = names(text)[names(text).index("JUMP_LE_I64") + 2 : -1]
+    assert body == ["ADD_I64", "MOVE", "MUL_I64", "LOOP_STEP"]
+
+
+def test_range_counts_in_its_own_numbers():
+    text = """graph(%lo : int, %hi : int):
+      %true : bool = prim::Constant[value=1]()
+      %zero : int = prim::Constant[value=0]()
+      %one : int = prim::Constant[value=1]()
+      %n : int = aten::__range_length(%lo, %hi, %one)
+      %t : int = prim::Loop(%n, %true, %zero)
+        block0(%i : int, %s : int):
+          %j : int = aten::__derive_index(%i, %lo, %one)
+          %u : int = aten::add(%s, %j)
+          -> (%true, %u)
+      return (%t)
+    """
+    assert "CALL_SCALAR" not in names(text)
+
+
+def test_objects_are_dropped_after_last_use():
+    text = """graph(%x : int):
+      %l : int[] = prim::ListConstruct(%x, %x)
+      %n : int = aten::len(%l)
+      %m : int = aten::add(%n, %x)
+      return (%m)
+    """
+    assert names(text) == ["LIST_NEW", "LIST_LEN", "DROP", "ADD_I64", "RETURN"]
+
+
+def test_mixed_arithmetic_converts():
+    text = """graph(%x : float, %n : int):
+      %y : float = aten::mul(%x, %n)
+      return (%y)
+    """
+    assert names(text) == ["INT_TO_FLOAT", "MUL_F64", "RETURN"]
+
+
+def test_disassembly_names_effects():
+    text = disassemble(lower(parse_ir(SUM), "total"))
+    assert text.startswith("code of total\n  parameters: r0 int\n")
+    assert "LOOP_STEP" in text and "+= 1; if" in text

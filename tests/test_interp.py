@@ -1,0 +1,196 @@
+"""Running code: calls from Python, script calls, errors with their stack, metering and limits."""
+
+from __future__ import annotations
+
+import _thread
+import os
+import signal
+import threading
+import time
+
+import pytest
+from ts._core.ivalue import SPECS
+
+import ts.ops.node_operator  # noqa: F401  operators of nodes that were read from text
+from ts._core.code import Code
+from ts._core.interp import Function, pop_limits, push_limits
+from ts.bytecode.lower import lower
+from ts.bytecode.opcodes import NUMBER
+from ts.errors import FuelExceeded, ScriptRuntimeError, StackExceeded, TimeExceeded
+from ts.ir.read import parse_ir
+
+INT, STR = SPECS["int"], SPECS["str"]
+
+
+class Script(Function):
+    """A function with ready code, or with a graph's text."""
+
+    def __init__(self, source, *arguments, name="f", declaration=""):
+        super().__init__(name, arguments, declaration)
+        self.source = source
+
+    def _prepare(self):
+        return self.source if isinstance(self.source, Code) else lower(parse_ir(self.source), self.name)
+
+
+def rows(*instructions):
+    return [(NUMBER[name], *operands, *[0] * (3 - len(operands))) for name, *operands in instructions]
+
+
+def recursive(body):
+    """A function of one int that calls itself: `body` are rows, function 0 is itself, pool[0] the argument r1."""
+    function = Script(None, ("n", INT), name="down")
+    function.source = Code("down", rows(*body), "iiii", 1, [1, 0], [1, 1], functions=[function])
+    return function
+
+
+DOWN = [("JUMP_LE_I64", 4, 0, 3), ("SUB_I64", 1, 0, 2), ("CALL", 1, 0, 0), ("RETURN", 1), ("RETURN", 0)]
+
+
+@pytest.fixture
+def add():
+    text = "graph(%x : int, %y : int):\n  %z : int = aten::add(%x, %y)\n  return (%z)\n"
+    return Script(text, ("x", INT), ("y", INT, 2), declaration="f(int x, int y=2) -> int")
+
+
+@pytest.fixture
+def endless():
+    return Script(Code("endless", rows(("LOOP", 0)), "i", 1), ("n", INT), name="endless")
+
+
+def test_arguments(add):
+    assert (add(1), add(1, 5), add(1, y=7), add(y=1, x=1)) == (3, 6, 8, 2)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "message"),
+    [
+        ((1, 2, 3), {}, r"f\(\) expected at most 2 argument\(s\) but received 3 argument\(s\)\. Declaration: f\("),
+        ((), {}, r"f\(\) is missing value for argument 'x'\. Declaration: f\("),
+        ((1,), {"z": 3}, r"Unknown keyword argument 'z' for operator 'f'\. Schema: f\("),
+        ((1,), {"x": 3}, r"Argument 'x' specified both as positional and keyword argument\. Schema: f\("),
+        (("a",), {}, r"f\(\) Expected a value of type 'int' for argument 'x' but instead found type 'str'\.\nPosition: 0"),
+        ((1, None), {}, r"for argument 'y' but instead found type 'NoneType'\.\nPosition: 1\nValue: None\nDeclaration"),
+        ((2**70,), {}, r"Expected a value of type 'int' for argument 'x' but instead found type 'int'"),
+    ],
+)
+def test_wrong_arguments(add, args, kwargs, message):
+    """The words and the class are PyTorch's."""
+    with pytest.raises(RuntimeError, match=message):
+        add(*args, **kwargs)
+
+
+def test_int_arithmetic_wraps(add):
+    assert add(2**63 - 1, 1) == -(2**63)
+
+
+def test_error_carries_script_stack():
+    text = "graph(%x : int):\n  %z : int = aten::floordiv(%x, %x)\n  return (%z)\n"
+    f = Script(text, ("x", INT))
+    assert f(3) == 1
+    with pytest.raises(RuntimeError, match="division by 0") as caught:
+        f(0)
+    assert type(caught.value) is RuntimeError
+    assert "Traceback of TorchScript (most recent call last):" in str(caught.value)
+
+
+def test_raise_is_a_script_error():
+    f = Script(Code("f", rows(("RAISE", 0, 1)), "ox", 1, [None]), ("message", STR))
+    with pytest.raises(ScriptRuntimeError, match="no good"):
+        f("no good")
+
+
+def test_script_recursion_uses_the_heap():
+    down = recursive(DOWN)
+    assert down(50_000) == 0
+    with pytest.raises(StackExceeded, match="nested calls"):
+        down(100_000)
+    assert down(10) == 0
+
+
+def test_depth_limit(endless):
+    push_limits(depth=100)
+    try:
+        with pytest.raises(StackExceeded):
+            recursive(DOWN)(200)
+    finally:
+        pop_limits()
+
+
+def test_fuel(endless):
+    push_limits(fuel=10_000)
+    try:
+        with pytest.raises(FuelExceeded):
+            endless(1)
+    finally:
+        pop_limits()
+
+
+def test_fuel_is_shared_by_calls(add):
+    """What a finished program used is gone."""
+    down = recursive(DOWN)
+    push_limits(fuel=1_000)
+    try:
+        with pytest.raises(FuelExceeded):
+            for _ in range(100):
+                down(50)
+    finally:
+        pop_limits()
+
+
+def test_seconds(endless):
+    push_limits(seconds=0.05)
+    start = time.monotonic()
+    try:
+        with pytest.raises(TimeExceeded):
+            endless(1)
+    finally:
+        pop_limits()
+    assert time.monotonic() - start < 5
+
+
+def test_inner_limits_cannot_give_more(endless):
+    push_limits(fuel=5_000)
+    push_limits(fuel=10**12)
+    try:
+        with pytest.raises(FuelExceeded):
+            endless(1)
+    finally:
+        pop_limits()
+        pop_limits()
+
+
+def test_interrupt(endless):
+    """Ctrl-C ends an endless loop that holds no Python object."""
+    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        endless(1)
+    timer.join()
+
+
+def test_numbers_run_without_the_gil(endless):
+    """While one thread loops, another one runs Python."""
+    done = []
+
+    def work():
+        done.append(sum(range(1000)))
+        _thread.interrupt_main()
+
+    thread = threading.Timer(0.05, work)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        endless(1)
+    thread.join()
+    assert done
+
+
+def test_threads_have_their_own_states(add):
+    down = recursive(DOWN)
+    results = []
+    threads = [threading.Thread(target=lambda: results.append([down(2_000 + i) for i in range(20)])) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [[0] * 20] * 4

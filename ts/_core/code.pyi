@@ -1,0 +1,35 @@
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+class Code:
+    name: str
+    size: int
+    register_count: int
+    parameter_count: int
+    constant_count: int
+    scalar: bool
+    classes: str
+    operators: tuple[Any, ...]
+    functions: tuple[Any, ...]
+    types: tuple[Any, ...]
+    lines: tuple[Any, ...]
+    def __init__(
+        self,
+        name: str,
+        instructions: Iterable[Sequence[int]],
+        classes: str,
+        parameters: int,
+        constants: Iterable[Any] = ...,
+        pool: Iterable[int] = ...,
+        operators: Iterable[Any] = ...,
+        functions: Iterable[Any] = ...,
+        types: Iterable[Any] = ...,
+        lines: Iterable[Any] = ...,
+    ) -> None: ...
+    @property
+    def instructions(self) -> tuple[tuple[int, int, int, int], ...]: ...
+    @property
+    def constants(self) -> list[Any]: ...
+    @property
+    def pool_items(self) -> list[int]: ...
+    def first_constant(self) -> int: ...
