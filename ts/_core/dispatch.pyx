@@ -20,7 +20,7 @@ import numpy as np
 
 from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
@@ -146,11 +146,16 @@ cdef int take_ufunc(Operator op, record) except -1:
     if op.name in ("aten::mm", "aten::matmul") and op.nargs == 2:
         op.kernel = run_product
         return 0
+    if op.name == "aten::linear" and op.nargs == 3:
+        op.kernel = run_linear
+        return 0
     name = getattr(record, "ufunc", None)
     variant = getattr(record, "variant", "")
     if name is None or variant == "out":
         return 0
-    op.loops = ufunc_loops(name, getattr(record, "promotion", None) or "same")
+    op.loops = ufunc_loops(
+        name, getattr(record, "promotion", None) or "same", getattr(record, "types", None)
+    )
     op.inplace = variant == "inplace"
     if op.loops is None:
         return 0
@@ -550,6 +555,36 @@ cdef int run_product(Operator op, IValue *r, const int32_t *at) except -1:
     if result == NULL:
         return run_record(op, r, at)
     set_object_steal(&r[at[2]], result)
+    return 0
+
+
+cdef Loops _add = ufunc_loops("add")
+
+
+cdef int run_linear(Operator op, IValue *r, const int32_t *at) except -1:
+    """x @ weight.T + bias for a matrix x: two loops, the second on the first's result."""
+    cdef PyObject *x = r[at[0]].v.o
+    cdef PyObject *weight = r[at[1]].v.o
+    cdef IValue *bias = &r[at[2]]
+    cdef PyObject *result = NULL
+    cdef PyObject *summed = NULL
+    if type(<object>x) is Tensor and type(<object>weight) is Tensor:
+        if bias.tag == TAG_NONE or (
+            type(<object>bias.v.o) is Tensor and (<Tensor>bias.v.o).scalar_type == (<Tensor>x).scalar_type
+        ):
+            result = matrix_product(<Tensor>x, <Tensor>weight, True)
+    if result == NULL:
+        return run_record(op, r, at)
+    if bias.tag != TAG_NONE:
+        try:
+            summed = binary_inplace(_add, <Tensor>result, bias)
+        finally:
+            if summed == NULL:
+                Py_DECREF(<object>result)
+        if summed == NULL:
+            return run_record(op, r, at)
+        Py_DECREF(<object>summed)  # the same tensor, counted twice
+    set_object_steal(&r[at[3]], result)
     return 0
 
 
