@@ -313,6 +313,21 @@ def match_schema(
         raise SchemaMatchError(f"\n{schema}:\n{mismatch}\nThe original call is", range) from None
 
 
+_PLAIN = frozenset({TENSOR, INT, FLOAT, BOOL, STR, NUMBER})
+
+
+def _cannot_begin(schema: FunctionSchema, args: Sequence[Actual], self: Actual | None) -> bool:
+    """Whether the first argument alone rules the schema out, short of conversions: most overloads go here."""
+    if not schema.arguments:
+        return False
+    formal = schema.arguments[0]
+    first = self if self is not None and formal.name == "self" else args[0] if args else None
+    if not isinstance(first, Value) or formal.kwarg_only or formal.size is not None:
+        return False
+    type = first.type()
+    return type in _PLAIN and not formal.type.has_free_variables() and not type.is_subtype_of(formal.type)
+
+
 def match_schemas(
     schemas: Sequence[FunctionSchema],
     graph: Graph,
@@ -329,6 +344,8 @@ def match_schemas(
     for allow_conversions in (False, True):
         failures = []
         for i, schema in enumerate(schemas):
+            if not allow_conversions and _cannot_begin(schema, args, self):
+                continue
             try:
                 return i, _Matcher(schema, graph, range, allow_conversions).match(args, kwargs, self)
             except _Mismatch as mismatch:
