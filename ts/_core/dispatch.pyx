@@ -262,6 +262,9 @@ cdef object call_native(Operator op, tuple args):
     cdef int n = op.nargs, total = n + op.nrets, i
     cdef IValue *r
     cdef int32_t *at
+    if "..." in op.schema_text:                # what stands for the dots is one Tuple
+        rest = args[n - 1:]
+        args = (*args[:n - 1], ivalue_module.to_core(rest, ivalue_module.infer_spec(rest)))
     if len(args) != n:
         raise TypeError(f"{op.name} takes {n} arguments but {len(args)} were given")
     r = <IValue *>calloc(total + 1, sizeof(IValue) + sizeof(int32_t))
