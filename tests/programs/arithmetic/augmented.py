@@ -6,7 +6,7 @@ def main():
     x += 5
     x -= 3
     x *= 4
-    x //= 5  # not an operator of PyTorch's augmented assignment
+    x //= 5  # PyTorch has no `//=`
     x %= 7
     print(x)  # expect: 2
 

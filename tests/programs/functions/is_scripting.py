@@ -7,7 +7,6 @@ def main():
     if ts.jit.is_scripting():
         print("scripted")  # expect: scripted (python: plain)
     else:
-        xs = {1, 2}
         print("plain")
 
 # not in PyTorch
