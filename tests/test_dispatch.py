@@ -103,6 +103,8 @@ def test_loops_keep_the_operands_dtype():
     assert not ufunc_loops("true_divide", "float").covers(dtypes.int64.code)
     assert ufunc_loops("less", "bool").covers(dtypes.int64.code)
     assert ufunc_loops("modf") is None
+    only_double = ufunc_loops("maximum", types="d")
+    assert only_double.covers(dtypes.float64.code) and not only_double.covers(dtypes.float32.code)
 
 
 def test_no_floating_point_warnings(recwarn):

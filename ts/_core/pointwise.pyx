@@ -26,6 +26,8 @@ from numpy cimport npy_intp
 from ts._core.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.tensor cimport BACKEND_CPU, number_of_scalar_type, scalar_type_of_number, wrap_cpu
 
+from ts import dtypes
+
 cnp.import_array()
 cnp.import_ufunc()
 
@@ -109,7 +111,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
             continue
         if promotion == "float" and operand not in (HALF, FLOAT, DOUBLE, CFLOAT, CDOUBLE):
             continue
-        if types is not None and chr(np.dtype(<int>ufunc.types[i * ufunc.nargs]).char) not in types:
+        if types is not None and dtypes.BY_CODE[operand].numpy_dtype.char not in types:
             continue
         loops.function[operand] = <Loop>ufunc.functions[i]
         loops.data[operand] = ufunc.data[i]
