@@ -321,8 +321,8 @@ def emit_break(em: Emitter, node: ast.Break | ast.Continue) -> None:
         raise CompilationError(f"SyntaxError: '{word}' outside loop", range)
     if em.loop == "unrolled":
         raise NotSupportedError(
-            "Because we emit iteration over modulelists or tuples as unrolled loops, we do not support break or "
-            "continue inside the body of these loops; loop over a list instead",
+            "Because we emit iteration over modulelists or tuples as unrolled loops, "
+            "we do not support break or continue inside the body of these loops; loop over a list instead",
             range,
         )
     em.insert("prim::BreakStmt" if word == "break" else "prim::ContinueStmt", (), 0, range)
