@@ -91,22 +91,27 @@ def _same_number_type(node: Node) -> bool:
     return kind in ("IntType", "FloatType") and all(_kind(value) == kind for value in node.inputs()[:2])
 
 
+def _constant_to_the_right(node: Node) -> None:
+    """One order for commutative operators: instructions have a form with a constant second operand."""
+    left, right = (constant_value(value) for value in node.inputs())
+    if left is not NOT_CONSTANT and right is NOT_CONSTANT:
+        node.permute_inputs((1, 0))
+
+
 def _multiply(_: _Rewriter, node: Node) -> Value | None:
     if not _same_number_type(node):
         return None
+    _constant_to_the_right(node)
     left, right = node.inputs()[:2]
-    if _is_number(right, 1):
-        return left
-    return right if _is_number(left, 1) else None
+    return left if _is_number(right, 1) else None
 
 
 def _add(_: _Rewriter, node: Node) -> Value | None:
     if not _same_number_type(node) or _kind(node.output()) != "IntType":
         return None  # -0.0 + 0.0 is 0.0
+    _constant_to_the_right(node)
     left, right = node.inputs()[:2]
-    if _is_number(right, 0):
-        return left
-    return right if _is_number(left, 0) else None
+    return left if _is_number(right, 0) else None
 
 
 def _subtract(_: _Rewriter, node: Node) -> Value | None:
