@@ -80,6 +80,9 @@ cdef class Loops:
         return 0 <= scalar_type < SCALAR_TYPES and self.function[scalar_type] != NULL
 
 
+cdef str TYPE_CHARACTERS = "?bBhHiIlLqQfdgFDGOSUVMme"    # by NumPy's type number
+
+
 def ufunc_loops(str name not None, str promotion not None="same", str types=None):
     """The loops of NumPy's ufunc `name`, or None where it is none with one or two operands.
 

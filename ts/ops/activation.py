@@ -35,7 +35,11 @@ def _softplus(xp: Any, x: Array) -> Array:
 
 @op(
     "aten::relu(Tensor self) -> Tensor",
-    inplace=True, out="out", promotion=SAME, ufunc="relu", cuda="max(a, 0)",
+    inplace=True,
+    out="out",
+    promotion=SAME,
+    ufunc="relu",
+    cuda="max(a, 0)",
 )
 def _relu(xp: Any, self: Array) -> Array:
     if self.dtype.kind == "b":
@@ -50,7 +54,9 @@ def _relu6(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
-    inplace=True, out="out", where="f",
+    inplace=True,
+    out="out",
+    where="f",
 )
 def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Array:
     return rules.cast(xp, xp.clip(self, min_val, max_val), self.dtype)
@@ -58,7 +64,10 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
 
 @op(
     "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
-    inplace=True, out="out", where="f", cuda="a > 0 ? a : a * alpha",
+    inplace=True,
+    out="out",
+    where="f",
+    cuda="a > 0 ? a : a * alpha",
 )
 def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
     return rules.cast(xp, xp.where(self > 0, self, self * negative_slope), self.dtype)
@@ -75,7 +84,9 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
 
 @op(
     "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-    inplace=True, out="out", where="f",
+    inplace=True,
+    out="out",
+    where="f",
 )
 def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Array:
     negative = xp.expm1(xp.minimum(_floating("elu", self), 0) * input_scale) * alpha
@@ -96,7 +107,9 @@ def _selu(xp: Any, self: Array) -> Array:
 
 @op(
     'aten::gelu(Tensor self, *, str approximate="none") -> Tensor',
-    inplace=True, out="out", where="f",
+    inplace=True,
+    out="out",
+    where="f",
 )
 def _gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     x = rules.cast(xp, _floating("gelu", self), rules.opmath(self.dtype))
@@ -154,7 +167,9 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
 
 @op(
     "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
-    inplace=True, out="out", where="f",
+    inplace=True,
+    out="out",
+    where="f",
 )
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
     return xp.where(self <= threshold, rules.cast(xp, value, self.dtype), self)

@@ -60,8 +60,6 @@ def _numel(xp: Any, self: Array) -> int:
     return int(self.size)
 
 
-
-
 @op("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", where="m")
 def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
     extra = self.ndim - len(size)

@@ -62,7 +62,9 @@ def _full(xp: Any, size: Sequence[int], fill_value: Any, dtype: int | None = Non
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     where="f",
 )
-def _empty_strided(xp: Any, size: Sequence[int], stride: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
+def _empty_strided(
+    xp: Any, size: Sequence[int], stride: Sequence[int], dtype: int | None = None, *_: Any
+) -> Array:
     target = rules.dtype_from(dtype)
     count = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
     flat = xp.zeros(count, dtype=target)
@@ -74,7 +76,9 @@ def _empty_strided(xp: Any, size: Sequence[int], stride: Sequence[int], dtype: i
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     where="f",
 )
-def _empty_permuted(xp: Any, size: Sequence[int], physical_layout: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
+def _empty_permuted(
+    xp: Any, size: Sequence[int], physical_layout: Sequence[int], dtype: int | None = None, *_: Any
+) -> Array:
     inverse = sorted(range(len(physical_layout)), key=lambda i: physical_layout[i])
     return xp.zeros([size[i] for i in physical_layout], dtype=rules.dtype_from(dtype)).transpose(inverse)
 
@@ -140,7 +144,9 @@ def _new_ones(xp: Any, self: Array, size: Sequence[int], dtype: int | None = Non
     " layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     where="m",
 )
-def _new_full(xp: Any, self: Array, size: Sequence[int], fill_value: Any, dtype: int | None = None, *_: Any) -> Array:
+def _new_full(
+    xp: Any, self: Array, size: Sequence[int], fill_value: Any, dtype: int | None = None, *_: Any
+) -> Array:
     target = rules.dtype_from(dtype, self.dtype)
     return xp.full(_size(size), rules.cast(xp, fill_value, target), dtype=target)
 
@@ -228,7 +234,9 @@ def _number(x: Any) -> Any:
 def _line(xp: Any, start: Any, end: Any, steps: int, dtype: int | None) -> tuple[Array, rules.DType]:
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    given = [x.dtype if not isinstance(x, (int, float, complex)) else rules.number_dtype(x) for x in (start, end)]
+    given = [
+        x.dtype if not isinstance(x, (int, float, complex)) else rules.number_dtype(x) for x in (start, end)
+    ]
     kinds = [rules.CATEGORY_OF[d] for d in given]
     natural = rules.complex_dtype(rules.default_dtype()) if rules.COMPLEX in kinds else rules.default_dtype()
     target = rules.dtype_from(dtype, natural)
@@ -293,7 +301,9 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
     " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     where="f",
 )
-def _logspace(xp: Any, start: Any, end: Any, steps: int, base: float = 10.0, dtype: int | None = None, *_: Any) -> Array:
+def _logspace(
+    xp: Any, start: Any, end: Any, steps: int, base: float = 10.0, dtype: int | None = None, *_: Any
+) -> Array:
     line, target = _line(xp, start, end, steps, dtype)
     power = xp.power(xp.asarray(base, dtype=line.dtype), line)
     return rules.cast(xp, power, target)

@@ -49,12 +49,16 @@ def _det(xp: Any, A: Array) -> Array:
 
 @op(
     "aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
-    out="out", out_names="sign,logabsdet", where="f",
+    out="out",
+    out_names="sign,logabsdet",
+    where="f",
 )
 @op("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", out="out", out_names="sign,logabsdet")
 def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
     sign, logabs = xp.linalg.slogdet(_square("linalg.slogdet", A))
-    return rules.cast(xp, xp.asarray(sign), A.dtype), rules.cast(xp, xp.asarray(logabs), rules.real_dtype(A.dtype))
+    return rules.cast(xp, xp.asarray(sign), A.dtype), rules.cast(
+        xp, xp.asarray(logabs), rules.real_dtype(A.dtype)
+    )
 
 
 @op("aten::logdet(Tensor self) -> Tensor")
@@ -74,7 +78,9 @@ def _inv(xp: Any, A: Array) -> Array:
 
 @op(
     "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
-    out="inverse", out_names="inverse,info", where="f",
+    out="inverse",
+    out_names="inverse,info",
+    where="f",
 )
 def _inv_ex(xp: Any, A: Array, check_errors: bool = False) -> tuple[Array, Array]:
     return _inv(xp, A), xp.zeros(A.shape[:-2], dtype=rules.INT32)
@@ -98,9 +104,13 @@ def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
 @op(
     "aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor"
     " result, Tensor info)",
-    out="out", out_names="result,info", where="f",
+    out="out",
+    out_names="result,info",
+    where="f",
 )
-def _solve_ex(xp: Any, A: Array, B: Array, left: bool = True, check_errors: bool = False) -> tuple[Array, Array]:
+def _solve_ex(
+    xp: Any, A: Array, B: Array, left: bool = True, check_errors: bool = False
+) -> tuple[Array, Array]:
     return _solve(xp, A, B, left), xp.zeros(A.shape[:-2], dtype=rules.INT32)
 
 
@@ -123,9 +133,13 @@ def _cholesky_old(xp: Any, self: Array, upper: bool = False) -> Array:
 @op(
     "aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor "
     "L, Tensor info)",
-    out="L", out_names="L,info", where="f",
+    out="L",
+    out_names="L,info",
+    where="f",
 )
-def _cholesky_ex(xp: Any, self: Array, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:
+def _cholesky_ex(
+    xp: Any, self: Array, upper: bool = False, check_errors: bool = False
+) -> tuple[Array, Array]:
     return _cholesky(xp, self, upper), xp.zeros(self.shape[:-2], dtype=rules.INT32)
 
 
@@ -143,7 +157,9 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
 
 @op(
     'aten::linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)',
-    out="eigvals", out_names="eigvals,eigvecs", where="f",
+    out="eigvals",
+    out_names="eigvals,eigvecs",
+    where="f",
 )
 def _eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
     return tuple(xp.linalg.eigh(_square("linalg.eigh", self), UPLO))  # type: ignore[return-value]
@@ -156,7 +172,9 @@ def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
 
 @op(
     "aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
-    out="out", out_names="eigenvalues,eigenvectors", where="f",
+    out="out",
+    out_names="eigenvalues,eigenvectors",
+    where="f",
 )
 def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     values, vectors = xp.linalg.eig(_square("linalg.eig", self))
@@ -172,15 +190,20 @@ def _eigvals(xp: Any, self: Array) -> Array:
 @op(
     "aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S,"
     " Tensor Vh)",
-    out="U", out_names="U,S,Vh", where="f",
+    out="U",
+    out_names="U,S,Vh",
+    where="f",
 )
-def _svd(xp: Any, A: Array, full_matrices: bool = True, driver: str | None = None) -> tuple[Array, Array, Array]:
+def _svd(
+    xp: Any, A: Array, full_matrices: bool = True, driver: str | None = None
+) -> tuple[Array, Array, Array]:
     return tuple(xp.linalg.svd(_matrix("linalg.svd", A), full_matrices))  # type: ignore[return-value]
 
 
 @op(
     "aten::svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
-    out="U", out_names="U,S,V",
+    out="U",
+    out_names="U,S,V",
 )
 def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -> tuple[Array, Array, Array]:
     u, s, vh = xp.linalg.svd(_matrix("linalg.svd", self), not some)
@@ -198,7 +221,9 @@ def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
 
 @op(
     'aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)',
-    out="out", out_names="Q,R", where="f",
+    out="out",
+    out_names="Q,R",
+    where="f",
 )
 def _qr(xp: Any, A: Array, mode: str = "reduced") -> tuple[Array, Array]:
     _matrix("linalg.qr", A)
@@ -222,7 +247,8 @@ def _pinv(xp: Any, self: Array, rcond: float = 1e-15, hermitian: bool = False) -
 @op(
     "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _norm(
     xp: Any, self: Array, ord: Any = None, dim: Any = None, keepdim: bool = False, dtype: int | None = None
@@ -235,7 +261,8 @@ def _norm(
 @op(
     "aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
-    out="ord_str_out", where="f",
+    out="ord_str_out",
+    where="f",
 )
 def _norm_str(
     xp: Any, self: Array, ord: str, dim: Any = None, keepdim: bool = False, dtype: int | None = None
@@ -257,15 +284,22 @@ def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: 
 @op(
     "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 @op(
     'aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], bool '
     "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    out="str_ord_out", where="f",
+    out="str_ord_out",
+    where="f",
 )
 def _matrix_norm(
-    xp: Any, self: Array, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, dtype: int | None = None
+    xp: Any,
+    self: Array,
+    ord: Any = "fro",
+    dim: Any = (-2, -1),
+    keepdim: bool = False,
+    dtype: int | None = None,
 ) -> Array:
     return matrix_norm(xp, self, ord, dim, keepdim, dtype)
 
@@ -284,7 +318,8 @@ def _matrix_rank(xp: Any, self: Array, tol: float, hermitian: bool = False) -> A
 @op(
     "aten::linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool "
     "unitriangular=False) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _solve_triangular(
     xp: Any, self: Array, B: Array, upper: bool, left: bool = True, unitriangular: bool = False
@@ -305,7 +340,8 @@ def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool
 @op(
     "aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool "
     "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
-    out="X", out_names="X,M",
+    out="X",
+    out_names="X,M",
 )
 def _triangular_solve(
     xp: Any, self: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False

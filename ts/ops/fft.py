@@ -50,7 +50,9 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     else:
         axes = rules.wrap_dims(list(dim), self.ndim) if len(dim) else ()
     if s is not None and len(s) > self.ndim:
-        raise RuntimeError(f"Got shape with {len(s)} values but input tensor only has {self.ndim} dimensions.")
+        raise RuntimeError(
+            f"Got shape with {len(s)} values but input tensor only has {self.ndim} dimensions."
+        )
     if s is not None and dim is not None and len(s) != len(axes):
         raise RuntimeError("When given, dim and shape arguments must have the same length")
     lengths = None if s is None else [self.shape[a] if n == -1 else n for n, a in zip(s, axes, strict=True)]
@@ -77,7 +79,8 @@ def _rfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
 
 @op(
     "aten::fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "irfft", self, n, dim, norm)
@@ -90,7 +93,8 @@ def _hfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
 
 @op(
     "aten::fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "ihfft", self, n, dim, norm)
@@ -98,11 +102,13 @@ def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str 
 
 @op(
     "aten::fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 @op(
     "aten::fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "fftn", self, s, dim, norm)
@@ -110,11 +116,13 @@ def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | No
 
 @op(
     "aten::fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 @op(
     "aten::fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "ifftn", self, s, dim, norm)
@@ -122,11 +130,13 @@ def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
 
 @op(
     "aten::fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 @op(
     "aten::fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "rfftn", self, s, dim, norm)
@@ -134,11 +144,13 @@ def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
 
 @op(
     "aten::fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 @op(
     "aten::fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "irfftn", self, s, dim, norm)
@@ -146,11 +158,13 @@ def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | 
 
 @op(
     "aten::fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 @op(
     "aten::fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "hfftn", self, s, dim, norm)
@@ -158,11 +172,13 @@ def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
 
 @op(
     "aten::fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 @op(
     "aten::fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _ihfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "ihfftn", self, s, dim, norm)

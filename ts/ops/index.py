@@ -16,7 +16,9 @@ Array = rules.Array
 
 def index_key(xp: Any, self: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]:
     """NumPy's key for PyTorch's list of index tensors; None is a whole dimension."""
-    if len(indices) > self.ndim and not any(i is not None and i.dtype in (rules.BOOL, rules.UINT8) for i in indices):
+    if len(indices) > self.ndim and not any(
+        i is not None and i.dtype in (rules.BOOL, rules.UINT8) for i in indices
+    ):
         raise IndexError(f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})")
     key: list[Any] = []
     for i in indices:
@@ -50,14 +52,17 @@ def _index(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
 
 @op(
     "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-    inplace=True, out="out",
+    inplace=True,
+    out="out",
 )
 @op(
     "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False)"
     " -> Tensor",
     inplace=True,
 )
-def _index_put(xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False) -> Array:
+def _index_put(
+    xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
+) -> Array:
     if self.dtype != values.dtype:
         raise RuntimeError(
             f"Index put requires the source and destination dtypes match, got {rules.NAME_OF[self.dtype]} for the "
@@ -144,13 +149,16 @@ def _take(xp: Any, self: Array, index: Array) -> Array:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {rules.NAME_OF[index.dtype]}")
     n = self.size
     if index.size and (int(index.min()) < -n or int(index.max()) >= n):
-        raise IndexError(f"out of range: tried to access index {int(index.max())} on a tensor of {n} elements.")
+        raise IndexError(
+            f"out of range: tried to access index {int(index.max())} on a tensor of {n} elements."
+        )
     return self.reshape(-1)[index]
 
 
 @op(
     "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
-    inplace=True, out="out",
+    inplace=True,
+    out="out",
 )
 def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
     flat = self.reshape(-1).copy()
@@ -172,11 +180,13 @@ def _mask(mask: Array) -> Array:
 
 @op(
     "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
-    inplace=True, out="Scalar_out",
+    inplace=True,
+    out="Scalar_out",
 )
 @op(
     "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-    inplace=True, out="Tensor_out",
+    inplace=True,
+    out="Tensor_out",
 )
 def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)):
@@ -256,7 +266,11 @@ def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)
 
 
-@op("aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", variant="inplace", where="m")
+@op(
+    "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+    variant="inplace",
+    where="m",
+)
 def _copy(xp: Any, self: Array, src: Array, non_blocking: bool = False) -> Array:
     source = rules.cast(xp, src, self.dtype)
     if rules.broadcast_shapes(self.shape, source.shape) != self.shape:
@@ -280,7 +294,13 @@ def _select_scatter(xp: Any, self: Array, src: Array, dim: int, index: int) -> A
     out="out",
 )
 def _slice_scatter(
-    xp: Any, self: Array, src: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+    xp: Any,
+    self: Array,
+    src: Array,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
 ) -> Array:
     result = self.copy()
     result[(slice(None),) * rules.wrap_dim(dim, self.ndim) + (slice(start, end, step),)] = src
@@ -291,7 +311,9 @@ def _slice_scatter(
     "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
     out="out",
 )
-def _diagonal_scatter(xp: Any, self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
+def _diagonal_scatter(
+    xp: Any, self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Array:
     from ts.ops.view import _diagonal
 
     result = self.copy()

@@ -62,7 +62,9 @@ def _mv(xp: Any, self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
     if self.shape[1] != vec.shape[0]:
-        raise RuntimeError(f"size mismatch, got input ({self.shape[0]}), mat ({_shape(self)}), vec ({vec.shape[0]})")
+        raise RuntimeError(
+            f"size mismatch, got input ({self.shape[0]}), mat ({_shape(self)}), vec ({vec.shape[0]})"
+        )
     return product(xp, self, vec)
 
 
@@ -125,8 +127,6 @@ def _matmul(xp: Any, self: Array, other: Array) -> Array:
     return product(xp, self, other)
 
 
-
-
 def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
     """beta * self + alpha * result; a beta of 0 hides even NaN in `self`."""
     if self.dtype != result.dtype:
@@ -149,7 +149,8 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
 
 @op(
     "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    inplace=True, out="out",
+    inplace=True,
+    out="out",
 )
 def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, _mm(xp, mat1, mat2), beta, alpha)
@@ -157,7 +158,8 @@ def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha:
 
 @op(
     "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    inplace=True, out="out",
+    inplace=True,
+    out="out",
 )
 def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, _mv(xp, mat, vec), beta, alpha)
@@ -165,7 +167,8 @@ def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: A
 
 @op(
     "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    inplace=True, out="out",
+    inplace=True,
+    out="out",
 )
 def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     found = _outer(xp, vec1, vec2)
@@ -174,18 +177,18 @@ def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: 
 
 
 @op(
-    "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
-    "Tensor",
-    inplace=True, out="out",
+    "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    inplace=True,
+    out="out",
 )
 def _baddbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, _bmm(xp, batch1, batch2), beta, alpha)
 
 
 @op(
-    "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
-    "Tensor",
-    inplace=True, out="out",
+    "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    inplace=True,
+    out="out",
 )
 def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, xp.sum(_bmm(xp, batch1, batch2), axis=0, dtype=batch1.dtype), beta, alpha)
@@ -221,9 +224,12 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
 
 @op(
     "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
-def _tensordot(xp: Any, self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]) -> Array:
+def _tensordot(
+    xp: Any, self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]
+) -> Array:
     return xp.asarray(xp.tensordot(self, other, (list(dims_self), list(dims_other))))
 
 
@@ -273,6 +279,8 @@ def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int
         raise RuntimeError(f"einsum(): invalid subscript given in the equation string: {equation}")
     dtype = rules.result_type(*tensors)
     try:
-        return xp.asarray(xp.einsum(text, *[rules.cast(xp, t, dtype) for t in tensors], optimize=len(tensors) > 2))
+        return xp.asarray(
+            xp.einsum(text, *[rules.cast(xp, t, dtype) for t in tensors], optimize=len(tensors) > 2)
+        )
     except ValueError as error:
         raise RuntimeError(f"einsum(): {error}") from None

@@ -58,7 +58,12 @@ def _layer_norm(
     where="f",
 )
 def _native_layer_norm(
-    xp: Any, input: Array, normalized_shape: Sequence[int], weight: Array | None, bias: Array | None, eps: float
+    xp: Any,
+    input: Array,
+    normalized_shape: Sequence[int],
+    weight: Array | None,
+    bias: Array | None,
+    eps: float,
 ) -> tuple[Array, Array, Array]:
     axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     mean = xp.mean(input, axis=axes, keepdims=True)
@@ -67,12 +72,15 @@ def _native_layer_norm(
 
 
 @op(
-    "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) ->"
-    " Tensor",
+    "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
     where="f",
 )
 def _rms_norm(
-    xp: Any, input: Array, normalized_shape: Sequence[int], weight: Array | None = None, eps: float | None = None
+    xp: Any,
+    input: Array,
+    normalized_shape: Sequence[int],
+    weight: Array | None = None,
+    eps: float | None = None,
 ) -> Array:
     axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     small = float(xp.finfo(input.dtype).eps) if eps is None else eps
@@ -110,7 +118,9 @@ def _batch_norm(
     xp: Any, input: Array, weight: Array | None, bias: Array | None, running_mean: Array | None,
     running_var: Array | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool,
 ) -> Array:  # fmt: skip
-    return batch_norm_kernel(xp, input, weight, bias, running_mean, running_var, training, momentum, eps, (0,))
+    return batch_norm_kernel(
+        xp, input, weight, bias, running_mean, running_var, training, momentum, eps, (0,)
+    )
 
 
 def batch_norm_kernel(
@@ -141,7 +151,12 @@ def batch_norm_kernel(
     where="f",
 )
 def _embedding(
-    xp: Any, weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+    xp: Any,
+    weight: Array,
+    indices: Array,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
 ) -> Array:
     if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= weight.shape[0]):
         raise IndexError("index out of range in self")
@@ -188,7 +203,8 @@ def _l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Arra
 
 @op(
     "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, beta: float = 1.0) -> Array:
     error = xp.abs(xp.subtract(*_same(xp, self, target)))
@@ -199,11 +215,14 @@ def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, 
 
 @op(
     "aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delta: float = 1.0) -> Array:
     error = xp.abs(xp.subtract(*_same(xp, self, target)))
-    return reduced(xp, xp.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta)), reduction)
+    return reduced(
+        xp, xp.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta)), reduction
+    )
 
 
 @op("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out="out", where="f")
@@ -212,8 +231,7 @@ def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN
 
 
 @op(
-    "aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> "
-    "Tensor",
+    "aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
     where="f",
 )
 def _hinge_embedding_loss(
@@ -261,9 +279,9 @@ def _poisson_nll_loss(
 
 
 @op(
-    "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> "
-    "Tensor",
-    out="out", where="f",
+    "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+    out="out",
+    where="f",
 )
 def _binary_cross_entropy(
     xp: Any, self: Array, target: Array, weight: Array | None = None, reduction: int = MEAN
@@ -275,7 +293,8 @@ def _binary_cross_entropy(
 @op(
     "aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? "
     "pos_weight=None, int reduction=1) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _binary_cross_entropy_with_logits(
     xp: Any, self: Array, target: Array, weight: Array | None = None, pos_weight: Array | None = None,
@@ -287,7 +306,9 @@ def _binary_cross_entropy_with_logits(
     return reduced(xp, rules.cast(xp, loss if weight is None else loss * weight, self.dtype), reduction)
 
 
-def nll(xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int) -> Array:
+def nll(
+    xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
+) -> Array:
     """The negative log likelihood of classes along dimension 1 (0 for one sample)."""
     single = logp.ndim == 1
     x, t = (logp[None], target[None]) if single else (logp, target)
@@ -313,10 +334,16 @@ def nll(xp: Any, logp: Array, target: Array, weight: Array | None, reduction: in
 @op(
     "aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
     "ignore_index=-100) -> Tensor",
-    out="out", where="f",
+    out="out",
+    where="f",
 )
 def _nll_loss(
-    xp: Any, self: Array, target: Array, weight: Array | None = None, reduction: int = MEAN, ignore_index: int = -100
+    xp: Any,
+    self: Array,
+    target: Array,
+    weight: Array | None = None,
+    reduction: int = MEAN,
+    ignore_index: int = -100,
 ) -> Array:
     return nll(xp, self, target, weight, reduction, ignore_index)
 
@@ -395,7 +422,10 @@ def _triplet_margin_loss(
     xp: Any, anchor: Array, positive: Array, negative: Array, margin: float = 1.0, p: float = 2.0, eps: float = 1e-06,
     swap: bool = False, reduction: int = MEAN,
 ) -> Array:  # fmt: skip
-    near, far = _pairwise_distance(xp, anchor, positive, p, eps), _pairwise_distance(xp, anchor, negative, p, eps)
+    near, far = (
+        _pairwise_distance(xp, anchor, positive, p, eps),
+        _pairwise_distance(xp, anchor, negative, p, eps),
+    )
     if swap:
         far = xp.minimum(far, _pairwise_distance(xp, positive, negative, p, eps))
     return reduced(xp, xp.maximum(margin + near - far, 0).astype(anchor.dtype), reduction)

@@ -17,7 +17,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.registry import Record, add, inplace_of, op, out_of
-from ts.ops.unary import BOOLEAN, FLOAT, SAME
+from ts.ops.unary import BOOLEAN, FLOAT, SAME, types_without
 
 Array = rules.Array
 Body = str | Callable[[Any, Array, Array], Array]
@@ -66,9 +66,11 @@ def binary(
         for overload, kind, out in rows:
             dot = f".{overload}" if overload else ""
             text = f"aten::{spelled}{dot}(Tensor self, {kind} {second}) -> Tensor"
-            record = add(Record(text, kernel, "pointwise", promotion=promotion, ufunc=ufunc, cuda=cuda, where=where))
+            record = add(
+                Record(text, kernel, "pointwise", promotion=promotion, ufunc=ufunc, types=types_without(no), cuda=cuda, where=where)
+            )
             if "i" in forms and not spelled.startswith("special_"):
-                add(inplace_of(record))
+                add(inplace_of(record, "Tensor" if overloads == "floor" and kind == "Tensor" else None))
             if "o" in forms and out:
                 add(out_of(record, out))
 
@@ -125,7 +127,11 @@ def _power(xp: Any, x: Array, y: Array) -> Array:
         return x | ~y
     if x.dtype.kind in "iu":
         safe = xp.power(x, xp.where(y < 0, 0, y))
-        inverse = xp.where(x == 1, 1, xp.where(x == -1, xp.where(y % 2 == 0, 1, -1), 0)) if x.dtype.kind == "i" else x == 1
+        inverse = (
+            xp.where(x == 1, 1, xp.where(x == -1, xp.where(y % 2 == 0, 1, -1), 0))
+            if x.dtype.kind == "i"
+            else x == 1
+        )
         return xp.where(y < 0, inverse, safe)
     return xp.power(x, y)
 
@@ -216,7 +222,11 @@ binary("logical_and", BOOLEAN, _logical("logical_and"), "a && b")
 binary("logical_or", BOOLEAN, _logical("logical_or"), "a || b")
 binary("logical_xor", BOOLEAN, _logical("logical_xor"), "!a != !b")
 
-for _name, _ufunc, _cuda in (("and", "bitwise_and", "a & b"), ("or", "bitwise_or", "a | b"), ("xor", "bitwise_xor", "a ^ b")):
+for _name, _ufunc, _cuda in (
+    ("and", "bitwise_and", "a & b"),
+    ("or", "bitwise_or", "a | b"),
+    ("xor", "bitwise_xor", "a ^ b"),
+):
     binary(_ufunc, SAME, _ufunc, _cuda, overloads="compare", no="fc")
     add(Record(
         f"aten::{_ufunc}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
@@ -280,11 +290,19 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
 
 @op(
     "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-    inplace=True, out="out", promotion=SAME, ufunc="add", cuda="a + b",
+    inplace=True,
+    out="out",
+    promotion=SAME,
+    ufunc="add",
+    cuda="a + b",
 )
 @op(
     "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-    inplace=True, out="Scalar_out", promotion=SAME, ufunc="add", cuda="a + b",
+    inplace=True,
+    out="Scalar_out",
+    promotion=SAME,
+    ufunc="add",
+    cuda="a + b",
 )
 def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     return add_kernel(xp, self, other, alpha)
@@ -292,11 +310,19 @@ def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
 
 @op(
     "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-    inplace=True, out="out", promotion=SAME, ufunc="subtract", cuda="a - b",
+    inplace=True,
+    out="out",
+    promotion=SAME,
+    ufunc="subtract",
+    cuda="a - b",
 )
 @op(
     "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-    inplace=True, out="Scalar_out", promotion=SAME, ufunc="subtract", cuda="a - b",
+    inplace=True,
+    out="Scalar_out",
+    promotion=SAME,
+    ufunc="subtract",
+    cuda="a - b",
 )
 @op("aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", inplace=True, out="out")
 @op("aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace=True)
@@ -306,11 +332,15 @@ def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
 
 @op(
     "aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-    out="Tensor_out", promotion=SAME, cuda="b - a",
+    out="Tensor_out",
+    promotion=SAME,
+    cuda="b - a",
 )
 @op(
     "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-    out="Scalar_out", promotion=SAME, cuda="b - a",
+    out="Scalar_out",
+    promotion=SAME,
+    cuda="b - a",
 )
 def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     return sub_kernel(xp, other, self, alpha)
@@ -318,15 +348,18 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
 
 @op(
     "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-    inplace=True, out="out_mode",
+    inplace=True,
+    out="out_mode",
 )
 @op(
     "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
-    inplace=True, out="Scalar_mode_out",
+    inplace=True,
+    out="Scalar_mode_out",
 )
 @op(
     "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-    inplace=True, out="out_mode",
+    inplace=True,
+    out="out_mode",
 )
 @op("aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", inplace=True)
 def _div_mode(xp: Any, self: Array, other: Any, rounding_mode: str | None) -> Array:
@@ -340,15 +373,23 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
 
 @op(
     "aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-    inplace="Tensor", out="Tensor_Tensor_out", promotion=SAME, cuda="pow(a, b)",
+    inplace="Tensor",
+    out="Tensor_Tensor_out",
+    promotion=SAME,
+    cuda="pow(a, b)",
 )
 @op(
     "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-    inplace="Scalar", out="Tensor_Scalar_out", promotion=SAME, cuda="pow(a, b)",
+    inplace="Scalar",
+    out="Tensor_Scalar_out",
+    promotion=SAME,
+    cuda="pow(a, b)",
 )
 @op(
     "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
-    out="Scalar_out", promotion=SAME, cuda="pow(a, b)",
+    out="Scalar_out",
+    promotion=SAME,
+    cuda="pow(a, b)",
 )
 def _pow(xp: Any, self: Any, exponent: Any) -> Array:
     x, y = promote(xp, SAME, self, exponent)
@@ -361,12 +402,14 @@ def _pow(xp: Any, self: Any, exponent: Any) -> Array:
 
 @op(
     "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-    inplace="Tensor", out="Tensor_Tensor_out",
+    inplace="Tensor",
+    out="Tensor_Tensor_out",
 )
 @op("aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", out="Scalar_out")
 @op(
     "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-    inplace="Scalar", out="Tensor_Scalar_out",
+    inplace="Scalar",
+    out="Tensor_Scalar_out",
 )
 def _float_power(xp: Any, self: Any, exponent: Any) -> Array:
     kind = max(rules.category(self), rules.category(exponent))
@@ -414,7 +457,11 @@ def _zeta(xp: Any, self: Any, other: Any) -> Array:
 
 @op(
     "aten::bitwise_not(Tensor self) -> Tensor",
-    inplace=True, out="out", promotion=SAME, ufunc="invert", cuda="~a",
+    inplace=True,
+    out="out",
+    promotion=SAME,
+    ufunc="invert",
+    cuda="~a",
 )
 def _bitwise_not(xp: Any, self: Array) -> Array:
     return xp.invert(self)
@@ -425,7 +472,9 @@ def _bitwise_not(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-    inplace=True, out="out", cuda="a + alpha * b * c",
+    inplace=True,
+    out="out",
+    cuda="a + alpha * b * c",
 )
 def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
     x, a, b = promote(xp, SAME, self, tensor1, tensor2)
@@ -434,7 +483,9 @@ def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
 
 @op(
     "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-    inplace=True, out="out", cuda="a + alpha * b / c",
+    inplace=True,
+    out="out",
+    cuda="a + alpha * b / c",
 )
 def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
     x, a, b = promote(xp, SAME, self, tensor1, tensor2)
@@ -448,11 +499,15 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
 
 @op(
     "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
-    inplace=True, out="Tensor_out", cuda="a + c * (b - a)",
+    inplace=True,
+    out="Tensor_out",
+    cuda="a + c * (b - a)",
 )
 @op(
     "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
-    inplace=True, out="Scalar_out", cuda="a + c * (b - a)",
+    inplace=True,
+    out="Scalar_out",
+    cuda="a + c * (b - a)",
 )
 def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
     for other in (end, weight):
@@ -466,20 +521,29 @@ def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
     return xp.where(xp.abs(w) < 0.5, near, end - (end - self) * (1 - w)).astype(self.dtype)
 
 
-NAMES = {rules.HALF: "c10::Half", rules.FLOAT: "float", rules.DOUBLE: "double", rules.INT64: "long int", rules.BOOL: "bool"}
+NAMES = {
+    rules.HALF: "c10::Half",
+    rules.FLOAT: "float",
+    rules.DOUBLE: "double",
+    rules.INT64: "long int",
+    rules.BOOL: "bool",
+}
 
 
 @op(
     "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
-    out="self_out", cuda="a ? b : c",
+    out="self_out",
+    cuda="a ? b : c",
 )
 @op(
     "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
-    cuda="a ? b : c", where="f",
+    cuda="a ? b : c",
+    where="f",
 )
 @op(
     "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
-    cuda="a ? b : c", where="f",
+    cuda="a ? b : c",
+    where="f",
 )
 @op("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", cuda="a ? b : c", where="f")
 def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
@@ -512,16 +576,21 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
 
 @op(
     "aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-    inplace=True, out="out", cuda="min(max(a, b), c)",
+    inplace=True,
+    out="out",
+    cuda="min(max(a, b), c)",
 )
 @op(
     "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    inplace=True, out="Tensor_out", cuda="min(max(a, b), c)",
+    inplace=True,
+    out="Tensor_out",
+    cuda="min(max(a, b), c)",
 )
 @op("aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace=True, out="out")
 @op(
     "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    inplace=True, out="Tensor_out",
+    inplace=True,
+    out="Tensor_out",
 )
 def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
     return clamp_kernel(xp, self, min, max)
@@ -530,7 +599,9 @@ def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
 @op("aten::clamp_min(Tensor self, Scalar min) -> Tensor", inplace=True, out="out", cuda="max(a, b)")
 @op(
     "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
-    inplace=True, out="Tensor_out", cuda="max(a, b)",
+    inplace=True,
+    out="Tensor_out",
+    cuda="max(a, b)",
 )
 def _clamp_min(xp: Any, self: Array, min: Any) -> Array:
     return clamp_kernel(xp, self, min, None)
@@ -539,7 +610,9 @@ def _clamp_min(xp: Any, self: Array, min: Any) -> Array:
 @op("aten::clamp_max(Tensor self, Scalar max) -> Tensor", inplace=True, out="out", cuda="min(a, b)")
 @op(
     "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
-    inplace=True, out="Tensor_out", cuda="min(a, b)",
+    inplace=True,
+    out="Tensor_out",
+    cuda="min(a, b)",
 )
 def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
     return clamp_kernel(xp, self, None, max)
@@ -563,9 +636,12 @@ def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
 
 @op(
     "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-    inplace=True, out="out",
+    inplace=True,
+    out="out",
 )
-def _nan_to_num(xp: Any, self: Array, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Array:
+def _nan_to_num(
+    xp: Any, self: Array, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Array:
     if self.dtype.kind in "iub":
         return self.copy()
     return xp.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)
@@ -585,7 +661,9 @@ def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
 def _polygamma(xp: Any, n: int, self: Array) -> Array:
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     if n == 0:
-        return rules.cast(xp, xp.where(x == 0, xp.copysign(xp.inf, -x), rules.special_functions(xp).psi(x)), x.dtype)
+        return rules.cast(
+            xp, xp.where(x == 0, xp.copysign(xp.inf, -x), rules.special_functions(xp).psi(x)), x.dtype
+        )
     return rules.cast(xp, rules.special_functions(xp).polygamma(n, x), x.dtype)
 
 
@@ -602,9 +680,13 @@ def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
     "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, "
     "bool equal_nan=False) -> Tensor",
 )
-def _isclose(xp: Any, self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Array:
+def _isclose(
+    xp: Any, self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Array:
     if self.dtype != other.dtype:
-        raise RuntimeError(f"{NAMES.get(self.dtype, self.dtype)} did not match {NAMES.get(other.dtype, other.dtype)}")
+        raise RuntimeError(
+            f"{NAMES.get(self.dtype, self.dtype)} did not match {NAMES.get(other.dtype, other.dtype)}"
+        )
     return _close(xp, self, other, rtol, atol, equal_nan)
 
 
@@ -624,7 +706,9 @@ def _close(xp: Any, a: Array, b: Array, rtol: float, atol: float, equal_nan: boo
     "aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, "
     "bool equal_nan=False) -> bool",
 )
-def _allclose(xp: Any, self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+def _allclose(
+    xp: Any, self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
     return bool(_isclose(xp, self, other, rtol, atol, equal_nan).all())
 
 
@@ -653,7 +737,9 @@ def _polar(xp: Any, abs: Array, angle: Array) -> Array:
 
 @op(
     "aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
-    out="Tensor_out", out_names="mantissa,exponent", where="fm",
+    out="Tensor_out",
+    out_names="mantissa,exponent",
+    where="fm",
 )
 def _frexp(xp: Any, self: Array) -> tuple[Array, Array]:
     mantissa, exponent = xp.frexp(self)

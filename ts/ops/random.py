@@ -165,7 +165,8 @@ def integer_array(
 @op(
     "aten::rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _rand(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
     return uniform_array(xp, size, rules.dtype_from(dtype), None)
@@ -174,7 +175,8 @@ def _rand(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Ar
 @op(
     "aten::rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? "
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _rand_generator(xp: Any, size: Sequence[int], generator: Any, dtype: int | None = None, *_: Any) -> Array:
     return uniform_array(xp, size, rules.dtype_from(dtype), generator)
@@ -183,7 +185,8 @@ def _rand_generator(xp: Any, size: Sequence[int], generator: Any, dtype: int | N
 @op(
     "aten::randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _randn(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
     return normal_array(xp, size, rules.dtype_from(dtype), None)
@@ -192,16 +195,20 @@ def _randn(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> A
 @op(
     "aten::randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? "
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
-def _randn_generator(xp: Any, size: Sequence[int], generator: Any, dtype: int | None = None, *_: Any) -> Array:
+def _randn_generator(
+    xp: Any, size: Sequence[int], generator: Any, dtype: int | None = None, *_: Any
+) -> Array:
     return normal_array(xp, size, rules.dtype_from(dtype), generator)
 
 
 @op(
     "aten::randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? "
     "device=None, bool? pin_memory=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _randint(xp: Any, high: int, size: Sequence[int], dtype: int | None = 4, *_: Any) -> Array:
     return integer_array(xp, 0, high, size, rules.dtype_from(dtype, rules.INT64), None)
@@ -210,7 +217,8 @@ def _randint(xp: Any, high: int, size: Sequence[int], dtype: int | None = 4, *_:
 @op(
     "aten::randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? "
     "dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _randint_generator(
     xp: Any, high: int, size: Sequence[int], generator: Any, dtype: int | None = 4, *_: Any
@@ -221,7 +229,8 @@ def _randint_generator(
 @op(
     "aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? "
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _randint_low(xp: Any, low: int, high: int, size: Sequence[int], dtype: int | None = 4, *_: Any) -> Array:
     return integer_array(xp, low, high, size, rules.dtype_from(dtype, rules.INT64), None)
@@ -230,7 +239,8 @@ def _randint_low(xp: Any, low: int, high: int, size: Sequence[int], dtype: int |
 @op(
     "aten::randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, "
     "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _randint_low_generator(
     xp: Any, low: int, high: int, size: Sequence[int], generator: Any, dtype: int | None = 4, *_: Any
@@ -254,7 +264,8 @@ def permutation(n: int, generator: Any) -> NDArray[np.int64]:
 @op(
     "aten::randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool?"
     " pin_memory=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _randperm(xp: Any, n: int, dtype: int | None = 4, *_: Any) -> Array:
     return xp.asarray(permutation(n, None).astype(rules.dtype_from(dtype, rules.INT64)))
@@ -263,7 +274,8 @@ def _randperm(xp: Any, n: int, dtype: int | None = 4, *_: Any) -> Array:
 @op(
     "aten::randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? "
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _randperm_generator(xp: Any, n: int, generator: Any, dtype: int | None = 4, *_: Any) -> Array:
     return xp.asarray(permutation(n, generator).astype(rules.dtype_from(dtype, rules.INT64)))
@@ -272,7 +284,8 @@ def _randperm_generator(xp: Any, n: int, generator: Any, dtype: int | None = 4, 
 @op(
     "aten::rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _rand_like(xp: Any, self: Array, dtype: int | None = None, *_: Any) -> Array:
     return uniform_array(xp, self.shape, rules.dtype_from(dtype, self.dtype), None)
@@ -281,7 +294,8 @@ def _rand_like(xp: Any, self: Array, dtype: int | None = None, *_: Any) -> Array
 @op(
     "aten::randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _randn_like(xp: Any, self: Array, dtype: int | None = None, *_: Any) -> Array:
     return normal_array(xp, self.shape, rules.dtype_from(dtype, self.dtype), None)
@@ -290,7 +304,8 @@ def _randn_like(xp: Any, self: Array, dtype: int | None = None, *_: Any) -> Arra
 @op(
     "aten::randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _randint_like(xp: Any, self: Array, high: int, dtype: int | None = None, *_: Any) -> Array:
     return integer_array(xp, 0, high, self.shape, rules.dtype_from(dtype, self.dtype), None)
@@ -300,7 +315,8 @@ def _randint_like(xp: Any, self: Array, high: int, dtype: int | None = None, *_:
     "aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
     "memory_format=None) -> Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _randint_like_low(xp: Any, self: Array, low: int, high: int, dtype: int | None = None, *_: Any) -> Array:
     return integer_array(xp, low, high, self.shape, rules.dtype_from(dtype, self.dtype), None)
@@ -317,7 +333,8 @@ def _bernoulli(xp: Any, self: Array, generator: Any = None) -> Array:
 
 @op(
     "aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-    nondeterministic=True, inplace=False,
+    nondeterministic=True,
+    inplace=False,
 )
 def _bernoulli_p(xp: Any, self: Array, p: float, generator: Any = None) -> Array:
     return (uniform_array(xp, self.shape, rules.DOUBLE, generator) < p).astype(self.dtype)
@@ -326,9 +343,12 @@ def _bernoulli_p(xp: Any, self: Array, p: float, generator: Any = None) -> Array
 @op(
     "aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "
     "generator=None) -> Tensor",
-    out="out", nondeterministic=True,
+    out="out",
+    nondeterministic=True,
 )
-def _multinomial(xp: Any, self: Array, num_samples: int, replacement: bool = False, generator: Any = None) -> Array:
+def _multinomial(
+    xp: Any, self: Array, num_samples: int, replacement: bool = False, generator: Any = None
+) -> Array:
     weights = xp.atleast_2d(self).astype(rules.DOUBLE)
     if replacement:
         bounds = xp.cumsum(weights, -1) / xp.sum(weights, -1, keepdims=True)
@@ -348,7 +368,9 @@ def _normal(xp: Any, mean: Any, std: Any, generator: Any) -> Array:
 
 @op(
     "aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
-    out="Tensor_float_out", where="f", nondeterministic=True,
+    out="Tensor_float_out",
+    where="f",
+    nondeterministic=True,
 )
 def _normal_tensor_float(xp: Any, mean: Array, std: float = 1, generator: Any = None) -> Array:
     return _normal(xp, mean, std, generator)
@@ -356,11 +378,15 @@ def _normal_tensor_float(xp: Any, mean: Array, std: float = 1, generator: Any = 
 
 @op(
     "aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    out="float_Tensor_out", where="f", nondeterministic=True,
+    out="float_Tensor_out",
+    where="f",
+    nondeterministic=True,
 )
 @op(
     "aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    out="Tensor_Tensor_out", where="f", nondeterministic=True,
+    out="Tensor_Tensor_out",
+    where="f",
+    nondeterministic=True,
 )
 def _normal_tensor(xp: Any, mean: Any, std: Array, generator: Any = None) -> Array:
     return _normal(xp, mean, std, generator)
@@ -370,10 +396,17 @@ def _normal_tensor(xp: Any, mean: Any, std: Array, generator: Any = None) -> Arr
     "aten::normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, "
     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
     "Tensor",
-    where="f", nondeterministic=True,
+    where="f",
+    nondeterministic=True,
 )
 def _normal_float(
-    xp: Any, mean: float, std: float, size: Sequence[int], generator: Any = None, dtype: int | None = None, *_: Any
+    xp: Any,
+    mean: float,
+    std: float,
+    size: Sequence[int],
+    generator: Any = None,
+    dtype: int | None = None,
+    *_: Any,
 ) -> Array:
     return normal_array(xp, size, rules.dtype_from(dtype), generator) * std + mean
 
@@ -384,35 +417,42 @@ def _fill(xp: Any, self: Array, values: Array) -> Array:
 
 
 @op(
-    "aten::normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> "
-    "Tensor(a!)",
-    variant="inplace", where="m", nondeterministic=True,
+    "aten::normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)",
+    variant="inplace",
+    where="m",
+    nondeterministic=True,
 )
 def _normal_in_place(xp: Any, self: Array, mean: float = 0, std: float = 1, generator: Any = None) -> Array:
     return _fill(xp, self, normal_array(xp, self.shape, self.dtype, generator) * std + mean)
 
 
 @op(
-    "aten::uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) -> "
-    "Tensor(a!)",
-    variant="inplace", where="m", nondeterministic=True,
+    "aten::uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) -> Tensor(a!)",
+    variant="inplace",
+    where="m",
+    nondeterministic=True,
 )
 def _uniform(xp: Any, self: Array, from_: float = 0, to: float = 1, generator: Any = None) -> Array:
     return _fill(xp, self, uniform_array(xp, self.shape, self.dtype, generator) * (to - from_) + from_)
 
 
 @op(
-    "aten::random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> "
-    "Tensor(a!)",
-    variant="inplace", where="m", nondeterministic=True,
+    "aten::random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
+    variant="inplace",
+    where="m",
+    nondeterministic=True,
 )
 def _random_from(xp: Any, self: Array, from_: int, to: int | None, generator: Any = None) -> Array:
-    return _fill(xp, self, integer_array(xp, from_, (1 << 62) if to is None else to, self.shape, self.dtype, generator))
+    return _fill(
+        xp, self, integer_array(xp, from_, (1 << 62) if to is None else to, self.shape, self.dtype, generator)
+    )
 
 
 @op(
     "aten::random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
-    variant="inplace", where="m", nondeterministic=True,
+    variant="inplace",
+    where="m",
+    nondeterministic=True,
 )
 def _random_to(xp: Any, self: Array, to: int, generator: Any = None) -> Array:
     return _random_from(xp, self, 0, to, generator)
@@ -420,7 +460,9 @@ def _random_to(xp: Any, self: Array, to: int, generator: Any = None) -> Array:
 
 @op(
     "aten::exponential_(Tensor(a!) self, float lambd=1., *, Generator? generator=None) -> Tensor(a!)",
-    variant="inplace", where="m", nondeterministic=True,
+    variant="inplace",
+    where="m",
+    nondeterministic=True,
 )
 def _exponential(xp: Any, self: Array, lambd: float = 1, generator: Any = None) -> Array:
     return _fill(xp, self, -xp.log1p(-uniform_array(xp, self.shape, rules.DOUBLE, generator)) / lambd)
@@ -428,7 +470,9 @@ def _exponential(xp: Any, self: Array, lambd: float = 1, generator: Any = None) 
 
 @op(
     "aten::geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)",
-    variant="inplace", where="m", nondeterministic=True,
+    variant="inplace",
+    where="m",
+    nondeterministic=True,
 )
 def _geometric(xp: Any, self: Array, p: float, generator: Any = None) -> Array:
     draws = uniform_array(xp, self.shape, rules.DOUBLE, generator)
@@ -438,7 +482,9 @@ def _geometric(xp: Any, self: Array, p: float, generator: Any = None) -> Array:
 @op(
     "aten::cauchy_(Tensor(a!) self, float median=0., float sigma=1., *, Generator? generator=None) ->"
     " Tensor(a!)",
-    variant="inplace", where="m", nondeterministic=True,
+    variant="inplace",
+    where="m",
+    nondeterministic=True,
 )
 def _cauchy(xp: Any, self: Array, median: float = 0, sigma: float = 1, generator: Any = None) -> Array:
     draws = uniform_array(xp, self.shape, rules.DOUBLE, generator)
@@ -448,7 +494,9 @@ def _cauchy(xp: Any, self: Array, median: float = 0, sigma: float = 1, generator
 @op(
     "aten::log_normal_(Tensor(a!) self, float mean=1., float std=2., *, Generator? generator=None) ->"
     " Tensor(a!)",
-    variant="inplace", where="m", nondeterministic=True,
+    variant="inplace",
+    where="m",
+    nondeterministic=True,
 )
 def _log_normal(xp: Any, self: Array, mean: float = 1, std: float = 2, generator: Any = None) -> Array:
     return _fill(xp, self, xp.exp(normal_array(xp, self.shape, self.dtype, generator) * std + mean))

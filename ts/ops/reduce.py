@@ -20,7 +20,9 @@ Array = rules.Array
 Dims = Sequence[int] | int | None
 
 
-def sum_kernel(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None) -> Array:
+def sum_kernel(
+    xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
+) -> Array:
     """The sum over `dim`, in `dtype` or the accumulation dtype."""
     axes = rules.wrap_dims(dim, self.ndim)
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
@@ -43,14 +45,15 @@ def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int 
 
 
 @op(
-    "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
-    "Tensor",
+    "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="out",
 )
 def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None) -> Array:
     if self.dtype.kind == "c":
         raise RuntimeError("nansum does not support complex inputs")
-    filled = xp.where(xp.isnan(self), xp.zeros((), self.dtype), self) if self.dtype.kind not in "iub" else self
+    filled = (
+        xp.where(xp.isnan(self), xp.zeros((), self.dtype), self) if self.dtype.kind not in "iub" else self
+    )
     return sum_kernel(xp, filled, dim, keepdim, dtype)
 
 
@@ -61,17 +64,20 @@ def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
 
 
 @op(
-    "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
-    "Tensor",
+    "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="int_out",
 )
 def _prod_dim(xp: Any, self: Array, dim: int, keepdim: bool = False, dtype: int | None = None) -> Array:
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
     axes = rules.wrap_dims(dim, self.ndim)
-    return rules.cast(xp, xp.prod(rules.cast(xp, self, rules.opmath(target)), axis=axes, keepdims=keepdim), target)
+    return rules.cast(
+        xp, xp.prod(rules.cast(xp, self, rules.opmath(target)), axis=axes, keepdims=keepdim), target
+    )
 
 
-def mean_kernel(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None) -> Array:
+def mean_kernel(
+    xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
+) -> Array:
     """The mean over `dim`; integers need an explicit floating `dtype`."""
     target = rules.dtype_from(dtype, self.dtype)
     if rules.CATEGORY_OF[target] < rules.FLOATING:
@@ -91,8 +97,7 @@ def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
 
 
 @op(
-    "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
-    "Tensor",
+    "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="out",
 )
 def _mean_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
@@ -100,11 +105,12 @@ def _mean_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int
 
 
 @op(
-    "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
-    "Tensor",
+    "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="out",
 )
-def _nanmean(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None) -> Array:
+def _nanmean(
+    xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
+) -> Array:
     total = _nansum(xp, self, dim, keepdim, dtype)
     count = sum_kernel(xp, ~xp.isnan(self), dim, keepdim)
     return rules.cast(xp, total / count, total.dtype)
@@ -128,7 +134,9 @@ def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) 
     return rules.cast(xp, result, rules.real_dtype(self.dtype)), rules.cast(xp, mean, self.dtype)
 
 
-def _moments(xp: Any, self: Array, dim: Dims, correction: Any, keepdim: bool, root: bool) -> tuple[Array, Array]:
+def _moments(
+    xp: Any, self: Array, dim: Dims, correction: Any, keepdim: bool, root: bool
+) -> tuple[Array, Array]:
     value, mean = variance(xp, self, dim, 1 if correction is None else correction, keepdim)
     return (xp.sqrt(value) if root else value), mean
 
@@ -148,7 +156,9 @@ def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     "keepdim=False) -> Tensor",
     out="correction_out",
 )
-def _std_correction(xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False) -> Array:
+def _std_correction(
+    xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
+) -> Array:
     return _moments(xp, self, dim, correction, keepdim, True)[0]
 
 
@@ -167,7 +177,9 @@ def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     "keepdim=False) -> Tensor",
     out="correction_out",
 )
-def _var_correction(xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False) -> Array:
+def _var_correction(
+    xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
+) -> Array:
     return _moments(xp, self, dim, correction, keepdim, False)[0]
 
 
@@ -181,7 +193,9 @@ def _std_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array
     " Tensor)",
     where="f",
 )
-def _std_mean_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Array, Array]:
+def _std_mean_dim(
+    xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False
+) -> tuple[Array, Array]:
     return _moments(xp, self, dim, int(unbiased), keepdim, True)
 
 
@@ -206,7 +220,9 @@ def _var_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array
     " Tensor)",
     where="f",
 )
-def _var_mean_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Array, Array]:
+def _var_mean_dim(
+    xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False
+) -> tuple[Array, Array]:
     return _moments(xp, self, dim, int(unbiased), keepdim, False)
 
 
@@ -226,11 +242,13 @@ def _var_mean_correction(
 
 def _need_elements(name: str, self: Array, axes: Sequence[int]) -> None:
     if self.size == 0 and (not self.ndim or any(self.shape[a] == 0 for a in axes)):
-        raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
-            f"with the 'dim' argument."
-        ) if len(axes) == self.ndim else IndexError(
-            f"{name}(): Expected reduction dim {axes[0]} to have non-zero size."
+        raise (
+            RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                f"with the 'dim' argument."
+            )
+            if len(axes) == self.ndim
+            else IndexError(f"{name}(): Expected reduction dim {axes[0]} to have non-zero size.")
         )
 
 
@@ -272,7 +290,8 @@ def _amin(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
 
 @op(
     "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-    out="out", out_names="min,max",
+    out="out",
+    out_names="min,max",
 )
 def _aminmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
     return extreme(xp, "aminmax_min", self, dim, keepdim), extreme(xp, "aminmax_max", self, dim, keepdim)
@@ -310,7 +329,8 @@ def _max(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    out="dim_max", out_names="max,max_values",
+    out="dim_max",
+    out_names="max,max_values",
 )
 def _max_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _with_index(xp, "max", self, dim, keepdim)
@@ -329,7 +349,8 @@ def _min(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    out="dim_min", out_names="min,min_indices",
+    out="dim_min",
+    out_names="min,min_indices",
 )
 def _min_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _with_index(xp, "min", self, dim, keepdim)
@@ -385,7 +406,11 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
         )
     size = xp.abs(rules.cast(xp, self, rules.opmath(source)))
     if p == math.inf:
-        result = xp.max(size, axis=axes, keepdims=keepdim) if size.size else xp.sum(size, axis=axes, keepdims=keepdim)
+        result = (
+            xp.max(size, axis=axes, keepdims=keepdim)
+            if size.size
+            else xp.sum(size, axis=axes, keepdims=keepdim)
+        )
     elif p == -math.inf:
         result = xp.min(size, axis=axes, keepdims=keepdim)
     elif p == 0:
@@ -423,7 +448,9 @@ def _norm_dim(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False) ->
     "dtype) -> Tensor",
     out="dtype_out",
 )
-def _norm_dim_dtype(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
+def _norm_dim_dtype(
+    xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False, dtype: int | None = None
+) -> Array:
     return vector_norm(xp, self, 2 if p is None else p, dim, keepdim, dtype)
 
 

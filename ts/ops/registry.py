@@ -32,7 +32,7 @@ Kernel = Callable[..., Any]
 
 FAMILIES = (
     "unary", "pointwise", "reduce", "scan", "view", "shape", "index", "scatter", "sort", "linalg", "create",
-    "convert", "random", "activation", "nn", "fft", "decomp",
+    "convert", "random", "activation", "nn", "fft", "decomp", "script",
 )  # fmt: skip
 
 NAMESPACES = ("linalg", "special", "fft")
@@ -47,6 +47,7 @@ class Record:
     family: str  # the module that declares it: its shape and sample rules
     promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
     ufunc: str | None = None  # pointwise: the NumPy ufunc that is the whole kernel
+    types: str | None = None  # pointwise: NumPy's type characters that the ufunc is right for; None: all
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     nondeterministic: bool = False  # draws random numbers
     side_effect: bool = False  # must not be removed though its result is unused
@@ -106,7 +107,12 @@ def _origin(record: Record) -> Kernel:
 
 
 def op(
-    schema: str, *, inplace: bool | str = False, out: str | Sequence[str] = (), out_names: str = "out", **fields: Any
+    schema: str,
+    *,
+    inplace: bool | str = False,
+    out: str | Sequence[str] = (),
+    out_names: str = "out",
+    **fields: Any,
 ) -> Callable[[Kernel], Kernel]:
     """Declare the operator `schema` with the decorated kernel.
 
@@ -142,7 +148,7 @@ def inplace_of(record: Record, overload: str | None = None) -> Record:
         kernel = compute
     return Record(
         text, kernel, record.family, variant="inplace", base=record, where=record.where,
-        nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion,
+        nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion, types=record.types,
     )  # fmt: skip
 
 
@@ -287,7 +293,9 @@ def _python_names(where: str) -> Iterator[str]:
     load()
     for name, group in _records.items():
         if name.startswith("aten::") and any(where in r.where for r in group):
-            if where == "m" and not any("Tensor self" in r.schema_text or "Tensor(a" in r.schema_text for r in group):
+            if where == "m" and not any(
+                "Tensor self" in r.schema_text or "Tensor(a" in r.schema_text for r in group
+            ):
                 continue
             yield name[6:]
 
@@ -300,4 +308,4 @@ def namespace(name: str) -> dict[str, str]:
     """Function name -> operator name, for `linalg`, `special` and `fft`; `nn.functional` is a module."""
     prefix = f"{name}_"
     load()
-    return {n[6 + len(prefix):]: n for n in _records if n.startswith(f"aten::{prefix}")}
+    return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}

@@ -85,7 +85,7 @@ def set_default_dtype(dtype: DType | int) -> None:
 def dtype_from(code: int | None, default: DType | None = None) -> DType:
     """NumPy's dtype for PyTorch's ScalarType number; `default` (or the default dtype) for None."""
     if code is None:
-        return default or _default_dtype
+        return _default_dtype if default is None else default
     return DTYPE_OF[int(code)]
 
 
@@ -149,8 +149,7 @@ def _promote(a: DType, b: DType) -> DType:
     if kb <= INTEGRAL:
         return np.promote_types(a, b) if ka == kb else b
     if kb == COMPLEX:
-        part = real_dtype(a) if ka >= FLOATING else None
-        return CDOUBLE if part == DOUBLE else b
+        return CDOUBLE if ka >= FLOATING and real_dtype(a) == DOUBLE else b
     if ka < FLOATING:
         return b
     if _FLOAT_RANK[a] == _FLOAT_RANK[b]:
@@ -235,7 +234,7 @@ def accumulate_dtype(dtype: DType) -> DType:
 
 def refuse(name: str, dtype: DType) -> None:
     """Raise PyTorch's error for an operator without a kernel for `dtype`."""
-    raise NotImplementedError(f'"{name}" not implemented for \'{NAME_OF[dtype]}\'')
+    raise NotImplementedError(f"\"{name}\" not implemented for '{NAME_OF[dtype]}'")
 
 
 # ---------------------------------------------------------------------------------------- shapes
@@ -275,7 +274,9 @@ def wrap_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front; a 0-dim tensor has one dimension for this purpose."""
     n = max(ndim, 1)
     if not -n <= dim < n:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
+        )
     return dim + n if dim < 0 else dim
 
 

@@ -56,7 +56,8 @@ def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[
 
 @op(
     "aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-    out="out", out_names="values,indices",
+    out="out",
+    out_names="values,indices",
 )
 def _cummax(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
     return _cumulative_extreme(xp, self, dim, True)
@@ -64,15 +65,15 @@ def _cummax(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
 
 @op(
     "aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-    out="out", out_names="values,indices",
+    out="out",
+    out_names="values,indices",
 )
 def _cummin(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
     return _cumulative_extreme(xp, self, dim, False)
 
 
 @op(
-    "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> "
-    "Tensor",
+    "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     out="out",
 )
 def _diff(

@@ -21,7 +21,9 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
     result, i = xp.atleast_1d(self).copy(), xp.atleast_1d(index)
     if i.size and (int(i.min()) < 0 or int(i.max()) >= result.shape[axis]):
-        raise RuntimeError(f"index {int(i.max())} is out of bounds for dimension {axis} with size {result.shape[axis]}")
+        raise RuntimeError(
+            f"index {int(i.max())} is out of bounds for dimension {axis} with size {result.shape[axis]}"
+        )
     if isinstance(source, (int, float, complex)):
         return result, places(xp, i, axis), rules.cast(xp, source, self.dtype)
     if source.dtype != self.dtype:
@@ -56,7 +58,11 @@ def _combine(xp: Any, target: Array, key: Any, source: Array, reduce: str, inclu
                "amax": xp.maximum, "amin": xp.minimum}[reduce]  # fmt: skip
     combine.at(target, key, source)
     if reduce == "mean":
-        count = xp.ones(target.shape, dtype=rules.INT64) if include_self else xp.zeros(target.shape, dtype=rules.INT64)
+        count = (
+            xp.ones(target.shape, dtype=rules.INT64)
+            if include_self
+            else xp.zeros(target.shape, dtype=rules.INT64)
+        )
         xp.add.at(count, key, 1)
         count = xp.maximum(count, 1)
         target[...] = target // count if target.dtype.kind in "iu" else target / count
@@ -64,11 +70,13 @@ def _combine(xp: Any, target: Array, key: Any, source: Array, reduce: str, inclu
 
 @op(
     "aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-    inplace=True, out="src_out",
+    inplace=True,
+    out="src_out",
 )
 @op(
     "aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-    inplace=True, out="value_out",
+    inplace=True,
+    out="value_out",
 )
 def _scatter(xp: Any, self: Array, dim: int, index: Array, src: Any) -> Array:
     if not index.size:
@@ -80,12 +88,13 @@ def _scatter(xp: Any, self: Array, dim: int, index: Array, src: Any) -> Array:
 
 @op(
     "aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-    inplace=True, out="reduce_out",
+    inplace=True,
+    out="reduce_out",
 )
 @op(
-    "aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> "
-    "Tensor",
-    inplace=True, out="value_reduce_out",
+    "aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+    inplace=True,
+    out="value_reduce_out",
 )
 def _scatter_with(xp: Any, self: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
     if not index.size:
@@ -103,9 +112,12 @@ def _scatter_add(xp: Any, self: Array, dim: int, index: Array, src: Array) -> Ar
 @op(
     "aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
     "include_self=True) -> Tensor",
-    inplace=True, out="two_out",
+    inplace=True,
+    out="two_out",
 )
-def _scatter_reduce(xp: Any, self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool = True) -> Array:
+def _scatter_reduce(
+    xp: Any, self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool = True
+) -> Array:
     if not index.size:
         return self.copy()
     result, key, source = _key(xp, self, dim, index, src)
@@ -125,7 +137,8 @@ def _along(xp: Any, self: Array, dim: int, index: Array) -> tuple[Array, tuple[A
 
 @op(
     "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-    inplace=True, out="out",
+    inplace=True,
+    out="out",
 )
 def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1) -> Array:
     if source.dtype != self.dtype:
@@ -139,9 +152,12 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
 @op(
     "aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
     "include_self=True) -> Tensor",
-    inplace=True, out="out",
+    inplace=True,
+    out="out",
 )
-def _index_reduce(xp: Any, self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True) -> Array:
+def _index_reduce(
+    xp: Any, self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True
+) -> Array:
     result, key = _along(xp, self, dim, index)
     _combine(xp, result, key, source, reduce, include_self)
     return result.reshape(self.shape)
@@ -158,11 +174,13 @@ def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> 
 
 @op(
     "aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-    inplace=True, out="int_Scalar_out",
+    inplace=True,
+    out="int_Scalar_out",
 )
 @op(
     "aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-    inplace=True, out="int_Tensor_out",
+    inplace=True,
+    out="int_Tensor_out",
 )
 def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)):

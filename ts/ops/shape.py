@@ -33,7 +33,9 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
     axis = rules.wrap_dim(dim, kept[0].ndim)
     for i, t in enumerate(kept[1:], 1):
         if t.ndim != kept[0].ndim:
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {kept[0].ndim} and {t.ndim}")
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {kept[0].ndim} and {t.ndim}"
+            )
         for d in range(t.ndim):
             if d != axis and t.shape[d] != kept[0].shape[d]:
                 raise RuntimeError(
@@ -186,7 +188,9 @@ def _repeat(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
     "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
     "output_size=None) -> Tensor",
 )
-def _repeat_interleave(xp: Any, self: Array, repeats: int, dim: int | None = None, output_size: int | None = None) -> Array:
+def _repeat_interleave(
+    xp: Any, self: Array, repeats: int, dim: int | None = None, output_size: int | None = None
+) -> Array:
     if dim is None:
         return xp.repeat(self.reshape(-1), repeats)
     axis = rules.wrap_dim(dim, self.ndim)
@@ -206,7 +210,8 @@ def _repeat_interleave_tensor(
 
 @op(
     "aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
-    out="Tensor_out", where="f",
+    out="Tensor_out",
+    where="f",
 )
 def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None = None) -> Array:
     return xp.repeat(xp.arange(repeats.size), repeats)

@@ -38,7 +38,8 @@ def sort_kernel(xp: Any, self: Array, dim: int, descending: bool) -> tuple[Array
 
 @op(
     "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-    out="values", out_names="values,indices",
+    out="values",
+    out_names="values,indices",
 )
 def _sort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
     return sort_kernel(xp, self, dim, descending)
@@ -47,9 +48,12 @@ def _sort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> tupl
 @op(
     "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor "
     "values, Tensor indices)",
-    out="values_stable", out_names="values,indices",
+    out="values_stable",
+    out_names="values,indices",
 )
-def _sort_stable(xp: Any, self: Array, stable: bool | None, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
+def _sort_stable(
+    xp: Any, self: Array, stable: bool | None, dim: int = -1, descending: bool = False
+) -> tuple[Array, Array]:
     return sort_kernel(xp, self, dim, descending)
 
 
@@ -74,7 +78,8 @@ def _msort(xp: Any, self: Array) -> Array:
 @op(
     "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor "
     "values, Tensor indices)",
-    out="values", out_names="values,indices",
+    out="values",
+    out_names="values,indices",
 )
 def _topk(
     xp: Any, self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
@@ -102,7 +107,8 @@ def _kth(xp: Any, self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, 
 @op(
     "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
     "indices)",
-    out="values", out_names="values,indices",
+    out="values",
+    out_names="values,indices",
 )
 def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     if k < 1 or k > (self.shape[rules.wrap_dim(dim, self.ndim)] if self.ndim else 1):
@@ -127,12 +133,17 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
 
 @op("aten::median(Tensor self) -> Tensor", out="out")
 def _median_all(xp: Any, self: Array) -> Array:
-    return _median(xp, self.reshape(-1), 0, False, False)[0] if self.size else xp.asarray(xp.nan, dtype=self.dtype)
+    return (
+        _median(xp, self.reshape(-1), 0, False, False)[0]
+        if self.size
+        else xp.asarray(xp.nan, dtype=self.dtype)
+    )
 
 
 @op(
     "aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    out="dim_values", out_names="values,indices",
+    out="dim_values",
+    out_names="values,indices",
 )
 def _median_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _median(xp, self, dim, keepdim, False)
@@ -140,12 +151,17 @@ def _median_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[
 
 @op("aten::nanmedian(Tensor self) -> Tensor", out="out")
 def _nanmedian_all(xp: Any, self: Array) -> Array:
-    return _median(xp, self.reshape(-1), 0, False, True)[0] if self.size else xp.asarray(xp.nan, dtype=self.dtype)
+    return (
+        _median(xp, self.reshape(-1), 0, False, True)[0]
+        if self.size
+        else xp.asarray(xp.nan, dtype=self.dtype)
+    )
 
 
 @op(
     "aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    out="dim_values", out_names="values,indices",
+    out="dim_values",
+    out_names="values,indices",
 )
 def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _median(xp, self, dim, keepdim, True)
@@ -153,7 +169,8 @@ def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tup
 
 @op(
     "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    out="values", out_names="values,indices",
+    out="values",
+    out_names="values,indices",
 )
 def _mode(xp: Any, self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     if self.ndim == 0:
@@ -182,7 +199,9 @@ def _quantile(
     axis = 0 if dim is None else rules.wrap_dim(dim, self.ndim)
     compute = xp.nanquantile if name == "nanquantile" else xp.quantile
     points = q if isinstance(q, float) else q.astype(rules.DOUBLE)
-    result = compute(xp.atleast_1d(x).astype(rules.DOUBLE), points, axis=axis, method=interpolation, keepdims=keepdim)
+    result = compute(
+        xp.atleast_1d(x).astype(rules.DOUBLE), points, axis=axis, method=interpolation, keepdims=keepdim
+    )
     if keepdim and dim is None:
         result = result.reshape((*rules.shape_of(q), *((1,) * self.ndim)))
     return rules.cast(xp, xp.asarray(result), self.dtype)
@@ -278,7 +297,9 @@ def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, r
     " invert=False) -> Tensor",
     out="Scalar_Tensor_out",
 )
-def _isin(xp: Any, elements: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Array:
+def _isin(
+    xp: Any, elements: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
+) -> Array:
     return xp.isin(xp.asarray(elements), xp.asarray(test_elements), invert=invert)
 
 
@@ -295,7 +316,9 @@ def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]
 @op(
     "aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
     "return_counts=False) -> (Tensor, Tensor, Tensor)",
-    out="out", out_names="out0,out1,out2", where="f",
+    out="out",
+    out_names="out0,out1,out2",
+    where="f",
 )
 def _unique2(
     xp: Any, self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
@@ -306,10 +329,17 @@ def _unique2(
 @op(
     "aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
     "return_counts=False) -> (Tensor, Tensor, Tensor)",
-    out="out", out_names="out0,out1,out2", where="f",
+    out="out",
+    out_names="out0,out1,out2",
+    where="f",
 )
 def _unique_dim(
-    xp: Any, self: Array, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+    xp: Any,
+    self: Array,
+    dim: int,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
 ) -> tuple[Array, Array, Array]:
     return _unique(xp, self, dim)
 
@@ -317,7 +347,9 @@ def _unique_dim(
 @op(
     "aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? "
     "dim=None) -> (Tensor, Tensor, Tensor)",
-    out="out", out_names="out0,out1,out2", where="",
+    out="out",
+    out_names="out0,out1,out2",
+    where="",
 )
 def _unique_consecutive(
     xp: Any, self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None

@@ -53,6 +53,12 @@ def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[[
     return kernel
 
 
+def types_without(no: str) -> str | None:
+    """The type characters that are left when the kinds in `no` have no kernel."""
+    kinds = {"b": "?", "i": "bhilq", "u": "BHILQ", "f": "efd", "c": "FD"}
+    return "".join(chars for kind, chars in kinds.items() if kind not in no) if no else None
+
+
 def unary(
     name: str, promotion: str, body: Body, cuda: str | None = None, *, no: str = "", forms: str = "io",
     aliases: tuple[str, ...] = (),
@@ -65,7 +71,7 @@ def unary(
     ufunc = body if isinstance(body, str) else None
     for spelled in (name, *aliases):
         text = f"aten::{spelled}(Tensor self) -> Tensor"
-        record = add(Record(text, kernel, "unary", promotion=promotion, ufunc=ufunc, cuda=cuda))
+        record = add(Record(text, kernel, "unary", promotion=promotion, ufunc=ufunc, types=types_without(no), cuda=cuda))
         if "i" in forms and not spelled.startswith("special_"):
             add(inplace_of(record))
         if "o" in forms:
@@ -85,13 +91,19 @@ def _keep_integers(name: str) -> Callable[[Any, Array], Array]:
 
 def _sgn(xp: Any, a: Array) -> Array:
     if a.dtype.kind != "c":
-        return xp.sign(a)
+        return _sign(xp, a)
     size = xp.abs(a)
     return xp.where(size == 0, 0, a / xp.where(size == 0, 1, size))
 
 
 def _sign(xp: Any, a: Array) -> Array:
-    return a.copy() if a.dtype == rules.BOOL else xp.where(xp.isnan(a), 0, xp.sign(a)) if a.dtype.kind == "f" else xp.sign(a)
+    return (
+        a.copy()
+        if a.dtype == rules.BOOL
+        else xp.where(xp.isnan(a), 0, xp.sign(a))
+        if a.dtype.kind == "f"
+        else xp.sign(a)
+    )
 
 
 def _sigmoid(xp: Any, a: Array) -> Array:
@@ -128,7 +140,9 @@ def _predicate(name: str) -> Callable[[Any, Array], Array]:
 def _angle(xp: Any, a: Array) -> Array:
     if a.dtype.kind == "c":
         return xp.angle(a)
-    return xp.where(xp.isnan(a), a, xp.where(a < 0, xp.asarray(xp.pi, dtype=a.dtype), xp.asarray(0, dtype=a.dtype)))
+    return xp.where(
+        xp.isnan(a), a, xp.where(a < 0, xp.asarray(xp.pi, dtype=a.dtype), xp.asarray(0, dtype=a.dtype))
+    )
 
 
 def _entr(xp: Any, a: Array) -> Array:
@@ -150,7 +164,7 @@ def _airy(xp: Any, a: Array) -> Array:
 # arithmetic                    promotion  ufunc or body               CUDA
 unary("abs", REAL, "absolute", "abs(a)", no="b", aliases=("absolute",))
 unary("neg", SAME, "negative", "-a", no="b", aliases=("negative",))
-unary("square", SAME, lambda xp, a: a * a, "a * a")
+unary("square", SAME, lambda xp, a: a * a, "a * a", no="b")
 unary("sgn", SAME, _sgn)
 unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no="c")
 unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a")
@@ -199,7 +213,14 @@ unary("i0", FLOAT, special("i0"), "cyl_bessel_i0(a)", no="c", aliases=("special_
 
 # predicates
 unary("logical_not", BOOLEAN, "logical_not", "!a")
-unary("signbit", BOOLEAN, lambda xp, a: xp.signbit(a) if a.dtype.kind == "f" else a < 0, "signbit(a)", no="c", forms="o")
+unary(
+    "signbit",
+    BOOLEAN,
+    lambda xp, a: xp.signbit(a) if a.dtype.kind == "f" else a < 0,
+    "signbit(a)",
+    no="c",
+    forms="o",
+)
 unary("isnan", BOOLEAN, _predicate("isnan"), "isnan(a)", forms="")
 unary("isinf", BOOLEAN, _predicate("isinf"), "isinf(a)", forms="")
 unary("isfinite", BOOLEAN, _isfinite, "isfinite(a)", forms="")
@@ -233,4 +254,9 @@ for _name, _body in (
     ("special_spherical_bessel_j0", _spherical_j0),
 ):
     _text = f"aten::{_name}(Tensor x) -> Tensor"
-    add(out_of(add(Record(_text, kernel_of(_name, FLOAT, _body, "c"), "unary", promotion=FLOAT, where="f")), "out"))
+    add(
+        out_of(
+            add(Record(_text, kernel_of(_name, FLOAT, _body, "c"), "unary", promotion=FLOAT, where="f")),
+            "out",
+        )
+    )

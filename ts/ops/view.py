@@ -95,10 +95,11 @@ def _numpy_T(xp: Any, self: Array) -> Array:
 @op("aten::mH(Tensor(a) self) -> Tensor(a)", where="m")
 def _adjoint(xp: Any, self: Array) -> Array:
     if self.ndim == 1:
-        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+        raise RuntimeError(
+            "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
     turned = self.swapaxes(-1, -2) if self.ndim else self
     return xp.conj(turned) if self.dtype.kind == "c" else turned
-
 
 
 def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
@@ -212,7 +213,9 @@ def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     "step=1) -> Tensor(a)",
     where="",
 )
-def _slice(xp: Any, self: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Array:
+def _slice(
+    xp: Any, self: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Array:
     if self.ndim == 0:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if step <= 0:
@@ -302,7 +305,9 @@ def split_every(self: Array, size: int, dim: int) -> list[Array]:
     n = self.shape[rules.wrap_dim(dim, self.ndim)]
     if size == 0:
         if n:
-            raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+            raise RuntimeError(
+                f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
+            )
         return [self]
     count = max(-(-n // size), 1)
     return split_sizes(self, [size] * (count - 1) + [n - size * (count - 1)], dim)
@@ -336,7 +341,9 @@ def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
 @op("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]")
 def _tensor_split(xp: Any, self: Array, sections: int, dim: int = 0) -> list[Array]:
     if self.ndim == 0:
-        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
     n = self.shape[rules.wrap_dim(dim, self.ndim)]
@@ -346,18 +353,26 @@ def _tensor_split(xp: Any, self: Array, sections: int, dim: int = 0) -> list[Arr
 @op("aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]")
 def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int = 0) -> list[Array]:
     if self.ndim == 0:
-        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
     axis = rules.wrap_dim(dim, self.ndim)
     bounds = [0, *indices, self.shape[axis]]
     front = (slice(None),) * axis
-    return [self[(*front, slice(a, b))] for a, b in zip([0, *indices], [*indices, None], strict=True)] if bounds else []
+    return (
+        [self[(*front, slice(a, b))] for a, b in zip([0, *indices], [*indices, None], strict=True)]
+        if bounds
+        else []
+    )
 
 
 @op(
     "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
     "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
 )
-def _tensor_split_tensor(xp: Any, self: Array, tensor_indices_or_sections: Array, dim: int = 0) -> list[Array]:
+def _tensor_split_tensor(
+    xp: Any, self: Array, tensor_indices_or_sections: Array, dim: int = 0
+) -> list[Array]:
     if tensor_indices_or_sections.ndim == 0:
         return _tensor_split(xp, self, int(tensor_indices_or_sections), dim)
     return _tensor_split_indices(xp, self, [int(i) for i in tensor_indices_or_sections], dim)
@@ -378,7 +393,9 @@ def _split_along(name: str, self: Array, axis: int, by: Any) -> list[Array]:
 @op("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
 def _hsplit(xp: Any, self: Array, by: Any) -> list[Array]:
     if self.ndim < 1:
-        raise RuntimeError("torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with 0 dimensions!")
+        raise RuntimeError(
+            "torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with 0 dimensions!"
+        )
     return _split_along("hsplit", self, 0 if self.ndim == 1 else 1, by)
 
 
@@ -469,7 +486,11 @@ def _imag(xp: Any, self: Array) -> Array:
 def _view_as_real(xp: Any, self: Array) -> Array:
     if self.dtype.kind != "c":
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    return xp.stack([self.real, self.imag], -1) if not self.flags.c_contiguous else self[..., None].view(rules.real_dtype(self.dtype))
+    return (
+        xp.stack([self.real, self.imag], -1)
+        if not self.flags.c_contiguous
+        else self[..., None].view(rules.real_dtype(self.dtype))
+    )
 
 
 @op("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", where="f")
@@ -498,9 +519,15 @@ def _identity(xp: Any, self: Array) -> Array:
     "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->"
     " Tensor(a)",
 )
-def _as_strided(xp: Any, self: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Array:
+def _as_strided(
+    xp: Any, self: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Array:
     item = self.dtype.itemsize
-    last = (storage_offset or 0) + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
+    last = (
+        (storage_offset or 0) + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+        if all(size)
+        else 0
+    )
     flat = self.reshape(-1) if self.flags.c_contiguous else _storage(self)
     if last >= max(flat.size, 1):
         raise RuntimeError(

@@ -1,0 +1,35 @@
+"""Every record's schema is one of PyTorch's, letter for letter; promotion is PyTorch's for all pairs."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+from ts import dtypes  # noqa: E402
+from ts.ops import registry, rules  # noqa: E402
+
+
+def names():
+    return sorted(set(registry.names()))
+
+
+@pytest.mark.parametrize("name", names())
+def test_schemas_are_pytorchs(name):
+    theirs = {str(s) for s in torch._C._jit_get_schemas_for_operator(name)}
+    ours = {r.schema_text for r in registry.records(name)}
+    assert ours <= theirs
+
+
+@pytest.mark.parametrize("a, b", list(itertools.product(rules.CODE_OF, repeat=2)), ids=str)
+def test_promotion(a, b):
+    if {a.name, b.name} & {"uint16", "uint32", "uint64"}:
+        pytest.skip("PyTorch promotes these only with themselves")
+    one, two = (getattr(torch, dtypes.BY_CODE[rules.CODE_OF[d]].name) for d in (a, b))
+    for shapes in ((3,), (3,)), ((3,), ()), ((), (3,)):
+        want = torch.result_type(torch.ones(shapes[0], dtype=one), torch.ones(shapes[1], dtype=two))
+        if want is torch.complex32:
+            continue  # out of scope
+        got = rules.result_type(np.ones(shapes[0], a), np.ones(shapes[1], b))
+        assert dtypes.BY_CODE[rules.CODE_OF[got]].name == str(want).removeprefix("torch.")
+    assert rules.can_cast(a, b) == torch.can_cast(one, two)

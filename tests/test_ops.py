@@ -1,0 +1,107 @@
+"""The registry x dtypes x backends: every record is called on samples made from its schema.
+
+Pointwise records with a ufunc are compared with NumPy; in-place and out= forms with the functional
+form; meta tensors with the CPU's shapes and dtypes.  A new record is covered by being declared.
+"""
+
+import numpy as np
+import pytest
+
+import ts
+from ts.ops import registry, rules
+
+registry.load()
+DTYPES = (rules.FLOAT, rules.DOUBLE, rules.INT64, rules.BOOL, rules.CFLOAT)
+UNARY = [r for r in registry.records() if r.schema_text.endswith("(Tensor self) -> Tensor")]
+BINARY = [r for r in registry.records() if r.schema_text.endswith("(Tensor self, Tensor other) -> Tensor")]
+REDUCE = [r for r in registry.records() if r.family == "reduce" and not r.variant and "Tensor self, int[1]? dim" in r.schema_text]
+SAMPLES = [(r, 1) for r in UNARY] + [(r, 2) for r in BINARY]
+
+
+def sample(dtype, k=0):
+    values = np.array([[0.5, 2.0, 3.0], [1.0, 0.25, 4.0]]) + k
+    return (values > 1.5) if dtype == rules.BOOL else values.astype(dtype)
+
+
+def tensor(array):
+    return ts.from_numpy(array.copy())
+
+
+def by_id(case):
+    return case[0].key.removeprefix("aten::") if isinstance(case, tuple) else str(case)
+
+
+def called(record, *args):
+    """The record's result, or None where PyTorch has no kernel for the dtype or shape."""
+    operator = next(o for o in registry.lookup(record.name) if o.record is record)
+    try:
+        return operator(*args)
+    except (RuntimeError, NotImplementedError, IndexError, TypeError):
+        return None
+
+
+@pytest.mark.parametrize("case", SAMPLES, ids=by_id)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_against_numpy_and_own_forms(case, dtype):
+    record, arity = case
+    host = [sample(dtype, k) for k in range(arity)]
+    result = called(record, *(tensor(a) for a in host))
+    if result is None or not isinstance(result, ts.Tensor):
+        pytest.skip("not defined here")
+    if record.ufunc and hasattr(np, record.ufunc) and dtype != rules.BOOL:
+        promoted = [rules.cast(np, a, rules.float_dtype(a.dtype)) if record.promotion == "float" else a for a in host]
+        with np.errstate(all="ignore"):
+            want = getattr(np, record.ufunc)(*promoted)
+        assert np.allclose(result.numpy(), want, equal_nan=True, rtol=1e-5)
+    for variant in registry.records():
+        if variant.base is not record or record.family == "view":
+            continue
+        first = tensor(host[0])
+        if variant.variant == "out":
+            target = tensor(np.zeros_like(result.numpy()))
+            again = called(variant, first, *(tensor(a) for a in host[1:]), target)
+        elif rules.can_cast(result.numpy().dtype, dtype):
+            target, again = first, called(variant, first, *(tensor(a) for a in host[1:]))
+            result = tensor(rules.cast(np, result.numpy(), dtype))
+        else:
+            with pytest.raises((RuntimeError, NotImplementedError)):
+                next(o for o in registry.lookup(variant.name) if o.record is variant)(
+                    first, *(tensor(a) for a in host[1:])
+                )
+            continue
+        assert again is target
+        assert np.array_equal(target.numpy(), result.numpy(), equal_nan=target.numpy().dtype.kind in "fc")
+
+
+@pytest.mark.parametrize("case", SAMPLES, ids=by_id)
+def test_meta_tensors_have_the_shape_and_dtype(case):
+    record, arity = case
+    host = [tensor(sample(rules.FLOAT, k)) for k in range(arity)]
+    want = called(record, *host)
+    if not isinstance(want, ts.Tensor) or "nonzero" in record.name or record.name == "aten::argwhere":
+        pytest.skip("no tensor, or its shape depends on the elements")
+    got = called(record, *(t.to("meta") for t in host))
+    if got is None:
+        pytest.skip("no shape rule yet")
+    assert (got.shape, got.dtype) == (want.shape, want.dtype)
+
+
+@pytest.mark.parametrize("record", REDUCE, ids=lambda r: r.key)
+def test_reductions_over_all_and_one_dimension(record):
+    x = tensor(sample(rules.DOUBLE))
+    for dim in (None, [0], [-1], [0, 1]):
+        args = (x, 2, dim) if "Scalar ord" in record.schema_text else (x, dim)
+        result = called(record, *args)
+        result = result[0] if isinstance(result, tuple) else result
+        axes = rules.wrap_dims(dim, 2)
+        assert tuple(result.shape) == rules.reduced_shape((2, 3), axes, False)
+
+
+def test_every_schema_parses_and_no_key_is_empty():
+    for record in registry.records():
+        assert str(record.schema) == record.schema_text
+
+
+def test_a_cast_down_is_refused():
+    with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output type Long"):
+        ts.ones(2, dtype=ts.int64).add_(1.5)

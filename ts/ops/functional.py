@@ -1,0 +1,284 @@
+"""Functions whose Python signature is not a schema's: names for reductions, variadic tensors, tuples of flags.
+
+In: what PyTorch's Python functions take; out: calls of the operators.  `torch_functions()` belong to the
+package itself, `nn_functions()` to `ts.nn.functional`; every other function is its operator.
+
+    ts.nn.functional.mse_loss(x, y, reduction="sum")     ->  aten::mse_loss(x, y, 2)
+    ts.meshgrid(a, b, indexing="xy")                     ->  aten::meshgrid.indexing([a, b], "xy")
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ts._core.tensor import Tensor
+
+Function = Callable[..., Any]
+REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+
+
+def operator(name: str) -> Any:
+    """All overloads of `aten::name`."""
+    from ts._core.overload import overloads
+
+    return overloads(name)
+
+
+def _listed(tensors: tuple[Any, ...]) -> list[Any]:
+    return list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
+
+
+# ---------------------------------------------------------------------------------------- the package's own
+
+
+def broadcast_tensors(*tensors: Any) -> Any:
+    """The tensors expanded to their common shape."""
+    return tuple(operator("broadcast_tensors")(_listed(tensors)))
+
+
+def broadcast_shapes(*shapes: Any) -> Any:
+    """The common shape of `shapes`."""
+    from ts._core.tensor import Size
+    from ts.ops import rules
+
+    return Size(rules.broadcast_shapes(*((s,) if isinstance(s, int) else tuple(s) for s in shapes)))
+
+
+def block_diag(*tensors: Any) -> Any:
+    """A matrix with the tensors along its diagonal."""
+    return operator("block_diag")(_listed(tensors))
+
+
+def cartesian_prod(*tensors: Any) -> Any:
+    """All combinations of the tensors' elements, one a row."""
+    return operator("cartesian_prod")(_listed(tensors))
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
+    """Coordinate tensors of the grid that the tensors span."""
+    return tuple(operator("meshgrid")(_listed(tensors), indexing=indexing))
+
+
+def einsum(equation: str, *operands: Any) -> Any:
+    """The sum of products that `equation` describes."""
+    return operator("einsum")(equation, _listed(operands))
+
+
+def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+    """The product summed over `dims`: a number of dimensions, or two lists of them."""
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        first, second = list(range(a.ndim - dims, a.ndim)), list(range(dims))
+    else:
+        first, second = list(dims[0]), list(dims[1])
+    return operator("tensordot")(a, b, first, second)
+
+
+def norm(
+    input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None
+) -> Any:
+    """A vector norm (a number `p` or "fro") or the nuclear norm of a matrix."""
+    dims = [dim] if isinstance(dim, int) else None if dim is None else list(dim)
+    if p == "nuc":
+        return operator("linalg_matrix_norm")(input, "nuc", [-2, -1] if dims is None else dims, keepdim, dtype=dtype)
+    return operator("linalg_vector_norm")(input, 2 if p in ("fro", None) else p, dims, keepdim, dtype=dtype)
+
+
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+    """Distances between the rows of two matrices."""
+    return operator("cdist")(x1, x2, float(p), None)
+
+
+def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
+    """The places of the elements that are not zero."""
+    return tuple(operator("nonzero_numpy")(input)) if as_tuple else operator("nonzero")(input)
+
+
+def _chosen(values: Any, inverse: Any, counts: Any, return_inverse: bool, return_counts: bool) -> Any:
+    found = (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
+    return found if len(found) > 1 else values
+
+
+def unique(
+    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The distinct elements, and on request where each went and how often it occurs."""
+    if dim is None:
+        found = operator("_unique2")(input, sorted, return_inverse, return_counts)
+    else:
+        found = operator("unique_dim")(input, dim, sorted, return_inverse, return_counts)
+    return _chosen(*found, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The elements without repetitions of the one before."""
+    found = operator("unique_consecutive")(input, return_inverse, return_counts, dim)
+    return _chosen(*found, return_inverse, return_counts)
+
+
+# ---------------------------------------------------------------------------------------- nn.functional
+
+
+def _loss(name: str) -> Function:
+    def loss(
+        *args: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", **options: Any
+    ) -> Any:
+        if reduction not in REDUCTIONS:
+            raise ValueError(f"{reduction} is not a valid value for reduction")
+        return operator(name)(*args, reduction=REDUCTIONS[reduction], **options)
+
+    loss.__name__ = loss.__qualname__ = name
+    return loss
+
+
+def kl_div(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:  # fmt: skip
+    """The Kullback-Leibler divergence."""
+    if reduction == "batchmean":
+        return operator("kl_div")(input, target, 2, log_target=log_target) / input.shape[0]
+    return operator("kl_div")(input, target, REDUCTIONS[reduction], log_target=log_target)
+
+
+def poisson_nll_loss(
+    input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: Any = None, eps: float = 1e-8,
+    reduce: Any = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """The negative log likelihood of Poisson distributed targets."""
+    return operator("poisson_nll_loss")(input, target, log_input, full, eps, REDUCTIONS[reduction])
+
+
+def cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
+    reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
+    """log_softmax followed by nll_loss."""
+    return operator("cross_entropy_loss")(
+        input, target, weight, REDUCTIONS[reduction], ignore_index, float(label_smoothing)
+    )
+
+
+def nll_loss(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """The negative log likelihood of the target classes."""
+    return operator("nll_loss_nd")(input, target, weight, REDUCTIONS[reduction], ignore_index)
+
+
+def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """exp(x) / sum(exp(x)) along `dim`."""
+    return operator("softmax")(input, _softmax_dim(input, dim), dtype)
+
+
+def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """The logarithm of softmax."""
+    return operator("log_softmax")(input, _softmax_dim(input, dim), dtype)
+
+
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """softmax of the negative."""
+    return operator("softmax")(operator("neg")(input), _softmax_dim(input, dim), dtype)
+
+
+def _softmax_dim(input: Any, dim: int | None) -> int:
+    return dim if dim is not None else 0 if input.ndim in (0, 1, 3) else 1
+
+
+def softsign(input: Any) -> Any:
+    """x / (1 + |x|)"""
+    return input / (operator("abs")(input) + 1)
+
+
+def tanhshrink(input: Any) -> Any:
+    """x - tanh(x)"""
+    return input - operator("tanh")(input)
+
+
+def logsigmoid(input: Any) -> Any:
+    """log(sigmoid(x))"""
+    return operator("log_sigmoid")(input)
+
+
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
+    """x divided by its p-norm along `dim`."""
+    size = operator("linalg_vector_norm")(input, p, [dim] if isinstance(dim, int) else dim, True)
+    return input / operator("clamp_min")(size, eps).expand_as(input)
+
+
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Elements set to zero with probability `p`, the others scaled by 1 / (1 - p)."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return operator("dropout")(input, float(p), training)
+
+
+def batch_norm(
+    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Any:  # fmt: skip
+    """Every channel normalised by the batch's, or the running, moments."""
+    if training and math.prod(input.shape) == (input.shape[1] if input.ndim > 1 else 0):
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    return operator("batch_norm")(
+        input, weight, bias, running_mean, running_var, training, float(momentum), float(eps), True
+    )
+
+
+def layer_norm(
+    input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """The last dimensions normalised."""
+    return operator("layer_norm")(input, list(normalized_shape), weight, bias, float(eps))
+
+
+def embedding(
+    input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Any:  # fmt: skip
+    """Rows of `weight` by index."""
+    return operator("embedding")(weight, input, -1 if padding_idx is None else padding_idx)
+
+
+def _activation(name: str) -> Function:
+    def activation(*args: Any, inplace: bool = False, **options: Any) -> Any:
+        return operator(f"{name}_" if inplace else name)(*args, **options)
+
+    activation.__name__ = activation.__qualname__ = name
+    return activation
+
+
+LOSSES = (
+    "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "margin_ranking_loss",
+    "hinge_embedding_loss", "cosine_embedding_loss", "triplet_margin_loss", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+)  # fmt: skip
+ACTIVATIONS = ("relu6", "elu", "selu", "celu", "leaky_relu", "silu", "mish", "hardswish", "hardsigmoid", "hardtanh", "threshold")
+_TORCH = (
+    broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, meshgrid, einsum, tensordot, norm, cdist, nonzero,
+    unique, unique_consecutive,
+)  # fmt: skip
+_NN = (
+    kl_div, poisson_nll_loss, cross_entropy, nll_loss, softmin, softsign, tanhshrink, logsigmoid, normalize, dropout,
+    batch_norm, embedding,
+)  # fmt: skip
+
+
+def torch_functions() -> dict[str, Function]:
+    """Functions of the package itself."""
+    return {f.__name__: f for f in _TORCH}
+
+
+def nn_functions() -> dict[str, Function]:
+    """Functions of `ts.nn.functional`."""
+    return {f.__name__: f for f in _NN} | {n: _loss(n) for n in LOSSES} | {n: _activation(n) for n in ACTIVATIONS}
+
+
