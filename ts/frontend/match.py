@@ -378,7 +378,7 @@ _LANGUAGE_OPERATORS = {
 
 def candidates(name: str) -> Sequence[Any]:
     """The operators of a name, in the order in which they are tried."""
-    return registry.lookup(name) or _LANGUAGE_OPERATORS.get(name, ())
+    return _LANGUAGE_OPERATORS.get(name) or registry.lookup(name)
 
 
 # ---- calls of operators ----------------------------------------------------------------------------
