@@ -265,12 +265,12 @@ class Allocator:
                 for register in (*instruction.reads, *instruction.writes):
                     dying |= 1 << register
                 dying &= objects & ~live
-                source = instruction.b
-                moved = instruction.name == "COPY" and place[instruction.a] != place[source]
-                if moved and dying >> source & 1:
-                    instruction.name = "TAKE"
-                    dying &= ~(1 << instruction.b)
                 held = {place[register] for register in bits(live)}
+                source = place.get(instruction.b, -1) if instruction.name == "COPY" else -1
+                if source >= 0 and dying >> instruction.b & 1 and source not in held:
+                    if source != place[instruction.a]:
+                        instruction.name = "TAKE"
+                    dying &= ~(1 << instruction.b)
                 written = {place[register] for register in instruction.writes if not dying >> register & 1}
                 free = {place[register] for register in bits(dying)} - held - written
                 if free:
@@ -281,15 +281,24 @@ class Allocator:
             for at in range(block.start, block.stop):
                 instruction = self.code[at]
                 if at_start and instruction.name:
-                    if instruction.name not in ("RETURN", "RAISE"):
-                        code += [_drop(register, instruction) for register in at_start]
+                    code += self.drops(at_start, instruction, instruction, place)
                     at_start = []
                 code.append(instruction)
-                following = self.code[at + 1].name if at + 1 < len(self.code) else ""
-                if at in inserted and following not in ("RETURN", "RAISE"):
-                    code += [_drop(register, instruction) for register in inserted[at]]
+                if at in inserted:
+                    following = self.code[min(at + 1, len(self.code) - 1)]
+                    code += self.drops(inserted[at], instruction, following, place)
             code += [_drop(register, self.code[block.stop - 1]) for register in at_start]
         self.code[:] = code
+
+    def drops(
+        self, registers: list[int], near: Instruction, following: Instruction, place: dict[int, int]
+    ) -> list[Instruction]:
+        """Drops that `following` does not make needless, by ending the frame or writing the register."""
+        if following.name in ("RETURN", "RAISE"):
+            return []
+        written = {place[register] for register in following.writes}
+        written -= {place.get(register) for register in following.reads}
+        return [_drop(register, near) for register in registers if register not in written]
 
 
 def _drop(register: int, near: Instruction) -> Instruction:
