@@ -309,7 +309,7 @@ def raise_exception(em: Emitter, raised: SugaredValue, range: SourceRange) -> No
         raise CompilationError("exceptions must derive from BaseException", range)
     if not message.type().is_subtype_of(STR):
         message = emit_builtin_call(None, em.graph, "aten::str", [message])
-    em.insert("prim::RaiseException", [message, *args], 0, range)
+    emit_builtin_call(range, em.graph, "prim::RaiseException", [message, *args])
     em.exits.add(em.scope.block)
 
 
