@@ -410,6 +410,7 @@ class Lowering(Branches):
         then_block, else_block = node.blocks()
         outputs = [self.define(v) for v in node.outputs()]
         otherwise, end = Label(), Label()
+        self.depth += 1
         self.branch(node.input(), otherwise, False)
         self.lower_branch(then_block, outputs)
         ended = self.terminated
@@ -418,15 +419,14 @@ class Lowering(Branches):
         self.place(otherwise)
         self.lower_branch(else_block, outputs)
         ended = ended and self.terminated
+        self.depth -= 1
         self.place(end)
         self.terminated = ended
 
     def lower_branch(self, block: Block, outputs: list[int]) -> None:
-        self.depth += 1
         self.lower_nodes(block)
         if not self.terminated:
             self.copy_all(zip(outputs, [self.use(v) for v in block.outputs()], strict=True))
-        self.depth -= 1
 
     def lower_loop(self, node: Node) -> None:
         (body,) = node.blocks()
@@ -439,13 +439,13 @@ class Lowering(Branches):
             self.register[output] = variable
         self.copy_all(zip(variables, [self.use(v) for v in initial], strict=True))
         head, end = Label(), Label()
+        self.depth += 1
         self.branch(start, end, False)
         counter = limit = step = 0
         if counted or index.has_uses():
             counter, limit, step = self.start_counter(index, trip, body, end)
         self.place(head)
         first = len(self.code)
-        self.depth += 1
         self.lower_nodes(body)
         if not self.terminated:
             line = self.line
@@ -535,13 +535,27 @@ class Lowering(Branches):
         for at in range(len(self.code) - 1, first - 1, -1):
             instruction = self.code[at]
             if target in instruction.reads or target in instruction.writes or source in instruction.writes:
-                if instruction.depth != self.depth or instruction.target is not None:
-                    # Inside of a branch or an inner loop: behind the label that ends it.
+                if instruction.depth != self.depth:
+                    # Inside of a branch or an inner loop: behind the label that ends it, the only one
+                    # of the depth here.
                     while at < len(self.code) and (self.code[at].name or self.code[at].depth != self.depth):
                         at += 1
-                    return at + 1 if at < len(self.code) else None
+                    return self.behind_jumps(first, at + 1) if at < len(self.code) else None
                 return at + 1
         return first
+
+    def behind_jumps(self, first: int, at: int) -> int:
+        """The first place from `at` on that no jump passes over: every path through the body goes through it."""
+        while True:
+            targets = {id(i.target) for i in self.code[first:at] if i.target is not None}
+            passed = [
+                place
+                for place in range(at, len(self.code))
+                if not self.code[place].name and id(self.code[place].a) in targets
+            ]
+            if not passed:
+                return at
+            at = passed[-1] + 1
 
     # ---- tables ----------------------------------------------------------------------------------------
 
