@@ -14,7 +14,11 @@ registry.load()
 DTYPES = (rules.FLOAT, rules.DOUBLE, rules.INT64, rules.BOOL, rules.CFLOAT)
 UNARY = [r for r in registry.records() if r.schema_text.endswith("(Tensor self) -> Tensor")]
 BINARY = [r for r in registry.records() if r.schema_text.endswith("(Tensor self, Tensor other) -> Tensor")]
-REDUCE = [r for r in registry.records() if r.family == "reduce" and not r.variant and "Tensor self, int[1]? dim" in r.schema_text]
+REDUCE = [
+    r
+    for r in registry.records()
+    if r.family == "reduce" and not r.variant and "Tensor self, int[1]? dim" in r.schema_text
+]
 SAMPLES = [(r, 1) for r in UNARY] + [(r, 2) for r in BINARY]
 
 
@@ -49,7 +53,9 @@ def test_against_numpy_and_own_forms(case, dtype):
     if result is None or not isinstance(result, ts.Tensor):
         pytest.skip("not defined here")
     if record.ufunc and hasattr(np, record.ufunc) and dtype != rules.BOOL:
-        promoted = [rules.cast(np, a, rules.float_dtype(a.dtype)) if record.promotion == "float" else a for a in host]
+        promoted = [
+            rules.cast(np, a, rules.float_dtype(a.dtype)) if record.promotion == "float" else a for a in host
+        ]
         with np.errstate(all="ignore"):
             want = getattr(np, record.ufunc)(*promoted)
         assert np.allclose(result.numpy(), want, equal_nan=True, rtol=1e-5)

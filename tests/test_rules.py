@@ -50,7 +50,9 @@ def test_dimensions_wrap_or_say_the_range():
 
 def test_shapes_broadcast_or_name_the_dimension():
     assert rules.broadcast_shapes((2, 1), (3,), ()) == (2, 3)
-    with pytest.raises(RuntimeError, match=r"tensor a \(2\) must match .* tensor b \(3\) at non-singleton dimension 1"):
+    with pytest.raises(
+        RuntimeError, match=r"tensor a \(2\) must match .* tensor b \(3\) at non-singleton dimension 1"
+    ):
         rules.broadcast_shapes((4, 2), (3,))
     assert rules.infer_size([-1, 2], 6) == (3, 2)
     with pytest.raises(RuntimeError, match=r"shape '\[4\]' is invalid for input of size 6"):

@@ -21,7 +21,9 @@ def test_uniform_is_bit_for_bit(seed, size):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("low, high", [(0, 10), (-5, 6), (0, 2**27), (0, 2**28 + 1), (0, 2**31), (0, 2**32), (0, 2**50)])
+@pytest.mark.parametrize(
+    "low, high", [(0, 10), (-5, 6), (0, 2**27), (0, 2**28 + 1), (0, 2**31), (0, 2**32), (0, 2**50)]
+)
 def test_integers_are_bit_for_bit(seed, low, high):
     torch.manual_seed(seed)
     random.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""Functions of neural networks: each is the operator of its name.
+"""Functions of neural networks: operators, and the Python forms of those that take names for numbers.
 
 ts.nn.functional.relu(x), ts.nn.functional.linear(x, weight, bias)
 """
@@ -13,4 +13,4 @@ from ts.ops import registry
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module 'ts.nn.functional' has no attribute '{name}'")
-    return registry.function(name)
+    return registry.nn_function(name)

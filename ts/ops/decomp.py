@@ -19,7 +19,8 @@ def _square(name: str, x: Array) -> Array:
     _matrix(name, x)
     if x.shape[-1] != x.shape[-2]:
         raise RuntimeError(
-            f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by {x.shape[-1]} matrices"
+            f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by "
+            f"{x.shape[-1]} matrices"
         )
     return x
 
@@ -36,7 +37,8 @@ def _matrix(name: str, x: Array) -> Array:
 
 def _singular(name: str) -> RuntimeError:
     return RuntimeError(
-        f"{name}: The diagonal element 1 is zero, the inversion could not be completed because the input matrix is "
+        f"{name}: The diagonal element 1 is zero, the inversion could not be completed because the "
+        f"input matrix is "
         f"singular."
     )
 
@@ -120,7 +122,8 @@ def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
         factor = xp.linalg.cholesky(_square("linalg.cholesky", self))
     except xp.linalg.LinAlgError:
         raise RuntimeError(
-            "linalg.cholesky: The factorization could not be completed because the input is not positive-definite."
+            "linalg.cholesky: The factorization could not be completed because the input is not "
+            "positive-definite."
         ) from None
     return xp.conj(factor.swapaxes(-1, -2)) if upper else factor
 

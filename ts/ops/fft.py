@@ -1,6 +1,7 @@
 """Discrete Fourier transforms: `ts.fft`.
 
-In: an array, lengths, dimensions and a normalisation ("forward", "backward", "ortho" or None); out: the transform.
+In: an array, lengths, dimensions and a normalisation ("forward", "backward", "ortho" or None);
+out: the transform.
 scipy.fft (or cupyx's) does the work, because it keeps single precision; it is imported when used.
 """
 

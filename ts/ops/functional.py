@@ -1,4 +1,4 @@
-"""Functions whose Python signature is not a schema's: names for reductions, variadic tensors, tuples of flags.
+"""Functions whose Python signature is no schema's: reductions by name, variadic tensors, flags that choose results.
 
 In: what PyTorch's Python functions take; out: calls of the operators.  `torch_functions()` belong to the
 package itself, `nn_functions()` to `ts.nn.functional`; every other function is its operator.
@@ -10,7 +10,7 @@ package itself, `nn_functions()` to `ts.nn.functional`; every other function is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ts._core.tensor import Tensor
@@ -85,7 +85,9 @@ def norm(
     """A vector norm (a number `p` or "fro") or the nuclear norm of a matrix."""
     dims = [dim] if isinstance(dim, int) else None if dim is None else list(dim)
     if p == "nuc":
-        return operator("linalg_matrix_norm")(input, "nuc", [-2, -1] if dims is None else dims, keepdim, dtype=dtype)
+        return operator("linalg_matrix_norm")(
+            input, "nuc", [-2, -1] if dims is None else dims, keepdim, dtype=dtype
+        )
     return operator("linalg_vector_norm")(input, 2 if p in ("fro", None) else p, dims, keepdim, dtype=dtype)
 
 
@@ -99,20 +101,25 @@ def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
     return tuple(operator("nonzero_numpy")(input)) if as_tuple else operator("nonzero")(input)
 
 
-def _chosen(values: Any, inverse: Any, counts: Any, return_inverse: bool, return_counts: bool) -> Any:
+def _chosen(parts: tuple[Any, Any, Any], return_inverse: bool, return_counts: bool) -> Any:
+    values, inverse, counts = parts
     found = (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
     return found if len(found) > 1 else values
 
 
 def unique(
-    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    input: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
 ) -> Any:
     """The distinct elements, and on request where each went and how often it occurs."""
     if dim is None:
         found = operator("_unique2")(input, sorted, return_inverse, return_counts)
     else:
         found = operator("unique_dim")(input, dim, sorted, return_inverse, return_counts)
-    return _chosen(*found, return_inverse, return_counts)
+    return _chosen(found, return_inverse, return_counts)
 
 
 def unique_consecutive(
@@ -120,7 +127,7 @@ def unique_consecutive(
 ) -> Any:
     """The elements without repetitions of the one before."""
     found = operator("unique_consecutive")(input, return_inverse, return_counts, dim)
-    return _chosen(*found, return_inverse, return_counts)
+    return _chosen(found, return_inverse, return_counts)
 
 
 # ---------------------------------------------------------------------------------------- nn.functional
@@ -128,7 +135,11 @@ def unique_consecutive(
 
 def _loss(name: str) -> Function:
     def loss(
-        *args: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", **options: Any
+        *args: Any,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        **options: Any,
     ) -> Any:
         if reduction not in REDUCTIONS:
             raise ValueError(f"{reduction} is not a valid value for reduction")
@@ -139,9 +150,13 @@ def _loss(name: str) -> Function:
 
 
 def kl_div(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
     log_target: bool = False,
-) -> Any:  # fmt: skip
+) -> Any:
     """The Kullback-Leibler divergence."""
     if reduction == "batchmean":
         return operator("kl_div")(input, target, 2, log_target=log_target) / input.shape[0]
@@ -149,17 +164,29 @@ def kl_div(
 
 
 def poisson_nll_loss(
-    input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: Any = None, eps: float = 1e-8,
-    reduce: Any = None, reduction: str = "mean",
-) -> Any:  # fmt: skip
+    input: Any,
+    target: Any,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: Any = None,
+    eps: float = 1e-8,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
     """The negative log likelihood of Poisson distributed targets."""
     return operator("poisson_nll_loss")(input, target, log_input, full, eps, REDUCTIONS[reduction])
 
 
 def cross_entropy(
-    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
-    reduction: str = "mean", label_smoothing: float = 0.0,
-) -> Any:  # fmt: skip
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
     """log_softmax followed by nll_loss."""
     return operator("cross_entropy_loss")(
         input, target, weight, REDUCTIONS[reduction], ignore_index, float(label_smoothing)
@@ -167,21 +194,16 @@ def cross_entropy(
 
 
 def nll_loss(
-    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
     reduction: str = "mean",
-) -> Any:  # fmt: skip
+) -> Any:
     """The negative log likelihood of the target classes."""
     return operator("nll_loss_nd")(input, target, weight, REDUCTIONS[reduction], ignore_index)
-
-
-def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """exp(x) / sum(exp(x)) along `dim`."""
-    return operator("softmax")(input, _softmax_dim(input, dim), dtype)
-
-
-def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """The logarithm of softmax."""
-    return operator("log_softmax")(input, _softmax_dim(input, dim), dtype)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
@@ -222,28 +244,34 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
 
 
 def batch_norm(
-    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
-    momentum: float = 0.1, eps: float = 1e-5,
-) -> Any:  # fmt: skip
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
     """Every channel normalised by the batch's, or the running, moments."""
     if training and math.prod(input.shape) == (input.shape[1] if input.ndim > 1 else 0):
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {input.shape}"
+        )
     return operator("batch_norm")(
         input, weight, bias, running_mean, running_var, training, float(momentum), float(eps), True
     )
 
 
-def layer_norm(
-    input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
-    """The last dimensions normalised."""
-    return operator("layer_norm")(input, list(normalized_shape), weight, bias, float(eps))
-
-
 def embedding(
-    input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False, sparse: bool = False,
-) -> Any:  # fmt: skip
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
     """Rows of `weight` by index."""
     return operator("embedding")(weight, input, -1 if padding_idx is None else padding_idx)
 
@@ -261,14 +289,26 @@ LOSSES = (
     "hinge_embedding_loss", "cosine_embedding_loss", "triplet_margin_loss", "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
 )  # fmt: skip
-ACTIVATIONS = ("relu6", "elu", "selu", "celu", "leaky_relu", "silu", "mish", "hardswish", "hardsigmoid", "hardtanh", "threshold")
+ACTIVATIONS = (
+    "relu6",
+    "elu",
+    "selu",
+    "celu",
+    "leaky_relu",
+    "silu",
+    "mish",
+    "hardswish",
+    "hardsigmoid",
+    "hardtanh",
+    "threshold",
+)
 _TORCH = (
-    broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, meshgrid, einsum, tensordot, norm, cdist, nonzero,
-    unique, unique_consecutive,
+    broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, meshgrid, einsum, tensordot, norm, cdist,
+    nonzero, unique, unique_consecutive,
 )  # fmt: skip
 _NN = (
-    kl_div, poisson_nll_loss, cross_entropy, nll_loss, softmin, softsign, tanhshrink, logsigmoid, normalize, dropout,
-    batch_norm, embedding,
+    kl_div, poisson_nll_loss, cross_entropy, nll_loss, softmin, softsign, tanhshrink, logsigmoid, normalize,
+    dropout, batch_norm, embedding,
 )  # fmt: skip
 
 
@@ -279,6 +319,8 @@ def torch_functions() -> dict[str, Function]:
 
 def nn_functions() -> dict[str, Function]:
     """Functions of `ts.nn.functional`."""
-    return {f.__name__: f for f in _NN} | {n: _loss(n) for n in LOSSES} | {n: _activation(n) for n in ACTIVATIONS}
-
-
+    return (
+        {f.__name__: f for f in _NN}
+        | {n: _loss(n) for n in LOSSES}
+        | {n: _activation(n) for n in ACTIVATIONS}
+    )

@@ -65,7 +65,8 @@ def _index_put(
 ) -> Array:
     if self.dtype != values.dtype:
         raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {rules.NAME_OF[self.dtype]} for the "
+            f"Index put requires the source and destination dtypes match, got "
+            f"{rules.NAME_OF[self.dtype]} for the "
             f"destination and {rules.NAME_OF[values.dtype]} for the source."
         )
     result = self.copy()
@@ -112,7 +113,8 @@ def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = Fa
     for d in range(x.ndim):
         if d != axis and i.shape[d] > x.shape[d]:
             raise RuntimeError(
-                f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger than self "
+                f"Size does not match at dimension {d} expected index {list(index.shape)} to be no "
+                f"larger than self "
                 f"{list(self.shape)} apart from dimension {axis}"
             )
     if i.size and (int(i.min()) < 0 or int(i.max()) >= x.shape[axis]):
@@ -192,7 +194,8 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)):
         if value.ndim:
             raise RuntimeError(
-                f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+                f"masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
             )
         value = value.item()
     if not rules.can_cast(rules.number_dtype(value), self.dtype) and isinstance(value, complex):

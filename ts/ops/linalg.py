@@ -51,7 +51,8 @@ def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(mat2, 3, "batch2 must be a 3D tensor")
     if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{self.shape[0]}, {self.shape[2]}] but got: "
+            f"Expected size for first two dimensions of batch2 tensor to be: [{self.shape[0]}, "
+            f"{self.shape[2]}] but got: "
             f"[{mat2.shape[0]}, {mat2.shape[1]}]."
         )
     return product(xp, self, mat2)
@@ -78,7 +79,8 @@ def _check_dot(name: str, self: Array, other: Array) -> None:
         )
     if self.shape != other.shape:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have the same number of "
+            f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have "
+            f"the same number of "
             f"elements, but got {self.size} and {other.size} elements respectively"
         )
 
@@ -137,8 +139,10 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
     shape = rules.broadcast_shapes(self.shape, result.shape)
     if shape != result.shape:
         raise RuntimeError(
-            f"The expanded size of the tensor ({result.shape[-1]}) must match the existing size ({self.shape[-1]}) at "
-            f"non-singleton dimension {result.ndim - 1}.  Target sizes: {list(result.shape)}.  Tensor sizes: {list(self.shape)}"
+            f"The expanded size of the tensor ({result.shape[-1]}) must match the existing size "
+            f"({self.shape[-1]}) at "
+            f"non-singleton dimension {result.ndim - 1}.  Target sizes: {list(result.shape)}.  Tensor "
+            f"sizes: {list(self.shape)}"
         )
     if alpha != 1 or isinstance(alpha, bool):
         result = result * rules.cast(xp, alpha, result.dtype)
@@ -216,7 +220,8 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
         return xp.multiply(self, other)
     if self.shape[-1] != other.shape[-1]:
         raise RuntimeError(
-            f"inner() the last dimension must match on both input tensors but got shapes {list(self.shape)} and "
+            f"inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(self.shape)} and "
             f"{list(other.shape)}"
         )
     return xp.asarray(xp.inner(self, other))
@@ -245,7 +250,8 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
         axis = rules.wrap_dim(dim, len(shape))
     if shape[axis] != 3:
         raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[axis]} and {other.shape[axis]}"
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[axis]} and "
+            f"{other.shape[axis]}"
         )
     a, b = xp.broadcast_to(self, shape), xp.broadcast_to(other, shape)
     x, y = xp.roll(a, -1, axis), xp.roll(b, -2, axis)

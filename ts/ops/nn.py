@@ -39,9 +39,14 @@ def _affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
     where="f",
 )
 def _layer_norm(
-    xp: Any, input: Array, normalized_shape: Sequence[int], weight: Array | None = None, bias: Array | None = None,
-    eps: float = 1e-05, cudnn_enable: bool = True,
-) -> Array:  # fmt: skip
+    xp: Any,
+    input: Array,
+    normalized_shape: Sequence[int],
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-05,
+    cudnn_enable: bool = True,
+) -> Array:
     n = len(normalized_shape)
     if tuple(input.shape[-n:]) != tuple(normalized_shape):
         raise RuntimeError(
@@ -94,9 +99,14 @@ def _rms_norm(
     where="f",
 )
 def _group_norm(
-    xp: Any, input: Array, num_groups: int, weight: Array | None = None, bias: Array | None = None,
-    eps: float = 1e-05, cudnn_enabled: bool = True,
-) -> Array:  # fmt: skip
+    xp: Any,
+    input: Array,
+    num_groups: int,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-05,
+    cudnn_enabled: bool = True,
+) -> Array:
     n, c = input.shape[:2]
     if c % num_groups:
         raise RuntimeError(
@@ -115,18 +125,34 @@ def _group_norm(
     where="f",
 )
 def _batch_norm(
-    xp: Any, input: Array, weight: Array | None, bias: Array | None, running_mean: Array | None,
-    running_var: Array | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool,
-) -> Array:  # fmt: skip
+    xp: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Array:
     return batch_norm_kernel(
         xp, input, weight, bias, running_mean, running_var, training, momentum, eps, (0,)
     )
 
 
 def batch_norm_kernel(
-    xp: Any, input: Array, weight: Array | None, bias: Array | None, running_mean: Array | None,
-    running_var: Array | None, training: bool, momentum: float, eps: float, batch: tuple[int, ...],
-) -> Array:  # fmt: skip
+    xp: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    batch: tuple[int, ...],
+) -> Array:
     """Normalise every channel by the batch's moments (updating the running ones) or the running ones."""
     axes = (*batch, *range(2, input.ndim))
     per = [-1 if d == 1 else 1 for d in range(input.ndim)]
@@ -297,9 +323,13 @@ def _binary_cross_entropy(
     where="f",
 )
 def _binary_cross_entropy_with_logits(
-    xp: Any, self: Array, target: Array, weight: Array | None = None, pos_weight: Array | None = None,
+    xp: Any,
+    self: Array,
+    target: Array,
+    weight: Array | None = None,
+    pos_weight: Array | None = None,
     reduction: int = MEAN,
-) -> Array:  # fmt: skip
+) -> Array:
     softplus = xp.log1p(xp.exp(-xp.abs(self))) + xp.maximum(-self, 0)
     scale = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
     loss = (1 - target) * self + scale * softplus
@@ -354,9 +384,14 @@ def _nll_loss(
     where="f",
 )
 def _cross_entropy(
-    xp: Any, self: Array, target: Array, weight: Array | None = None, reduction: int = MEAN, ignore_index: int = -100,
+    xp: Any,
+    self: Array,
+    target: Array,
+    weight: Array | None = None,
+    reduction: int = MEAN,
+    ignore_index: int = -100,
     label_smoothing: float = 0.0,
-) -> Array:  # fmt: skip
+) -> Array:
     axis = 0 if self.ndim == 1 else 1
     logp = softmax_kernel(xp, self, axis, None, True)
     n = self.shape[axis]
@@ -419,9 +454,16 @@ def _pdist(xp: Any, self: Array, p: float = 2) -> Array:
     where="f",
 )
 def _triplet_margin_loss(
-    xp: Any, anchor: Array, positive: Array, negative: Array, margin: float = 1.0, p: float = 2.0, eps: float = 1e-06,
-    swap: bool = False, reduction: int = MEAN,
-) -> Array:  # fmt: skip
+    xp: Any,
+    anchor: Array,
+    positive: Array,
+    negative: Array,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-06,
+    swap: bool = False,
+    reduction: int = MEAN,
+) -> Array:
     near, far = (
         _pairwise_distance(xp, anchor, positive, p, eps),
         _pairwise_distance(xp, anchor, negative, p, eps),

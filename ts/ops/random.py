@@ -105,11 +105,9 @@ def manual_seed(seed: int) -> MersenneTwister:
     return default_generator
 
 
-def fresh_seed() -> int:
-    """Seed the default generator from the clock; the seed."""
-    number = time.time_ns() & 0xFFFFFFFFFFFFFFFF
-    default_generator.seed(number)
-    return number
+def clock_seed() -> int:
+    """A seed from the clock."""
+    return time.time_ns() & 0xFFFFFFFFFFFFFFFF
 
 
 def source(generator: Any) -> MersenneTwister:

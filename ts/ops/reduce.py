@@ -82,7 +82,8 @@ def mean_kernel(
     target = rules.dtype_from(dtype, self.dtype)
     if rules.CATEGORY_OF[target] < rules.FLOATING:
         raise RuntimeError(
-            f"mean(): could not infer output dtype. {'Optional dtype' if dtype else 'Input dtype'} must be either "
+            f"mean(): could not infer output dtype. {'Optional dtype' if dtype else 'Input dtype'} "
+            f"must be either "
             f"a floating point or complex dtype. Got: {rules.NAME_OF[target]}"
         )
     axes = rules.wrap_dims(dim, self.ndim)
@@ -244,7 +245,8 @@ def _need_elements(name: str, self: Array, axes: Sequence[int]) -> None:
     if self.size == 0 and (not self.ndim or any(self.shape[a] == 0 for a in axes)):
         raise (
             RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
+                f"the reduction dim "
                 f"with the 'dim' argument."
             )
             if len(axes) == self.ndim
@@ -402,7 +404,8 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
     source = rules.dtype_from(dtype, self.dtype)
     if rules.CATEGORY_OF[source] < rules.FLOATING:
         raise RuntimeError(
-            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {rules.NAME_OF[source]}"
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{rules.NAME_OF[source]}"
         )
     size = xp.abs(rules.cast(xp, self, rules.opmath(source)))
     if p == math.inf:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from ts.ir.schema import FunctionSchema
 
 Kernel = Callable[..., Any]
+K = TypeVar("K", bound=Callable[..., Any])
 
 FAMILIES = (
-    "unary", "pointwise", "reduce", "scan", "view", "shape", "index", "scatter", "sort", "linalg", "create",
-    "convert", "random", "activation", "nn", "fft", "decomp", "script",
+    "unary", "pointwise", "ternary", "reduce", "scan", "view", "shape", "index", "scatter", "sort", "linalg",
+    "create", "convert", "random", "activation", "nn", "fft", "decomp", "script",
 )  # fmt: skip
 
 NAMESPACES = ("linalg", "special", "fft")
@@ -113,14 +114,14 @@ def op(
     out: str | Sequence[str] = (),
     out_names: str = "out",
     **fields: Any,
-) -> Callable[[Kernel], Kernel]:
+) -> Callable[[K], K]:
     """Declare the operator `schema` with the decorated kernel.
 
     `inplace` adds the `x_` form; a string is its overload name where it differs.  `out` names the
     overload of the `out=` form, `out_names` its output arguments.
     """
 
-    def declare(kernel: Kernel) -> Kernel:
+    def declare(kernel: K) -> K:
         family = fields.pop("family", None) or kernel.__module__.rpartition(".")[2]
         record = add(Record(schema, kernel, family, **fields), stacked=True)
         if inplace:
@@ -148,7 +149,8 @@ def inplace_of(record: Record, overload: str | None = None) -> Record:
         kernel = compute
     return Record(
         text, kernel, record.family, variant="inplace", base=record, where=record.where,
-        nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion, types=record.types,
+        nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion,
+        types=record.types,
     )  # fmt: skip
 
 
@@ -234,7 +236,8 @@ def find(key: str) -> Record | None:
 
 
 def lookup(name: str) -> tuple[Any, ...]:
-    """The operators of this name in PyTorch's overload order: tensors' first, then numbers' and containers'."""
+    """The operators of this name in PyTorch's overload order: tensors' first, then numbers' and "
+    "containers'."""
     found = _operators.get(name)
     if found is None:
         from ts._core.dispatch import Operator
@@ -248,10 +251,22 @@ def lookup(name: str) -> tuple[Any, ...]:
 def function(name: str) -> Any:
     """The callable with all overloads of `aten::name`; AttributeError where there is no such operator."""
     from ts._core.overload import overloads
+    from ts.ops.functional import torch_functions
 
+    own = torch_functions().get(name)
+    if own is not None:
+        return own
     if not records(f"aten::{name}"):
         raise AttributeError(f"module 'ts' has no attribute '{name}'")
     return overloads(name)
+
+
+def nn_function(name: str) -> Any:
+    """The function `ts.nn.functional.name`."""
+    from ts.ops.functional import nn_functions
+
+    own = nn_functions().get(name)
+    return function(name) if own is None else own
 
 
 def count() -> int:

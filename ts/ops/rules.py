@@ -259,7 +259,8 @@ def _broadcast2(a: Shape, b: Shape) -> Shape:
     for i, (x, y) in enumerate(zip(wide_a, wide_b, strict=True)):
         if x != y and x != 1 and y != 1:
             raise RuntimeError(
-                f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}"
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton "
+                f"dimension {i}"
             )
         out.append(y if x == 1 else x)
     return tuple(out)

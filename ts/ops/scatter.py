@@ -33,7 +33,8 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
         raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
     if any(n > m for n, m in zip(i.shape, s.shape, strict=True)):
         raise RuntimeError(
-            f"Expected index {list(index.shape)} to be no larger than src {list(source.shape)} apart from dimension {axis}"
+            f"Expected index {list(index.shape)} to be no larger than src {list(source.shape)} apart "
+            f"from dimension {axis}"
         )
     return result, places(xp, i, axis), s[tuple(slice(n) for n in i.shape)]
 
@@ -186,7 +187,8 @@ def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Arr
     if not isinstance(value, (int, float, complex)):
         if value.ndim:
             raise RuntimeError(
-                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
             )
         value = value.item()
     result, key = _along(xp, self, dim, index)

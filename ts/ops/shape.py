@@ -39,7 +39,8 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
         for d in range(t.ndim):
             if d != axis and t.shape[d] != kept[0].shape[d]:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {axis}. Expected size {kept[0].shape[d]} but got "
+                    f"Sizes of tensors must match except in dimension {axis}. Expected size "
+                    f"{kept[0].shape[d]} but got "
                     f"size {t.shape[d]} for tensor number {i} in the list."
                 )
     return xp.concatenate(kept, axis=axis)
@@ -59,7 +60,8 @@ def _stack(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     for i, t in enumerate(tensors):
         if t.shape != tensors[0].shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
+                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at "
+                f"entry 0 and "
                 f"{list(t.shape)} at entry {i}"
             )
     return xp.stack(together(xp, tensors), rules.wrap_dim(dim, tensors[0].ndim + 1))
@@ -259,7 +261,7 @@ def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Ar
     return xp.rot90(self, k, tuple(dims)).copy()
 
 
-# ---------------------------------------------------------------------------------------- triangles, diagonals
+# ------------------------------------------------------------------------------------ triangles, diagonals
 
 
 def _triangle(xp: Any, name: str, self: Array, diagonal: int) -> Array:
@@ -320,7 +322,8 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     r = upscale_factor
     if self.ndim < 3:
         raise RuntimeError(
-            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {self.ndim} dimension(s)"
+            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with "
+            f"{self.ndim} dimension(s)"
         )
     *batch, c, h, w = self.shape
     x = self.reshape(*batch, c // (r * r), r, r, h, w)

@@ -239,7 +239,7 @@ def _nanquantile_op(
     return _quantile(xp, "nanquantile", self, q, dim, keepdim, interpolation)
 
 
-# ---------------------------------------------------------------------------------------- search, distinct values
+# ------------------------------------------------------------------------------------ search, distinct values
 
 
 @op(
@@ -253,9 +253,14 @@ def _nanquantile_op(
     out="Scalar_out",
 )
 def _searchsorted(
-    xp: Any, sorted_sequence: Array, self: Any, out_int32: bool = False, right: bool = False, side: str | None = None,
+    xp: Any,
+    sorted_sequence: Array,
+    self: Any,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
     sorter: Array | None = None,
-) -> Array:  # fmt: skip
+) -> Array:
     at = "right" if right or side == "right" else "left"
     code = rules.INT32 if out_int32 else rules.INT64
     values = xp.asarray(self)

@@ -60,9 +60,15 @@ def types_without(no: str) -> str | None:
 
 
 def unary(
-    name: str, promotion: str, body: Body, cuda: str | None = None, *, no: str = "", forms: str = "io",
+    name: str,
+    promotion: str,
+    body: Body,
+    cuda: str | None = None,
+    *,
+    no: str = "",
+    forms: str = "io",
     aliases: tuple[str, ...] = (),
-) -> None:  # fmt: skip
+) -> None:
     """Declare `aten::name` with its in-place (i) and out= (o) forms, and the same under `aliases`.
 
     `no` lists NumPy dtype kinds without a kernel: b bool, i and u integers, f floats, c complex.
@@ -71,7 +77,11 @@ def unary(
     ufunc = body if isinstance(body, str) else None
     for spelled in (name, *aliases):
         text = f"aten::{spelled}(Tensor self) -> Tensor"
-        record = add(Record(text, kernel, "unary", promotion=promotion, ufunc=ufunc, types=types_without(no), cuda=cuda))
+        record = add(
+            Record(
+                text, kernel, "unary", promotion=promotion, ufunc=ufunc, types=types_without(no), cuda=cuda
+            )
+        )
         if "i" in forms and not spelled.startswith("special_"):
             add(inplace_of(record))
         if "o" in forms:
@@ -120,6 +130,10 @@ def _sinc(xp: Any, a: Array) -> Array:
 
 def _erfinv(xp: Any, a: Array) -> Array:
     return rules.special_functions(xp).erfinv(a)
+
+
+def _digamma(xp: Any, a: Array) -> Array:
+    return xp.where(a == 0, xp.copysign(xp.inf, -a), rules.special_functions(xp).psi(a))
 
 
 def _isreal(xp: Any, a: Array) -> Array:
@@ -207,8 +221,7 @@ unary("erf", FLOAT, special("erf"), "erf(a)", no="c", aliases=("special_erf",))
 unary("erfc", FLOAT, special("erfc"), "erfc(a)", no="c", aliases=("special_erfc",))
 unary("erfinv", FLOAT, _erfinv, "erfinv(a)", no="c", aliases=("special_erfinv",))
 unary("lgamma", FLOAT, special("gammaln"), "lgamma(a)", no="c", aliases=("special_gammaln",))
-unary("digamma", FLOAT, lambda xp, a: xp.where(a == 0, xp.copysign(xp.inf, -a), special("psi")(xp, a)), no="c",
-      aliases=("special_digamma", "special_psi"))  # fmt: skip
+unary("digamma", FLOAT, _digamma, no="c", aliases=("special_digamma", "special_psi"))
 unary("i0", FLOAT, special("i0"), "cyl_bessel_i0(a)", no="c", aliases=("special_i0",))
 
 # predicates

@@ -26,7 +26,8 @@ def view_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
         return self.reshape(shape, copy=False)
     except (ValueError, AttributeError, TypeError):
         raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+            "view size is not compatible with input tensor's size and stride (at least one dimension "
+            "spans across "
             "two contiguous subspaces). Use .reshape(...) instead."
         ) from None
 
@@ -62,7 +63,8 @@ def _view_as(xp: Any, self: Array, other: Array) -> Array:
 def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     if len(dims) != self.ndim:
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length "
+            f"of the desired "
             f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
         )
     axes = [rules.wrap_dim(d, self.ndim) for d in dims]
@@ -108,8 +110,10 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     extra = len(given) - self.ndim
     if extra < 0:
         raise RuntimeError(
-            f"expand(torch.{rules.NAME_OF[self.dtype]}Tensor{{{list(self.shape)}}}, size={given}): the number of sizes "
-            f"provided ({len(given)}) must be greater or equal to the number of dimensions in the tensor ({self.ndim})"
+            f"expand(torch.{rules.NAME_OF[self.dtype]}Tensor{{{list(self.shape)}}}, size={given}): "
+            f"the number of sizes "
+            f"provided ({len(given)}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({self.ndim})"
         )
     shape = []
     for i, n in enumerate(given):
@@ -117,12 +121,14 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
         if n == -1:
             if i < extra:
                 raise RuntimeError(
-                    f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"
+                    f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing "
+                    f"dimension {i}"
                 )
             n = have
         if have not in (n, 1):
             raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({have}) at non-singleton "
+                f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
+                f"non-singleton "
                 f"dimension {i}.  Target sizes: {given}.  Tensor sizes: {list(self.shape)}"
             )
         shape.append(n)
@@ -266,7 +272,8 @@ def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
     targets = [destination] if isinstance(destination, int) else list(destination)
     if len(sources) != len(targets):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({sources} dims) should contain the same number of "
+            f"movedim: Invalid source or destination dims: source ({sources} dims) should contain the "
+            f"same number of "
             f"dims as destination ({targets} dims)"
         )
     return xp.moveaxis(self, rules.wrap_dims(sources, self.ndim), rules.wrap_dims(targets, self.ndim))
@@ -282,14 +289,16 @@ def split_sizes(self: Array, sizes: Sequence[int], dim: int) -> list[Array]:
     axis = rules.wrap_dim(dim, self.ndim)
     if sum(sizes) != self.shape[axis]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input tensor's size at "
+            f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input "
+            f"tensor's size at "
             f"dimension {axis}), but got split_sizes={list(sizes)}"
         )
     parts, at = [], 0
     for n in sizes:
         if n < 0:
             raise RuntimeError(
-                f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
+                f"split_with_sizes expects split_sizes have only non-negative entries, but got "
+                f"split_sizes={list(sizes)}"
             )
         parts.append(self[(slice(None),) * axis + (slice(at, at + n),)])
         at += n
@@ -404,7 +413,8 @@ def _hsplit(xp: Any, self: Array, by: Any) -> list[Array]:
 def _vsplit(xp: Any, self: Array, by: Any) -> list[Array]:
     if self.ndim < 2:
         raise RuntimeError(
-            f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with {self.ndim} dimensions!"
+            f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with "
+            f"{self.ndim} dimensions!"
         )
     return _split_along("vsplit", self, 0, by)
 
@@ -414,7 +424,8 @@ def _vsplit(xp: Any, self: Array, by: Any) -> list[Array]:
 def _dsplit(xp: Any, self: Array, by: Any) -> list[Array]:
     if self.ndim < 3:
         raise RuntimeError(
-            f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with {self.ndim} dimensions!"
+            f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with "
+            f"{self.ndim} dimensions!"
         )
     return _split_along("dsplit", self, 2, by)
 
@@ -457,12 +468,10 @@ def _diagonal(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: int = 
     if offset >= self.shape[b] or -offset >= self.shape[a]:
         rest = [n for i, n in enumerate(self.shape) if i not in (a, b)]
         return xp.empty((*rest, 0), dtype=self.dtype)
+    first = {a: slice(max(0, -offset), None), b: slice(max(0, offset), None)}
+    corner = self[tuple(first.get(i, slice(None)) for i in range(self.ndim))]
     result = xp.diagonal(self, offset, a, b)
-    return xp.lib.stride_tricks.as_strided(
-        self[tuple(slice(max(0, -offset), None) if i == a else slice(max(0, offset), None) if i == b else slice(None)
-                   for i in range(self.ndim))],
-        result.shape, result.strides,
-    )  # fmt: skip
+    return xp.lib.stride_tricks.as_strided(corner, result.shape, result.strides)  # NumPy's own is read-only
 
 
 @op("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)", where="f")
@@ -531,8 +540,10 @@ def _as_strided(
     flat = self.reshape(-1) if self.flags.c_contiguous else _storage(self)
     if last >= max(flat.size, 1):
         raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset or 0}, and itemsize "
-            f"{item} requiring a storage size of {(last + 1) * item} are out of bounds for storage of size {flat.size * item}"
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset "
+            f"{storage_offset or 0}, and itemsize "
+            f"{item} requiring a storage size of {(last + 1) * item} are out of bounds for storage of "
+            f"size {flat.size * item}"
         )
     return xp.lib.stride_tricks.as_strided(flat[storage_offset or 0 :], size, [s * item for s in stride])
 

@@ -1,0 +1,297 @@
+"""Pointwise operators of three arguments, with options, or with more than one result.
+
+In: arrays and numbers that broadcast; out: arrays of the broadcast shape.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.pointwise import promote
+from ts.ops.registry import op
+from ts.ops.unary import SAME
+
+Array = rules.Array
+
+# ---------------------------------------------------------------------------------------- three operands
+
+
+@op(
+    "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    inplace=True,
+    out="out",
+    cuda="a + alpha * b * c",
+)
+def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
+    x, a, b = promote(xp, SAME, self, tensor1, tensor2)
+    return rules.cast(xp, x + rules.cast(xp, value, x.dtype) * a * b, x.dtype)
+
+
+@op(
+    "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    inplace=True,
+    out="out",
+    cuda="a + alpha * b / c",
+)
+def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
+    x, a, b = promote(xp, SAME, self, tensor1, tensor2)
+    if a.dtype.kind in "iub":
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
+            "will perform "
+            "a true division of tensor1 and tensor2."
+        )
+    return rules.cast(xp, x + rules.cast(xp, value, x.dtype) * (a / b), x.dtype)
+
+
+@op(
+    "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+    inplace=True,
+    out="Tensor_out",
+    cuda="a + c * (b - a)",
+)
+@op(
+    "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+    inplace=True,
+    out="Scalar_out",
+    cuda="a + c * (b - a)",
+)
+def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
+    for other in (end, weight):
+        if not isinstance(other, (int, float, complex)) and other.dtype != self.dtype:
+            raise RuntimeError(
+                f"expected dtype {NAMES[self.dtype]} for `{'end' if other is end else 'weight'}` but "
+                f"got dtype "
+                f"{NAMES[other.dtype]}"
+            )
+    w = rules.cast(xp, weight, self.dtype)
+    near = self + w * (end - self)
+    return xp.where(xp.abs(w) < 0.5, near, end - (end - self) * (1 - w)).astype(self.dtype)
+
+
+NAMES = {
+    rules.HALF: "c10::Half",
+    rules.FLOAT: "float",
+    rules.DOUBLE: "double",
+    rules.INT64: "long int",
+    rules.BOOL: "bool",
+}
+
+
+@op(
+    "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+    out="self_out",
+    cuda="a ? b : c",
+)
+@op(
+    "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
+    cuda="a ? b : c",
+    where="f",
+)
+@op(
+    "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
+    cuda="a ? b : c",
+    where="f",
+)
+@op("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", cuda="a ? b : c", where="f")
+def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
+    if condition.dtype not in (rules.BOOL, rules.UINT8):
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{rules.NAME_OF[condition.dtype]}"
+        )
+    x, y = promote(xp, SAME, self, other)
+    rules.broadcast_shapes(condition.shape, x.shape, y.shape)
+    return xp.where(condition.astype(bool), x, y)
+
+
+# ---------------------------------------------------------------------------------------- clamp, rounding
+
+
+def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
+    """self limited to [min, max]; a NaN limit gives NaN."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if self.dtype.kind == "c":
+        raise RuntimeError("clamp is not supported for complex types")
+    dtype = rules.result_type(self, min, max)
+    result = rules.cast(xp, self, dtype)
+    if min is not None:
+        result = xp.maximum(result, rules.cast(xp, min, dtype))
+    if max is not None:
+        result = xp.minimum(result, rules.cast(xp, max, dtype))
+    return result
+
+
+@op(
+    "aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    inplace=True,
+    out="out",
+    cuda="min(max(a, b), c)",
+)
+@op(
+    "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    inplace=True,
+    out="Tensor_out",
+    cuda="min(max(a, b), c)",
+)
+@op("aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace=True, out="out")
+@op(
+    "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    inplace=True,
+    out="Tensor_out",
+)
+def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
+    return clamp_kernel(xp, self, min, max)
+
+
+@op("aten::clamp_min(Tensor self, Scalar min) -> Tensor", inplace=True, out="out", cuda="max(a, b)")
+@op(
+    "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+    inplace=True,
+    out="Tensor_out",
+    cuda="max(a, b)",
+)
+def _clamp_min(xp: Any, self: Array, min: Any) -> Array:
+    return clamp_kernel(xp, self, min, None)
+
+
+@op("aten::clamp_max(Tensor self, Scalar max) -> Tensor", inplace=True, out="out", cuda="min(a, b)")
+@op(
+    "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
+    inplace=True,
+    out="Tensor_out",
+    cuda="min(a, b)",
+)
+def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
+    return clamp_kernel(xp, self, None, max)
+
+
+@op("aten::round(Tensor self) -> Tensor", inplace=True, out="out", cuda="rint(a)")
+@op("aten::round.decimals(Tensor self, *, int decimals) -> Tensor", inplace=True, out="decimals_out")
+@op("aten::special_round(Tensor self, *, int decimals=0) -> Tensor", out="out")
+def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
+    if self.dtype.kind in "bc":
+        rules.refuse("round_vml_cpu", self.dtype)
+    if self.dtype.kind in "iu":
+        if decimals:
+            rules.refuse("round_cpu", self.dtype)
+        return self.copy()
+    if decimals == 0:
+        return xp.rint(self)
+    ten = xp.asarray(10.0 ** abs(decimals), dtype=self.dtype)
+    return xp.rint(self * ten) / ten if decimals > 0 else xp.rint(self / ten) * ten
+
+
+@op(
+    "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+    inplace=True,
+    out="out",
+)
+def _nan_to_num(
+    xp: Any, self: Array, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Array:
+    if self.dtype.kind in "iub":
+        return self.copy()
+    return xp.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+
+
+@op("aten::logit(Tensor self, float? eps=None) -> Tensor", inplace=True, out="out")
+@op("aten::special_logit(Tensor self, float? eps=None) -> Tensor", out="out")
+def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
+    x = rules.cast(xp, self, rules.float_dtype(self.dtype))
+    if eps is not None:
+        x = xp.clip(x, xp.asarray(eps, x.dtype), xp.asarray(1 - eps, x.dtype))
+    return xp.log(x / (1 - x))
+
+
+@op("aten::polygamma(int n, Tensor self) -> Tensor", out="out")
+@op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out")
+def _polygamma(xp: Any, n: int, self: Array) -> Array:
+    x = rules.cast(xp, self, rules.float_dtype(self.dtype))
+    if n == 0:
+        return rules.cast(
+            xp, xp.where(x == 0, xp.copysign(xp.inf, -x), rules.special_functions(xp).psi(x)), x.dtype
+        )
+    return rules.cast(xp, rules.special_functions(xp).polygamma(n, x), x.dtype)
+
+
+@op("aten::mvlgamma(Tensor self, int p) -> Tensor", inplace=True, out="out")
+@op("aten::special_multigammaln(Tensor self, int p) -> Tensor", out="out")
+def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
+    x = rules.cast(xp, self, rules.float_dtype(self.dtype))
+    lgamma = rules.special_functions(xp).gammaln
+    total = sum(lgamma(x - 0.5 * j) for j in range(p))
+    return rules.cast(xp, total + 0.25 * p * (p - 1) * math.log(math.pi), x.dtype)
+
+
+@op(
+    "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, "
+    "bool equal_nan=False) -> Tensor",
+)
+def _isclose(
+    xp: Any, self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Array:
+    if self.dtype != other.dtype:
+        raise RuntimeError(
+            f"{NAMES.get(self.dtype, self.dtype)} did not match {NAMES.get(other.dtype, other.dtype)}"
+        )
+    return _close(xp, self, other, rtol, atol, equal_nan)
+
+
+def _close(xp: Any, a: Array, b: Array, rtol: float, atol: float, equal_nan: bool) -> Array:
+    close = a == b
+    if equal_nan and a.dtype.kind in "fc":
+        close = close | (xp.isnan(a) & xp.isnan(b))
+    if rtol == 0 and atol == 0:
+        return close
+    x = a if a.dtype.kind in "fc" else a.astype(rules.DOUBLE)
+    y = b if b.dtype.kind in "fc" else b.astype(rules.DOUBLE)
+    error = xp.abs(x - y)
+    return close | (xp.isfinite(error) & (error <= atol + xp.abs(rtol * y)))
+
+
+@op(
+    "aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, "
+    "bool equal_nan=False) -> bool",
+)
+def _allclose(
+    xp: Any, self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    return bool(_isclose(xp, self, other, rtol, atol, equal_nan).all())
+
+
+@op("aten::equal(Tensor self, Tensor other) -> bool")
+def _equal(xp: Any, self: Array, other: Array) -> bool:
+    return self.shape == other.shape and bool((self == other).all())
+
+
+@op("aten::complex(Tensor real, Tensor imag) -> Tensor", out="out")
+def _complex(xp: Any, real: Array, imag: Array) -> Array:
+    shape = rules.broadcast_shapes(real.shape, imag.shape)
+    if real.dtype != imag.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {rules.NAME_OF[real.dtype]} but got scalar type "
+            f"{rules.NAME_OF[imag.dtype]} for second argument"
+        )
+    result = xp.empty(shape, dtype=rules.complex_dtype(real.dtype))
+    result.real, result.imag = real, imag
+    return result
+
+
+@op("aten::polar(Tensor abs, Tensor angle) -> Tensor", out="out")
+def _polar(xp: Any, abs: Array, angle: Array) -> Array:
+    return _complex(xp, abs * xp.cos(angle), abs * xp.sin(angle))
+
+
+@op(
+    "aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
+    out="Tensor_out",
+    out_names="mantissa,exponent",
+    where="fm",
+)
+def _frexp(xp: Any, self: Array) -> tuple[Array, Array]:
+    mantissa, exponent = xp.frexp(self)
+    return mantissa, rules.cast(xp, exponent, rules.INT32)
