@@ -197,11 +197,13 @@ class Branches:
         """Compute a deferred condition as a bool after all."""
         target = self.define(condition)
         false, end = Label(), Label()
+        self.depth += 1
         self.branch(condition, false, False)
         self.move(target, self.constant(True, "b"))
         self.emit("JUMP", end)
         self.place(false)
         self.move(target, self.constant(False, "b"))
+        self.depth -= 1
         self.place(end)
         self._computed.add(condition.node())
 

@@ -449,8 +449,7 @@ class Lowering(Branches):
         self.lower_nodes(body)
         if not self.terminated:
             line = self.line
-            if self.is_deferred_value(condition) and self.reads_any(condition, {*carried}):
-                self.compute(condition)  # before the carried values change
+            self.settle_condition(condition, {*body.inputs()})
             self.copy_back(variables, [self.use(v) for v in results], first)
             self.line = line_of(node) or line
             if not counted:
@@ -463,6 +462,18 @@ class Lowering(Branches):
         self.depth -= 1
         self.place(end)
         self.terminated = False
+
+    def settle_condition(self, condition: Value, changing: set[Value]) -> None:
+        """Compute a condition on the loop's variables before these change."""
+        counters = {v for v in self.register if v.node().kind() == "aten::__derive_index"}
+        if not self.reads_any(condition, changing | counters):
+            return
+        if self.is_deferred_value(condition):
+            self.compute(condition)
+        else:  # a variable itself: its register will hold the next value
+            kept = self.new_register("b")
+            self.emit("MOVE", kept, self.use(condition))
+            self.register[condition] = kept
 
     def start_counter(self, index: Value, trip: Value, body: Block, end: Label) -> tuple[int, int, int]:
         """Registers of the counter, its limit and its step (0: one); the loop is skipped when it has no turn.
@@ -538,7 +549,8 @@ class Lowering(Branches):
                 if instruction.depth != self.depth:
                     # Inside of a branch or an inner loop: behind the label that ends it, the only one
                     # of the depth here.
-                    while at < len(self.code) and (self.code[at].name or self.code[at].depth != self.depth):
+                    count = len(self.code)
+                    while at < count and (self.code[at].name or self.code[at].depth != self.depth):
                         at += 1
                     return self.behind_jumps(first, at + 1) if at < len(self.code) else None
                 return at + 1
