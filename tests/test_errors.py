@@ -23,7 +23,7 @@ def refusal(body, signature="x: int"):
     "body, named",
     [
         ("try:\n    pass\nfinally:\n    pass", "try blocks aren't supported"),
-        ("async with x:\n    pass", "'async with' outside async function"),
+        ("async with x:\n    pass", "async with statements aren't supported"),
         ("global y", "global variables aren't supported"),
         ("import os", "import statements aren't supported"),
         ("from os import path", "import statements aren't supported"),

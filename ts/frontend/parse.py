@@ -190,6 +190,8 @@ def _parse_text(text: str, source: Source) -> ast.Module:
         return ast.parse(text)
     except SyntaxError as error:
         start = source.offset_at(max(error.lineno or 1, 1), 0) + max((error.offset or 1) - 1, 0)
+        while start > 0 and source.text[start : start + 1].strip() == "":
+            start -= 1  # at the end of a line: the last character before it
         raise FrontendError(error.msg, SourceRange(source, start, start + 1)) from None
 
 

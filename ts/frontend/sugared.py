@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ts.dtypes import dtype as DType
-from ts.errors import CompilationError, NotSupportedError
+from ts.errors import CompilationError, FrontendError, NotSupportedError
 from ts.frontend import resolve
 from ts.frontend.match import (
     Actual,
@@ -422,7 +422,11 @@ class FunctionValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        schema = self.function.schema
+        try:
+            schema = self.function.schema
+        except CompilationError as error:  # it is being compiled, and its return type is not known yet
+            error.range = error.range or range
+            raise
         matched = match_schema(schema, em.graph, range, args, kwargs)
         constant = em.insert("prim::Constant")
         constant.set("name", self.function.name)
@@ -570,7 +574,10 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
             operator = operator_of(obj.__module__, obj.__name__)
             if operator is not None:
                 return BuiltinFunction(operator)
-        return FunctionValue(em.compile_callee(obj))
+        try:
+            return FunctionValue(em.compile_callee(obj))
+        except FrontendError as error:
+            raise error.add_call(obj.__name__, em.parsed.name, range) from None
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
     if isinstance(operator, str) and callable(obj):
         found = operator if "::" in operator else operator_of("ts", operator)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ts import devices, dtypes
+from ts._core.construct import host_array
 from ts.ops import rules
 from ts.ops.registry import op
 
@@ -174,3 +175,23 @@ def _to_other(
 ) -> Array:
     result = rules.cast(xp, self, other.dtype)
     return result.copy() if copy and result is self else result
+
+
+_TENSOR_OPTIONS = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor"
+_AS_TENSOR_OPTIONS = "*, ScalarType? dtype=None, Device? device=None) -> Tensor"
+
+
+@op(f"aten::tensor.bool(bool t, {_TENSOR_OPTIONS}", where="")
+@op(f"aten::tensor.float(float t, {_TENSOR_OPTIONS}", where="")
+@op(f"aten::tensor.int(int t, {_TENSOR_OPTIONS}", where="")
+@op(f"aten::tensor.complex(complex t, {_TENSOR_OPTIONS}", where="")
+@op(f"aten::tensor(t[] data, {_TENSOR_OPTIONS}", where="")
+@op(f"aten::as_tensor.bool(bool t, {_AS_TENSOR_OPTIONS}", where="")
+@op(f"aten::as_tensor.float(float t, {_AS_TENSOR_OPTIONS}", where="")
+@op(f"aten::as_tensor.int(int t, {_AS_TENSOR_OPTIONS}", where="")
+@op(f"aten::as_tensor.complex(complex t, {_AS_TENSOR_OPTIONS}", where="")
+@op(f"aten::as_tensor.list(t[] data, {_AS_TENSOR_OPTIONS}", where="")
+def _tensor(
+    xp: Any, data: Any, dtype: int | None = None, device: Any = None, requires_grad: bool = False
+) -> Array:
+    return xp.asarray(host_array(data, None if dtype is None else dtypes.BY_CODE[dtype]))

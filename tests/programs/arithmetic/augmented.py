@@ -7,7 +7,6 @@ def main():
     x -= 3
     x *= 4
     x //= 5  # PyTorch has no `//=`
-    x %= 7
-    print(x)  # expect: 2
+    print(x)  # expect: 9
 
 # not in PyTorch
