@@ -557,7 +557,7 @@ class Lowering(Branches):
         return first
 
     def behind_jumps(self, first: int, at: int) -> int:
-        """The first place from `at` on that no jump passes over: every path through the body goes through it."""
+        """The first place from `at` on that no jump passes over: every path goes through it."""
         while True:
             targets = {id(i.target) for i in self.code[first:at] if i.target is not None}
             passed = [
