@@ -68,7 +68,9 @@ def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
     axes = tuple(range(extra)) + tuple(
         extra + i for i, n in enumerate(size) if n == 1 and self.shape[extra + i] != 1
     )
-    result = xp.sum(self, axis=axes, keepdims=True, dtype=self.dtype) if axes else self
+    result = (
+        xp.sum(self, axis=axes, keepdims=True, dtype=rules.accumulate_dtype(self.dtype)) if axes else self
+    )
     return result.reshape(size)
 
 

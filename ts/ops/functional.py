@@ -1,4 +1,4 @@
-"""Functions whose Python signature is no schema's: reductions by name, variadic tensors, flags that choose results.
+"""Functions whose Python signature is no schema's: reductions by name, variadic tensors, flags for results.
 
 In: what PyTorch's Python functions take; out: calls of the operators.  `torch_functions()` belong to the
 package itself, `nn_functions()` to `ts.nn.functional`; every other function is its operator.

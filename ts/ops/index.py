@@ -105,7 +105,7 @@ def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
 @op("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", out="out")
 def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array:
     axis = rules.wrap_dim(dim, self.ndim)
-    if index.dtype not in (rules.INT64, rules.INT32):
+    if index.size and index.dtype not in (rules.INT64, rules.INT32):
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     if max(self.ndim, 1) != max(index.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")

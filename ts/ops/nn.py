@@ -434,7 +434,9 @@ def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float =
 def _pairwise_distance(
     xp: Any, x1: Array, x2: Array, p: float = 2, eps: float = 1e-06, keepdim: bool = False
 ) -> Array:
-    return vector_norm(xp, x1 - x2 + rules.real_dtype(x1.dtype).type(eps), p, -1, keepdim)
+    gap = xp.subtract(*_same(xp, x1, x2))
+    gap = rules.cast(xp, gap, rules.float_dtype(gap.dtype))
+    return vector_norm(xp, gap + rules.real_dtype(gap.dtype).type(eps), p, -1, keepdim)
 
 
 @op("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", where="f")

@@ -34,14 +34,21 @@ class MersenneTwister:
     def seed(self, seed: int) -> None:
         """Start the stream of `seed` (its low 32 bits)."""
         self.initial_seed = seed & 0xFFFFFFFFFFFFFFFF
-        key = np.empty(624, dtype=np.uint32)
-        word = seed & 0xFFFFFFFF
-        for i in range(624):
-            key[i] = word
-            word = (1812433253 * (word ^ (word >> 30)) + i + 1) & 0xFFFFFFFF
-        self._bits = np.random.MT19937()
-        self._bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": 624}}
+        self._started: Any = None
         self._leftover: float | None = None
+
+    @property
+    def _bits(self) -> Any:
+        """NumPy's generator of words; made on the first draw, because numpy.random is slow to import."""
+        if self._started is None:
+            key = np.empty(624, dtype=np.uint32)
+            word = self.initial_seed & 0xFFFFFFFF
+            for i in range(624):
+                key[i] = word
+                word = (1812433253 * (word ^ (word >> 30)) + i + 1) & 0xFFFFFFFF
+            self._started = np.random.MT19937()
+            self._started.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": 624}}
+        return self._started
 
     def draw32(self, n: int) -> NDArray[np.uint64]:
         """The next `n` words."""

@@ -148,8 +148,10 @@ def inplace_of(record: Record, overload: str | None = None) -> Record:
     if kind == "Tensor(a)":  # the tensor takes the view over
         kernel = compute
     return Record(
-        text, kernel, record.family, variant="inplace", base=record, where=record.where,
-        nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion,
+        text, kernel, record.family, variant="inplace", base=record,
+        where=record.where,
+        nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc,
+        promotion=record.promotion,
         types=record.types,
     )  # fmt: skip
 
@@ -219,6 +221,10 @@ def load() -> None:
         _loaded = True
         for family in FAMILIES:
             importlib.import_module(f"ts.ops.{family}")
+        from ts._core.overload import OverloadSet
+        from ts._core.tensor import install_methods
+
+        install_methods({name: OverloadSet(f"aten::{name}", lookup) for name in methods()})
 
 
 def records(name: str | None = None) -> list[Record]:

@@ -178,14 +178,12 @@ def _airy(xp: Any, a: Array) -> Array:
 # arithmetic                    promotion  ufunc or body               CUDA
 unary("abs", REAL, "absolute", "abs(a)", no="b", aliases=("absolute",))
 unary("neg", SAME, "negative", "-a", no="b", aliases=("negative",))
-unary("square", SAME, lambda xp, a: a * a, "a * a", no="b")
 unary("sgn", SAME, _sgn)
 unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no="c")
 unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a")
 unary("sqrt", FLOAT, "sqrt", "sqrt(a)")
 unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)")
 unary("conj_physical", SAME, "conjugate")
-unary("angle", REAL, lambda xp, a: _angle(xp, rules.cast(xp, a, rules.float_dtype(a.dtype))), forms="o")
 unary("deg2rad", FLOAT, "deg2rad", "a * 0.017453292519943295", no="c")
 unary("rad2deg", FLOAT, "rad2deg", "a * 57.29577951308232", no="c")
 
@@ -273,3 +271,21 @@ for _name, _body in (
             "out",
         )
     )
+
+
+def _angle_kernel(xp: Any, a: Array) -> Array:
+    x = rules.cast(xp, a, rules.float_dtype(a.dtype))
+    return rules.cast(xp, _angle(xp, x), rules.real_dtype(x.dtype))
+
+
+def _square_kernel(xp: Any, a: Array) -> Array:
+    x = rules.cast(xp, a, rules.accumulate_dtype(a.dtype)) if a.dtype == rules.BOOL else a
+    return x * x
+
+
+add(out_of(add(Record("aten::angle(Tensor self) -> Tensor", _angle_kernel, "unary", promotion=REAL)), "out"))
+_square = add(
+    Record("aten::square(Tensor self) -> Tensor", _square_kernel, "unary", promotion=SAME, cuda="a * a")
+)
+add(inplace_of(_square))
+add(out_of(_square, "out"))
