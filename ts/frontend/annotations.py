@@ -74,13 +74,12 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
     """Parameters of a definition, and its return type where it is annotated."""
     reader = _Reader(parsed.resolver, parsed.ranges)
     arguments = parsed.arguments
+    types: list[Type]
     if parsed.type_comment is not None:
         types, returns = _from_comment(parsed, len(arguments))
     else:
-        types: list[Type] = [
-            ir.TensorType.get_inferred() if arg.annotation is None else reader.read(arg.annotation)
-            for arg in arguments
-        ]
+        inferred = ir.TensorType.get_inferred()
+        types = [inferred if arg.annotation is None else reader.read(arg.annotation) for arg in arguments]
         returns = None if parsed.node.returns is None else reader.read(parsed.node.returns)
     keyword_only = set(parsed.node.args.kwonlyargs)
     parameters = [
