@@ -185,7 +185,7 @@ class ProgramWriter:
                 f"    xs[abs({self.int_atom()}) % len(xs)] = {self.int_atom()} % 1000",
             ],
             lambda: ["if len(xs) > 1:", "    xs.pop()"],
-            lambda: [f"xs = [n % 50 for n in xs{'' if self.pytorch else ' if n != ' + self.int_atom()}]"],
+            lambda: ["xs = [n % 50 for n in xs]"],
             lambda: [f"xs = xs[{self.choose(3)}:]"],
             lambda: [f"xs = xs + [{self.int_atom()} % 77]"],
             lambda: ["xs.sort()"],
