@@ -27,7 +27,7 @@ _AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Sub: ("aten::sub", "aten::sub_"),
     ast.Mult: ("aten::mul", "aten::mul_"),
     ast.Div: ("aten::div", "aten::div_"),
-    ast.Mod: ("aten::fmod", "aten::fmod_"),
+    ast.Mod: ("aten::remainder", "aten::fmod_"),  # PyTorch: fmod, which makes a float of an int
     ast.BitOr: ("aten::__or__", "aten::__ior__"),
     ast.BitAnd: ("aten::__and__", "aten::__iand__"),
     ast.BitXor: ("aten::__xor__", "aten::__ixor__"),
