@@ -1,12 +1,11 @@
 """The most frequent words of a real text: strings, a dictionary and lists.
 
-The text is Python's own documentation (`pydoc_data/topics.py`, about 450 kB), nothing to download.
+The text is Python's own documentation (`pydoc_data.topics`, about 450 kB): nothing to download.
 
     python examples/words.py
 """
 
 import pydoc_data.topics
-from pathlib import Path
 from typing import Dict, List, Tuple
 
 import ts
@@ -36,8 +35,8 @@ def most_frequent(text: str, top: int) -> List[Tuple[str, int]]:
 
 
 def source_text() -> str:
-    """The text of the module `pydoc_data.topics`."""
-    return Path(pydoc_data.topics.__file__).read_text(encoding="utf-8")
+    """The language topics that Python's `help()` shows, one after another."""
+    return "\n".join(pydoc_data.topics.topics.values())
 
 
 if __name__ == "__main__":
