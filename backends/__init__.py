@@ -12,7 +12,6 @@ metadata of installed packages takes longer than importing `ts`.
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import entry_points
 
 from ts import devices
 
@@ -74,6 +73,8 @@ def _usable(name: str) -> bool:
 def _load(name: str) -> Backend:
     if name in BUILT_IN:
         return register(importlib.import_module(f"ts.backends.{name}").backend)
+    from importlib.metadata import entry_points  # here, because the module is slow to import
+
     for entry in entry_points(group="ts.backends", name=name):
         module = entry.load()
         return register(module.backend)

@@ -142,12 +142,10 @@ cdef class Operator:
 
 
 cdef int take_ufunc(Operator op, record) except -1:
-    """Choose the pointwise kernel where the record names a ufunc whose loops can be called directly."""
-    if op.name in ("aten::mm", "aten::matmul") and op.nargs == 2:
-        op.kernel = run_product
-        return 0
-    if op.name == "aten::linear" and op.nargs == 3:
-        op.kernel = run_linear
+    """Choose the kernel in C where the record names one, or a ufunc whose loops can be called directly."""
+    loop = getattr(record, "loop", None)
+    if loop is not None:
+        op.kernel = run_product if loop == "product" else run_linear
         return 0
     name = getattr(record, "ufunc", None)
     variant = getattr(record, "variant", "")

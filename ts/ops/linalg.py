@@ -36,7 +36,7 @@ def _need(x: Array, ndim: int, what: str) -> None:
         raise RuntimeError(what)
 
 
-@op("aten::mm(Tensor self, Tensor mat2) -> Tensor", out="out")
+@op("aten::mm(Tensor self, Tensor mat2) -> Tensor", out="out", loop="product")
 def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 2, "self must be a matrix")
     _need(mat2, 2, "mat2 must be a matrix")
@@ -114,7 +114,7 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
     return xp.multiply(rules.cast(xp, self, dtype)[:, None], rules.cast(xp, vec2, dtype)[None, :])
 
 
-@op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out")
+@op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out", loop="product")
 @op("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", out="out", where="f")
 def _matmul(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:
@@ -198,7 +198,12 @@ def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, a
     return blend(xp, self, xp.sum(_bmm(xp, batch1, batch2), axis=0, dtype=batch1.dtype), beta, alpha)
 
 
-@op("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", out="out", where="f")
+@op(
+    "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+    out="out",
+    where="f",
+    loop="linear",
+)
 def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> Array:
     if input.shape[-1:] != weight.shape[-1:]:
         flat = f"{math.prod(input.shape[:-1])}x{input.shape[-1]}"

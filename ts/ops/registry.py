@@ -49,6 +49,7 @@ class Record:
     promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
     ufunc: str | None = None  # pointwise: the NumPy ufunc that is the whole kernel
     types: str | None = None  # pointwise: NumPy's type characters that the ufunc is right for; None: all
+    loop: str | None = None  # the loop in C to try before the kernel: "product" or "linear"
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     nondeterministic: bool = False  # draws random numbers
     side_effect: bool = False  # must not be removed though its result is unused
@@ -74,10 +75,14 @@ class Record:
     def schema(self) -> FunctionSchema:
         """The parsed schema; parsed on first use."""
         if self._schema is None:
-            from ts.ir.schema import parse_schema
-
-            self._schema = parse_schema(self.schema_text)
+            self._schema = _parse_schema(self.schema_text)
         return self._schema
+
+
+def _parse_schema(text: str) -> FunctionSchema:
+    from ts.ir.schema import parse_schema  # here: calling operators eagerly needs nothing of the compiler
+
+    return parse_schema(text)
 
 
 _records: dict[str, list[Record]] = {}  # by name, in declaration order
@@ -287,9 +292,8 @@ def _load_prims() -> None:
         return
     from ts._core.dispatch import set_schema_parser
     from ts._core.prims import operators
-    from ts.ir.schema import parse_schema
 
-    set_schema_parser(parse_schema)
+    set_schema_parser(_parse_schema)
     for operator in operators():
         _prims.setdefault(operator.name, []).append(operator)
 

@@ -15,77 +15,50 @@ These are PyTorch's rules, not NumPy's: operands fall in three groups (tensors w
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
+
+from ts import dtypes
 
 Array = Any  # numpy.ndarray, cupy.ndarray or a meta array: what the backend's namespace makes
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
 
-BFLOAT16: DType = np.dtype(ml_dtypes.bfloat16)
-BOOL: DType = np.dtype(np.bool_)
-UINT8: DType = np.dtype(np.uint8)
-INT32: DType = np.dtype(np.int32)
-INT64: DType = np.dtype(np.int64)
-HALF: DType = np.dtype(np.float16)
-FLOAT: DType = np.dtype(np.float32)
-DOUBLE: DType = np.dtype(np.float64)
-CFLOAT: DType = np.dtype(np.complex64)
-CDOUBLE: DType = np.dtype(np.complex128)
+BFLOAT16: DType = dtypes.bfloat16.numpy_dtype
+BOOL: DType = dtypes.bool_.numpy_dtype
+UINT8: DType = dtypes.uint8.numpy_dtype
+INT32: DType = dtypes.int32.numpy_dtype
+INT64: DType = dtypes.int64.numpy_dtype
+HALF: DType = dtypes.float16.numpy_dtype
+FLOAT: DType = dtypes.float32.numpy_dtype
+DOUBLE: DType = dtypes.float64.numpy_dtype
+CFLOAT: DType = dtypes.complex64.numpy_dtype
+CDOUBLE: DType = dtypes.complex128.numpy_dtype
 
-#      ScalarType  NumPy's dtype        PyTorch's C++ name  category
-_TYPES = (
-    (0, UINT8, "Byte", 1),
-    (1, np.dtype(np.int8), "Char", 1),
-    (2, np.dtype(np.int16), "Short", 1),
-    (3, INT32, "Int", 1),
-    (4, INT64, "Long", 1),
-    (5, HALF, "Half", 2),
-    (6, FLOAT, "Float", 2),
-    (7, DOUBLE, "Double", 2),
-    (9, CFLOAT, "ComplexFloat", 3),
-    (10, CDOUBLE, "ComplexDouble", 3),
-    (11, BOOL, "Bool", 0),
-    (15, BFLOAT16, "BFloat16", 2),
-    (27, np.dtype(np.uint16), "UInt16", 1),
-    (28, np.dtype(np.uint32), "UInt32", 1),
-    (29, np.dtype(np.uint64), "UInt64", 1),
-)
-DTYPE_OF: dict[int, DType] = {code: dtype for code, dtype, _, _ in _TYPES}
-CODE_OF: dict[DType, int] = {dtype: code for code, dtype, _, _ in _TYPES}
-NAME_OF: dict[DType, str] = {dtype: name for _, dtype, name, _ in _TYPES}
-CATEGORY_OF: dict[DType, int] = {dtype: category for _, dtype, _, category in _TYPES}
-BOOLEAN, INTEGRAL, FLOATING, COMPLEX = 0, 1, 2, 3
+# The facts of `ts.dtypes`, by the NumPy dtypes that kernels see.
+DTYPE_OF: dict[int, DType] = {d.code: d.numpy_dtype for d in dtypes.ALL}
+CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.ALL}
+NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.ALL}
+CATEGORY_OF: dict[DType, int] = {d.numpy_dtype: d.category for d in dtypes.ALL}
+BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
 
-_COMPLEX_OF = {HALF: CFLOAT, BFLOAT16: CFLOAT, FLOAT: CFLOAT, DOUBLE: CDOUBLE}
-_REAL_OF = {CFLOAT: FLOAT, CDOUBLE: DOUBLE}
-_FLOAT_RANK = {HALF: 1, BFLOAT16: 1, FLOAT: 2, DOUBLE: 3}
-
-_default_dtype: DType = FLOAT
+_REAL_OF = {c.numpy_dtype: r.numpy_dtype for c, r in dtypes.TO_REAL.items()}
+_COMPLEX_OF = {r: c for c, r in _REAL_OF.items()} | {HALF: CFLOAT, BFLOAT16: CFLOAT}  # no 32-bit complex
 
 
 def default_dtype() -> DType:
     """The floating dtype that integers are promoted to and that creation functions use."""
-    return _default_dtype
-
-
-def set_default_dtype(dtype: DType | int) -> None:
-    """Make `dtype` (a floating one) the default."""
-    global _default_dtype
-    dtype = DTYPE_OF[dtype] if isinstance(dtype, int) else np.dtype(dtype)
-    if CATEGORY_OF[dtype] != FLOATING:
-        raise TypeError("only floating-point types are supported as the default type")
-    _default_dtype = dtype
+    return dtypes.get_default_dtype().numpy_dtype
 
 
 def dtype_from(code: int | None, default: DType | None = None) -> DType:
     """NumPy's dtype for PyTorch's ScalarType number; `default` (or the default dtype) for None."""
     if code is None:
-        return _default_dtype if default is None else default
+        return default_dtype() if default is None else default
     return DTYPE_OF[int(code)]
 
 
@@ -106,9 +79,9 @@ def number_dtype(x: complex) -> DType:
     """The dtype that a Python number stands for."""
     kind = category(x)
     if kind == FLOATING:
-        return _default_dtype
+        return default_dtype()
     if kind == COMPLEX:
-        return complex_dtype(_default_dtype)
+        return complex_dtype(default_dtype())
     return INT64 if kind == INTEGRAL else BOOL
 
 
@@ -116,7 +89,7 @@ def complex_dtype(dtype: DType) -> DType:
     """The complex dtype whose parts are `dtype`."""
     if dtype in _REAL_OF:
         return dtype
-    return _COMPLEX_OF.get(dtype) or complex_dtype(_default_dtype)
+    return _COMPLEX_OF.get(dtype) or complex_dtype(default_dtype())
 
 
 def real_dtype(dtype: DType) -> DType:
@@ -126,7 +99,7 @@ def real_dtype(dtype: DType) -> DType:
 
 def float_dtype(dtype: DType) -> DType:
     """`dtype` if it is floating or complex, else the default dtype."""
-    return dtype if CATEGORY_OF[dtype] >= FLOATING else _default_dtype
+    return dtype if CATEGORY_OF[dtype] >= FLOATING else default_dtype()
 
 
 _promoted: dict[tuple[DType, DType], DType] = {}
@@ -138,23 +111,9 @@ def promote_types(a: DType, b: DType) -> DType:
         return a
     found = _promoted.get((a, b))
     if found is None:
-        found = _promoted[a, b] = _promoted[b, a] = _promote(a, b)
+        common = dtypes.promote(dtypes.from_numpy_dtype(a), dtypes.from_numpy_dtype(b))
+        found = _promoted[a, b] = _promoted[b, a] = common.numpy_dtype
     return found
-
-
-def _promote(a: DType, b: DType) -> DType:
-    ka, kb = CATEGORY_OF[a], CATEGORY_OF[b]
-    if ka > kb:
-        a, b, ka, kb = b, a, kb, ka
-    if kb <= INTEGRAL:
-        return np.promote_types(a, b) if ka == kb else b
-    if kb == COMPLEX:
-        return CDOUBLE if ka >= FLOATING and real_dtype(a) == DOUBLE else b
-    if ka < FLOATING:
-        return b
-    if _FLOAT_RANK[a] == _FLOAT_RANK[b]:
-        return FLOAT  # half with bfloat16
-    return a if _FLOAT_RANK[a] > _FLOAT_RANK[b] else b
 
 
 def _combine(high: DType | None, low: DType | None) -> DType | None:
@@ -333,19 +292,23 @@ def check_same_device(*arrays: Any) -> None:
         raise RuntimeError("Expected all tensors to be on the same device, but found at least two devices!")
 
 
+def scipy(xp: Any, part: str) -> Any:
+    """`scipy.<part>` for NumPy arrays, `cupyx.scipy.<part>` for CuPy's; imported when first used.
+
+    Raises ImportError that says what to install.
+    """
+    package = "cupyx.scipy" if xp.__name__ == "cupy" else "scipy"
+    try:
+        return importlib.import_module(f"{package}.{part}")
+    except ModuleNotFoundError as error:
+        raise ImportError(f"this operator needs SciPy's `{part}`: pip install scipy") from error
+
+
 def special_functions(xp: Any) -> Any:
-    """scipy.special for NumPy arrays, cupyx.scipy.special for CuPy's; imported when first used."""
-    if xp.__name__ == "cupy":
-        import cupyx.scipy.special as module
-    else:
-        import scipy.special as module
-    return module
+    """`scipy.special` or its CuPy twin."""
+    return scipy(xp, "special")
 
 
 def linear_algebra(xp: Any) -> Any:
-    """scipy.linalg or cupyx.scipy.linalg, imported when first used."""
-    if xp.__name__ == "cupy":
-        import cupyx.scipy.linalg as module
-    else:
-        import scipy.linalg as module
-    return module
+    """`scipy.linalg` or its CuPy twin."""
+    return scipy(xp, "linalg")
