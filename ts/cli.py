@@ -220,14 +220,14 @@ def check(options: argparse.Namespace) -> int:
 
 def info(options: argparse.Namespace) -> int:
     """`ts info`: versions, backends, operators."""
-    from ts.backends import base
+    from ts import backends
     from ts.ops import registry
 
     print(f"ts        {ts.__version__}")
     print(f"Python    {platform.python_version()} on {platform.platform()}")
     print(f"NumPy     {np.__version__}")
-    for name, status in base.status().items():
-        print(f"backend   {name}: {status}")
+    for name in backends.BUILT_IN:
+        print(f"backend   {name}: {'present' if name in backends.available() else 'not available'}")
     print(f"operators {registry.count()}")
     return 0
 

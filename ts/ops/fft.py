@@ -17,14 +17,6 @@ Array = rules.Array
 Ints = Sequence[int] | None
 
 
-def _module(xp: Any) -> Any:
-    if xp.__name__ == "cupy":
-        import cupyx.scipy.fft as module
-    else:
-        import scipy.fft as module
-    return module
-
-
 def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) -> Array:
     if "rfft" in name and "i" not in name[:1] and x.dtype.kind == "c":
         raise RuntimeError(f"{name} expects a real input tensor, but got {rules.NAME_OF[x.dtype]}")
@@ -42,7 +34,7 @@ def _one(xp: Any, name: str, self: Array, n: int | None, dim: int, norm: str | N
         raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     axis = rules.wrap_dim(dim, self.ndim)
     x = _prepared(xp, name, self, (axis,), None if n is None else (n,))
-    return getattr(_module(xp), name)(x, n, axis, norm)
+    return getattr(rules.scipy(xp, "fft"), name)(x, n, axis, norm)
 
 
 def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None) -> Array:
@@ -60,7 +52,7 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     x = _prepared(xp, name, self, axes, lengths)
     if not axes:
         return x
-    return getattr(_module(xp), name)(x, lengths, axes, norm)
+    return getattr(rules.scipy(xp, "fft"), name)(x, lengths, axes, norm)
 
 
 @op("aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", out="out", where="f")
