@@ -7,8 +7,8 @@ import random
 
 import numpy as np
 import pytest
-from ts._core.ivalue import KINDS, SPECS, TypeSpec, argument_error, from_core, infer_spec, to_core
 
+from ts._core.ivalue import KINDS, SPECS, TypeSpec, argument_error, from_core, infer_spec, to_core
 from ts._core.prims import operators
 
 INT, FLOAT, BOOL, STR, COMPLEX, NONE, ANY = (

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ts._core.ivalue import SPECS, from_core, to_core
 
 from tests.test_container import BOOL, COMPLEX, FLOAT, INT, STR, dict_of, list_of, tuple_of
+from ts._core.ivalue import SPECS, from_core, to_core
 from ts._core.prims import operators
 
 OPERATORS = operators()

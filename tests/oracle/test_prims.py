@@ -19,7 +19,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from ts._core.ivalue import KINDS, SPECS, TypeSpec, from_core, to_core  # noqa: E402
-
 from ts._core.prims import operators  # noqa: E402
 
 OPERATORS = operators()
