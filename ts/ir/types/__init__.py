@@ -1,0 +1,154 @@
+"""The types of the language: spelling, equality, subtyping, unification and type variables.
+
+A type is an immutable value, equal to any other type of the same structure. It has two spellings, both
+PyTorch's: ``str(type)`` is the one of graphs and schemas, ``type.annotation_str`` that of annotations::
+
+    >>> t = DictType(STR, ListType(OptionalType(INT)))
+    >>> str(t), t.annotation_str
+    ('Dict(str, int?[])', 'Dict[str, List[Optional[int]]]')
+    >>> t.isSubtypeOf(ANY), unify(INT, NONE) == OptionalType(INT)
+    (True, True)
+
+Type variables (`VarType`) stand in schemas only: `match_type_variables` binds them to the types of a call's
+arguments and `substitute` puts the bindings in.
+
+One module a noun: `base`, `scalar`, `tensor`, `container`, `union`, `nominal`, `variables`. Import from here.
+"""
+
+from __future__ import annotations
+
+from ts.ir.types.base import (
+    Type,
+)
+from ts.ir.types.container import (
+    AwaitType,
+    DictType,
+    FutureType,
+    ListType,
+    OptionalType,
+    RRefType,
+    TupleType,
+)
+from ts.ir.types.nominal import (
+    ClassType,
+    EnumType,
+    FunctionType,
+    InterfaceType,
+    ModuleType,
+)
+from ts.ir.types.scalar import (
+    ANY,
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    GENERATOR,
+    INT,
+    NONE,
+    NUMBER,
+    STR,
+    AnyClassType,
+    AnyEnumType,
+    AnyListType,
+    AnyTupleType,
+    AnyType,
+    BoolType,
+    CapsuleType,
+    ComplexType,
+    DeviceObjType,
+    FloatType,
+    GeneratorType,
+    IntType,
+    LayoutType,
+    MemoryFormatType,
+    NoneType,
+    NumberType,
+    PyObjectType,
+    QSchemeType,
+    QuantizerType,
+    ScalarTypeType,
+    StorageType,
+    StreamObjType,
+    StringType,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    VarType,
+)
+from ts.ir.types.tensor import (
+    SCALAR_TYPE_NAMES,
+    TENSOR,
+    TensorType,
+)
+from ts.ir.types.union import (
+    UnionType,
+    unify,
+    unify_list,
+    unshaped,
+)
+from ts.ir.types.variables import (
+    match_type_variables,
+    substitute,
+)
+
+__all__ = [
+    "ANY",
+    "BOOL",
+    "COMPLEX",
+    "DEVICE",
+    "FLOAT",
+    "GENERATOR",
+    "INT",
+    "NONE",
+    "NUMBER",
+    "SCALAR_TYPE_NAMES",
+    "STR",
+    "TENSOR",
+    "AnyClassType",
+    "AnyEnumType",
+    "AnyListType",
+    "AnyTupleType",
+    "AnyType",
+    "AwaitType",
+    "BoolType",
+    "CapsuleType",
+    "ClassType",
+    "ComplexType",
+    "DeviceObjType",
+    "DictType",
+    "EnumType",
+    "FloatType",
+    "FunctionType",
+    "FutureType",
+    "GeneratorType",
+    "IntType",
+    "InterfaceType",
+    "LayoutType",
+    "ListType",
+    "MemoryFormatType",
+    "ModuleType",
+    "NoneType",
+    "NumberType",
+    "OptionalType",
+    "PyObjectType",
+    "QSchemeType",
+    "QuantizerType",
+    "RRefType",
+    "ScalarTypeType",
+    "StorageType",
+    "StreamObjType",
+    "StringType",
+    "SymBoolType",
+    "SymFloatType",
+    "SymIntType",
+    "TensorType",
+    "TupleType",
+    "Type",
+    "UnionType",
+    "VarType",
+    "match_type_variables",
+    "substitute",
+    "unify",
+    "unify_list",
+    "unshaped",
+]

@@ -1,0 +1,116 @@
+"""What all types share: identity, the two spellings, and the question of subtypes.
+
+In: a subclass's `_key`, `_spell` and `contained_types`.  Out: equality, hash, ``str(type)`` and
+``type.annotation_str``.  The narrower type answers ``x.is_subtype_of(y)``; what only the wider type knows (an
+optional takes None, a union its members) that one answers in `can_hold`: this module knows no subclass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self, cast
+
+_Str = str  # inside `Type`, `str` is a method
+
+
+class Type:
+    """Base of all types. A subclass without arguments has one instance, which its `get` returns."""
+
+    __slots__ = ("_hash", "_text")
+    _hash: int
+    _text: _Str
+    _kind: ClassVar[_Str] = "Type"
+    _spelling: ClassVar[_Str] = ""
+    _annotation: ClassVar[_Str] = ""
+    _instance: ClassVar[Type | None] = None
+
+    def __init_subclass__(cls) -> None:
+        cls._kind = cls.__name__
+        cls._instance = None
+
+    @classmethod
+    def get(cls) -> Self:
+        """The one instance of a type without arguments."""
+        instance = cls.__dict__.get("_instance")
+        if instance is None:
+            instance = cls._instance = cls()
+        return cast(Self, instance)
+
+    def kind(self) -> _Str:
+        """The class's name in PyTorch: ``ListType``."""
+        return self._kind
+
+    def _key(self) -> tuple[object, ...]:
+        """What, besides the class, makes two types equal."""
+        return ()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return type(self) is type(other) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash((self._kind, *self._key()))
+            return self._hash
+
+    def __str__(self) -> _Str:
+        try:
+            return self._text
+        except AttributeError:
+            self._text = self._spell()
+            return self._text
+
+    def __repr__(self) -> _Str:
+        return self.annotation_str
+
+    def _spell(self) -> _Str:
+        return self._spelling or self._kind
+
+    def str(self) -> _Str:
+        """The graph spelling, like ``str(type)``."""
+        return self.__str__()
+
+    @property
+    def annotation_str(self) -> _Str:
+        """The spelling of Python annotations: ``List[int]``."""
+        return self._annotation or self._spell()
+
+    @property
+    def annotation_string(self) -> _Str:
+        return self.annotation_str
+
+    def contained_types(self) -> tuple[Type, ...]:
+        """The types that this one is made of."""
+        return ()
+
+    def with_contained(self, types: Sequence[Type]) -> Type:
+        """The same type made of other `types`, in the order of `contained_types`."""
+        return self
+
+    def has_free_variables(self) -> bool:
+        """Whether a type variable occurs."""
+        return any(t.has_free_variables() for t in self.contained_types())
+
+    def is_subtype_of(self, other: Type) -> bool:
+        """Whether a value of this type may stand where `other` is asked for."""
+        return self is other or self == other or other.can_hold(self)
+
+    isSubtypeOf = is_subtype_of
+
+    def can_hold(self, other: Type) -> bool:
+        """Whether every value of type `other` is a value of this one, where `other` itself does not know."""
+        return False
+
+    def containedTypes(self) -> list[Type]:
+        return list(self.contained_types())
+
+    def is_interface_type(self) -> bool:
+        """Whether this is an interface."""
+        return False
+
+    def is_module(self) -> bool:
+        """Whether values are modules."""
+        return False

@@ -1,0 +1,242 @@
+"""The types made of other types: lists, dicts, tuples, optionals, futures.
+
+    >>> str(DictType(STR, ListType(OptionalType(INT))))
+    'Dict(str, int?[])'
+
+What can be written to (lists, dicts) is invariant in its parts; the rest is covariant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+from ts.ir.types.base import Type
+from ts.ir.types.scalar import BOOL, COMPLEX, FLOAT, INT, NONE, STR, AnyListType, AnyTupleType, NoneType
+from ts.ir.types.tensor import TENSOR
+
+
+class ElementType(Type):
+    """A type made of one other type."""
+
+    __slots__ = ("elem",)
+
+    def __init__(self, elem: Type) -> None:
+        self.elem = elem
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.elem,)
+
+    def contained_types(self) -> tuple[Type, ...]:
+        return (self.elem,)
+
+    def with_contained(self, types: Sequence[Type]) -> Type:
+        return type(self)(types[0])
+
+    def getElementType(self) -> Type:
+        return self.elem
+
+
+class ListType(ElementType):
+    """``int[]``. Lists can be written to, so the element type is invariant."""
+
+    __slots__ = ()
+
+    def _spell(self) -> str:
+        return f"{self.elem}[]"
+
+    @property
+    def annotation_str(self) -> str:
+        return f"List[{self.elem.annotation_str}]"
+
+    def is_subtype_of(self, other: Type) -> bool:
+        return isinstance(other, AnyListType) or super().is_subtype_of(other)
+
+    isSubtypeOf = is_subtype_of
+
+    @staticmethod
+    def ofInts() -> ListType:
+        return ListType(INT)
+
+    @staticmethod
+    def ofFloats() -> ListType:
+        return ListType(FLOAT)
+
+    @staticmethod
+    def ofComplexDoubles() -> ListType:
+        return ListType(COMPLEX)
+
+    @staticmethod
+    def ofBools() -> ListType:
+        return ListType(BOOL)
+
+    @staticmethod
+    def ofStrings() -> ListType:
+        return ListType(STR)
+
+    @staticmethod
+    def ofTensors() -> ListType:
+        return ListType(TENSOR)
+
+
+class _CovariantType(ElementType):
+    __slots__ = ()
+
+    def is_subtype_of(self, other: Type) -> bool:
+        if type(other) is type(self) and self.elem.is_subtype_of(cast(ElementType, other).elem):
+            return True
+        return super().is_subtype_of(other)
+
+    isSubtypeOf = is_subtype_of
+
+    @property
+    def annotation_str(self) -> str:
+        return f"{self._kind[:-4]}[{self.elem.annotation_str}]"
+
+
+class FutureType(_CovariantType):
+    __slots__ = ()
+
+    def _spell(self) -> str:
+        return f"Future[{self.elem}]"
+
+
+class RRefType(ElementType):
+    """A value on another process. Invariant."""
+
+    __slots__ = ()
+
+    def _spell(self) -> str:
+        return f"RRef[{self.elem}]"
+
+    @property
+    def annotation_str(self) -> str:
+        return f"RRef[{self.elem.annotation_str}]"
+
+
+class AwaitType(_CovariantType):
+    __slots__ = ()
+
+    def _spell(self) -> str:
+        return f"Await({self.elem})"
+
+
+class DictType(Type):
+    """``Dict(str, Tensor)``. Invariant in both types."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, key: Type, value: Type) -> None:
+        self.key = key
+        self.value = value
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.key, self.value)
+
+    def _spell(self) -> str:
+        return f"Dict({self.key}, {self.value})"
+
+    @property
+    def annotation_str(self) -> str:
+        return f"Dict[{self.key.annotation_str}, {self.value.annotation_str}]"
+
+    def contained_types(self) -> tuple[Type, ...]:
+        return (self.key, self.value)
+
+    def with_contained(self, types: Sequence[Type]) -> Type:
+        return DictType(types[0], types[1])
+
+    def getKeyType(self) -> Type:
+        return self.key
+
+    def getValueType(self) -> Type:
+        return self.value
+
+
+class TupleType(Type):
+    """``(int, Tensor)``; with `name` and `fields` a named tuple, which is also a plain one. Covariant."""
+
+    __slots__ = ("defaults", "elems", "fields", "name")
+
+    def __init__(
+        self,
+        elems: Iterable[Type],
+        name: str | None = None,
+        fields: Iterable[str] | None = None,
+        defaults: Mapping[str, object] | None = None,
+    ) -> None:
+        self.elems = tuple(elems)
+        self.name = name
+        self.fields = None if fields is None else tuple(fields)
+        self.defaults: dict[str, object] = dict(defaults or {})
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.elems, self.fields, self.name)
+
+    def _spell(self) -> str:
+        if self.fields is not None:
+            pairs = zip(self.fields, self.elems, strict=True)
+            return f"NamedTuple({', '.join(f'{name} : {elem}' for name, elem in pairs)})"
+        return f"({', '.join(map(str, self.elems))})"
+
+    @property
+    def annotation_str(self) -> str:
+        if self.fields is not None and self.name is not None:
+            return self.name
+        return f"Tuple[{', '.join(t.annotation_str for t in self.elems) or '()'}]"
+
+    def contained_types(self) -> tuple[Type, ...]:
+        return self.elems
+
+    def with_contained(self, types: Sequence[Type]) -> Type:
+        return TupleType(types, self.name, self.fields, self.defaults)
+
+    def elements(self) -> list[Type]:
+        return list(self.elems)
+
+    def is_subtype_of(self, other: Type) -> bool:
+        if isinstance(other, AnyTupleType) or super().is_subtype_of(other):
+            return True
+        if not isinstance(other, TupleType) or len(self.elems) != len(other.elems):
+            return False
+        if other.fields is not None and other.fields != self.fields:
+            return False
+        return all(a.is_subtype_of(b) for a, b in zip(self.elems, other.elems, strict=True))
+
+    isSubtypeOf = is_subtype_of
+
+
+class OptionalType(ElementType):
+    """``int?``: a value or None. The optional of an optional, or of None, is itself."""
+
+    __slots__ = ()
+
+    def __new__(cls, elem: Type) -> OptionalType:
+        if isinstance(elem, OptionalType):
+            return elem
+        return super().__new__(cls)
+
+    def __init__(self, elem: Type) -> None:
+        if elem is not self:
+            super().__init__(elem)
+
+    def _spell(self) -> str:
+        return f"{self.elem}?"
+
+    @property
+    def annotation_str(self) -> str:
+        return f"Optional[{self.elem.annotation_str}]"
+
+    def is_subtype_of(self, other: Type) -> bool:
+        if isinstance(other, OptionalType):
+            return self.elem.is_subtype_of(other.elem)
+        return other.can_hold(NONE) and other.can_hold(self.elem)
+
+    isSubtypeOf = is_subtype_of
+
+    def can_hold(self, other: Type) -> bool:
+        return isinstance(other, NoneType) or other.is_subtype_of(self.elem)
+
+    @staticmethod
+    def ofTensor() -> OptionalType:
+        return OptionalType(TENSOR)

@@ -1,0 +1,163 @@
+"""The types with a name: classes, modules, interfaces, enumerations, functions.
+
+They are equal where their names are, and the names are unique: a declaration makes its type once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ts.ir.types.base import Type
+from ts.ir.types.scalar import AnyClassType, AnyEnumType
+
+
+class NamedType(Type):
+    """A type that is equal only to the type of the same name that was declared by the same declaration."""
+
+    __slots__ = ("qualified_name_",)
+
+    def __init__(self, qualified_name: str) -> None:
+        self.qualified_name_ = qualified_name
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.qualified_name_,)
+
+    def _spell(self) -> str:
+        return self.qualified_name_
+
+    def qualified_name(self) -> str:
+        return self.qualified_name_
+
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.qualified_name_.rpartition(".")[2]
+
+
+class ClassType(NamedType):
+    """A script class: `attributes` in declaration order, `methods` by name, `constants` of the class body."""
+
+    __slots__ = ("attributes", "constants", "methods")
+
+    def __init__(
+        self,
+        qualified_name: str,
+        attributes: Mapping[str, Type] | None = None,
+        methods: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(qualified_name)
+        self.attributes: dict[str, Type] = dict(attributes or {})
+        self.methods: dict[str, Any] = dict(methods or {})
+        self.constants: dict[str, object] = {}
+
+    def is_subtype_of(self, other: Type) -> bool:
+        if isinstance(other, AnyClassType):
+            return True
+        if isinstance(other, InterfaceType):
+            return other.is_implemented_by(self)
+        return super().is_subtype_of(other)
+
+    isSubtypeOf = is_subtype_of
+
+    def method_names(self) -> list[str]:
+        return list(self.methods)
+
+
+class ModuleType(ClassType):
+    """The type of one module instance: its submodules, parameters and attributes are `attributes`."""
+
+    __slots__ = ()
+
+    def kind(self) -> str:
+        return "ClassType"
+
+    def is_module(self) -> bool:
+        return True
+
+
+class InterfaceType(NamedType):
+    """Method signatures (`ts.ir.schema.FunctionSchema`) that a class must have to be used as this type."""
+
+    __slots__ = ("is_module_interface", "methods")
+
+    def __init__(
+        self, qualified_name: str, methods: Mapping[str, Any] | None = None, is_module_interface: bool = False
+    ) -> None:
+        super().__init__(qualified_name)
+        self.methods: dict[str, Any] = dict(methods or {})
+        self.is_module_interface = is_module_interface
+
+    def is_interface_type(self) -> bool:
+        return True
+
+    def is_module(self) -> bool:
+        return self.is_module_interface
+
+    def getMethod(self, name: str) -> Any:
+        return self.methods.get(name)
+
+    def getMethodNames(self) -> list[str]:
+        return list(self.methods)
+
+    def is_implemented_by(self, other: ClassType | InterfaceType) -> bool:
+        """Whether every method here has one of a compatible signature in `other`."""
+        if self.is_module_interface and not other.is_module():
+            return False
+        for name, wanted in self.methods.items():
+            found = other.methods.get(name)
+            found = getattr(found, "schema", found)
+            if found is None or not found.is_subtype_of(wanted, as_method=True):
+                return False
+        return True
+
+    def is_subtype_of(self, other: Type) -> bool:
+        if isinstance(other, InterfaceType) and other.is_implemented_by(self):
+            return True
+        return super().is_subtype_of(other)
+
+    isSubtypeOf = is_subtype_of
+
+
+class EnumType(NamedType):
+    """An enumeration: the type of its values, and (name, value) of every member."""
+
+    __slots__ = ("members", "value_type")
+
+    def __init__(
+        self, qualified_name: str, value_type: Type, enum_names_values: Iterable[tuple[str, object]] = ()
+    ) -> None:
+        super().__init__(qualified_name)
+        self.value_type = value_type
+        self.members = tuple(enum_names_values)
+
+    def _spell(self) -> str:
+        return f"Enum<{self.qualified_name_}>"
+
+    @property
+    def annotation_str(self) -> str:
+        return self.qualified_name_
+
+    def getValueType(self) -> Type:
+        return self.value_type
+
+    def is_subtype_of(self, other: Type) -> bool:
+        return isinstance(other, AnyEnumType) or super().is_subtype_of(other)
+
+    isSubtypeOf = is_subtype_of
+
+
+class FunctionType(Type):
+    """The type of one scripted function, which is `function`."""
+
+    __slots__ = ("function",)
+    _spelling = "Function"
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def _key(self) -> tuple[object, ...]:
+        return (id(self.function),)
+
+    @property
+    def annotation_str(self) -> str:
+        return str(getattr(self.function, "qualified_name", "Function"))

@@ -1,0 +1,176 @@
+"""The type of tensors, with as much as is known of one: dtype, sizes, strides, device.
+
+    >>> str(TensorType(scalar_type=6, sizes=(2, None), device="cpu"))
+    'Float(2, *, device=cpu)'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from ts.ir.types.base import Type
+
+_SCALAR_TYPES = """
+    Byte Char Short Int Long Half Float Double ComplexHalf ComplexFloat ComplexDouble Bool QInt8 QUInt8 QInt32
+    BFloat16 QUInt4x2 QUInt2x4 Bits1x8 Bits2x4 Bits4x2 Bits8 Bits16 Float8_e5m2 Float8_e4m3fn Float8_e5m2fnuz
+    Float8_e4m3fnuz UInt16 UInt32 UInt64"""
+SCALAR_TYPE_NAMES = _SCALAR_TYPES.split()
+"""Names of PyTorch's scalar types, by number: what a refined tensor type prints (``Float(2, 3)``)."""
+
+
+class TensorType(Type):
+    """A tensor, of which more or less may be known: ``Tensor``, ``Float(2, *, requires_grad=0, device=cpu)``.
+
+    `scalar_type` is the dtype's number in `SCALAR_TYPE_NAMES`; a size or stride that is not known is None.
+    `inferred` marks a parameter that has no annotation: the same type, but error messages say so.
+    """
+
+    __slots__ = ("_device", "_requires_grad", "_sizes", "_strides", "inferred", "scalar_type", "undefined_")
+    _annotation = "Tensor"
+
+    def __init__(
+        self,
+        scalar_type: int | None = None,
+        sizes: Iterable[int | None] | None = None,
+        strides: Iterable[int | None] | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+        undefined: bool | None = None,
+        inferred: bool = False,
+    ) -> None:
+        self.scalar_type = scalar_type
+        self._sizes = None if sizes is None else tuple(sizes)
+        self._strides = None if strides is None else tuple(strides)
+        self._device = device
+        self._requires_grad = requires_grad
+        self.undefined_ = undefined
+        self.inferred = inferred
+
+    @classmethod
+    def get_inferred(cls) -> TensorType:
+        """The type of a parameter without annotation."""
+        return _INFERRED_TENSOR
+
+    getInferred = get_inferred
+
+    def _key(self) -> tuple[object, ...]:
+        return (
+            self.scalar_type,
+            self._sizes,
+            self._strides,
+            self._device,
+            self._requires_grad,
+            self.undefined_,
+        )
+
+    def is_refined(self) -> bool:
+        """Whether anything is known beyond being a tensor."""
+        return self._key() != _NOTHING_KNOWN
+
+    def _spell(self) -> str:
+        sizes, strides = self._sizes, self._strides
+        text = "Tensor"
+        if self.scalar_type is not None:
+            text = SCALAR_TYPE_NAMES[self.scalar_type] + ("Tensor" if sizes is None else "")
+        facts = []
+        if sizes is not None:
+            facts = ["*" if size is None else f"{size}" for size in sizes]
+            if sizes and strides is not None and len(strides) == len(sizes) and None not in strides:
+                facts.append(f"strides=[{', '.join(map(repr, strides))}]")
+        if self._requires_grad is not None:
+            facts.append(f"requires_grad={int(self._requires_grad)}")
+        if self._device is not None:
+            facts.append(f"device={self._device}")
+        if facts or sizes is not None:
+            text += f"({', '.join(facts)})"
+        return text + "[Undefined]" if self.undefined_ else text
+
+    def is_subtype_of(self, other: Type) -> bool:
+        if self is other:
+            return True
+        if isinstance(other, TensorType):
+            return other is TENSOR or self.merge(other) == other
+        return super().is_subtype_of(other)
+
+    isSubtypeOf = is_subtype_of
+
+    def merge(self, other: TensorType) -> TensorType:
+        """What is known of a tensor that may be of either type."""
+        return TensorType(
+            _same(self.scalar_type, other.scalar_type),
+            _same_each(self._sizes, other._sizes),
+            _same_each(self._strides, other._strides),
+            _same(self._device, other._device),
+            _same(self._requires_grad, other._requires_grad),
+            _same(self.undefined_, other.undefined_),
+        )
+
+    def with_(self, **facts: Any) -> TensorType:
+        """A copy with some of `__init__`'s arguments changed."""
+        known: dict[str, Any] = {
+            "scalar_type": self.scalar_type,
+            "sizes": self._sizes,
+            "strides": self._strides,
+            "device": self._device,
+            "requires_grad": self._requires_grad,
+            "undefined": self.undefined_,
+        }
+        return TensorType(**{**known, **facts})
+
+    def with_sizes(self, sizes: Iterable[int | None] | None) -> TensorType:
+        return self.with_(sizes=sizes)
+
+    def with_device(self, device: object) -> TensorType:
+        return self.with_(device=str(device))
+
+    def dim(self) -> int | None:
+        """The number of dimensions, where known."""
+        return None if self._sizes is None else len(self._sizes)
+
+    def sizes(self) -> list[int] | None:
+        """The sizes, where all are known."""
+        return _complete(self._sizes)
+
+    def varyingSizes(self) -> list[int | None] | None:
+        """The sizes with None for those not known; None where not even their number is known."""
+        return None if self._sizes is None else list(self._sizes)
+
+    def strides(self) -> list[int] | None:
+        """The strides, where all are known."""
+        return _complete(self._strides)
+
+    def device(self) -> str | None:
+        return self._device
+
+    def requires_grad(self) -> bool:
+        return self._requires_grad is not False
+
+    def undefined(self) -> bool | None:
+        return self.undefined_
+
+    def scalarType(self) -> str | None:
+        return None if self.scalar_type is None else SCALAR_TYPE_NAMES[self.scalar_type]
+
+
+def _same(a: Any, b: Any) -> Any:
+    return a if a == b else None
+
+
+def _same_each(
+    a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | None
+) -> tuple[int | None, ...] | None:
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
+
+
+def _complete(numbers: tuple[int | None, ...] | None) -> list[int] | None:
+    if numbers is None or None in numbers:
+        return None
+    return cast("list[int]", list(numbers))
+
+
+TENSOR = TensorType.get()
+_INFERRED_TENSOR = TensorType(inferred=True)
+_NOTHING_KNOWN = TENSOR._key()

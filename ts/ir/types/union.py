@@ -1,0 +1,170 @@
+"""Unions, and the unification that they are made with.
+
+`unify` finds the type of a variable that two paths set; a union merges the members that unify, so each needs
+the other and they share a module::
+
+    >>> str(unify(INT, NONE)), str(unify(INT, TENSOR)), str(UnionType((INT, TENSOR)))
+    ('int?', 'None', 'Union(Tensor, int)')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from ts.ir.types.base import Type
+from ts.ir.types.container import FutureType, OptionalType, TupleType
+from ts.ir.types.scalar import COMPLEX, FLOAT, INT, NONE, NUMBER, NoneType, NumberType, NumericType
+from ts.ir.types.tensor import TENSOR, TensorType
+
+_KINDS = """
+    Any Enum AnyEnum Tensor Storage Tuple List Dict Number Float Complex Future Await RRef Int None String
+    Generator Quantizer Bool Optional Var DeviceObj StreamObj Function Class PyObject Capsule Interface
+    QScheme ScalarType Layout MemoryFormat AnyList AnyTuple AnyClass SymInt SymFloat SymBool Union"""
+# The members of a union are sorted in this order, which is PyTorch's.
+_KIND_ORDER = {f"{kind}Type": index for index, kind in enumerate(_KINDS.split())}
+
+
+class UnionType(Type):
+    """``Union(int, str)``. Members that unify are merged; a union of one type and None is an optional."""
+
+    __slots__ = ("types",)
+    types: tuple[Type, ...]
+
+    def __new__(cls, types: Iterable[Type]) -> UnionType:
+        members = _union_members(types)
+        rest = [t for t in members if t != NONE]
+        if len(members) == 2 and len(rest) == 1:
+            return OptionalType(rest[0])  # type: ignore[return-value]
+        if len(members) == 1 and not isinstance(members[0], NumberType):
+            return members[0]  # type: ignore[return-value]
+        self = super().__new__(cls)
+        self.types = tuple(members)
+        return self
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.types,)
+
+    def _spell(self) -> str:
+        return f"Union({', '.join(map(str, self.types))})"
+
+    @property
+    def annotation_str(self) -> str:
+        return f"Union[{', '.join(t.annotation_str for t in self.types)}]"
+
+    def contained_types(self) -> tuple[Type, ...]:
+        return self.types
+
+    def with_contained(self, types: Sequence[Type]) -> Type:
+        return UnionType(types)
+
+    def can_hold(self, other: Type) -> bool:
+        """Whether a value of type `other` is a value of this one."""
+        if isinstance(other, NumberType):
+            return other in self.types or all(t in self.types for t in (INT, FLOAT, COMPLEX))
+        return any(other.is_subtype_of(t) for t in self.types)
+
+    def is_subtype_of(self, other: Type) -> bool:
+        if isinstance(other, UnionType):
+            targets = other.types
+        elif isinstance(other, OptionalType):
+            targets = (other.elem, NONE)
+        else:
+            targets = (other,)
+        return all(any(t.is_subtype_of(target) for target in targets) for t in self.types)
+
+    isSubtypeOf = is_subtype_of
+
+
+def _union_members(types: Iterable[Type]) -> list[Type]:
+    """The members of a union of `types`: flat, merged where two unify, in PyTorch's order."""
+    flat: list[Type] = []
+    for t in types:
+        if isinstance(t, UnionType):
+            flat.extend(t.types)
+        elif isinstance(t, OptionalType):
+            flat.extend((t.elem, NONE))
+        else:
+            flat.append(t)
+    members: list[Type] = []
+    for t in flat:
+        for i, member in enumerate(members):
+            if (member == NONE) != (t == NONE):
+                continue
+            merged = unify(member, t)
+            if merged is not None:
+                members[i] = merged
+                break
+        else:
+            members.append(t)
+    if all(t in members for t in (INT, FLOAT, COMPLEX)):
+        members = [NUMBER, *(t for t in members if not isinstance(t, NumericType))]
+    members.sort(key=lambda t: (_KIND_ORDER.get(t.kind(), 0), str(t)))
+    return members
+
+
+def unshaped(t: Type) -> Type:
+    """`t` with every tensor type in it widened to plain ``Tensor``."""
+    if isinstance(t, TensorType):
+        return TENSOR
+    parts = t.contained_types()
+    if not parts:
+        return t
+    widened = [unshaped(part) for part in parts]
+    return t if all(a is b for a, b in zip(parts, widened, strict=True)) else t.with_contained(widened)
+
+
+def unify(a: Type, b: Type, default_to_union: bool = False) -> Type | None:
+    """The type of a variable that holds an `a` on one path and a `b` on another; None where there is none.
+
+    With `default_to_union` two types that have nothing in common give a union.
+    """
+    result = _unify(a, b, default_to_union)
+    if result is None and default_to_union:
+        return UnionType((a, b))
+    return result
+
+
+def _unify(a: Type, b: Type, default_to_union: bool) -> Type | None:
+    if a is b or a.is_subtype_of(b):
+        return b
+    if b.is_subtype_of(a):
+        return a
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        return a.merge(b)
+    if isinstance(a, NoneType):
+        return OptionalType(b)
+    if isinstance(b, NoneType):
+        return OptionalType(a)
+    if isinstance(a, OptionalType):
+        elem = unify(a.elem, b)
+        if elem is not None:
+            return OptionalType(elem)
+    elif isinstance(b, OptionalType):
+        elem = unify(a, b.elem)
+        if elem is not None:
+            return OptionalType(elem)
+    if isinstance(a, TupleType) and isinstance(b, TupleType):
+        if len(a.elems) != len(b.elems):
+            return None
+        elems = [unify(x, y, default_to_union) for x, y in zip(a.elems, b.elems, strict=True)]
+        return None if None in elems else TupleType(cast("list[Type]", elems))
+    if isinstance(a, FutureType) and isinstance(b, FutureType):
+        elem = unify(a.elem, b.elem)
+        return None if elem is None else FutureType(elem)
+    plain_a, plain_b = unshaped(a), unshaped(b)
+    if plain_a.is_subtype_of(plain_b):
+        return plain_b
+    if plain_b.is_subtype_of(plain_a):
+        return plain_a
+    return None
+
+
+def unify_list(types: Sequence[Type], default_to_union: bool = False) -> Type | None:
+    """The one type that all `types` unify to, from left to right; None where there is none."""
+    result: Type | None = types[0] if types else None
+    for t in types[1:]:
+        if result is None:
+            return None
+        result = unify(result, t, default_to_union)
+    return result
