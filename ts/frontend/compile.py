@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ts.errors import CompilationError
-from ts.frontend import emit_call, emit_expr, emit_flow, emit_index, emit_stmt
+from ts.frontend import emit_call, emit_expr, emit_flow, emit_index, emit_loop, emit_stmt
 from ts.frontend.annotations import NO_DEFAULT, Parameter, signature
 from ts.frontend.emitter import Emitter
 from ts.frontend.parse import ParsedFunction
@@ -27,7 +27,7 @@ from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import NONE, Type
 
 # Imported because they fill the emitter's tables.
-EMITTERS = (emit_call, emit_expr, emit_flow, emit_index, emit_stmt)
+EMITTERS = (emit_call, emit_expr, emit_flow, emit_index, emit_loop, emit_stmt)
 
 
 @dataclass

@@ -14,12 +14,11 @@ from collections.abc import Callable
 from typing import Final
 
 from ts.errors import CompilationError
-from ts.frontend import emit_flow
+from ts.frontend import emit_flow, emit_loop
 from ts.frontend.emit_expr import values_of
 from ts.frontend.emitter import Emitter, sugared
 from ts.frontend.match import Actual, construct_list, construct_tuple, convert_to_type, emit_builtin_call
 from ts.frontend.sugared import IterableTree, RangeValue, SimpleValue, SpecialForm, SugaredValue
-from ts.ir.node import Value
 from ts.ir.source import SourceRange
 from ts.ir.types import (
     BOOL,
@@ -35,6 +34,7 @@ from ts.ir.types import (
     StringType,
     Type,
 )  # fmt: skip
+from ts.ir.value import Value
 
 _Form = Callable[[Emitter, ast.Call, SpecialForm, Type | None], SugaredValue]
 
@@ -129,7 +129,7 @@ def _list(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
     if value is not None and isinstance(value.type(), ListType | StringType):
         return _simple(emit_builtin_call(range, em.graph, "aten::list", [value]))
     source, element = _names(em, node, iterable, range)
-    return _simple(emit_flow.list_comprehension(em, range, source, element, element, hint))
+    return _simple(emit_loop.list_comprehension(em, range, source, element, element, hint))
 
 
 def _dict(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:

@@ -17,8 +17,8 @@ from ts.errors import CompilationError
 from ts.frontend.emitter import Emitter, expression, sugared
 from ts.frontend.match import construct_list, construct_tuple, emit_builtin_call, unpack_tuple
 from ts.frontend.sugared import SugaredValue
-from ts.ir.node import Value
 from ts.ir.types import STR, TENSOR, DictType, ListType, OptionalType, TupleType, Type, unify_list
+from ts.ir.value import Value
 
 BINARY: Final[dict[type[ast.operator] | type[ast.cmpop], str]] = {
     ast.Add: "aten::add",

@@ -24,7 +24,6 @@ from ts.frontend.match import (
     emit_builtin_call,
 )
 from ts.frontend.sugared import SimpleValue, SugaredValue, tuple_index
-from ts.ir.node import Value
 from ts.ir.source import SourceRange
 from ts.ir.types import (
     BOOL,
@@ -39,6 +38,7 @@ from ts.ir.types import (
     TupleType,
     Type,
 )  # fmt: skip
+from ts.ir.value import Value
 
 _INT64 = 4  # PyTorch's ScalarType
 _OPTIONAL_TENSOR = OptionalType(TENSOR)

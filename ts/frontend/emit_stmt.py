@@ -17,9 +17,9 @@ from ts.frontend import emit_index
 from ts.frontend.emitter import Emitter, statement
 from ts.frontend.match import convert_to_type, emit_builtin_call, emit_builtin_statement
 from ts.frontend.sugared import ExceptionClass, ExceptionInstance, SugaredValue
-from ts.ir.node import Value
 from ts.ir.source import SourceRange
 from ts.ir.types import ANY, NONE, STR, TENSOR, DictType, ListType, Type, unify
+from ts.ir.value import Value
 
 # Operator -> (on numbers, on tensors and lists in place); PyTorch refuses those marked as extensions.
 _AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {

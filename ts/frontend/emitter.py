@@ -24,12 +24,14 @@ from ts.errors import CompilationError, NotSupportedError
 from ts.frontend.annotations import to_type
 from ts.frontend.match import construct_list, construct_tuple
 from ts.frontend.parse import ParsedFunction
+from ts.frontend.python_objects import GLOBALS, to_sugared
 from ts.frontend.scope import Scope
-from ts.frontend.sugared import GLOBALS, CompileCallee, SimpleValue, SugaredValue, to_sugared
+from ts.frontend.sugared import CompileCallee, SimpleValue, SugaredValue
 from ts.ir.graph import Block, Graph
-from ts.ir.node import Node, Value
+from ts.ir.node import Node
 from ts.ir.source import SourceRange
 from ts.ir.types import ANY, Type
+from ts.ir.value import Value
 
 EmitStatement = Callable[["Emitter", Any], None]
 EmitExpression = Callable[["Emitter", Any, Type | None], Value]

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ts.errors import CompilationError, SchemaMatchError
 from ts.ir.graph import Graph
-from ts.ir.node import Node, Value
+from ts.ir.node import Node
 from ts.ir.schema import Argument, FunctionSchema, parse_schema
 from ts.ir.source import SourceRange
 from ts.ir.types import (
@@ -40,6 +40,7 @@ from ts.ir.types import (
     match_type_variables,
     substitute,
 )  # fmt: skip
+from ts.ir.value import Value
 from ts.ops import registry
 
 

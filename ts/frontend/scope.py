@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from ts.errors import CompilationError
 from ts.frontend.match import convert_to_type
 from ts.ir.graph import Block, Graph
-from ts.ir.node import Value
 from ts.ir.source import SourceRange
 from ts.ir.types import ListType, Type, unshaped
+from ts.ir.value import Value
 
 if TYPE_CHECKING:
     from ts.frontend.sugared import SugaredValue

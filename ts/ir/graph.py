@@ -25,9 +25,10 @@ from typing import Any
 
 from ts.errors import InternalError
 from ts.ir.attributes import type_of_constant
-from ts.ir.node import CallStack, Node, OperatorLookup, Use, Value
+from ts.ir.node import CallStack, Node, OperatorLookup
 from ts.ir.source import SourceRange
 from ts.ir.types import DEVICE, INT, TENSOR, Type, match_type_variables, substitute
+from ts.ir.value import Use, Value
 
 __all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value"]
 

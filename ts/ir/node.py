@@ -1,9 +1,8 @@
-"""Values and nodes, the SSA core of a graph.
+"""Nodes, the operator applications of a graph.
 
-A `Value` is defined once, by output `offset()` of `node()`, and knows its uses. A `Node` is one operator
-application: a kind (``aten::add``), inputs, outputs, attributes, blocks, and its place in the user's source.
-Nodes of a block form a doubly linked ring through the block's return node. Every mutation goes through the
-methods here, which keep the lists of uses right::
+A `Node` has a kind (``aten::add``), inputs and outputs (`ts.ir.value`), attributes, blocks, and its place in
+the user's source. Nodes of a block form a doubly linked ring through the block's return node. Every mutation
+goes through the methods here, which keep the lists of uses right::
 
     >>> from ts.ir.graph import Graph
     >>> g = Graph()
@@ -21,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 from ts.errors import InternalError
 from ts.ir.attributes import KINDS, kind_of_value
 from ts.ir.source import SourceRange
-from ts.ir.types import TENSOR, NoneType, OptionalType, TensorType, Type
+from ts.ir.types import TENSOR, NoneType, Type
+from ts.ir.value import Use, Value
 
 if TYPE_CHECKING:
     from ts.ir.graph import Block, Graph
@@ -39,180 +39,6 @@ class OperatorLookup:
     """How a node finds its operator record. The registry installs `find`; `ts.ir` knows no operators."""
 
     find: Callable[[Node], Any] | None = None
-
-
-class Use:
-    """Input `offset` of node `user`."""
-
-    __slots__ = ("offset", "user")
-
-    def __init__(self, user: Node, offset: int) -> None:
-        self.user = user
-        self.offset = offset
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Use) and self.user is other.user and self.offset == other.offset
-
-    def __hash__(self) -> int:
-        return hash((id(self.user), self.offset))
-
-    def __repr__(self) -> str:
-        return f"Use({self.user.kind()}, {self.offset})"
-
-
-class Value:
-    """An SSA value: output of a node, or input of a block (then an output of the block's parameter node)."""
-
-    __slots__ = ("_name", "_node", "_offset", "_type", "_unique", "_uses")
-
-    def __init__(self, node: Node, offset: int, unique: int, type: Type = TENSOR) -> None:
-        self._node = node
-        self._offset = offset
-        self._unique = unique
-        self._type = type
-        self._uses: list[Use] = []
-        self._name = ""
-
-    def node(self) -> Node:
-        return self._node
-
-    def offset(self) -> int:
-        return self._offset
-
-    def unique(self) -> int:
-        return self._unique
-
-    def type(self) -> Type:
-        return self._type
-
-    def set_type(self, type: Type) -> Value:
-        self._type = type
-        for use in self._uses:
-            use.user._operator = _UNSET
-        return self
-
-    def uses(self) -> list[Use]:
-        return list(self._uses)
-
-    def has_uses(self) -> bool:
-        return bool(self._uses)
-
-    def use_count(self) -> int:
-        return len(self._uses)
-
-    def owning_block(self) -> Block:
-        return self._node.owning_block()
-
-    def owning_graph(self) -> Graph:
-        return self._node._graph
-
-    def debug_name(self) -> str:
-        """The name printed after ``%``: what was set, else the unique number."""
-        return self._name or str(self._unique)
-
-    def has_debug_name(self) -> bool:
-        return bool(self._name)
-
-    def debug_name_base(self) -> str:
-        """The name without the ``.N`` that made it unique."""
-        base, dot, suffix = self._name.rpartition(".")
-        return base if dot and suffix.isdigit() else self._name
-
-    def set_debug_name(self, name: str) -> Value:
-        """Name the value. Where another value has the name, that one gets a free ``name.N`` instead."""
-        names = self._node._graph._names
-        if self._name:
-            del names[self._name]
-            self._name = ""
-        if not name:
-            return self
-        if name.isdigit():
-            raise InternalError(
-                f"a value cannot be named {name!r}: plain numbers are for values without a name"
-            )
-        owner = names.get(name)
-        if owner is not None:
-            base, dot, suffix = name.rpartition(".")
-            if dot and suffix.isdigit():
-                number = int(suffix)
-            else:
-                base, number = name, 1
-            suffixes = self._node._graph._name_suffixes
-            if base in suffixes:
-                number = max(number, suffixes[base] + 1)  # skips one number each time, as PyTorch does
-            while f"{base}.{number}" in names:
-                number += 1
-            suffixes[base] = number + 1
-            owner.set_debug_name(f"{base}.{number}")
-        names[name] = self
-        self._name = name
-        return self
-
-    def copy_metadata(self, other: Value) -> Value:
-        """Take over type and name of `other`."""
-        self._type = other._type
-        if other._name:
-            self.set_debug_name(other._name)
-        return self
-
-    def replace_all_uses_with(self, new: Value) -> None:
-        """Let every user of this value use `new`."""
-        if new is self:
-            return
-        for use in self._uses:
-            user = use.user
-            user._inputs[use.offset] = new
-            user._operator = _UNSET
-        new._uses.extend(self._uses)
-        self._uses.clear()
-
-    def replace_all_uses_after_node_with(self, node: Node, new: Value) -> None:
-        """Let every user that comes after `node` use `new`."""
-        for use in list(self._uses):
-            if use.user.is_after(node):
-                use.user.replace_input(use.offset, new)
-
-    def replace_all_uses_dominated_by_node_with(self, node: Node, new: Value) -> None:
-        """Let every user that `node` dominates use `new`."""
-        for use in list(self._uses):
-            if use.user.is_dominated_by(node):
-                use.user.replace_input(use.offset, new)
-
-    def must_be_none(self) -> bool:
-        return isinstance(self._type, NoneType) or self._node.must_be_none()
-
-    def must_not_be_none(self) -> bool:
-        return self._node._kind == "prim::AutogradAdd" or not isinstance(self._type, (NoneType, OptionalType))
-
-    def to_ivalue(self) -> Any:
-        """The constant that this value is; None where it is not one (or is None)."""
-        return self._node.get("value") if self._node._kind == "prim::Constant" else None
-
-    def is_complete_tensor(self) -> bool:
-        t = self._type
-        return isinstance(t, TensorType) and None not in (t.scalar_type, t.sizes(), t.strides(), t.device())
-
-    def requires_grad(self) -> bool:
-        return isinstance(self._type, TensorType) and self._type.requires_grad()
-
-    def set_type_as(self, other: Value) -> Value:
-        return self.set_type(other._type)
-
-    def __repr__(self) -> str:
-        return f"{self.debug_name()} defined in ({self._node})"
-
-    debugName = debug_name
-    debugNameBase = debug_name_base
-    setDebugName = set_debug_name
-    hasDebugName = has_debug_name
-    setType = set_type
-    setTypeAs = set_type_as
-    copyMetadata = copy_metadata
-    replaceAllUsesWith = replace_all_uses_with
-    replaceAllUsesAfterNodeWith = replace_all_uses_after_node_with
-    toIValue = to_ivalue
-    isCompleteTensor = is_complete_tensor
-    requiresGrad = requires_grad
 
 
 class Node:
@@ -319,6 +145,10 @@ class Node:
         """Note the record that overload resolution chose, so that it is not looked up again."""
         self._operator = operator
         return self
+
+    def forget_operator(self) -> None:
+        """Look the record up again at the next question: an input has another type."""
+        self._operator = _UNSET
 
     def schema(self) -> FunctionSchema | None:
         operator = self.operator()

@@ -1,0 +1,194 @@
+"""Python objects around a function, as what they mean inside of it.
+
+In: an object that a name of the program stands for.  Out: a `SugaredValue`:
+
+    math.sqrt    BuiltinFunction("aten::sqrt")        torch.relu   BuiltinFunction("aten::relu")
+    3, "x"       SimpleValue(a constant)              helper       FunctionValue(compiled on demand)
+    ValueError   ExceptionClass                       math         PythonModule
+
+`GLOBALS` are the names that mean something unless a variable hides them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from types import FunctionType as PythonFunction
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from ts.dtypes import dtype as DType
+from ts.errors import CompilationError, FrontendError, NotSupportedError
+from ts.frontend import resolve
+from ts.frontend.sugared import (
+    AssertionFailure,
+    BuiltinFunction,
+    CastValue,
+    ExceptionClass,
+    FunctionValue,
+    NamedTupleConstructor,
+    PrintValue,
+    SimpleValue,
+    SpecialForm,
+    SugaredValue,
+)
+from ts.ir.source import SourceRange
+from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, TupleType
+from ts.ir.value import Value
+from ts.ops import registry
+
+if TYPE_CHECKING:
+    from ts.frontend.emitter import Emitter
+
+
+class PythonModule(SugaredValue):
+    """A module of Python; its attributes are looked up while compiling."""
+
+    kind = "module"
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if self.module.__name__ == "ts" or self.module.__name__.startswith("ts."):
+            operator = operator_of(self.module.__name__, name)
+            if operator is not None:
+                return BuiltinFunction(operator)
+        try:
+            obj = resolve.attribute(self.module, name)
+        except AttributeError as error:
+            raise CompilationError(str(error), range) from None
+        return to_sugared(em, obj, range, f"{self.module.__name__}.{name}")
+
+
+_SPECIAL_OPERATORS: Final = {"device": "aten::device", "is_scripting": "aten::is_scripting"}
+_NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "Tensor", "dtype"})
+
+
+def operator_of(module: str, name: str) -> str | None:
+    """The operator behind a function of `ts`, `ts.nn.functional`, `ts.linalg` ...; None if it is none."""
+    if name in _NOT_OPERATORS:
+        return None
+    if name in _SPECIAL_OPERATORS:
+        return _SPECIAL_OPERATORS[name]
+    last = module.rpartition(".")[2]
+    candidates = [f"aten::{name}"]
+    if last in ("linalg", "special", "fft"):
+        candidates.insert(0, f"aten::{last}_{name}")
+    return next((candidate for candidate in candidates if registry.lookup(candidate)), None)
+
+
+_MATH_NAMES: Final = (
+    "ceil", "copysign", "erf", "erfc", "exp", "expm1", "fabs", "floor", "gamma", "lgamma", "log", "log10",
+    "log1p", "pow", "radians", "degrees", "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "acos",
+    "acosh", "asin", "asinh", "atan", "atanh", "atan2", "factorial", "fmod", "frexp", "gcd", "isnan", "isinf",
+    "isfinite", "ldexp", "modf",
+)  # fmt: skip
+_MATH: Final = {getattr(math, name): f"aten::{name}" for name in _MATH_NAMES}
+_MATH[math.remainder] = "aten::mathremainder"
+
+
+def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredValue:
+    """What a Python object around the function means inside of it."""
+    if isinstance(obj, ModuleType):
+        return PythonModule(obj)
+    if obj is None or isinstance(obj, bool | int | float | complex | str):
+        return SimpleValue(em.constant(obj, range))
+    if isinstance(obj, DType):
+        return SimpleValue(em.constant(obj.code, range))
+    if isinstance(obj, type):
+        return _of_class(obj, range, name)
+    special = _special(obj)
+    if special is not None:
+        return special
+    if hasattr(type(obj), "ensure_compiled"):
+        return FunctionValue(obj)
+    if isinstance(obj, PythonFunction):
+        if obj.__module__ is not None and obj.__module__.split(".")[0] == "ts":
+            operator = operator_of(obj.__module__, obj.__name__)
+            if operator is not None:
+                return BuiltinFunction(operator)
+        try:
+            return FunctionValue(em.compile_callee(obj))
+        except FrontendError as error:
+            raise error.add_call(obj.__name__, em.parsed.name, range) from None
+    operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
+    if isinstance(operator, str) and callable(obj):
+        found = operator if "::" in operator else operator_of("ts", operator)
+        if found is not None and registry.lookup(found):
+            return BuiltinFunction(found)
+    value = _constant(em, obj, range)
+    if value is not None:
+        return SimpleValue(value)
+    raise CompilationError(
+        f"python value of type '{type(obj).__name__}' cannot be used as a value. Perhaps it is a closed over "
+        "global variable? If so, please consider passing it in as an argument or use a local varible "
+        "instead.",
+        range,
+    )
+
+
+def _special(obj: Any) -> SugaredValue | None:
+    """Functions that the compiler knows."""
+    try:
+        if obj in _MATH:
+            return BuiltinFunction(_MATH[obj])
+    except TypeError:  # not hashable
+        return None
+    from ts.jit import markers
+
+    if obj is markers.annotate:
+        return SpecialForm("annotate")
+    if obj is markers.is_scripting:
+        return BuiltinFunction("aten::is_scripting")
+    if getattr(markers, "isinstance", None) is obj:
+        return SpecialForm("isinstance")
+    own = getattr(obj, "__name__", "")
+    if own in GLOBALS and getattr(builtins, own, None) is obj:
+        return GLOBALS[own]
+    return None
+
+
+def _of_class(cls: type, range: SourceRange, name: str) -> SugaredValue:
+    if issubclass(cls, BaseException):
+        return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
+    if getattr(builtins, cls.__name__, None) is cls and cls.__name__ in GLOBALS:
+        return GLOBALS[cls.__name__]
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        from ts.frontend.annotations import object_type
+
+        type_ = object_type(cls)
+        if isinstance(type_, TupleType):
+            return NamedTupleConstructor(type_)
+    if cls.__name__ == "device":
+        return BuiltinFunction("aten::device")
+    raise NotSupportedError(f"class '{name}' cannot be used in a scripted function yet", range)
+
+
+def _constant(em: Emitter, obj: object, range: SourceRange) -> Value | None:
+    """Tuples and lists of numbers, devices, tensors: what a graph can hold as a constant."""
+    return em.graph.try_insert_constant(obj, range)
+
+
+_BUILTIN_OPERATORS: Final = {
+    "len": "aten::len", "hex": "aten::hex", "oct": "aten::oct", "round": "aten::round", "hash": "aten::hash",
+    "id": "prim::id", "min": "prim::min", "max": "prim::max", "abs": "prim::abs", "all": "aten::all",
+    "any": "aten::any", "divmod": "aten::divmod", "sum": "aten::sum", "ord": "aten::ord", "chr": "aten::chr",
+    "bin": "aten::bin", "pow": "aten::pow", "sorted": "aten::sorted", "rangelist": "prim::rangelist",
+}  # fmt: skip
+
+# Names that mean something unless a variable hides them.
+GLOBALS: Final[dict[str, SugaredValue]] = {
+    "print": PrintValue(),
+    "int": CastValue(INT, "aten::Int"),
+    "float": CastValue(FLOAT, "aten::Float"),
+    "bool": CastValue(BOOL, "aten::Bool"),
+    "str": CastValue(STR, "aten::str"),
+    "complex": CastValue(COMPLEX, "aten::Complex"),
+    "AssertionError": AssertionFailure("AssertionError"),
+    **{
+        form: SpecialForm(form)
+        for form in ("tuple", "list", "dict", "range", "zip", "enumerate", "isinstance", "getattr", "hasattr")
+    },
+    **{name: BuiltinFunction(operator) for name, operator in _BUILTIN_OPERATORS.items()},
+}
