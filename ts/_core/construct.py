@@ -91,7 +91,9 @@ def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
     ):
         found = np.asarray(data)
         dtypes.from_numpy_dtype(found.dtype)
-        return converted_array(found, wanted.numpy_dtype if wanted else found.dtype, copy=True)
+        numpy_dtype = wanted.numpy_dtype if wanted else found.dtype
+        copied: NDArray[Any] = converted_array(found, numpy_dtype, copy=True)
+        return copied
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
     shape = sequence_shape(data)

@@ -14,8 +14,6 @@ Pointwise operators first try `ts._core.pointwise`.  Only Tensor arguments are l
 a number where the schema says Tensor reaches the kernel as a number, and promotes as one.
 """
 
-from collections import namedtuple
-
 import numpy as np
 
 from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set
@@ -40,12 +38,14 @@ from ts._core.ivalue cimport (
     unbox,
     unbox_shallow,
 )
-from ts._core.pointwise cimport binary, binary_inplace, matrix_product, unary, unary_inplace
+from ts._core.pointwise cimport binary, binary_inplace, unary, unary_inplace
+from ts._core.products cimport matrix_product
 from ts._core.tensor cimport BACKEND_CPU, Tensor, rebind, wrap
 
 from ts import devices, dtypes
 from ts._core import ivalue as ivalue_module
 from ts._core.pointwise import ufunc_loops
+from ts._core.results import results_class
 from ts._core.signature import arity, signature
 
 ivalue_module.register_tensor_type(Tensor)
@@ -157,10 +157,9 @@ cdef int take_ufunc(Operator op, record) except -1:
     op.inplace = variant == "inplace"
     if op.loops is None:
         return 0
-    if op.loops.arity == 1 and op.nargs == 1:
-        op.kernel = run_unary
-    elif op.loops.arity == 2 and (op.nargs == 2 or (op.nargs == 3 and "Scalar alpha=1" in op.schema_text)):
-        op.kernel = run_binary
+    with_alpha = op.nargs == 3 and "Scalar alpha=1" in op.schema_text
+    if op.loops.arity == op.nargs or (op.loops.arity == 2 and with_alpha):
+        op.kernel = run_pointwise
     else:
         op.loops = None
     return 0
@@ -415,39 +414,7 @@ cdef object wrapped(Operator op, object result, list args):
     if len(result) != op.nrets:
         raise RuntimeError(f"kernel of {op.key} gave {len(result)} results, its schema says {op.nrets}")
     values = [wrapped_one(returns[i], result[i], args) for i in range(op.nrets)]
-    return results_class(op)(values)
-
-
-cdef dict _results_classes = {}
-
-
-cdef object results_class(Operator op):
-    """The class of several results: a tuple, with PyTorch's names where the schema has them."""
-    names = tuple([r.name for r in op.signature_.returns])
-    if not all(names):
-        return tuple
-    key = (op.name, names)
-    found = _results_classes.get(key)
-    if found is None:
-        title = op.name.rpartition("::")[2]
-        base = namedtuple(title, names)
-        found = _results_classes[key] = type(
-            title, (base,), {"__slots__": (), "__new__": _from_values, "__repr__": _results_text, "__reduce__": _reduce_plain}
-        )
-    return found
-
-
-def _from_values(cls, values):
-    return tuple.__new__(cls, values)
-
-
-def _reduce_plain(results):
-    return tuple, (tuple(results),)
-
-
-def _results_text(results):
-    fields = ",\n".join([f"{name}={value!r}" for name, value in zip(results._fields, results)])
-    return f"torch.return_types.{type(results).__name__}(\n{fields})"
+    return results_class(op.name, tuple([r.name for r in returns]))(values)
 
 
 cdef object wrapped_one(object declared, object result, list args):
@@ -534,13 +501,7 @@ cdef bint try_pointwise(Operator op, IValue *r, const int32_t *at) except -1:
     return True
 
 
-cdef int run_unary(Operator op, IValue *r, const int32_t *at) except -1:
-    if try_pointwise(op, r, at):
-        return 0
-    return run_record(op, r, at)
-
-
-cdef int run_binary(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int run_pointwise(Operator op, IValue *r, const int32_t *at) except -1:
     if try_pointwise(op, r, at):
         return 0
     return run_record(op, r, at)

@@ -34,5 +34,3 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL
 # x := x op other; a new reference to x.
 cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL
-# Product of two matrices of one floating dtype.
-cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed) except? NULL

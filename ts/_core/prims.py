@@ -12,7 +12,14 @@ modules.
 
 from __future__ import annotations
 
-from ts._core import prims_container, prims_dict, prims_generic, prims_math, prims_scalar, prims_string
+from ts._core import (  # type: ignore[attr-defined]  # extensions without stubs: all they show is operators()
+    prims_container,
+    prims_dict,
+    prims_generic,
+    prims_math,
+    prims_scalar,
+    prims_string,
+)
 from ts._core.dispatch import Operator
 
 _EQUALITY = (

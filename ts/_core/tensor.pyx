@@ -17,10 +17,11 @@ import numpy as np
 
 cimport cython
 cimport numpy as cnp
-from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject
+from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 
 from ts import devices, dtypes
+from ts._core.size import Size
 
 cnp.import_array()
 
@@ -191,31 +192,7 @@ cdef object inplace(str name, object a, object b):
 
 # ---------------------------------------------------------------- the class
 
-class Size(tuple):
-    """The shape of a tensor: a tuple that prints as PyTorch's."""
-
-    __slots__ = ()
-
-    def __repr__(self):
-        return f"torch.Size([{', '.join(map(str, self))}])"
-
-    def numel(self):
-        """The product of the lengths."""
-        n = 1
-        for length in self:
-            n *= length
-        return n
-
-    def __add__(self, other):
-        return Size(tuple.__add__(self, tuple(other))) if isinstance(other, tuple) else NotImplemented
-
-    def __getitem__(self, i):
-        found = tuple.__getitem__(self, i)
-        return Size(found) if isinstance(i, slice) else found
-
-    def __reduce__(self):
-        return Size, (tuple(self),)
-
+cdef tuple COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")  # by Py_LT .. Py_GE
 
 @cython.freelist(128)
 cdef class Tensor:
@@ -589,41 +566,18 @@ cdef class Tensor:
     def cuda(self, device=None, non_blocking=False, memory_format=None):
         return construct.to(self, (devices.device("cuda" if device is None else device),), {})
 
-    def float(self):
-        return construct.converted(self, dtypes.float32)
-
-    def double(self):
-        return construct.converted(self, dtypes.float64)
-
-    def half(self):
-        return construct.converted(self, dtypes.float16)
-
-    def bfloat16(self):
-        return construct.converted(self, dtypes.bfloat16)
-
-    def int(self):
-        return construct.converted(self, dtypes.int32)
-
-    def long(self):
-        return construct.converted(self, dtypes.int64)
-
-    def short(self):
-        return construct.converted(self, dtypes.int16)
-
-    def char(self):
-        return construct.converted(self, dtypes.int8)
-
-    def byte(self):
-        return construct.converted(self, dtypes.uint8)
-
-    def bool(self):
-        return construct.converted(self, dtypes.bool_)
-
-    def cfloat(self):
-        return construct.converted(self, dtypes.complex64)
-
-    def cdouble(self):
-        return construct.converted(self, dtypes.complex128)
+    def float(self): return construct.converted(self, dtypes.float32)
+    def double(self): return construct.converted(self, dtypes.float64)
+    def half(self): return construct.converted(self, dtypes.float16)
+    def bfloat16(self): return construct.converted(self, dtypes.bfloat16)
+    def int(self): return construct.converted(self, dtypes.int32)
+    def long(self): return construct.converted(self, dtypes.int64)
+    def short(self): return construct.converted(self, dtypes.int16)
+    def char(self): return construct.converted(self, dtypes.int8)
+    def byte(self): return construct.converted(self, dtypes.uint8)
+    def bool(self): return construct.converted(self, dtypes.bool_)
+    def cfloat(self): return construct.converted(self, dtypes.complex64)
+    def cdouble(self): return construct.converted(self, dtypes.complex128)
 
     def __reduce_ex__(self, protocol):
         cdef object me = self  # `__dict__` is reached through an object only
@@ -644,147 +598,58 @@ cdef class Tensor:
     def __setitem__(self, index, value):
         indexing.put(self, index, value)
 
-    # ---- Python's operators
+    # ---- Python's operators: the slot, and the operator behind it
 
-    def __add__(self, other):
-        return binary("add", self, other)
-
-    def __radd__(self, other):
-        return binary("add", self, other)
-
-    def __sub__(self, other):
-        return binary("sub", self, other)
-
-    def __rsub__(self, other):
-        return binary("rsub", self, other)
-
-    def __mul__(self, other):
-        return binary("mul", self, other)
-
-    def __rmul__(self, other):
-        return binary("mul", self, other)
-
-    def __truediv__(self, other):
-        return binary("div", self, other)
-
-    def __rtruediv__(self, other):
-        return NotImplemented if not is_operand(other) else binary("mul", operator_function("reciprocal")(self), other)
-
-    def __floordiv__(self, other):
-        return binary("floor_divide", self, other)
-
-    def __rfloordiv__(self, other):
-        return binary("floor_divide", other, self)
-
-    def __mod__(self, other):
-        return binary("remainder", self, other)
-
-    def __rmod__(self, other):
-        return binary("remainder", other, self)
-
-    def __pow__(self, other, modulo):
-        return binary("pow", self, other)
-
-    def __rpow__(self, other, modulo):
-        return binary("pow", other, self)
+    def __add__(self, other): return binary("add", self, other)
+    def __radd__(self, other): return binary("add", self, other)
+    def __sub__(self, other): return binary("sub", self, other)
+    def __rsub__(self, other): return binary("rsub", self, other)
+    def __mul__(self, other): return binary("mul", self, other)
+    def __rmul__(self, other): return binary("mul", self, other)
+    def __truediv__(self, other): return binary("div", self, other)
+    def __rtruediv__(self, other): return binary("mul", operator_function("reciprocal")(self), other)
+    def __floordiv__(self, other): return binary("floor_divide", self, other)
+    def __rfloordiv__(self, other): return binary("floor_divide", other, self)
+    def __mod__(self, other): return binary("remainder", self, other)
+    def __rmod__(self, other): return binary("remainder", other, self)
+    def __pow__(self, other, modulo): return binary("pow", self, other)
+    def __rpow__(self, other, modulo): return binary("pow", other, self)
+    def __and__(self, other): return binary("bitwise_and", self, other)
+    def __rand__(self, other): return binary("bitwise_and", self, other)
+    def __or__(self, other): return binary("bitwise_or", self, other)
+    def __ror__(self, other): return binary("bitwise_or", self, other)
+    def __xor__(self, other): return binary("bitwise_xor", self, other)
+    def __rxor__(self, other): return binary("bitwise_xor", self, other)
+    def __lshift__(self, other): return binary("bitwise_left_shift", self, other)
+    def __rlshift__(self, other): return binary("bitwise_left_shift", other, self)
+    def __rshift__(self, other): return binary("bitwise_right_shift", self, other)
+    def __rrshift__(self, other): return binary("bitwise_right_shift", other, self)
+    def __neg__(self): return operator_function("neg")(self)
+    def __pos__(self): return self
+    def __abs__(self): return operator_function("abs")(self)
 
     def __matmul__(self, other):
         return operator_function("matmul")(self, other) if isinstance(other, Tensor) else NotImplemented
-
-    def __and__(self, other):
-        return binary("bitwise_and", self, other)
-
-    def __rand__(self, other):
-        return binary("bitwise_and", self, other)
-
-    def __or__(self, other):
-        return binary("bitwise_or", self, other)
-
-    def __ror__(self, other):
-        return binary("bitwise_or", self, other)
-
-    def __xor__(self, other):
-        return binary("bitwise_xor", self, other)
-
-    def __rxor__(self, other):
-        return binary("bitwise_xor", self, other)
-
-    def __lshift__(self, other):
-        return binary("bitwise_left_shift", self, other)
-
-    def __rlshift__(self, other):
-        return binary("bitwise_left_shift", other, self)
-
-    def __rshift__(self, other):
-        return binary("bitwise_right_shift", self, other)
-
-    def __rrshift__(self, other):
-        return binary("bitwise_right_shift", other, self)
-
-    def __neg__(self):
-        return operator_function("neg")(self)
-
-    def __pos__(self):
-        return self
-
-    def __abs__(self):
-        return operator_function("abs")(self)
 
     def __invert__(self):
         if self.dtype.category > dtypes.INTEGRAL:
             raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
         return operator_function("bitwise_not")(self)
 
-    def __iadd__(self, other):
-        return inplace("add_", self, other)
+    def __iadd__(self, other): return inplace("add_", self, other)
+    def __isub__(self, other): return inplace("sub_", self, other)
+    def __imul__(self, other): return inplace("mul_", self, other)
+    def __itruediv__(self, other): return inplace("div_", self, other)
+    def __ifloordiv__(self, other): return inplace("floor_divide_", self, other)
+    def __imod__(self, other): return inplace("remainder_", self, other)
+    def __ipow__(self, other): return inplace("pow_", self, other)
+    def __iand__(self, other): return inplace("bitwise_and_", self, other)
+    def __ior__(self, other): return inplace("bitwise_or_", self, other)
+    def __ixor__(self, other): return inplace("bitwise_xor_", self, other)
+    def __ilshift__(self, other): return inplace("bitwise_left_shift_", self, other)
+    def __irshift__(self, other): return inplace("bitwise_right_shift_", self, other)
 
-    def __isub__(self, other):
-        return inplace("sub_", self, other)
-
-    def __imul__(self, other):
-        return inplace("mul_", self, other)
-
-    def __itruediv__(self, other):
-        return inplace("div_", self, other)
-
-    def __ifloordiv__(self, other):
-        return inplace("floor_divide_", self, other)
-
-    def __imod__(self, other):
-        return inplace("remainder_", self, other)
-
-    def __ipow__(self, other):
-        return inplace("pow_", self, other)
-
-    def __iand__(self, other):
-        return inplace("bitwise_and_", self, other)
-
-    def __ior__(self, other):
-        return inplace("bitwise_or_", self, other)
-
-    def __ixor__(self, other):
-        return inplace("bitwise_xor_", self, other)
-
-    def __ilshift__(self, other):
-        return inplace("bitwise_left_shift_", self, other)
-
-    def __irshift__(self, other):
-        return inplace("bitwise_right_shift_", self, other)
-
-    def __richcmp__(self, other, int op):
-        if not is_operand(other):
-            return NotImplemented
-        if op == Py_EQ:
-            return binary("eq", self, other)
-        if op == Py_NE:
-            return binary("ne", self, other)
-        if op == Py_LT:
-            return binary("lt", self, other)
-        if op == Py_LE:
-            return binary("le", self, other)
-        if op == Py_GT:
-            return binary("gt", self, other)
-        return binary("ge", self, other)
+    def __richcmp__(self, other, int op): return binary(COMPARISONS[op], self, other)
 
 
 (<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give

@@ -1,0 +1,33 @@
+"""Size, the shape of a tensor.
+
+    >>> Size((2, 3)), Size((2, 3)).numel(), Size((2, 3))[1:]
+    (torch.Size([2, 3]), 6, torch.Size([3]))
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor: a tuple that prints as PyTorch's."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def numel(self) -> int:
+        """The product of the lengths."""
+        return math.prod(self)
+
+    def __add__(self, other: object) -> Any:
+        return Size(tuple.__add__(self, tuple(other))) if isinstance(other, tuple) else NotImplemented
+
+    def __getitem__(self, i: Any) -> Any:
+        found = tuple.__getitem__(self, i)
+        return Size(found) if isinstance(i, slice) else found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Size, (tuple(self),)
