@@ -177,11 +177,19 @@ cdef void sigmoid_float(char **a, const npy_intp *n, const npy_intp *s, void *d)
     steps[0] = steps[1] = step
     while done < n[0]:
         count = min(n[0] - done, <npy_intp>TILE)
-        for i in range(count):
-            scratch[i] = -(<float *>(a[0] + (done + i) * s[0]))[0]
+        if s[0] == step:  # a loop of its own, because the compiler vectorises it
+            for i in range(count):
+                scratch[i] = -(<float *>a[0])[done + i]
+        else:
+            for i in range(count):
+                scratch[i] = -(<float *>(a[0] + (done + i) * s[0]))[0]
         exp_float(args, &count, steps, NULL)
-        for i in range(count):
-            (<float *>(a[1] + (done + i) * s[1]))[0] = 1 / (1 + scratch[i])
+        if s[1] == step:
+            for i in range(count):
+                (<float *>a[1])[done + i] = 1 / (1 + scratch[i])
+        else:
+            for i in range(count):
+                (<float *>(a[1] + (done + i) * s[1]))[0] = 1 / (1 + scratch[i])
         done += count
 
 
@@ -194,11 +202,19 @@ cdef void sigmoid_double(char **a, const npy_intp *n, const npy_intp *s, void *d
     steps[0] = steps[1] = step
     while done < n[0]:
         count = min(n[0] - done, <npy_intp>TILE)
-        for i in range(count):
-            scratch[i] = -(<double *>(a[0] + (done + i) * s[0]))[0]
+        if s[0] == step:  # a loop of its own, because the compiler vectorises it
+            for i in range(count):
+                scratch[i] = -(<double *>a[0])[done + i]
+        else:
+            for i in range(count):
+                scratch[i] = -(<double *>(a[0] + (done + i) * s[0]))[0]
         exp_double(args, &count, steps, NULL)
-        for i in range(count):
-            (<double *>(a[1] + (done + i) * s[1]))[0] = 1 / (1 + scratch[i])
+        if s[1] == step:
+            for i in range(count):
+                (<double *>a[1])[done + i] = 1 / (1 + scratch[i])
+        else:
+            for i in range(count):
+                (<double *>(a[1] + (done + i) * s[1]))[0] = 1 / (1 + scratch[i])
         done += count
 
 

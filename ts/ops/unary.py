@@ -68,13 +68,16 @@ def unary(
     no: str = "",
     forms: str = "io",
     aliases: tuple[str, ...] = (),
+    ufunc: str | None = None,
 ) -> None:
     """Declare `aten::name` with its in-place (i) and out= (o) forms, and the same under `aliases`.
 
     `no` lists NumPy dtype kinds without a kernel: b bool, i and u integers, f floats, c complex.
+    `ufunc` names the loop to run directly where the body is a function: one that the core has itself.
     """
     kernel = kernel_of(name, promotion, body, no)
-    ufunc = body if isinstance(body, str) else None
+    if isinstance(body, str):
+        ufunc = body
     for spelled in (name, *aliases):
         text = f"aten::{spelled}(Tensor self) -> Tensor"
         record = add(
@@ -214,7 +217,7 @@ unary("asinh", FLOAT, "arcsinh", "asinh(a)", aliases=("arcsinh",))
 unary("acosh", FLOAT, "arccosh", "acosh(a)", aliases=("arccosh",))
 unary("atanh", FLOAT, "arctanh", "atanh(a)", aliases=("arctanh",))
 unary("sinc", FLOAT, _sinc, aliases=("special_sinc",))
-unary("sigmoid", FLOAT, _sigmoid, "1 / (1 + exp(-a))", aliases=("special_expit",))
+unary("sigmoid", FLOAT, _sigmoid, "1 / (1 + exp(-a))", aliases=("special_expit",), ufunc="sigmoid")
 unary("erf", FLOAT, special("erf"), "erf(a)", no="c", aliases=("special_erf",))
 unary("erfc", FLOAT, special("erfc"), "erfc(a)", no="c", aliases=("special_erfc",))
 unary("erfinv", FLOAT, _erfinv, "erfinv(a)", no="c", aliases=("special_erfinv",))
