@@ -37,5 +37,5 @@ $(VENV)/installed-test: $(VENV)/installed
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
-	$(PY) -m pip install -q --disable-pip-version-check 'ruff>=0.6' 'mypy>=1.11'
+	$(PY) -m pip install -q --disable-pip-version-check 'ruff>=0.6' 'mypy>=1.11' 'cython>=3.1' 'setuptools>=77'
 	touch $@
