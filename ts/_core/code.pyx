@@ -26,7 +26,7 @@ from ts._core.ivalue cimport (
     release,
     unbox_shallow,
 )
-from ts._core.opcodes cimport OPCODE_COUNT, OPCODE_INFO, CALL_SCALAR, JUMP, LOOP, RAISE, RETURN
+from ts._core.opcodes cimport LOOP, OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF, RAISE, RETURN
 from ts.errors import InternalError
 
 cdef dict TAG_OF_CLASS = {"i": TAG_INT, "f": TAG_FLOAT, "b": TAG_BOOL, "o": TAG_OBJECT, "x": TAG_NONE}
@@ -150,6 +150,8 @@ cdef class Code:
                     operand = operand * <int>sizeof(IValue)
                 words[k] = operand
             self.instructions[i] = Instruction(row[0], words[0], words[1], words[2])
+        for i in range(self.size - 1):
+            self.instructions[i].op = pair_of(self.instructions[i].op, self.instructions[i + 1].op)
 
     def fault(self, message):
         return InternalError(f"code of {self.name}: {message}", "lowering")
@@ -222,6 +224,15 @@ cdef class Code:
             return kind
         self.require(wanted == "r" or (kind in "ox" if wanted == "v" else kind == wanted), "register class")
         return shared
+
+
+cdef int pair_of(int first, int second) noexcept:
+    """The opcode that does both, or else the first."""
+    cdef int i
+    for i in range(PAIR_COUNT):
+        if PAIR_OF[i][0] == first and PAIR_OF[i][1] == second:
+            return OPCODE_COUNT + i
+    return first
 
 
 cdef PyObject **borrowed(tuple objects) except NULL:

@@ -38,9 +38,9 @@ cdef enum:
 
 
 cdef struct DictEntry:
+    Py_hash_t hash            # beside the key: a search reads both
     IValue key
     IValue value
-    Py_hash_t hash
 
 
 @cython.final
@@ -58,6 +58,8 @@ cdef class Dict:
     cdef Py_ssize_t size              # keys
     cdef Py_ssize_t used              # entries written, with the deleted ones
     cdef Py_ssize_t mask              # slots in index - 1; -1 before the first insertion
+    cdef PyObject *asked              # owned: the string asked for last and found, or NULL
+    cdef Py_ssize_t last              # its entry
     cdef readonly TypeSpec spec
 
 
@@ -149,7 +151,21 @@ cdef inline IValue *object_slot(PyObject *x, Py_ssize_t i) noexcept nogil:
 # ---------------------------------------------------------------- dicts
 
 # The value's place, or NULL when the key is not there.  The key has the dict's key type.
-cdef IValue *dict_find(PyObject *x, IValue *key) noexcept nogil
+cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil
+
+
+cdef inline IValue *dict_recent(PyObject *x, IValue *key) noexcept nogil:
+    """The value's place if `key` is the string that was found last, as in `if k in d: d[k] += 1`; else NULL."""
+    if key.tag == TAG_OBJECT and key.v.o == (<Dict>x).asked:
+        return &(<Dict>x).entries[(<Dict>x).last].value
+    return NULL
+
+
+cdef inline IValue *dict_find(PyObject *x, IValue *key) noexcept nogil:
+    cdef IValue *place = dict_recent(x, key)
+    return place if place != NULL else dict_search(x, key)
+
+
 cdef int dict_set(PyObject *x, IValue *key, IValue *value) except -1 nogil
 # Place of the value of a key that may be new: then it holds None, to be overwritten.
 cdef IValue *dict_place(PyObject *x, IValue *key, bint *is_new) except NULL nogil

@@ -28,7 +28,7 @@ from ts._core.ivalue cimport (
     set_none,
     unbox_shallow,
 )
-from ts._core.tagged cimport Py_LeaveRecursiveCall, enter_recursion
+from ts._core.tagged cimport Py_INCREF, Py_LeaveRecursiveCall, Py_XDECREF, enter_recursion
 
 
 cdef extern from *:
@@ -37,12 +37,28 @@ cdef extern from *:
         Py_hash_t h = ((PyASCIIObject *)s)->hash;   /* cached in the string; -1 when not yet computed */
         return h != -1 ? h : PyObject_Hash(s);
     }
+    /* memcmp for the text of two strings.  It starts at a multiple of 8, so an aligned word that holds its
+       last bytes can be read as a whole, and short strings need no branch that depends on their length. */
+    static CYTHON_INLINE int ts_same_text(const char *a, const char *b, size_t n) {
+    #if PY_LITTLE_ENDIAN
+        uint64_t p, q;
+        for (; n >= 8; n -= 8, a += 8, b += 8) {
+            memcpy(&p, a, 8); memcpy(&q, b, 8);
+            if (p != q) return 0;
+        }
+        if (n == 0) return 1;
+        memcpy(&p, a, 8); memcpy(&q, b, 8);
+        return (p ^ q) << (64 - 8 * n) == 0;
+    #else
+        return memcmp(a, b, n) == 0;
+    #endif
+    }
     /* Strings that are ready, exact, and known to have equal hashes. */
     static CYTHON_INLINE int ts_str_equal(PyObject *a, PyObject *b) {
         Py_ssize_t n = PyUnicode_GET_LENGTH(a);
         int kind = PyUnicode_KIND(a);
         return n == PyUnicode_GET_LENGTH(b) && kind == (int)PyUnicode_KIND(b)
-            && memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b), (size_t)n * kind) == 0;
+            && ts_same_text((const char *)PyUnicode_DATA(a), (const char *)PyUnicode_DATA(b), (size_t)n * kind);
     }
     static CYTHON_INLINE Py_hash_t ts_bits_hash(double x) {
         union { double f; uint64_t i; } u;
@@ -99,7 +115,8 @@ cdef int raise_no_memory() except -1 nogil:
 @cython.freelist(64)
 cdef class List:
     def __dealloc__(self):
-        release_items(self.items, self.size)
+        if self.spec is None or not (<TypeSpec>self.spec.children[0]).plain:
+            release_items(self.items, self.size)
         free(self.items)
 
     def __len__(self):
@@ -357,13 +374,29 @@ cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Py_hash_t hash) noexcept n
         i = (i * 5 + perturb + 1) & mask
 
 
-cdef IValue *dict_find(PyObject *x, IValue *key) noexcept nogil:
+cdef inline void remember(Dict x, IValue *key, Py_ssize_t entry) noexcept nogil:
+    """The string is likely to be asked for again: next time it costs no hash, no probe and no comparison."""
+    if key.tag == TAG_OBJECT and PyUnicode_CheckExact(key.v.o):
+        Py_INCREF(key.v.o)
+        forget(x)
+        x.asked = key.v.o
+        x.last = entry
+
+
+cdef inline void forget(Dict x) noexcept nogil:
+    """Before an entry goes."""
+    Py_XDECREF(x.asked)
+    x.asked = NULL
+
+
+cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil:
     cdef Py_ssize_t slot
     if (<Dict>x).size == 0:
         return NULL
     slot = find_slot(<Dict>x, key, key_hash(key))
     if slot < 0:
         return NULL
+    remember(<Dict>x, key, (<Dict>x).index[slot])
     return &(<Dict>x).entries[(<Dict>x).index[slot]].value
 
 
@@ -411,6 +444,7 @@ cdef IValue *place(Dict x, IValue *key, bint *is_new) except NULL nogil:
     if x.size:
         slot = find_slot(x, key, hash)
         if slot >= 0:
+            remember(x, key, x.index[slot])
             is_new[0] = False
             return &x.entries[x.index[slot]].value
     if x.used >= capacity_of(x.mask + 1):  # full: grow, or only sweep when many entries are deleted
@@ -426,6 +460,7 @@ cdef IValue *place(Dict x, IValue *key, bint *is_new) except NULL nogil:
         at = (at * 5 + perturb + 1) & mask
     entry = &x.entries[x.used]
     x.index[at] = <int32_t>x.used
+    remember(x, key, x.used)
     x.used += 1
     x.size += 1
     retain(key)
@@ -457,6 +492,7 @@ cdef bint pop(Dict x, IValue *key, IValue *out) noexcept nogil:
     slot = find_slot(x, key, key_hash(key))
     if slot < 0:
         return False
+    forget(x)
     entry = &x.entries[x.index[slot]]
     x.index[slot] = INDEX_DELETED
     x.size -= 1
@@ -477,6 +513,7 @@ cdef void dict_clear(PyObject *x) noexcept nogil:
 cdef void clear(Dict x) noexcept nogil:
     cdef DictEntry *entries = x.entries
     cdef Py_ssize_t i, used = x.used
+    forget(x)
     x.entries = NULL
     x.index = NULL
     x.size = 0

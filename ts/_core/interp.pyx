@@ -27,6 +27,7 @@ from ts._core.container cimport (
     Tuple,
     dict_find,
     dict_new,
+    dict_recent,
     dict_set,
     list_at,
     list_grow,
@@ -348,7 +349,10 @@ cdef int loop(State *state) noexcept nogil:
                 break
             copy_value(R(r, at.a), place)
         elif op == DICT_SET:
-            if (<SetCall>dict_set)(O(r, at.a), R(r, at.b), R(r, at.c)) < 0:
+            place = dict_recent(O(r, at.a), R(r, at.b))
+            if place != NULL:
+                copy_value(place, R(r, at.c))
+            elif (<SetCall>dict_set)(O(r, at.a), R(r, at.b), R(r, at.c)) < 0:
                 status = FAILED
                 break
         elif op == DICT_CONTAINS:
@@ -539,6 +543,82 @@ cdef int loop(State *state) noexcept nogil:
                 if budget < 0:
                     status = METER_ZERO
                     break
+
+        # Pairs: what their two instructions do, one after the other.
+        elif op == ADD_I64__LOOP_STEP:
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+            at = pc
+            pc += 1
+            I(r, at.b)[0] += 1
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == ADD_I64__LOOP_NE_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+            at = pc
+            pc += 1
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == ADD_I64__LOOP_LT_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+            at = pc
+            pc += 1
+            if I(r, at.b)[0] < I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == MUL_I64__ADD_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] * I(r, at.c)[0]
+            at = pc
+            pc += 1
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+        elif op == AND_I64__JUMP_NE_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] & I(r, at.c)[0]
+            at = pc
+            pc += 1
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+        elif op == AND_I64__JUMP_EQ_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] & I(r, at.c)[0]
+            at = pc
+            pc += 1
+            if I(r, at.b)[0] == I(r, at.c)[0]:
+                pc = target(at)
+        elif op == MUL_F64__ADD_F64:
+            F(r, at.a)[0] = F(r, at.b)[0] * F(r, at.c)[0]
+            at = pc
+            pc += 1
+            F(r, at.a)[0] = F(r, at.b)[0] + F(r, at.c)[0]
+        elif op == MUL_F64__SUB_F64:
+            F(r, at.a)[0] = F(r, at.b)[0] * F(r, at.c)[0]
+            at = pc
+            pc += 1
+            F(r, at.a)[0] = F(r, at.b)[0] - F(r, at.c)[0]
+        elif op == LIST_GET_SCALAR__JUMP_IF_NOT:
+            place = list_at(O(r, at.b), I(r, at.c)[0])
+            if place == NULL:
+                status = BAD_INDEX
+                break
+            I(r, at.a)[0] = place.v.i
+            at = pc
+            pc += 1
+            if not I(r, at.b)[0]:
+                pc = target(at)
+        elif op == DICT_CONTAINS__JUMP_IF_NOT:
+            I(r, at.a)[0] = dict_find(O(r, at.b), R(r, at.c)) != NULL
+            at = pc
+            pc += 1
+            if not I(r, at.b)[0]:
+                pc = target(at)
         else:
             unreachable()
 

@@ -265,6 +265,21 @@ cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
     return mismatch(x, spec)
 
 
+cdef Py_ssize_t unbox_strings(object x, Py_ssize_t n, IValue *items) noexcept:
+    """The strings that a list starts with: how many were taken."""
+    cdef Py_ssize_t i = 0
+    cdef PyObject *item
+    while i < n:
+        item = PyList_GET_ITEM(x, i)
+        if not PyUnicode_CheckExact(<object>item):
+            break
+        Py_INCREF(item)
+        items[i].v.o = item
+        items[i].tag = TAG_OBJECT
+        i += 1
+    return i
+
+
 cdef int unbox_list(object x, TypeSpec spec, IValue *out) except -1:
     cdef List result
     cdef TypeSpec element = <TypeSpec>spec.children[0]
@@ -274,7 +289,9 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out) except -1:
     if PyList_CheckExact(x):
         n = PyList_GET_SIZE(x)
         result = list_new(spec, n)
-        for i in range(n):
+        i = unbox_strings(x, n, result.items) if element.kind == KIND_STR else 0
+        result.size = i
+        for i in range(i, n):
             if i >= PyList_GET_SIZE(x):  # converting an element ran Python code that shortened x
                 break
             unbox(<object>PyList_GET_ITEM(x, i), element, &result.items[i])

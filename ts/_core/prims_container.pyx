@@ -246,6 +246,11 @@ cdef List repeat(List x, int64_t n):
     if n > 0 and x.size > (<int64_t>1 << 57) // n:
         raise MemoryError()
     result = list_new(x.spec, x.size * max(n, 0))
+    if x.size == 1 and x.items[0].tag != TAG_OBJECT:  # [0] * n
+        for i in range(n):
+            result.items[i] = x.items[0]
+        result.size = max(n, 0)
+        return result
     for i in range(n):
         extend_with(result, x)
     return result

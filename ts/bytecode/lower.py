@@ -230,8 +230,18 @@ class Lowering(Branches):
         if result[-1] != register_class(node.output().type()):
             return False
         b, c = [*arguments, 0][:2]
+        name, c = self.cheaper(name, c)
         self.emit(name, self.define(node.output()), b, c)
         return True
+
+    def cheaper(self, name: str, c: int) -> tuple[str, int]:
+        """Division by a power of two is a shift, and the remainder a mask: Python's round down, as these do."""
+        divisor = self.constant_values.get(c)
+        if name in ("MOD_I64", "FLOORDIV_I64") and divisor is not None and divisor > 0 and divisor & (divisor - 1) == 0:
+            if name == "MOD_I64":
+                return "AND_I64", self.constant(divisor - 1, "i")
+            return "SHR_I64", self.constant(divisor.bit_length() - 1, "i")
+        return name, c
 
     def lower_identity(self, name: str, arguments: Sequence[int], node: Node) -> bool:
         """`x is None`: the other argument is an optional."""

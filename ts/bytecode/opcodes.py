@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BRANCHES", "BY_NAME", "BY_OPERATOR", "NUMBER", "OPCODES", "Opcode", "cython_enum"]
+__all__ = ["BRANCHES", "BY_NAME", "BY_OPERATOR", "NUMBER", "OPCODES", "PAIRS", "Opcode", "cython_enum"]
 
 
 @dataclass(frozen=True)
@@ -201,6 +201,22 @@ BY_NAME: dict[str, Opcode] = {row.name: row for row in OPCODES}
 NUMBER: dict[str, int] = {row.name: number for number, row in enumerate(OPCODES)}
 BY_OPERATOR: dict[str, Opcode] = {operator: row for row in OPCODES for operator in row.operators}
 
+# Neighbours that run as one: where the second follows the first, the first's opcode in the finished code is
+# that of the pair, which reads the operands of both.  The second stays, for whoever jumps to it, and so the
+# verifier, the stack of an error and the disassembly know single instructions only.
+PAIRS: tuple[tuple[str, str], ...] = (
+    ("ADD_I64", "LOOP_STEP"),
+    ("ADD_I64", "LOOP_NE_I64"),
+    ("ADD_I64", "LOOP_LT_I64"),
+    ("MUL_I64", "ADD_I64"),
+    ("AND_I64", "JUMP_NE_I64"),
+    ("AND_I64", "JUMP_EQ_I64"),
+    ("MUL_F64", "ADD_F64"),
+    ("MUL_F64", "SUB_F64"),
+    ("LIST_GET_SCALAR", "JUMP_IF_NOT"),
+    ("DICT_CONTAINS", "JUMP_IF_NOT"),
+)
+
 # A comparison, and the branches taken when it holds and when it fails: (name, operands swapped).
 # Float comparisons fail on nan, so `not a < b` has branches of its own.
 BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
@@ -229,10 +245,14 @@ def cython_enum() -> str:
         "cdef enum Opcode:",
     ]
     lines += [f"    {row.name} = {number}" for number, row in enumerate(OPCODES)]
-    lines += [f"    OPCODE_COUNT = {len(OPCODES)}", "", "cdef extern from *:", '    """']
+    lines += [f"    OPCODE_COUNT = {len(OPCODES)}"]  # an instruction of a verified row is below
+    lines += [f"    {a}__{b} = {number}" for number, (a, b) in enumerate(PAIRS, len(OPCODES))]
+    lines += [f"    PAIR_COUNT = {len(PAIRS)}", "", "cdef extern from *:", '    """']
     lines.append("    typedef struct { const char *name, *format; int scalar; } OpcodeInfo;")
     lines.append("    static const OpcodeInfo OPCODE_INFO[] = {")
     lines += [f'        {{"{row.name}", "{row.format}", {int(row.scalar)}}},' for row in OPCODES]
+    lines += ["    };", "    static const int PAIR_OF[][2] = {"]
+    lines += [f"        {{{NUMBER[a]}, {NUMBER[b]}}}," for a, b in PAIRS]
     lines += ["    };", '    """']
     lines += [
         "    ctypedef struct OpcodeInfo:",
@@ -240,6 +260,7 @@ def cython_enum() -> str:
         "        const char *format",
         "        int scalar",
         "    const OpcodeInfo OPCODE_INFO[]",
+        "    const int PAIR_OF[][2]",
         "",
     ]
     return "\n".join(lines)
