@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from ts.frontend import compile, parse  # noqa: E402
+from ts.runtime.function import compile_function  # noqa: E402
 
 _spec = importlib.util.spec_from_file_location(
     "frontend_programs", Path(__file__).with_name("frontend_programs.py")
@@ -22,7 +23,7 @@ PROGRAMS = [f for f in vars(frontend_programs).values() if isinstance(f, types.F
 def test_graph_text(program):
     """`str(fn.graph)` is the same as that of `torch.jit.script`."""
     expected = str(torch.jit.script(program).graph)
-    assert str(compile.compile_function(parse.function_def(program)).graph) == expected
+    assert str(compile.compile_function(parse.function_def(program), compile_function).graph) == expected
 
 
 def reads_unknown(x: int):
@@ -61,7 +62,7 @@ def test_error_text(program):
     with pytest.raises(RuntimeError) as theirs:
         torch.jit.script(program)
     with pytest.raises(RuntimeError) as ours:
-        compile.compile_function(parse.function_def(program))
+        compile.compile_function(parse.function_def(program), compile_function)
     expected = str(theirs.value).strip().split("\n")
     assert str(ours.value).strip().split("\n")[0] == expected[0]
     assert [line for line in expected if "<--- HERE" in line] == [

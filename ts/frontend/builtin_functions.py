@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import cache, cached_property
 from typing import Any
 
+from ts.frontend import parse
 from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.ir.schema import FunctionSchema
@@ -63,7 +64,10 @@ def __contains__(self: str, key: str) -> bool:
 
 
 class BuiltinFunction:
-    """One function; its graph is compiled when a call takes it, so that a candidate costs next to nothing."""
+    """One function; its graph is compiled when a call takes it, so that a candidate costs next to nothing.
+
+    Calls are matched to these functions, and compiling them matches calls: hence the late imports.
+    """
 
     def __init__(self, parsed: ParsedFunction) -> None:
         from ts.frontend.compile import declare
@@ -109,6 +113,4 @@ def builtin_functions(name: str) -> tuple[BuiltinFunction, ...]:
 
 @cache
 def _parse(text: str) -> dict[str, Any]:
-    from ts.frontend import parse
-
     return {parsed.name: parsed for parsed in parse.module_defs(text)}

@@ -47,12 +47,12 @@ def declare(parsed: ParsedFunction) -> FunctionSchema | None:
 def compile_function(parsed: ParsedFunction, compile_callee: CompileCallee | None = None) -> CompiledGraph:
     """Emit a function and run the frontend's passes on its graph.
 
-    `compile_callee` gives the ScriptFunction of a Python function that is called.
+    `compile_callee` gives the ScriptFunction of a Python function that is called; without it there are none.
     """
     from ts.passes.pipelines import FRONTEND, run_pipeline
 
     parameters, returns = signature(parsed)
-    emitter = Emitter(parsed, compile_callee or _compile_live)
+    emitter = Emitter(parsed, compile_callee or _no_callee)
     result = emit_function(emitter, parameters, returns)
     run_pipeline(emitter.graph, FRONTEND)
     return CompiledGraph(emitter.graph, _schema(parsed.name, parameters, result))
@@ -99,7 +99,5 @@ def _schema(name: str, parameters: list[Parameter], returns: Type) -> FunctionSc
     return FunctionSchema(name, "", tuple(arguments), (Argument("", returns),))
 
 
-def _compile_live(function: Any) -> Any:
-    from ts.runtime.function import compile_function as compile_live
-
-    return compile_live(function)
+def _no_callee(function: Any) -> Any:
+    raise CompilationError(f"{function.__name__} is a function of Python, and cannot be called here")

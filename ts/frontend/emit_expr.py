@@ -11,39 +11,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Final
 
 from ts.errors import CompilationError
+from ts.frontend.emit_flow import condition
 from ts.frontend.emitter import Emitter, expression, sugared
 from ts.frontend.match import construct_list, construct_tuple, emit_builtin_call, unpack_tuple
+from ts.frontend.operators import BINARY
 from ts.frontend.sugared import SugaredValue
 from ts.ir.types import STR, TENSOR, DictType, ListType, OptionalType, TupleType, Type, unify_list
 from ts.ir.value import Value
-
-BINARY: Final[dict[type[ast.operator] | type[ast.cmpop], str]] = {
-    ast.Add: "aten::add",
-    ast.Sub: "aten::sub",
-    ast.Mult: "aten::mul",
-    ast.Div: "aten::div",
-    ast.FloorDiv: "aten::floordiv",
-    ast.Mod: "aten::remainder",
-    ast.Pow: "aten::pow",
-    ast.MatMult: "aten::matmul",
-    ast.BitAnd: "aten::__and__",
-    ast.BitOr: "aten::__or__",
-    ast.BitXor: "aten::__xor__",
-    ast.LShift: "aten::__lshift__",
-    ast.RShift: "aten::__rshift__",
-    ast.Eq: "aten::eq",
-    ast.NotEq: "aten::ne",
-    ast.Lt: "aten::lt",
-    ast.LtE: "aten::le",
-    ast.Gt: "aten::gt",
-    ast.GtE: "aten::ge",
-    ast.In: "aten::__contains__",
-    ast.Is: "aten::__is__",
-    ast.IsNot: "aten::__isnot__",
-}
 
 
 @sugared(ast.Name)
@@ -96,8 +72,6 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
 @expression(ast.UnaryOp)
 def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
     if isinstance(node.op, ast.Not):
-        from ts.frontend.emit_flow import condition
-
         return condition(em, node).value
     operator = "aten::neg" if isinstance(node.op, ast.USub) else "aten::bitwise_not"
     operand = em.expr(node.operand)

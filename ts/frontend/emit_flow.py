@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from ts.errors import CompilationError
 from ts.frontend import emit_stmt
-from ts.frontend.emit_expr import BINARY
 from ts.frontend.emitter import Emitter, expression, statement
 from ts.frontend.match import emit_builtin_call
+from ts.frontend.operators import BINARY
 from ts.frontend.python_objects import GLOBALS
 from ts.frontend.scope import Scope
 from ts.frontend.sugared import AssertionFailure, SpecialForm

@@ -10,32 +10,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Final
 
 from ts.errors import CompilationError, NotSupportedError
 from ts.frontend import emit_index
 from ts.frontend.emitter import Emitter, statement
 from ts.frontend.match import convert_to_type, emit_builtin_call, emit_builtin_statement
+from ts.frontend.operators import AUGMENTED
 from ts.frontend.sugared import ExceptionClass, ExceptionInstance, SugaredValue
 from ts.ir.source import SourceRange
 from ts.ir.types import ANY, NONE, STR, TENSOR, DictType, ListType, Type, unify
 from ts.ir.value import Value
-
-# Operator -> (on numbers, on tensors and lists in place); PyTorch refuses those marked as extensions.
-_AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
-    ast.Add: ("aten::add", "aten::add_"),
-    ast.Sub: ("aten::sub", "aten::sub_"),
-    ast.Mult: ("aten::mul", "aten::mul_"),
-    ast.Div: ("aten::div", "aten::div_"),
-    ast.Mod: ("aten::remainder", "aten::fmod_"),  # PyTorch: fmod, which makes a float of an int
-    ast.BitOr: ("aten::__or__", "aten::__ior__"),
-    ast.BitAnd: ("aten::__and__", "aten::__iand__"),
-    ast.BitXor: ("aten::__xor__", "aten::__ixor__"),
-    ast.LShift: ("aten::__lshift__", "aten::__ilshift__"),
-    ast.RShift: ("aten::__rshift__", "aten::__irshift__"),
-    ast.Pow: ("aten::pow", "aten::pow_"),
-    ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),  # an extension
-}
 
 
 @statement(ast.Expr)
@@ -177,7 +161,7 @@ def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
 
 
 def _augmented_operator(em: Emitter, node: ast.AugAssign, type: Type) -> str:
-    plain, in_place = _AUGMENTED[node.op.__class__]
+    plain, in_place = AUGMENTED[node.op.__class__]
     is_in_place = type.is_subtype_of(TENSOR) or isinstance(type, ListType)
     return in_place if is_in_place else plain
 

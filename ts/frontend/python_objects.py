@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ts.dtypes import dtype as DType
 from ts.errors import CompilationError, FrontendError, NotSupportedError
 from ts.frontend import resolve
+from ts.frontend.annotations import object_type
 from ts.frontend.sugared import (
     AssertionFailure,
     BuiltinFunction,
@@ -155,8 +156,6 @@ def _of_class(cls: type, range: SourceRange, name: str) -> SugaredValue:
     if getattr(builtins, cls.__name__, None) is cls and cls.__name__ in GLOBALS:
         return GLOBALS[cls.__name__]
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        from ts.frontend.annotations import object_type
-
         type_ = object_type(cls)
         if isinstance(type_, TupleType):
             return NamedTupleConstructor(type_)

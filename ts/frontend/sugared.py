@@ -27,6 +27,7 @@ from ts.frontend.match import (
 )  # fmt: skip
 from ts.ir import types as ir
 from ts.ir.graph import Graph
+from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.source import SourceRange
 from ts.ir.types import (
     BOOL,
@@ -441,8 +442,6 @@ class NamedTupleConstructor(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        from ts.ir.schema import Argument, FunctionSchema
-
         fields = zip(self.type.fields or (), self.type.elems, strict=True)
         schema = FunctionSchema(
             self.type.name or "", "", tuple(Argument(n, t) for n, t in fields), (Argument("", self.type),)

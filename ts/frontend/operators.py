@@ -1,0 +1,51 @@
+"""Python's operators, and the operators of the language behind them.
+
+    a + b     BINARY[ast.Add]       aten::add
+    a += b    AUGMENTED[ast.Add]    aten::add on numbers, aten::add_ on tensors and lists
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+BINARY: Final[dict[type[ast.operator] | type[ast.cmpop], str]] = {
+    ast.Add: "aten::add",
+    ast.Sub: "aten::sub",
+    ast.Mult: "aten::mul",
+    ast.Div: "aten::div",
+    ast.FloorDiv: "aten::floordiv",
+    ast.Mod: "aten::remainder",
+    ast.Pow: "aten::pow",
+    ast.MatMult: "aten::matmul",
+    ast.BitAnd: "aten::__and__",
+    ast.BitOr: "aten::__or__",
+    ast.BitXor: "aten::__xor__",
+    ast.LShift: "aten::__lshift__",
+    ast.RShift: "aten::__rshift__",
+    ast.Eq: "aten::eq",
+    ast.NotEq: "aten::ne",
+    ast.Lt: "aten::lt",
+    ast.LtE: "aten::le",
+    ast.Gt: "aten::gt",
+    ast.GtE: "aten::ge",
+    ast.In: "aten::__contains__",
+    ast.Is: "aten::__is__",
+    ast.IsNot: "aten::__isnot__",
+}
+
+# Operator -> (on numbers, on tensors and lists in place); PyTorch refuses those marked as extensions.
+AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
+    ast.Add: ("aten::add", "aten::add_"),
+    ast.Sub: ("aten::sub", "aten::sub_"),
+    ast.Mult: ("aten::mul", "aten::mul_"),
+    ast.Div: ("aten::div", "aten::div_"),
+    ast.Mod: ("aten::remainder", "aten::fmod_"),  # PyTorch: fmod, which makes a float of an int
+    ast.BitOr: ("aten::__or__", "aten::__ior__"),
+    ast.BitAnd: ("aten::__and__", "aten::__iand__"),
+    ast.BitXor: ("aten::__xor__", "aten::__ixor__"),
+    ast.LShift: ("aten::__lshift__", "aten::__ilshift__"),
+    ast.RShift: ("aten::__rshift__", "aten::__irshift__"),
+    ast.Pow: ("aten::pow", "aten::pow_"),
+    ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),  # an extension
+}
