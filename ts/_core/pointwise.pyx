@@ -170,52 +170,60 @@ cdef enum:
 
 cdef void sigmoid_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     cdef float scratch[TILE]
-    cdef npy_intp i, done = 0, count, step = sizeof(float)
+    cdef char *source = a[0]  # locals, so that the compiler sees that no store changes them
+    cdef char *target = a[1]
+    cdef npy_intp i, count, left = n[0], from_step = s[0], to_step = s[1], step = sizeof(float)
     cdef char *args[2]
     cdef npy_intp steps[2]
     args[0] = args[1] = <char *>scratch
     steps[0] = steps[1] = step
-    while done < n[0]:
-        count = min(n[0] - done, <npy_intp>TILE)
-        if s[0] == step:  # a loop of its own, because the compiler vectorises it
+    while left > 0:
+        count = min(left, <npy_intp>TILE)
+        if from_step == step:  # a loop of its own, because it vectorises
             for i in range(count):
-                scratch[i] = -(<float *>a[0])[done + i]
+                scratch[i] = -(<float *>source)[i]
         else:
             for i in range(count):
-                scratch[i] = -(<float *>(a[0] + (done + i) * s[0]))[0]
+                scratch[i] = -(<float *>(source + i * from_step))[0]
         exp_float(args, &count, steps, NULL)
-        if s[1] == step:
+        if to_step == step:
             for i in range(count):
-                (<float *>a[1])[done + i] = 1 / (1 + scratch[i])
+                (<float *>target)[i] = 1 / (1 + scratch[i])
         else:
             for i in range(count):
-                (<float *>(a[1] + (done + i) * s[1]))[0] = 1 / (1 + scratch[i])
-        done += count
+                (<float *>(target + i * to_step))[0] = 1 / (1 + scratch[i])
+        source += count * from_step
+        target += count * to_step
+        left -= count
 
 
 cdef void sigmoid_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     cdef double scratch[TILE]
-    cdef npy_intp i, done = 0, count, step = sizeof(double)
+    cdef char *source = a[0]  # locals, so that the compiler sees that no store changes them
+    cdef char *target = a[1]
+    cdef npy_intp i, count, left = n[0], from_step = s[0], to_step = s[1], step = sizeof(double)
     cdef char *args[2]
     cdef npy_intp steps[2]
     args[0] = args[1] = <char *>scratch
     steps[0] = steps[1] = step
-    while done < n[0]:
-        count = min(n[0] - done, <npy_intp>TILE)
-        if s[0] == step:  # a loop of its own, because the compiler vectorises it
+    while left > 0:
+        count = min(left, <npy_intp>TILE)
+        if from_step == step:  # a loop of its own, because it vectorises
             for i in range(count):
-                scratch[i] = -(<double *>a[0])[done + i]
+                scratch[i] = -(<double *>source)[i]
         else:
             for i in range(count):
-                scratch[i] = -(<double *>(a[0] + (done + i) * s[0]))[0]
+                scratch[i] = -(<double *>(source + i * from_step))[0]
         exp_double(args, &count, steps, NULL)
-        if s[1] == step:
+        if to_step == step:
             for i in range(count):
-                (<double *>a[1])[done + i] = 1 / (1 + scratch[i])
+                (<double *>target)[i] = 1 / (1 + scratch[i])
         else:
             for i in range(count):
-                (<double *>(a[1] + (done + i) * s[1]))[0] = 1 / (1 + scratch[i])
-        done += count
+                (<double *>(target + i * to_step))[0] = 1 / (1 + scratch[i])
+        source += count * from_step
+        target += count * to_step
+        left -= count
 
 
 cdef int set_loop(Loops loops, int scalar_type, Loop function) except -1:
