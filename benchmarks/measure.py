@@ -80,7 +80,7 @@ def geometric_mean(values: list[float]) -> float:
 
 def table(title: str, cases: list[Case]) -> str:
     """A Markdown table: a row a case, a column a contestant, how often slower than `ts` in brackets."""
-    peers = list(dict.fromkeys(who for case in cases for who in case.contestants if who != OURS))
+    peers = list(dict.fromkeys(who for case in cases for who in case.seconds if who != OURS))
     lines = [f"### {title}", "", "| | " + " | ".join([OURS, *peers]) + " |", "|---" * (len(peers) + 2) + "|"]
     for case in cases:
         ours = case.seconds.get(OURS)

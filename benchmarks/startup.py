@@ -13,6 +13,9 @@ from benchmarks.measure import Case
 
 TITLE = "Start-up"
 
+FIRST_RESULT = (
+    "import {0} as torch; torch.jit.CompilationUnit('def f(x: int) -> int:\\n    return x + 1').f(1)"
+)
 BLOCK = """
     for i{k} in range(n):
         if i{k} % 3 == 0 and x > 0.5:
@@ -37,7 +40,12 @@ def hundred_lines() -> str:
 
 def import_seconds(module: str, rounds: int) -> float:
     """The best of `rounds` imports of `module`, each in a fresh interpreter, in seconds."""
-    code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+    return best_seconds(f"import {module}", rounds)
+
+
+def best_seconds(statements: str, rounds: int) -> float:
+    """The best of `rounds` runs of the statements, each in a fresh interpreter, in seconds."""
+    code = f"import time; t = time.perf_counter(); {statements}; print(time.perf_counter() - t)"
     command = [sys.executable, "-c", code]
     # Bytecode is cached, as for a user: the second import finds it.
     environment = {
@@ -69,4 +77,11 @@ def cases() -> list[Case]:
         compiles["PyTorch"] = lambda: torch.jit.CompilationUnit(text).f.graph
     if peers.has_numba():
         imports["Numba"] = import_seconds("numba", 3)
-    return [Case("import", {}, seconds=imports), Case("compile 100 lines", compiles)]
+    first = {"ts": best_seconds(FIRST_RESULT.format("ts"), 7)}
+    if peers.has_torch():
+        first["PyTorch"] = best_seconds(FIRST_RESULT.format("torch"), 2)
+    return [
+        Case("import", {}, seconds=imports),
+        Case("import, compile and run one line of script", {}, seconds=first),
+        Case("compile 100 lines", compiles),
+    ]

@@ -56,7 +56,7 @@ class Ranges:
 
     def of(self, node: ast.AST) -> SourceRange:
         """The range of an expression, statement, argument or keyword."""
-        return SourceRange(self.source, *self.span(node))
+        return NodeRange(self, node)
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Start and end offset of `of(node)`."""
@@ -123,6 +123,27 @@ class Ranges:
         if own is not None:
             spans.append(own)
         return min(start for start, _ in spans), max(end for _, end in spans)
+
+
+class NodeRange(SourceRange):
+    """The range of a node, computed when first looked at: of most nodes it is never shown."""
+
+    __slots__ = ("_node", "_ranges")
+
+    def __init__(self, ranges: Ranges, node: ast.AST) -> None:
+        self.source = ranges.source
+        self._ranges = ranges
+        self._node = node
+
+    @property
+    def start(self) -> int:  # type: ignore[override]  # an attribute in the base, never assigned here
+        """Offset of the first character."""
+        return self._ranges.span(self._node)[0]
+
+    @property
+    def end(self) -> int:  # type: ignore[override]  # an attribute in the base, never assigned here
+        """Offset behind the last character."""
+        return self._ranges.span(self._node)[1]
 
 
 def _has_range(node: ast.AST) -> bool:
