@@ -11,17 +11,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ts._core.container import register_script_text
 from ts.bytecode.lower import lower
 from ts.ir.graph import Graph
+from ts.passes.failing_code import faithful
 from ts.passes.pipelines import OPTIMIZE, run_pipeline
+from ts.runtime.text import script_text
 
 if TYPE_CHECKING:
     from ts.runtime.function import ScriptFunction
 
+register_script_text(script_text)
+
 
 def optimized(graph: Graph) -> Graph:
     """An optimised copy."""
-    graph = graph.copy()
+    graph = faithful(graph).copy()
     run_pipeline(graph, OPTIMIZE)
     return graph
 

@@ -1,0 +1,3 @@
+from collections.abc import Callable
+
+def register_script_text(function: Callable[[object], str]) -> None: ...
