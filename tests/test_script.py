@@ -278,6 +278,11 @@ def forever() -> int:
         i = (i + 1) % 1000
     return i
 
+def endless() -> int:
+    while True:
+        pass
+    return 1
+
 def deep(n: int) -> int:
     return 0 if n == 0 else 1 + deep(n - 1)
 """)
@@ -285,6 +290,9 @@ def deep(n: int) -> int:
         unit.forever()
     with ts.limits(seconds=0.05), pytest.raises(ts.errors.TimeExceeded, match="seconds"):
         unit.forever()
+    with ts.limits(fuel=10_000), pytest.raises(ts.errors.FuelExceeded):
+        unit.endless()  # no dead code, though nothing in it has an effect
+    assert "while _0:" in unit.endless.code
     with ts.limits(depth=50), pytest.raises(ts.errors.StackExceeded):
         unit.deep(100)
     assert unit.deep(100) == 100

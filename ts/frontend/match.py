@@ -314,6 +314,8 @@ def match_schema(
         raise SchemaMatchError(f"\n{schema}:\n{mismatch}\nThe original call is", range) from None
 
 
+# Overloads that calls never mean. A dtype is an int to the language, so `x.view(4)` would be read as a dtype.
+_NEVER_CALLED = frozenset({("aten::view", "dtype"), ("aten::max", "unary_out"), ("aten::min", "unary_out")})
 _PLAIN = frozenset({TENSOR, INT, FLOAT, BOOL, STR, NUMBER})
 
 
@@ -346,6 +348,8 @@ def match_schemas(
         failures = []
         for i, schema in enumerate(schemas):
             if not allow_conversions and _cannot_begin(schema, args, self):
+                continue
+            if (schema.name, schema.overload_name) in _NEVER_CALLED:
                 continue
             try:
                 return i, _Matcher(schema, graph, range, allow_conversions).match(args, kwargs, self)

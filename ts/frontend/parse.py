@@ -34,6 +34,7 @@ _REFUSED: dict[str, tuple[str, str, str]] = {
     "AsyncFunctionDef": ("async function definitions", "async def", "define a plain function"),
     "AsyncFor": ("async for loops", "async for", "write a plain `for`"),
     "AsyncWith": ("async with statements", "async with", "write a plain `with`"),
+    "With": ("with statements", "with", "call what the block would do on entry and on exit"),
     "Await": ("Await", " ", "call the function directly"),
     "ClassDef": ("class definitions", "class", "define the class outside the function"),
     "Try": ("try blocks", "try", "test with `if` before the operation that may fail"),
@@ -52,7 +53,7 @@ _REFUSED: dict[str, tuple[str, str, str]] = {
 }
 _STATEMENTS = (
     ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.While, ast.For,
-    ast.If, ast.Pass, ast.Break, ast.Continue, ast.With, ast.Delete,
+    ast.If, ast.Pass, ast.Break, ast.Continue, ast.Delete,
 )  # fmt: skip
 _EXPRESSIONS = (
     ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare,

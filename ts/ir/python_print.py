@@ -270,7 +270,8 @@ class _Printer:
         count, condition, *carried = node.inputs()
         (body,) = node.blocks()
         index, *inner = body.inputs()
-        is_for = _is_true(condition) and _is_true(body.outputs()[0])
+        counted = count.node().kind() != "prim::Constant" or count.to_ivalue() != _FOREVER or index.has_uses()
+        is_for = counted and _is_true(condition) and _is_true(body.outputs()[0])
         if not is_for and count.to_ivalue() != _FOREVER:
             raise InternalError("a loop with both a condition and a trip count cannot be printed")
         self.assign_names(node.outputs())

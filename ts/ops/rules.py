@@ -214,15 +214,13 @@ def _broadcast2(a: Shape, b: Shape) -> Shape:
         return a
     n = max(len(a), len(b))
     wide_a, wide_b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
-    out = []
-    for i, (x, y) in enumerate(zip(wide_a, wide_b, strict=True)):
+    for i, (x, y) in reversed(list(enumerate(zip(wide_a, wide_b, strict=True)))):
         if x != y and x != 1 and y != 1:
             raise RuntimeError(
                 f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton "
                 f"dimension {i}"
             )
-        out.append(y if x == 1 else x)
-    return tuple(out)
+    return tuple(y if x == 1 else x for x, y in zip(wide_a, wide_b, strict=True))
 
 
 def shape_of(x: Any) -> Shape:

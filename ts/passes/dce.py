@@ -10,23 +10,37 @@ that a needed value may read. Outputs of ifs and loops that nobody reads are rem
 
 from __future__ import annotations
 
+import sys
+
 from ts.analysis.alias import AliasDb, is_mutable_type
-from ts.analysis.effects import has_side_effects
+from ts.analysis.effects import has_side_effects, may_raise
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS
 from ts.passes.log import optimization_allowed, update
 
 
-def eliminate_dead_code(graph: Graph) -> bool:
-    """Remove nodes, and outputs of ifs and loops, that cannot be observed."""
-    return _Eliminator(graph).run()
+def eliminate_dead_code(graph: Graph, keep_failing: bool = False) -> bool:
+    """Remove nodes, and outputs of ifs and loops, that cannot be observed.
+
+    With `keep_failing`, a node that may raise stays, as in Python; in PyTorch it goes with its results.
+    """
+    return _Eliminator(graph, keep_failing).run()
+
+
+def _is_endless(loop: Node) -> bool:
+    """Whether this is a `while True` without a way out, which never leaves: what follows it must not run."""
+    values = loop.inputs()[0], loop.inputs()[1], loop.blocks()[0].outputs()[0]
+    if any(value.node().kind() != "prim::Constant" for value in values):
+        return False
+    return [value.to_ivalue() for value in values] == [sys.maxsize, True, True]
 
 
 class _Eliminator:
     """Marks what is needed, starting from the graph's outputs and effects; then sweeps the rest."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, keep_failing: bool) -> None:
         self._graph = graph
+        self._keep_failing = keep_failing
         self._needed: set[Node] = set()
         self._live: set[Value] = set()
         self._pending: list[Value] = []
@@ -46,11 +60,13 @@ class _Eliminator:
 
     def _mark_effects(self, block: Block, writers: list[Node]) -> None:
         for node in block.nodes():
-            if has_side_effects(node):
+            if has_side_effects(node) or (self._keep_failing and may_raise(node)):
                 self._need_node(node)
             elif _writes(node):
                 writers.append(node)
             elif node.kind() == "prim::Loop":
+                if _is_endless(node):
+                    self._need_node(node)
                 self._mark_loop(node)
             for inner in node.blocks():
                 self._mark_effects(inner, writers)

@@ -1,0 +1,8 @@
+"""Shapes that do not fit are named from the last dimension on."""
+
+import ts
+
+
+def main():
+    x, y = ts.zeros([3, 4]), ts.zeros([2, 3])
+    print(x + y)  # expect runtime error: The size of tensor a (4) must match the size of tensor b (3) at non-singleton dimension 1
