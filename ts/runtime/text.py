@@ -7,8 +7,8 @@ In: a value that `print`, `str` or `format` of a program shows; out: PyTorch's t
      1000.0000     3.0000
     [ CPUFloatType{2,2} ]
 
-All elements share one format: whole numbers, fixed point (under a common scale where they are large or small),
-or scientific where the largest and the smallest are far apart.
+All elements share one format: whole numbers, fixed point (under a common scale where they are large or
+small), or scientific where the largest and the smallest are far apart.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class _Format:
     def __init__(self, values: NDArray[Any]) -> None:
         self.scale = 1.0
         finite = np.abs(values[np.isfinite(values)])
-        smallest, largest = (_digits(float(v)) for v in (finite.min(), finite.max())) if finite.size else (1, 1)
+        smallest = _digits(float(finite.min())) if finite.size else 1
+        largest = _digits(float(finite.max())) if finite.size else 1
         if np.array_equal(finite, np.ceil(finite)):
             self.spec, self.width = ("g", largest + 1) if largest <= 9 else (".4e", 11)
         elif largest - smallest > 4:
