@@ -76,7 +76,8 @@ def test_against_numpy_and_own_forms(case, dtype):
                 )
             continue
         assert again is target
-        assert np.array_equal(target.numpy(), result.numpy(), equal_nan=target.numpy().dtype.kind in "fc")
+        # A loop in C and the kernel of an out= form may round the last bit differently.
+        assert np.allclose(target.numpy(), result.numpy(), rtol=1e-6, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("case", SAMPLES, ids=by_id)

@@ -566,18 +566,18 @@ cdef class Tensor:
     def cuda(self, device=None, non_blocking=False, memory_format=None):
         return construct.to(self, (devices.device("cuda" if device is None else device),), {})
 
-    def float(self): return construct.converted(self, dtypes.float32)
-    def double(self): return construct.converted(self, dtypes.float64)
-    def half(self): return construct.converted(self, dtypes.float16)
-    def bfloat16(self): return construct.converted(self, dtypes.bfloat16)
-    def int(self): return construct.converted(self, dtypes.int32)
-    def long(self): return construct.converted(self, dtypes.int64)
-    def short(self): return construct.converted(self, dtypes.int16)
-    def char(self): return construct.converted(self, dtypes.int8)
-    def byte(self): return construct.converted(self, dtypes.uint8)
-    def bool(self): return construct.converted(self, dtypes.bool_)
-    def cfloat(self): return construct.converted(self, dtypes.complex64)
-    def cdouble(self): return construct.converted(self, dtypes.complex128)
+    def float(self, memory_format=None): return construct.converted(self, dtypes.float32)
+    def double(self, memory_format=None): return construct.converted(self, dtypes.float64)
+    def half(self, memory_format=None): return construct.converted(self, dtypes.float16)
+    def bfloat16(self, memory_format=None): return construct.converted(self, dtypes.bfloat16)
+    def int(self, memory_format=None): return construct.converted(self, dtypes.int32)
+    def long(self, memory_format=None): return construct.converted(self, dtypes.int64)
+    def short(self, memory_format=None): return construct.converted(self, dtypes.int16)
+    def char(self, memory_format=None): return construct.converted(self, dtypes.int8)
+    def byte(self, memory_format=None): return construct.converted(self, dtypes.uint8)
+    def bool(self, memory_format=None): return construct.converted(self, dtypes.bool_)
+    def cfloat(self, memory_format=None): return construct.converted(self, dtypes.complex64)
+    def cdouble(self, memory_format=None): return construct.converted(self, dtypes.complex128)
 
     def __reduce_ex__(self, protocol):
         cdef object me = self  # `__dict__` is reached through an object only

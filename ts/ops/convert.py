@@ -68,9 +68,9 @@ def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
     axes = tuple(range(extra)) + tuple(
         extra + i for i, n in enumerate(size) if n == 1 and self.shape[extra + i] != 1
     )
-    result = (
-        xp.sum(self, axis=axes, keepdims=True, dtype=rules.accumulate_dtype(self.dtype)) if axes else self
-    )
+    if not axes and self.ndim:
+        return self
+    result = xp.sum(self, axis=axes, keepdims=True, dtype=rules.accumulate_dtype(self.dtype))
     return result.reshape(size)
 
 

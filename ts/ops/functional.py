@@ -276,6 +276,175 @@ def embedding(
     return operator("embedding")(weight, input, -1 if padding_idx is None else padding_idx)
 
 
+def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+    """The sliding windows of images, each a column."""
+    return operator("im2col")(input, kernel_size, dilation, padding, stride)
+
+
+def fold(
+    input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:
+    """Images whose windows are the columns; where windows overlap, the sum."""
+    return operator("col2im")(input, output_size, kernel_size, dilation, padding, stride)
+
+
+def _max_pool(name: str) -> Function:
+    def pool(
+        input: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        found = operator(f"{name}_with_indices")(
+            input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode
+        )
+        return found if return_indices else found[0]
+
+    pool.__name__ = pool.__qualname__ = name
+    return pool
+
+
+def _adaptive(name: str, ndim: int) -> Function:
+    def pool(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        sizes = [output_size] * ndim if isinstance(output_size, int) else list(output_size)
+        if len(sizes) < input.ndim:
+            given = input.shape[input.ndim - len(sizes) :]
+            sizes = [n if s is None else s for s, n in zip(sizes, given, strict=True)]
+        found = operator(name)(input, sizes)
+        return found if return_indices or not isinstance(found, tuple) else found[0]
+
+    pool.__name__ = pool.__qualname__ = name
+    return pool
+
+
+def _unpool(name: str, ndim: int) -> Function:
+    def unpool(
+        input: Any,
+        indices: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        output_size: Any = None,
+    ) -> Any:
+        kernel = _spread(kernel_size, ndim)
+        step = kernel if stride is None else _spread(stride, ndim)
+        pad = _spread(padding, ndim)
+        natural = [
+            (n - 1) * s + k - 2 * p for n, s, k, p in zip(input.shape[-ndim:], step, kernel, pad, strict=True)
+        ]
+        size = natural if output_size is None else list(output_size)[-ndim:]
+        for got, usual, s in zip(size, natural, step, strict=True):
+            if not usual - s < got < usual + s:
+                raise ValueError(f"invalid output_size {size} (sizes must be near {natural})")
+        if ndim == 1:
+            flat = operator("max_unpool2d")(input.unsqueeze(-1), indices.unsqueeze(-1), [*size, 1])
+            return flat.squeeze(-1)
+        return operator(name)(input, indices, size, *((step, pad) if ndim == 3 else ()))
+
+    unpool.__name__ = unpool.__qualname__ = name
+    return unpool
+
+
+def _spread(value: Any, n: int) -> list[Any]:
+    return [value] * n if isinstance(value, (int, float)) else list(value) * (n if len(value) == 1 else 1)
+
+
+# Operator by mode and number of spatial dimensions.
+_RESAMPLE = {
+    "nearest": {n: f"upsample_nearest{n}d" for n in (1, 2, 3)},
+    "nearest-exact": {n: f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)},
+    "linear": {1: "upsample_linear1d"},
+    "bilinear": {2: "upsample_bilinear2d"},
+    "bicubic": {2: "upsample_bicubic2d"},
+    "trilinear": {3: "upsample_trilinear3d"},
+}
+
+
+def interpolate(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Any:
+    """The input resampled to `size`, or to `scale_factor` times its own."""
+    n = input.ndim - 2
+    smooth = mode not in ("nearest", "nearest-exact", "area")
+    if not smooth and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
+            "| trilinear"
+        )
+    if (size is None) == (scale_factor is None):
+        raise ValueError("only one of size or scale_factor should be defined")
+    if antialias:
+        raise NotImplementedError("interpolate with antialias=True has no kernel; filter the input first")
+    sizes = None if size is None else _spread(size, n)
+    factors = None if scale_factor is None else [float(f) for f in _spread(scale_factor, n)]
+    if len(factors or sizes or ()) != n:
+        raise ValueError(
+            f"Input and output must have the same number of spatial dimensions, but got input with spatial "
+            f"dimensions of {list(input.shape[2:])} and output size of {size or scale_factor}."
+        )
+    if factors is not None and (recompute_scale_factor or mode == "area"):
+        sizes = [math.floor(float(length) * f) for length, f in zip(input.shape[2:], factors, strict=True)]
+        factors = None
+    if mode == "area" and n in (1, 2, 3):
+        return operator(f"adaptive_avg_pool{n}d")(input, sizes)
+    if n not in _RESAMPLE.get(mode, ()):
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the modes: "
+            f"nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})"
+        )
+    corners = (bool(align_corners),) if smooth else ()
+    return operator(_RESAMPLE[mode][n])(input, sizes, *corners, factors)
+
+
+def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate` with the nearest element."""
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate` between four neighbours, corners aligned."""
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+def instance_norm(
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Every channel of every sample normalised by its own moments."""
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    return operator("instance_norm")(
+        input, weight, bias, running_mean, running_var, use_input_stats, float(momentum), float(eps), True
+    )
+
+
+def local_response_norm(
+    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """x divided by a power of the mean square over `size` neighbouring channels."""
+    if input.ndim < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+    square = (input * input).unsqueeze(1).flatten(3).unsqueeze(-1).squeeze(-1)
+    padded = operator("constant_pad_nd")(square, [0, 0, size // 2, (size - 1) // 2])
+    mean = operator("avg_pool2d")(padded, [size, 1], [1, 1]).reshape(input.shape)
+    return input / operator("pow")(mean * alpha + k, beta)
+
+
 def _activation(name: str) -> Function:
     def activation(*args: Any, inplace: bool = False, **options: Any) -> Any:
         return operator(f"{name}_" if inplace else name)(*args, **options)
@@ -308,7 +477,8 @@ _TORCH = (
 )  # fmt: skip
 _NN = (
     kl_div, poisson_nll_loss, cross_entropy, nll_loss, softmin, softsign, tanhshrink, logsigmoid, normalize,
-    dropout, batch_norm, embedding,
+    dropout, batch_norm, embedding, unfold, fold, interpolate, upsample_nearest, upsample_bilinear,
+    instance_norm, local_response_norm,
 )  # fmt: skip
 
 
@@ -323,4 +493,11 @@ def nn_functions() -> dict[str, Function]:
         {f.__name__: f for f in _NN}
         | {n: _loss(n) for n in LOSSES}
         | {n: _activation(n) for n in ACTIVATIONS}
+        | {n: _max_pool(n) for n in (f"max_pool{d}d" for d in (1, 2, 3))}
+        | {
+            n: _adaptive(n, d)
+            for d in (1, 2, 3)
+            for n in (f"adaptive_max_pool{d}d", f"adaptive_avg_pool{d}d")
+        }
+        | {n: _unpool(n, d) for d in (1, 2, 3) for n in (f"max_unpool{d}d",)}
     )

@@ -240,7 +240,18 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
 def _tensordot(
     xp: Any, self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]
 ) -> Array:
-    return xp.asarray(xp.tensordot(self, other, (list(dims_self), list(dims_other))))
+    first, second = list(dims_self), list(dims_other)
+    x, y = self, other
+    for a, b in zip(first, second, strict=True):  # a summed dimension of size 1 stands for any size
+        if x.shape[a] != y.shape[b]:
+            if 1 not in (x.shape[a], y.shape[b]):
+                raise RuntimeError(
+                    f"contracted dimensions need to match, but first has size {x.shape[a]} in dim {a} and "
+                    f"second has size {y.shape[b]} in dim {b}"
+                )
+            x = xp.sum(x, axis=a, keepdims=True, dtype=x.dtype) if y.shape[b] == 1 else x
+            y = xp.sum(y, axis=b, keepdims=True, dtype=y.dtype) if x.shape[a] == 1 else y
+    return xp.asarray(xp.tensordot(x, y, (first, second)))
 
 
 @op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out")

@@ -172,6 +172,33 @@ def batch_norm_kernel(
 
 
 @op(
+    "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+    "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    where="f",
+)
+def _instance_norm(
+    xp: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Array:
+    n, c = input.shape[:2]
+    each = [None if v is None else xp.tile(v, n) for v in (weight, bias, running_mean, running_var)]
+    folded = input.reshape(1, n * c, *input.shape[2:])
+    result = batch_norm_kernel(xp, folded, *each, use_input_stats, momentum, eps, (0,))
+    for running, updated in zip((running_mean, running_var), each[2:], strict=True):
+        if running is not None and updated is not None and use_input_stats:
+            running[...] = updated.reshape(n, c).mean(axis=0)
+    return result.reshape(input.shape)
+
+
+@op(
     "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
     "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     where="f",
@@ -276,7 +303,7 @@ def _margin_ranking_loss(
     xp: Any, input1: Array, input2: Array, target: Array, margin: float = 0.0, reduction: int = MEAN
 ) -> Array:
     loss = xp.maximum(-target * (input1 - input2) + margin, 0)
-    return reduced(xp, rules.cast(xp, loss, rules.result_type(input1, input2)), reduction)
+    return reduced(xp, rules.cast(xp, loss, rules.float_dtype(rules.result_type(input1, input2))), reduction)
 
 
 @op(
@@ -472,7 +499,7 @@ def _triplet_margin_loss(
     )
     if swap:
         far = xp.minimum(far, _pairwise_distance(xp, positive, negative, p, eps))
-    return reduced(xp, xp.maximum(margin + near - far, 0).astype(anchor.dtype), reduction)
+    return reduced(xp, xp.maximum(margin + near - far, 0).astype(near.dtype), reduction)
 
 
 @op(
@@ -483,6 +510,7 @@ def _triplet_margin_loss(
 def _cosine_embedding_loss(
     xp: Any, input1: Array, input2: Array, target: Array, margin: float = 0.0, reduction: int = MEAN
 ) -> Array:
-    near = _cosine_similarity(xp, input1, input2, -1)
+    dtype = rules.float_dtype(rules.result_type(input1, input2))
+    near = _cosine_similarity(xp, rules.cast(xp, input1, dtype), rules.cast(xp, input2, dtype), -1)
     loss = xp.where(target == 1, 1 - near, xp.maximum(near - margin, 0))
     return reduced(xp, rules.cast(xp, loss, near.dtype), reduction)

@@ -33,7 +33,8 @@ K = TypeVar("K", bound=Callable[..., Any])
 
 FAMILIES = (
     "unary", "pointwise", "ternary", "reduce", "scan", "view", "shape", "index", "scatter", "sort", "linalg",
-    "create", "convert", "random", "activation", "nn", "fft", "decomp", "script",
+    "create", "convert", "random", "activation", "nn", "window", "conv", "pad", "pool", "resample",
+    "polynomial", "copies", "fft", "decomp", "script",
 )  # fmt: skip
 
 NAMESPACES = ("linalg", "special", "fft")

@@ -304,13 +304,6 @@ def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int
     return xp.moveaxis(result, (-2, -1), (a, b))
 
 
-@op("aten::unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor", out="out", where="f")
-def _unfold_copy(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array:
-    from ts.ops.view import _unfold
-
-    return _unfold(xp, self, dimension, size, step).copy()
-
-
 @op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out")
 def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
     n, c, *rest = self.shape

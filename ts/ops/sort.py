@@ -202,7 +202,7 @@ def _quantile(
     result = compute(
         xp.atleast_1d(x).astype(rules.DOUBLE), points, axis=axis, method=interpolation, keepdims=keepdim
     )
-    if keepdim and dim is None:
+    if keepdim and (dim is None or not self.ndim):
         result = result.reshape((*rules.shape_of(q), *((1,) * self.ndim)))
     return rules.cast(xp, xp.asarray(result), self.dtype)
 

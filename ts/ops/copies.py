@@ -1,0 +1,45 @@
+"""The `_copy` forms of views: `select_copy` is a copy of what `select` gives.
+
+In: a record of the view family; out: its form without aliases.  One derived record a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import Record, add, find, out_of
+
+_VIEWS = (
+    "alias", "as_strided", "detach", "diagonal", "expand", "permute", "select.int", "slice.Tensor", "squeeze",
+    "squeeze.dim", "squeeze.dims", "t", "transpose.int", "unfold", "unsqueeze", "view", "view.dtype",
+    "view_as_complex", "view_as_real",
+)  # fmt: skip
+_LISTS = ("split.Tensor", "split_with_sizes", "unbind.int")  # their out= forms write into lists
+
+
+def _copying(view: Callable[..., Any]) -> Callable[..., Any]:
+    def kernel(xp: Any, self: rules.Array, *args: Any) -> Any:
+        result = view(xp, self, *args)
+        return [part.copy() for part in result] if isinstance(result, (list, tuple)) else result.copy()
+
+    return kernel
+
+
+def _copy_of(key: str) -> Record:
+    view = find(f"aten::{key}")
+    assert view is not None, key
+    head, _, rest = view.schema_text.partition("(")
+    name, dot, overload = head.partition(".")
+    text = f"{name}_copy{dot}{overload}({rest}"
+    for mark in ("(a -> *)", "(a)"):
+        text = text.replace(f"Tensor{mark}", "Tensor")
+    return add(Record(text, _copying(view.kernel), "copies", where="f"))
+
+
+for _key in _VIEWS:
+    _record = _copy_of(_key)
+    add(out_of(_record, f"{_record.overload}_out" if _record.overload else "out"))
+for _key in _LISTS:
+    _copy_of(_key)

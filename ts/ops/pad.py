@@ -1,0 +1,109 @@
+"""Padding: constant, reflected, replicated, circular.
+
+In: an array and pairs (before, after), last dimension first, as PyTorch writes them; out: the padded array.
+Every mode but "constant" is a choice of source index for each place of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import Record, add, op, out_of
+from ts.ops.window import padded
+
+Array = rules.Array
+Sizes = Sequence[int]
+
+# Source index for index i (which may lie outside) of a dimension of n elements.
+_SOURCE: dict[str, Callable[[Any, Array, int], Array]] = {
+    "reflect": lambda xp, i, n: n - 1 - xp.abs(n - 1 - xp.abs(i)),
+    "replicate": lambda xp, i, n: xp.clip(i, 0, n - 1),
+    "circular": lambda xp, i, n: i % n,
+}
+
+
+def _pairs(pad: Sizes, x: Array) -> list[tuple[int, int]]:
+    if len(pad) % 2:
+        raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
+    if len(pad) > 2 * x.ndim:
+        raise RuntimeError(
+            "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
+            f"{len(pad)} while the input has {x.ndim} dimensions."
+        )
+    return [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -2, -2)]
+
+
+@op("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", out="out", where="f")
+def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
+    """x with `value` around it."""
+    pairs = _pairs(pad, self)
+    for (a, b), n in zip(pairs, self.shape[self.ndim - len(pairs) :], strict=True):
+        if n + a + b < 0:
+            raise RuntimeError(
+                f"The input size {n}, plus negative padding {a} and {b} resulted in a negative output size, "
+                "which is invalid."
+            )
+    result = padded(xp, self, pairs, rules.cast(xp, value, self.dtype))
+    return result.copy() if result.base is not None else result
+
+
+def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
+    """x continued at its ends in the way of `mode`."""
+    pairs = _pairs(pad, x)
+    n = len(pairs)
+    if x.ndim not in (n + 1, n + 2):
+        raise NotImplementedError(
+            f"Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now; got {x.ndim}D "
+            f"input with {len(pad)} pads"
+        )
+    for axis, (a, b) in enumerate(pairs, x.ndim - n):
+        size = x.shape[axis]
+        if mode == "reflect" and max(a, b) >= size:
+            raise RuntimeError(
+                f"Argument #4: Padding size should be less than the corresponding input dimension, but got: "
+                f"padding ({a}, {b}) at dimension {axis} of input {list(x.shape)}"
+            )
+        if mode == "circular" and max(a, b) > size:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        if size + a + b < (0 if mode == "circular" else 1):
+            raise RuntimeError(f"input (size {size}) is too small for padding ({a}, {b}) in dimension {axis}")
+        if a or b:
+            x = xp.take(x, _SOURCE[mode](xp, xp.arange(-a, size + b), size), axis=axis)
+    return x
+
+
+@op(
+    'aten::pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor',
+    where="f",
+)
+def _pad(xp: Any, self: Array, pad: Sizes, mode: str = "constant", value: float | None = None) -> Array:
+    if mode == "constant":
+        return constant_pad(xp, self, pad, 0 if value is None else value)
+    if mode not in _SOURCE:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if value:
+        raise RuntimeError(f"Padding mode '{mode}' doesn't take in value argument")
+    return mode_pad(xp, self, pad, mode)
+
+
+def _mode_kernel(mode: str) -> Callable[..., Array]:
+    return lambda xp, self, padding: mode_pad(xp, self, padding, mode)
+
+
+for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
+    for _n in (1, 2, 3):
+        _record = Record(
+            f"aten::{_name}_pad{_n}d(Tensor self, SymInt[{2 * _n}] padding) -> Tensor",
+            _mode_kernel(_mode),
+            "pad",
+            where="f",
+        )
+        add(_record)
+        add(out_of(_record, "out"))
+add(
+    Record(
+        "aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor", _mode_kernel("circular"), "pad", where="f"
+    )
+)

@@ -1,0 +1,166 @@
+"""Sliding windows: the one view that convolutions, pooling and `unfold` are written with.
+
+In: an array whose last n dimensions are spatial, and per dimension a kernel size, stride, padding and
+dilation; out: a view with n window dimensions after n kernel dimensions, or the sum back over them.
+
+    windows(xp, x, (3, 3), (1, 1), (1, 1))      (N, C, H, W) -> (N, C, H-2, W-2, 3, 3), no copy
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+Sizes = Sequence[int]
+
+
+def per_dim(value: Sizes, n: int) -> tuple[int, ...]:
+    """`value` for each of n dimensions; one number stands for all."""
+    return tuple(value) * n if len(value) == 1 else tuple(value)
+
+
+def padded(xp: Any, x: Array, pads: Sequence[tuple[int, int]], value: Any = 0) -> Array:
+    """x with (before, after) elements of `value` around its last len(pads) dimensions; negative cuts."""
+    lead = x.ndim - len(pads)
+    cut = (slice(None),) * lead + tuple(
+        slice(max(0, -a), n - max(0, -b)) for (a, b), n in zip(pads, x.shape[lead:], strict=True)
+    )
+    x = x[cut]
+    if all(a <= 0 and b <= 0 for a, b in pads):
+        return x
+    grown = [(max(a, 0), max(b, 0)) for a, b in pads]
+    shape = (*x.shape[:lead], *(n + a + b for n, (a, b) in zip(x.shape[lead:], grown, strict=True)))
+    result = xp.full(shape, value, dtype=x.dtype)
+    inside = tuple(slice(a, a + n) for n, (a, _) in zip(x.shape[lead:], grown, strict=True))
+    result[(slice(None),) * lead + inside] = x
+    return result
+
+
+def windows(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilation: Sizes) -> Array:
+    """The view of all windows over the last len(kernel) dimensions: (..., *places, *kernel)."""
+    n = len(kernel)
+    lead, spatial, steps = x.shape[:-n], x.shape[-n:], x.strides[-n:]
+    places = [
+        max(0, (size - d * (k - 1) - 1) // s + 1)
+        for size, k, s, d in zip(spatial, kernel, stride, dilation, strict=True)
+    ]
+    strides = (
+        *x.strides[:-n],
+        *(step * s for step, s in zip(steps, stride, strict=True)),
+        *(step * d for step, d in zip(steps, dilation, strict=True)),
+    )
+    return xp.lib.stride_tricks.as_strided(x, (*lead, *places, *kernel), strides)
+
+
+def columns(
+    xp: Any, x: Array, kernel: Sizes, stride: Sizes, pads: Sequence[tuple[int, int]], dilation: Sizes
+) -> Array:
+    """(N, C, *spatial) -> (N, C, *kernel, *places): what a convolution multiplies its weight with."""
+    n = len(kernel)
+    view = windows(xp, padded(xp, x, pads), kernel, stride, dilation)
+    return view.transpose(0, 1, *range(2 + n, 2 + 2 * n), *range(2, 2 + n))
+
+
+def folded(xp: Any, cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> Array:
+    """The reverse of `columns`: overlapping windows are summed into (N, C, *size)."""
+    n = len(size)
+    kernel, places = cols.shape[2 : 2 + n], cols.shape[2 + n :]
+    canvas = xp.zeros(
+        (*cols.shape[:2], *(s + 2 * p for s, p in zip(size, padding, strict=True))), dtype=cols.dtype
+    )
+    for at in itertools.product(*map(range, kernel)):
+        where = tuple(
+            slice(i * d, i * d + (m - 1) * s + 1, s)
+            for i, d, s, m in zip(at, dilation, stride, places, strict=True)
+        )
+        canvas[(slice(None), slice(None), *where)] += cols[(slice(None), slice(None), *at)]
+    inside = tuple(slice(p, p + s) for s, p in zip(size, padding, strict=True))
+    return canvas[(slice(None), slice(None), *inside)]
+
+
+def out_size(
+    n: int, kernel: int, stride: int, padding: int | tuple[int, int], dilation: int, ceil: bool = False
+) -> int:
+    """How many windows fit along n elements; with `ceil` also one that only starts inside."""
+    before, after = padding if isinstance(padding, tuple) else (padding, padding)
+    free = n + before + after - dilation * (kernel - 1) - 1
+    if not ceil:
+        return free // stride + 1
+    count = -(-free // stride) + 1
+    return count - 1 if (count - 1) * stride >= n + before else count
+
+
+# ------------------------------------------------------------------------------------ unfold and fold
+
+
+def _batched(name: str, x: Array, ndim: int) -> Array:
+    if x.ndim not in (ndim - 1, ndim):
+        raise RuntimeError(
+            f"{name}: Expected {ndim - 1}D or {ndim}D (batch mode) tensor for input, but got: {list(x.shape)}"
+        )
+    return x[None] if x.ndim == ndim - 1 else x
+
+
+@op(
+    "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+    out="out",
+    where="f",
+)
+def _im2col(
+    xp: Any, self: Array, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
+) -> Array:
+    x = _batched("im2col", self, 4)
+    kernel, step, gap, pad = (per_dim(v, 2) for v in (kernel_size, stride, dilation, padding))
+    cols = columns(xp, x, kernel, step, [(p, p) for p in pad], gap)
+    places = cols.shape[-2:]
+    if min(places) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {tuple(x.shape[2:])}, kernel_size={kernel}, dilation={gap}, "
+            f"padding={pad}, calculated shape of the array of sliding blocks as {places}, but its components "
+            "must be at least one."
+        )
+    result = cols.reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(places))
+    return result[0] if x is not self else result
+
+
+@op(
+    "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, "
+    "int[2] stride) -> Tensor",
+    out="out",
+    where="f",
+)
+def _col2im(
+    xp: Any,
+    self: Array,
+    output_size: Sizes,
+    kernel_size: Sizes,
+    dilation: Sizes,
+    padding: Sizes,
+    stride: Sizes,
+) -> Array:
+    x = _batched("col2im", self, 3)
+    size, kernel, gap, pad, step = (
+        per_dim(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)
+    )
+    places = [out_size(*v) for v in zip(size, kernel, step, pad, gap, strict=True)]
+    area = math.prod(kernel)
+    if x.shape[1] % area:
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            f"input.size(1)={x.shape[1]} and kernel_size={kernel}."
+        )
+    if x.shape[2] != math.prod(places):
+        raise RuntimeError(
+            f"Given output_size={size}, kernel_size={kernel}, dilation={gap}, padding={pad}, stride={step}, "
+            f"expected size of input's dimension 2 to match the calculated number of sliding blocks "
+            f"{' * '.join(map(str, places))} = {math.prod(places)}, but got input.size(2)={x.shape[2]}."
+        )
+    cols = x.reshape(x.shape[0], x.shape[1] // area, *kernel, *places)
+    result = folded(xp, cols, size, step, pad, gap)
+    return result[0] if x is not self else result
