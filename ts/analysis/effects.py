@@ -3,7 +3,8 @@
 `has_side_effects(node)` is about the outside world (printing, raising, calling): such a node is never
 removed, moved or run at compile time. Writing to tensors and containers is not among them:
 `ts.analysis.alias` knows which values a write can reach. `is_nondeterministic(node)` holds for what gives
-another result each time.
+another result each time. `may_raise(node)` holds for what fails on some inputs: PyTorch removes it with the
+results that nobody reads, Python does not.
 """
 
 from __future__ import annotations
@@ -80,6 +81,52 @@ def has_side_effects(node: Node) -> bool:
 def is_nondeterministic(node: Node) -> bool:
     """Whether running `node` twice may give two results."""
     return node.kind() not in STRUCTURAL and _flags(node)[1]
+
+
+# Operators on numbers, strings and containers that fail on some inputs; on tensors they are not meant.
+_FAILING: Final = frozenset(
+    {
+        "aten::floordiv",
+        "aten::remainder",
+        "aten::__getitem__",
+        "aten::Int",
+        "aten::Float",
+        "aten::index",
+        "aten::ord",
+        "prim::ListUnpack",
+        "prim::TupleIndex",
+    }
+)
+
+
+def may_raise(node: Node) -> bool:
+    """Whether `node` computes with numbers, strings or containers and can fail: a division by zero, a wrong
+    index, a text that is no number."""
+    kind = node.kind()
+    if kind not in _FAILING:
+        return False
+    inputs = node.inputs()
+    first = inputs[0].type().kind()
+    if kind in ("aten::floordiv", "aten::remainder"):
+        divisor = inputs[1].node()
+        is_known = divisor.kind() == "prim::Constant" and divisor.get("value") != 0
+        return not is_known and all(value.type().kind() == "IntType" for value in inputs)
+    if kind in ("aten::Int", "aten::Float", "aten::ord"):
+        return first == "StringType"
+    if kind == "prim::TupleIndex":
+        return inputs[1].node().kind() != "prim::Constant"
+    if kind == "aten::__getitem__":
+        return first != "TensorType" and not _is_iteration(node)
+    return first != "TensorType"
+
+
+def _is_iteration(node: Node) -> bool:
+    """Whether this takes an item at the index of a loop over as many turns as there are items."""
+    index = node.inputs()[1]
+    loop = index.owning_block().owning_node()
+    if loop is None or loop.kind() != "prim::Loop" or index is not loop.blocks()[0].inputs()[0]:
+        return False
+    return loop.inputs()[0].node().kind() in ("aten::len", "prim::min")
 
 
 _flags_by_kind: dict[str, tuple[bool, bool]] = {}

@@ -54,21 +54,21 @@ _NEVER_FOLDED: Final = frozenset(
 _LARGEST_TENSOR: Final = 1 << 16  # elements; a larger result is computed at run time, not kept in the graph
 
 
-def constant_propagation(graph: Graph) -> bool:
+def constant_propagation(graph: Graph, keep_failing: bool = False) -> bool:
     """Fold all that is constant, dead code eliminated in the end."""
-    return _run(graph, AliasDb(graph))
+    return _run(graph, AliasDb(graph), keep_failing)
 
 
-def constant_propagation_immutable_types(graph: Graph) -> bool:
+def constant_propagation_immutable_types(graph: Graph, keep_failing: bool = False) -> bool:
     """Fold numbers, strings, tuples of them and the like."""
-    return _run(graph, None)
+    return _run(graph, None, keep_failing)
 
 
-def _run(graph: Graph, aliases: AliasDb | None) -> bool:
+def _run(graph: Graph, aliases: AliasDb | None, keep_failing: bool) -> bool:
     propagator = _Propagator(graph, aliases)
     propagator.visit_block(graph.block())
     if propagator.changed:
-        eliminate_dead_code(graph)
+        eliminate_dead_code(graph, keep_failing)
     return propagator.changed
 
 

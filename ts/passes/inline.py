@@ -11,17 +11,23 @@ does a body that would let the graph grow past `_LARGEST_GRAPH` nodes.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from ts.ir.graph import Block, CallStack, Graph, Node, Value
 from ts.passes.constant_pooling import constant_pooling
 from ts.passes.constant_propagation import constant_propagation_immutable_types
 from ts.passes.control_flow import nodes_of
+from ts.passes.failing_code import faithful
 from ts.passes.log import optimization_allowed, update
 from ts.passes.peephole import peephole
 
 _LARGEST_GRAPH: Final = 20_000
-_PREPARE: Final = (peephole, constant_propagation_immutable_types, constant_pooling)
+_PREPARE: Final = (
+    peephole,
+    partial(constant_propagation_immutable_types, keep_failing=True),
+    constant_pooling,
+)
 
 
 def inline(graph: Graph) -> bool:
@@ -69,7 +75,7 @@ class _Inliner:
         key = id(callee)
         if key not in self._bodies:
             self._bodies[key] = None
-            body: Graph = callee.graph.copy()
+            body: Graph = faithful(callee.graph).copy()
             self.visit(body.block())
             for run in _PREPARE:
                 run(body)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Final
 
 from ts.errors import InternalError, TsError
@@ -28,6 +29,7 @@ from ts.passes.convert_to_ssa import convert_to_ssa
 from ts.passes.cse import eliminate_common_subexpressions
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.empty_lists import settle_empty_lists
+from ts.passes.failing_code import remember_failing_code, settle_failing_code
 from ts.passes.inline import inline
 from ts.passes.loop_invariants import hoist_loop_invariants
 from ts.passes.lower_tuples import lower_simple_tuples
@@ -41,21 +43,34 @@ FRONTEND: Final[Sequence[Pass]] = (
     settle_empty_lists,
     canonicalize_modified_loops,
     normalize_ops,
+    remember_failing_code,
     lower_simple_tuples,
     constant_propagation_immutable_types,
     constant_pooling,
     canonicalize_outputs,
+    settle_failing_code,
 )
+
+
+def _keeping_failing(run: Callable[..., bool]) -> Pass:
+    """The pass as it may run on what will be executed: code that may raise stays, as in Python."""
+
+    @wraps(run)
+    def keeping(graph: Graph) -> bool:
+        return run(graph, keep_failing=True)
+
+    return keeping
+
 
 OPTIMIZE: Final[Sequence[Pass]] = (
     inline,
-    lower_simple_tuples,
+    _keeping_failing(lower_simple_tuples),
     peephole,
-    constant_propagation,
+    _keeping_failing(constant_propagation),
     eliminate_common_subexpressions,
     hoist_loop_invariants,
     constant_pooling,
-    eliminate_dead_code,
+    _keeping_failing(eliminate_dead_code),
 )
 
 _always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")

@@ -1,0 +1,10 @@
+"""A division that fails, though nobody reads its result."""
+
+
+def quotient(a: int, b: int) -> int:
+    a // b  # expect runtime error: division
+    return a
+
+
+def main():
+    quotient(1, 0)
