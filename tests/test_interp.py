@@ -16,7 +16,7 @@ from ts._core.interp import Function, pop_limits, push_limits
 from ts._core.ivalue import SPECS
 from ts.bytecode.lower import lower
 from ts.bytecode.opcodes import NUMBER
-from ts.errors import FuelExceeded, ScriptRuntimeError, StackExceeded, TimeExceeded
+from ts.errors import FuelExceeded, MemoryExceeded, ScriptRuntimeError, StackExceeded, TimeExceeded
 from ts.ir.read import parse_ir
 
 INT, STR = SPECS["int"], SPECS["str"]
@@ -147,6 +147,31 @@ def test_seconds(endless):
     finally:
         pop_limits()
     assert time.monotonic() - start < 5
+
+
+GROWING = """graph(%n : int):
+  %true : bool = prim::Constant[value=1]()
+  %xs : int[] = prim::ListConstruct()
+   = prim::Loop(%n, %true)
+    block0(%i : int):
+      %ys : int[] = aten::append(%xs, %i)
+      -> (%true)
+  %size : int = aten::len(%xs)
+  return (%size)
+"""
+
+
+def test_bytes():
+    """A list that grows past what is allowed stops the program; the same program runs below it and afterwards."""
+    growing = Script(GROWING, ("n", INT))
+    push_limits(bytes=64 << 20)
+    try:
+        assert growing(1000) == 1000
+        with pytest.raises(MemoryExceeded, match="more memory"):
+            growing(50_000_000)
+    finally:
+        pop_limits()
+    assert growing(1000) == 1000
 
 
 def test_inner_limits_cannot_give_more(endless):
