@@ -36,8 +36,13 @@ def operator_of(node: Node) -> Any:
     return operator
 
 
+def line_of(node: Node) -> Any:
+    """(stack of inlined calls, range) of a node."""
+    return (node.callstack, node.range) if node.range is not None or node.callstack else None
+
+
 class Branches:
-    """The part of the lowering that jumps. The other part is `lower.Lowering`."""
+    """The part of the lowering that jumps. `loops.Loops` and `lower.Lowering` build on it."""
 
     def __init__(self) -> None:
         self.code: list[Instruction] = []

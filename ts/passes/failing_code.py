@@ -1,4 +1,4 @@
-"""Code that may raise and whose results nobody reads: PyTorch drops it from a function's graph, Python runs it.
+"""Code that may raise and whose results nobody reads: PyTorch drops it from the graph, Python runs it.
 
     %q : int = aten::floordiv(%a, %b)        (gone from `fn.graph`, as in PyTorch)
     return (%a)                              (raises when %b is 0, as in Python)

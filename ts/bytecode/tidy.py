@@ -1,0 +1,71 @@
+"""The last look over the code of a function: what does nothing is left out.
+
+    MOVE r1, r1                 (gone)
+    JUMP_LT_I64 body, r0, r2                       JUMP_LE_I64 end, r2, r0
+    JUMP end                              =>
+  body:                                          body:
+"""
+
+from __future__ import annotations
+
+from ts.bytecode.registers import Instruction, Label
+
+
+def tidy(code: list[Instruction], place: dict[int, int]) -> list[Instruction]:
+    """Leave out what does nothing: copies of a register to itself, jumps to the next instruction."""
+    code = [
+        i for i in code if i.name not in ("MOVE", "COPY", "TAKE") or place.get(i.a, -1) != place.get(i.b, -2)
+    ]
+    changed = True
+    while changed:
+        changed = False
+        result: list[Instruction] = []
+        for at, instruction in enumerate(code):
+            target = instruction.target
+            if target is not None and instruction.name != "LOOP_STEP" and _labels_here(code, at + 1, target):
+                changed = True
+                continue
+            if (
+                instruction.name == "JUMP"
+                and result
+                and result[-1].name in _INVERSE
+                and result[-1].target is not None
+                and _labels_here(code, at + 1, result[-1].target)
+            ):
+                before = result[-1]
+                name, swapped = _INVERSE[before.name]
+                b, c = (before.c, before.b) if swapped else (before.b, before.c)
+                result[-1] = Instruction(name, instruction.a, b, c, line=before.line, depth=before.depth)
+                result[-1].refresh()
+                changed = True
+                continue
+            result.append(instruction)
+        code = result
+    return code
+
+
+def _labels_here(code: list[Instruction], at: int, label: Label) -> bool:
+    """Is the label between here and the next instruction?"""
+    while at < len(code) and not code[at].name:
+        if code[at].a is label:
+            return True
+        at += 1
+    return False
+
+
+_INVERSE: dict[str, tuple[str, bool]] = {
+    "JUMP_IF": ("JUMP_IF_NOT", False),
+    "JUMP_IF_NOT": ("JUMP_IF", False),
+    "JUMP_EQ_I64": ("JUMP_NE_I64", False),
+    "JUMP_NE_I64": ("JUMP_EQ_I64", False),
+    "JUMP_LT_I64": ("JUMP_LE_I64", True),
+    "JUMP_LE_I64": ("JUMP_LT_I64", True),
+    "JUMP_EQ_F64": ("JUMP_NE_F64", False),
+    "JUMP_NE_F64": ("JUMP_EQ_F64", False),
+    "JUMP_LT_F64": ("JUMP_NOT_LT_F64", False),
+    "JUMP_LE_F64": ("JUMP_NOT_LE_F64", False),
+    "JUMP_NOT_LT_F64": ("JUMP_LT_F64", False),
+    "JUMP_NOT_LE_F64": ("JUMP_LE_F64", False),
+    "JUMP_NONE": ("JUMP_NOT_NONE", False),
+    "JUMP_NOT_NONE": ("JUMP_NONE", False),
+}
