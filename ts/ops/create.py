@@ -352,5 +352,6 @@ def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -
 
 @op("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", where="f")
 def _linalg_vander(xp: Any, x: Array, N: int | None = None) -> Array:
+    x = x if x.ndim else x[None]
     n = x.shape[-1] if N is None else N
     return rules.cast(xp, x[..., None] ** xp.arange(n), x.dtype if x.dtype.kind != "b" else rules.INT64)

@@ -241,12 +241,6 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
     return _qr(xp, self, "reduced" if some else "complete")
 
 
-@op("aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor", out="out", where="f")
-@op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor")
-def _pinv(xp: Any, self: Array, rcond: float = 1e-15, hermitian: bool = False) -> Array:
-    return xp.linalg.pinv(_matrix("linalg.pinv", self), rcond, hermitian)
-
-
 @op(
     "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
@@ -311,11 +305,6 @@ def _matrix_norm(
 @op("aten::linalg_cond.p_str(Tensor self, str p) -> Tensor", out="p_str_out", where="f")
 def _cond(xp: Any, self: Array, p: Any = None) -> Array:
     return rules.cast(xp, xp.asarray(xp.linalg.cond(self, p)), rules.real_dtype(self.dtype))
-
-
-@op("aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor", out="out", where="f")
-def _matrix_rank(xp: Any, self: Array, tol: float, hermitian: bool = False) -> Array:
-    return xp.asarray(xp.linalg.matrix_rank(self, tol, hermitian))
 
 
 @op(

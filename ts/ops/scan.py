@@ -38,8 +38,15 @@ def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
     if self.ndim == 0:
         return self.copy()
     if self.dtype.kind == "c":
-        peak = xp.max(self.real, axis=axis, keepdims=True) if self.size else 0
-        return rules.cast(xp, xp.log(xp.cumsum(xp.exp(self - peak), axis=axis)) + peak, self.dtype)
+        # Step by step, because the imaginary part of the larger term is kept as it is, not wrapped.
+        terms = xp.moveaxis(self, axis, 0)
+        result = terms.copy()
+        for i in range(1, len(terms)):
+            a, b = result[i - 1], terms[i]
+            larger = a.real >= b.real
+            high, low = xp.where(larger, a, b), xp.where(larger, b, a)
+            result[i] = high + xp.log1p(xp.exp(low - high))
+        return xp.moveaxis(result, 0, axis)
     return xp.logaddexp.accumulate(self, axis=axis)
 
 
