@@ -150,7 +150,7 @@ cdef class Code:
                     operand = operand * <int>sizeof(IValue)
                 words[k] = operand
             self.instructions[i] = Instruction(row[0], words[0], words[1], words[2])
-        for i in range(self.size - 1):
+        for i in range(self.size - 2, -1, -1):
             self.instructions[i].op = pair_of(self.instructions[i].op, self.instructions[i + 1].op)
 
     def fault(self, message):

@@ -613,6 +613,23 @@ cdef int loop(State *state) noexcept nogil:
             pc += 1
             if not I(r, at.b)[0]:
                 pc = target(at)
+        elif op == LIST_SET_SCALAR__ADD_I64__LOOP_NE_I64:
+            place = list_at(O(r, at.a), I(r, at.b)[0])
+            if place == NULL:
+                status = BAD_INDEX
+                break
+            place.v.i = I(r, at.c)[0]
+            at = pc
+            pc += 1
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+            at = pc
+            pc += 1
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
         elif op == DICT_CONTAINS__JUMP_IF_NOT:
             I(r, at.a)[0] = dict_find(O(r, at.b), R(r, at.c)) != NULL
             at = pc
@@ -821,8 +838,9 @@ cdef list script_stack(State *state):
         at = frame.pc - code.instructions
         # A frame that waits for a call, or failed, stands behind its instruction; one at its start does not.
         if code.lines:
-            stack = list(code.lines[max(at - 1, 0)] or ()) + stack
+            stack.extend(reversed(code.lines[max(at - 1, 0)] or ()))
         frame = frame.caller
+    stack.reverse()
     return stack
 
 

@@ -221,9 +221,9 @@ class Lowering(Loops):
         return True
 
     def cheaper(self, name: str, c: int) -> tuple[str, int]:
-        """Division by a power of two is a shift, and the remainder a mask: Python's round down, as these do."""
-        divisor = self.constant_values.get(c)
-        if divisor is None or name not in ("MOD_I64", "FLOORDIV_I64") or divisor <= 0 or divisor & (divisor - 1):
+        """Division by a power of two is a shift, the remainder a mask: Python rounds down, as these do."""
+        divisor = self.constant_values.get(c) if name in ("MOD_I64", "FLOORDIV_I64") else None
+        if divisor is None or divisor <= 0 or divisor & (divisor - 1):
             return name, c
         if name == "MOD_I64":
             return "AND_I64", self.constant(divisor - 1, "i")

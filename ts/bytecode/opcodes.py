@@ -202,8 +202,8 @@ NUMBER: dict[str, int] = {row.name: number for number, row in enumerate(OPCODES)
 BY_OPERATOR: dict[str, Opcode] = {operator: row for row in OPCODES for operator in row.operators}
 
 # Neighbours that run as one: where the second follows the first, the first's opcode in the finished code is
-# that of the pair, which reads the operands of both.  The second stays, for whoever jumps to it, and so the
-# verifier, the stack of an error and the disassembly know single instructions only.
+# that of the pair, which reads the operands of both; the second may be a pair itself.  It stays, for whoever
+# jumps to it, and so the verifier, the stack of an error and the disassembly know single instructions only.
 PAIRS: tuple[tuple[str, str], ...] = (
     ("ADD_I64", "LOOP_STEP"),
     ("ADD_I64", "LOOP_NE_I64"),
@@ -215,6 +215,7 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("MUL_F64", "SUB_F64"),
     ("LIST_GET_SCALAR", "JUMP_IF_NOT"),
     ("DICT_CONTAINS", "JUMP_IF_NOT"),
+    ("LIST_SET_SCALAR", "ADD_I64__LOOP_NE_I64"),
 )
 
 # A comparison, and the branches taken when it holds and when it fails: (name, operands swapped).
@@ -246,13 +247,14 @@ def cython_enum() -> str:
     ]
     lines += [f"    {row.name} = {number}" for number, row in enumerate(OPCODES)]
     lines += [f"    OPCODE_COUNT = {len(OPCODES)}"]  # an instruction of a verified row is below
-    lines += [f"    {a}__{b} = {number}" for number, (a, b) in enumerate(PAIRS, len(OPCODES))]
+    pairs = {f"{a}__{b}": number for number, (a, b) in enumerate(PAIRS, len(OPCODES))}
+    lines += [f"    {name} = {number}" for name, number in pairs.items()]
     lines += [f"    PAIR_COUNT = {len(PAIRS)}", "", "cdef extern from *:", '    """']
     lines.append("    typedef struct { const char *name, *format; int scalar; } OpcodeInfo;")
     lines.append("    static const OpcodeInfo OPCODE_INFO[] = {")
     lines += [f'        {{"{row.name}", "{row.format}", {int(row.scalar)}}},' for row in OPCODES]
     lines += ["    };", "    static const int PAIR_OF[][2] = {"]
-    lines += [f"        {{{NUMBER[a]}, {NUMBER[b]}}}," for a, b in PAIRS]
+    lines += [f"        {{{NUMBER[a]}, {(NUMBER | pairs)[b]}}}," for a, b in PAIRS]
     lines += ["    };", '    """']
     lines += [
         "    ctypedef struct OpcodeInfo:",
