@@ -30,11 +30,6 @@ def sum_kernel(
     return rules.cast(xp, xp.sum(work, axis=axes, keepdims=keepdim), target)
 
 
-@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out")
-def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
-    return sum_kernel(xp, self, None, False, dtype)
-
-
 @op(
     "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
     "-> Tensor",
@@ -42,6 +37,11 @@ def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
 )
 def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, dim, keepdim, dtype)
+
+
+@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out")
+def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
+    return sum_kernel(xp, self, None, False, dtype)
 
 
 @op(

@@ -64,14 +64,14 @@ def _number_to_tensor(xp: Any, a: Any) -> Array:
     return xp.asarray(a)
 
 
-@op("aten::size(Tensor self) -> int[]", where="")
-def _size(xp: Any, self: Array) -> list[int]:
-    return list(self.shape)
-
-
 @op("aten::size.int(Tensor self, int dim) -> int", where="")
 def _size_of(xp: Any, self: Array, dim: int) -> int:
     return int(self.shape[rules.wrap_dim(dim, self.ndim)])
+
+
+@op("aten::size(Tensor self) -> int[]", where="")
+def _size(xp: Any, self: Array) -> list[int]:
+    return list(self.shape)
 
 
 @op("aten::stride(Tensor self) -> int[]", where="")
