@@ -202,7 +202,10 @@ def read_type(tokens: Tokens, find_class: ClassLookup = ClassType) -> ParsedType
             tokens.next()
             size = None
             if is_number(tokens.peek()):
-                size = int(tokens.next())
+                written = tokens.next()
+                if not written.isdecimal():
+                    raise tokens.error(f"expected the length of a list but found {written!r}")
+                size = int(written)
             tokens.expect("]")
             t = ListType(t)
             own = _read_alias(tokens)
@@ -236,8 +239,10 @@ def _read_base(tokens: Tokens, find_class: ClassLookup) -> tuple[Type, AliasInfo
     opening = tokens.peek()
     if token == "Dict" and opening in ("(", "["):
         tokens.next()
-        key, value = _read_list(tokens, find_class)
-        return DictType(key.type, value.type), _read_alias(tokens)
+        types = [part.type for part in _read_list(tokens, find_class)]
+        if len(types) != 2:
+            raise tokens.error(f"Dict takes two types but has {len(types)}")
+        return DictType(types[0], types[1]), _read_alias(tokens)
     if token in ("Union", "UnionType") and opening in ("(", "["):
         tokens.next()
         return UnionType(m.type for m in _read_list(tokens, find_class)), _read_alias(tokens)

@@ -531,6 +531,16 @@ def _identity(xp: Any, self: Array) -> Array:
 def _as_strided(
     xp: Any, self: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Array:
+    if any(n < 0 for n in size):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
+        )
+    if storage_offset is not None and storage_offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
     item = self.dtype.itemsize
     last = (
         (storage_offset or 0) + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
