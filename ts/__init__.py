@@ -46,7 +46,8 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
 _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _MODULES = frozenset({
     "analysis", "backends", "bytecode", "cli", "devices", "dtypes", "errors", "fft", "frontend", "functions",
-    "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random", "runtime", "special",
+    "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random", "runtime", "signal",
+    "special",
 })  # fmt: skip
 
 

@@ -304,12 +304,12 @@ def _cov(
     w = xp.ones(x.shape[1], dtype=rules.real_dtype(x.dtype))
     for part in weights:
         w = w * part
-    total = w.sum()
-    mean = (x * w).sum(axis=1, keepdims=True) / total
+    total = xp.sum(w)
+    mean = xp.sum(x * w, axis=1, keepdims=True) / total
     if aweights is None or not correction:
         factor = total - correction
     else:
-        factor = total - correction * (w * aweights).sum() / total
+        factor = total - correction * xp.sum(w * aweights) / total
     centred = x - mean
     result = xp.matmul(centred * w, xp.conj(_turned(centred))) / xp.maximum(factor, 0)
     return rules.cast(xp, result.squeeze(), x.dtype)

@@ -1,0 +1,136 @@
+"""Window functions, as `torch.signal.windows`: M numbers that fade towards both ends.
+
+In: the length M, the window's parameters, `sym` (whether the last number mirrors the first; False gives a
+period, for spectra); out: a tensor in the default floating type or `dtype`.
+
+    >>> ts.signal.windows.hann(5)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import dtypes
+
+Numbers = NDArray[np.float64]
+
+
+def _window(values: Callable[..., Numbers]) -> Callable[..., Any]:
+    """The public function for `values(k, last, **parameters)`: k counts from 0 to the mirrored end `last`."""
+
+    @functools.wraps(values)
+    def window(
+        M: int,
+        *,
+        sym: bool = True,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        **parameters: Any,
+    ) -> Any:
+        from ts._core.construct import tensor
+
+        name = values.__name__
+        if M < 0:
+            raise ValueError(f"{name} requires non-negative window length, got M={M}")
+        if layout is not None and layout is not dtypes.strided:
+            raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
+        wanted = dtypes.get_default_dtype() if dtype is None else dtype
+        if wanted not in (dtypes.float32, dtypes.float64):
+            raise ValueError(f"{name} expects float32 or float64 dtypes, got: {wanted}")
+        last = max(M - 1 if sym else M, 1)
+        numbers = values(np.arange(M, dtype=np.float64), last, **parameters)
+        numbers = np.ones(1) if M == 1 else numbers
+        return tensor(numbers, dtype=wanted, device=device, requires_grad=requires_grad)
+
+    return window
+
+
+def _cosines(k: Numbers, last: int, a: Iterable[float]) -> Numbers:
+    angle = 2 * math.pi * k / last
+    terms = [(-1) ** i * c * np.cos(i * angle) for i, c in enumerate(a)]
+    return np.asarray(sum(terms), dtype=np.float64)
+
+
+@_window
+def general_cosine(k: Numbers, last: int, *, a: Iterable[float]) -> Numbers:
+    """A sum of cosines with alternating signs and the coefficients `a`."""
+    coefficients = list(a)
+    if not coefficients:
+        raise ValueError("Coefficients cannot be empty")
+    return _cosines(k, last, coefficients)
+
+
+@_window
+def general_hamming(k: Numbers, last: int, *, alpha: float = 0.54) -> Numbers:
+    """alpha - (1 - alpha) cos."""
+    return _cosines(k, last, (alpha, 1.0 - alpha))
+
+
+@_window
+def hamming(k: Numbers, last: int) -> Numbers:
+    """The Hamming window."""
+    return _cosines(k, last, (0.54, 0.46))
+
+
+@_window
+def hann(k: Numbers, last: int) -> Numbers:
+    """The Hann window."""
+    return _cosines(k, last, (0.5, 0.5))
+
+
+@_window
+def blackman(k: Numbers, last: int) -> Numbers:
+    """The Blackman window."""
+    return _cosines(k, last, (0.42, 0.5, 0.08))
+
+
+@_window
+def nuttall(k: Numbers, last: int) -> Numbers:
+    """Nuttall's window of four terms."""
+    return _cosines(k, last, (0.3635819, 0.4891775, 0.1365995, 0.0106411))
+
+
+@_window
+def bartlett(k: Numbers, last: int) -> Numbers:
+    """A triangle."""
+    return 1 - np.abs(2 * k / last - 1)
+
+
+@_window
+def cosine(k: Numbers, last: int) -> Numbers:
+    """Half a period of the sine."""
+    return np.sin(math.pi * (k + 0.5) / (last + 1))
+
+
+@_window
+def exponential(k: Numbers, last: int, *, center: float | None = None, tau: float = 1.0) -> Numbers:
+    """exp(-|k - center| / tau)."""
+    if tau <= 0:
+        raise ValueError(f"Tau must be positive, got: {tau} instead.")
+    return np.exp(-np.abs(k - (last / 2 if center is None else center)) / tau)
+
+
+@_window
+def gaussian(k: Numbers, last: int, *, std: float = 1.0) -> Numbers:
+    """The bell curve with standard deviation `std`."""
+    if std <= 0:
+        raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
+    return np.exp(-(((k - last / 2) / std) ** 2) / 2)
+
+
+@_window
+def kaiser(k: Numbers, last: int, *, beta: float = 12.0) -> Numbers:
+    """Kaiser's window: Bessel functions with shape `beta`."""
+    if beta < 0:
+        raise ValueError(f"beta must be non-negative, got: {beta} instead.")
+    inside = 1 - (2 * k / last - 1) ** 2
+    return np.i0(beta * np.sqrt(np.maximum(inside, 0))) / np.i0(beta)
