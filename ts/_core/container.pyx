@@ -10,9 +10,7 @@ Dict is the compact hash table that CPython has: entries in insertion order, and
 numbers with open addressing.  A removed entry is marked, and the marks are swept when the table grows.
 Keys are int, float, bool, str or complex, compared by value, or tensors, compared by identity.
 
-The garbage collector sees the objects that the C arrays hold: Cython writes traversal only for
-attributes that are Python objects, so the two slots of each class are replaced at import by functions
-that do what Cython's do and visit the items as well.  Classes are final, so nothing inherits old slots.
+The garbage collector sees what they hold through `collector.pyx`.
 """
 
 cimport cython
@@ -25,7 +23,6 @@ from libc.string cimport memset
 from ts._core.ivalue cimport (
     COMPLEX_SPEC,
     box_shallow,
-    set_none,
     unbox_shallow,
 )
 from ts._core.tagged cimport Py_INCREF, Py_LeaveRecursiveCall, Py_XDECREF, enter_recursion
@@ -76,14 +73,6 @@ cdef extern from "Python.h":
     bint PyUnicode_CheckExact(PyObject *o) noexcept nogil
     bint PyComplex_CheckExact(PyObject *o) noexcept nogil
     void PyObject_GC_UnTrack(void *o) noexcept
-    # The slots of a type, with borrowed pointers: the collector's reference counting is at work while they run.
-    ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
-    ctypedef int (*Traverse "traverseproc")(PyObject *x, Visit visit, void *arg) noexcept
-    ctypedef int (*Clear "inquiry")(PyObject *x) noexcept
-    ctypedef struct TypeSlots "PyTypeObject":
-        Traverse tp_traverse
-        Clear tp_clear
-    void PyType_Modified(TypeSlots *t) noexcept
     int PyUnicode_Compare(object a, object b) except? -1
     ctypedef struct Py_complex:
         double real
@@ -526,102 +515,6 @@ cdef void clear(Dict x) noexcept nogil:
     free(entries)
 
 
-# ---------------------------------------------------------------- garbage collection
-
-cdef Traverse list_base_traverse = (<TypeSlots *>List).tp_traverse
-cdef Traverse tuple_base_traverse = (<TypeSlots *>Tuple).tp_traverse
-cdef Traverse dict_base_traverse = (<TypeSlots *>Dict).tp_traverse
-cdef Traverse object_base_traverse = (<TypeSlots *>Object).tp_traverse
-cdef Clear list_base_clear = (<TypeSlots *>List).tp_clear
-cdef Clear tuple_base_clear = (<TypeSlots *>Tuple).tp_clear
-cdef Clear dict_base_clear = (<TypeSlots *>Dict).tp_clear
-cdef Clear object_base_clear = (<TypeSlots *>Object).tp_clear
-
-
-cdef inline int visit_value(IValue *x, Visit visit, void *arg) noexcept:
-    if x.tag == TAG_OBJECT and x.v.o != NULL:
-        return visit(x.v.o, arg)
-    return 0
-
-
-cdef int visit_items(IValue *items, Py_ssize_t n, Visit visit, void *arg) noexcept:
-    cdef Py_ssize_t i
-    cdef int status
-    for i in range(n):
-        status = visit_value(items + i, visit, arg)
-        if status:
-            return status
-    return 0
-
-
-cdef int list_traverse(PyObject *x, Visit visit, void *arg) noexcept:
-    cdef int status = list_base_traverse(x, visit, arg)
-    return status if status else visit_items((<List>x).items, (<List>x).size, visit, arg)
-
-
-cdef int tuple_traverse(PyObject *x, Visit visit, void *arg) noexcept:
-    cdef int status = tuple_base_traverse(x, visit, arg)
-    return status if status else visit_items((<Tuple>x).items, (<Tuple>x).size, visit, arg)
-
-
-cdef int object_traverse(PyObject *x, Visit visit, void *arg) noexcept:
-    cdef int status = object_base_traverse(x, visit, arg)
-    return status if status else visit_items((<Object>x).slots, (<Object>x).size, visit, arg)
-
-
-cdef int dict_traverse(PyObject *x, Visit visit, void *arg) noexcept:
-    cdef int status = dict_base_traverse(x, visit, arg)
-    cdef Py_ssize_t i
-    for i in range((<Dict>x).used):
-        if status == 0 and (<Dict>x).entries[i].key.tag != TAG_DELETED:
-            status = visit_value(&(<Dict>x).entries[i].key, visit, arg)
-            if status == 0:
-                status = visit_value(&(<Dict>x).entries[i].value, visit, arg)
-    return status
-
-
-cdef int list_clear(PyObject *x) noexcept:
-    cdef Py_ssize_t n = (<List>x).size
-    cdef IValue *items = (<List>x).items
-    (<List>x).size = (<List>x).capacity = 0
-    (<List>x).items = NULL
-    release_items(items, n)
-    free(items)
-    return list_base_clear(x)
-
-
-cdef int tuple_clear(PyObject *x) noexcept:
-    cdef Py_ssize_t i
-    for i in range((<Tuple>x).size):
-        set_none(&(<Tuple>x).items[i])
-    return tuple_base_clear(x)
-
-
-cdef int object_clear(PyObject *x) noexcept:
-    cdef Py_ssize_t i
-    for i in range((<Object>x).size):
-        set_none(&(<Object>x).slots[i])
-    return object_base_clear(x)
-
-
-cdef int dict_clear_slot(PyObject *x) noexcept:
-    dict_clear(x)
-    return dict_base_clear(x)
-
-
-cdef void replace_gc_slots(type cls, Traverse traverse, Clear clear) noexcept:
-    cdef TypeSlots *slots = <TypeSlots *>cls
-    slots.tp_traverse = traverse
-    slots.tp_clear = clear
-    PyType_Modified(slots)
-
-
-replace_gc_slots(List, list_traverse, list_clear)
-replace_gc_slots(Tuple, tuple_traverse, tuple_clear)
-replace_gc_slots(Object, object_traverse, object_clear)
-replace_gc_slots(Dict, dict_traverse, dict_clear_slot)
-
-
 # ---------------------------------------------------------------- comparison
 
 cdef object core_equal(object a, object b):
@@ -782,3 +675,6 @@ def register_script_text(function):
     """Say how `print` and `str()` of scripts show other objects (tensors): function(object) -> str."""
     global script_text
     script_text = function
+
+
+import ts._core.collector  # noqa: E402, F401 -- the classes are complete: show them to the garbage collector
