@@ -243,6 +243,16 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return operator("dropout")(input, float(p), training)
 
 
+def _channel_dropout(name: str) -> Function:
+    def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        return operator("feature_dropout")(input, float(p), training)
+
+    dropout.__name__ = dropout.__qualname__ = name
+    return dropout
+
+
 def batch_norm(
     input: Any,
     running_mean: Any,
@@ -493,6 +503,7 @@ def nn_functions() -> dict[str, Function]:
         {f.__name__: f for f in _NN}
         | {n: _loss(n) for n in LOSSES}
         | {n: _activation(n) for n in ACTIVATIONS}
+        | {n: _channel_dropout(n) for n in ("dropout2d", "dropout3d")}
         | {n: _max_pool(n) for n in (f"max_pool{d}d" for d in (1, 2, 3))}
         | {
             n: _adaptive(n, d)

@@ -517,3 +517,13 @@ def _dropout(xp: Any, input: Array, p: float, train: bool) -> Array:
         return xp.zeros_like(input)
     kept = uniform_array(xp, input.shape, rules.DOUBLE, None) < 1 - p
     return rules.cast(xp, input * kept / (1 - p), input.dtype)
+
+
+@op("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", where="f", nondeterministic=True)
+def _feature_dropout(xp: Any, input: Array, p: float, train: bool) -> Array:
+    if not train or p == 0 or p == 1:
+        return _dropout(xp, input, p, train)
+    if input.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    whole = _dropout(xp, xp.ones((*input.shape[:2], *(1,) * (input.ndim - 2)), dtype=input.dtype), p, train)
+    return input * whole
