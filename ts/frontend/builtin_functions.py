@@ -41,6 +41,10 @@ def lt(a : {number}, b : Tensor) -> Tensor:
 def le(a : {number}, b : Tensor) -> Tensor:
   return b >= a
 """
+_FLOOR_DIVISION = """
+def floordiv(self : Tensor, other : {right}) -> Tensor:
+  return torch.floor_divide(self, other)
+"""
 _PROPERTIES = """
 def ndim(a : Tensor) -> int:
   return a.dim()
@@ -98,6 +102,8 @@ for _number in ("float", "int", "complex"):
     _enter(_SCALAR_LEFT.format(number=_number))
 for _number in ("float", "int"):
     _enter(_SCALAR_LEFT_ORDER.format(number=_number))
+for _right in ("float", "int", "Tensor"):
+    _enter(_FLOOR_DIVISION.format(right=_right))
 _enter(_PROPERTIES, "prim")
 _enter(_CONTAINS)
 

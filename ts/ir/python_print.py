@@ -320,6 +320,8 @@ class _Printer:
         callee = f"torch.{name}" if space == "aten" else f"ops.{space}.{name}"
         schema = node.schema()
         if schema is None:
+            if kind == "prim::RaiseException" and isinstance(inputs[-1].type(), NoneType):
+                inputs = inputs[:-1]
             return f"{callee}({self.list_of(inputs)})"
         arguments = []
         for i, value in enumerate(inputs[: _necessary_arguments(schema, inputs)]):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ts import devices, dtypes
 from ts._core.construct import host_array
-from ts.ops import rules
+from ts.ops import random, rules
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -136,6 +136,11 @@ def _requires_grad(xp: Any, a: Array) -> bool:
 @op("prim::layout(Tensor a) -> Layout", where="")
 def _layout(xp: Any, a: Array) -> int:
     return dtypes.strided.code
+
+
+@op("aten::manual_seed(int seed) -> ()", where="")
+def _manual_seed(xp: Any, seed: int) -> None:
+    random.manual_seed(seed)
 
 
 @op("prim::data(Tensor(a) a) -> Tensor(a)", where="")
