@@ -24,22 +24,19 @@ from ts._core.code cimport Code, Instruction
 from ts._core.container cimport (
     Dict,
     List,
-    Tuple,
     dict_find,
-    dict_new,
     dict_recent,
     dict_set,
     list_at,
     list_grow,
-    list_new,
     list_size,
     raise_key_error,
     raise_list_index,
     tuple_at,
-    tuple_new,
     value_text,
 )
 from ts._core.dispatch cimport Operator
+from ts._core.failure cimport located, script_stack
 from ts._core.frame cimport (
     Frame,
     State,
@@ -53,16 +50,7 @@ from ts._core.frame cimport (
 )
 from ts._core.ivalue cimport (
     IValue,
-    KIND_ANY,
-    KIND_BOOL,
-    KIND_CLASS,
-    KIND_FLOAT,
     KIND_INT,
-    KIND_NONE,
-    KIND_NUMBER,
-    KIND_OBJECT,
-    TAG_BOOL,
-    TAG_INT,
     TAG_NONE,
     TAG_OBJECT,
     TypeSpec,
@@ -72,6 +60,7 @@ from ts._core.ivalue cimport (
     retain,
     unbox,
 )
+from ts._core.making cimport is_instance, make_dict, make_list, make_tuple, print_values
 from ts._core.meter cimport charge, look_up, start_meter
 from ts._core.opcodes cimport *
 from ts._core.scalar cimport (
@@ -91,7 +80,7 @@ from ts._core.scalar cimport (
     shift_right,
 )
 
-from ts._core.ivalue import argument_error, infer_spec
+from ts._core.ivalue import argument_error
 from ts._core.meter import pop_limits, push_limits
 from ts.errors import InternalError, LimitExceeded, ScriptRuntimeError, StackExceeded
 
@@ -685,71 +674,6 @@ cdef inline int append(PyObject *x, IValue *value) noexcept nogil:
     return 0
 
 
-cdef int make_list(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1:
-    cdef int i, n = items[0]
-    cdef List x = list_new(<TypeSpec>spec, n)
-    for i in range(n):
-        x.items[i] = r[items[i + 1]]
-        retain(&x.items[i])
-    x.size = n
-    set_new(out, x)
-    return 0
-
-
-cdef int make_tuple(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1:
-    cdef int i, n = items[0]
-    cdef Tuple x = tuple_new(<TypeSpec>spec, n)
-    for i in range(n):
-        copy_value(&x.items[i], &r[items[i + 1]])
-    set_new(out, x)
-    return 0
-
-
-cdef int make_dict(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1:
-    cdef int i, n = items[0]
-    cdef Dict x = dict_new(<TypeSpec>spec, n // 2)
-    for i in range(0, n, 2):
-        dict_set(<PyObject *>x, &r[items[i + 1]], &r[items[i + 2]])
-    set_new(out, x)
-    return 0
-
-
-cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil:
-    """Is the value of the type?  Containers know theirs."""
-    cdef int kind = (<TypeSpec>type).kind
-    if x.tag != TAG_OBJECT:
-        return kind == kind_of_tag(x.tag) or kind == KIND_ANY or (kind == KIND_NUMBER and x.tag != TAG_NONE)
-    with gil:
-        return object_is(<object>x.v.o, <TypeSpec>type)
-
-
-cdef inline int kind_of_tag(int64_t tag) noexcept nogil:
-    if tag == TAG_INT:
-        return KIND_INT
-    if tag == TAG_BOOL:
-        return KIND_BOOL
-    return KIND_NONE if tag == TAG_NONE else KIND_FLOAT
-
-
-cdef bint object_is(object x, TypeSpec spec) noexcept:
-    try:
-        return infer_spec(x) == spec or (spec.kind in (KIND_OBJECT, KIND_CLASS) and type(x).__name__ == spec.text)
-    except TypeError:
-        return False
-
-
-cdef inline void set_new(IValue *out, object x) noexcept:
-    cdef IValue value
-    value.v.o = <PyObject *>x
-    value.tag = TAG_OBJECT
-    copy_value(out, &value)
-
-
-cdef int print_values(IValue *r, const int32_t *items) except -1:
-    print(*[value_text(&r[items[i + 1]]) for i in range(items[0])])
-    return 0
-
-
 # ---------------------------------------------------------------- around the loop
 
 cdef int execute(State *state) except -1:
@@ -827,40 +751,10 @@ cdef int raise_failure(State *state, int status) except -1:
     return raise_status(status)
 
 
-cdef list script_stack(State *state):
-    """(function, range) of the running frames and of the calls inlined in them, outermost first."""
-    cdef Frame *frame = state.frame
-    cdef Code code
-    cdef Py_ssize_t at
-    stack = []
-    while frame != NULL:
-        code = <Code>frame.code
-        at = frame.pc - code.instructions
-        # A frame that waits for a call, or failed, stands behind its instruction; one at its start does not.
-        if code.lines:
-            stack.extend(reversed(code.lines[max(at - 1, 0)] or ()))
-        frame = frame.caller
-    stack.reverse()
-    return stack
-
-
 cdef void release_frames(State *state) noexcept:
     while state.frame != NULL:
         release_registers(state.frame)
         pop_frame(state)
-
-
-cdef object located(object error, list stack):
-    """The exception to leave with: the class that PyTorch raises, with the script's stack in its text."""
-    if isinstance(error, ScriptRuntimeError):
-        error.stack = stack + error.stack
-        return error
-    if isinstance(error, LimitExceeded) or not isinstance(error, Exception) or isinstance(error, MemoryError):
-        return error
-    kind = NotImplementedError if isinstance(error, NotImplementedError) else RuntimeError
-    result = kind(str(ScriptRuntimeError(str(error), stack, kind.__name__)))
-    result.__cause__ = error
-    return result
 
 
 # ---------------------------------------------------------------- from Python
