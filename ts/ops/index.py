@@ -107,6 +107,8 @@ def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = Fa
     axis = rules.wrap_dim(dim, self.ndim)
     if index.size and index.dtype not in (rules.INT64, rules.INT32):
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
+    if not index.size:
+        return xp.empty(index.shape, dtype=self.dtype)
     if max(self.ndim, 1) != max(index.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     x, i = xp.atleast_1d(self), xp.atleast_1d(index)

@@ -354,7 +354,21 @@ def _bernoulli_p(xp: Any, self: Array, p: float, generator: Any = None) -> Array
 def _multinomial(
     xp: Any, self: Array, num_samples: int, replacement: bool = False, generator: Any = None
 ) -> Array:
+    if self.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if rules.category(self) != rules.FLOATING:
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {rules.NAME_OF[self.dtype]}"
+        )
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > self.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     weights = xp.atleast_2d(self).astype(rules.DOUBLE)
+    if not bool(xp.all(xp.isfinite(weights) & (weights >= 0))):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not bool(xp.all(xp.sum(weights, -1) > 0)):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement:
         bounds = xp.cumsum(weights, -1) / xp.sum(weights, -1, keepdims=True)
         draws = uniform_array(xp, (len(weights), num_samples), rules.DOUBLE, generator)

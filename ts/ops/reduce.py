@@ -469,6 +469,12 @@ def _dist(xp: Any, self: Array, other: Array, p: Any = 2) -> Array:
 
 @op("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", inplace=True, out="out")
 def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
     axis = rules.wrap_dim(dim, self.ndim)
     others = [d for d in range(self.ndim) if d != axis]
     norm = vector_norm(xp, self, p, others, True)
