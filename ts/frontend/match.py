@@ -413,7 +413,12 @@ def emit_builtin_call(
     if index >= len(operators):
         return graph.insert_graph(functions[index - len(operators)].graph, matched.inputs)[0]
     outputs = insert_operator(graph, name, matched, range, operators[index]).outputs()
-    return outputs[0] if len(outputs) == 1 else construct_tuple(graph, list(outputs))
+    if len(outputs) == 1:
+        return outputs[0]
+    names = [result.name for result in operators[index].schema.returns]
+    named = len(names) == len(outputs) and all(names)
+    type = TupleType([output.type() for output in outputs], fields=names) if named else None
+    return construct_tuple(graph, list(outputs), type)
 
 
 def emit_builtin_statement(range: SourceRange, graph: Graph, name: str, args: Sequence[Actual]) -> None:

@@ -118,6 +118,11 @@ def _device(xp: Any, a: Array) -> devices.device:
     return devices.device(where) if isinstance(where, str) else devices.device("cuda", where.id)
 
 
+@op("aten::device(str a) -> Device", where="")
+def _device_named(xp: Any, a: str) -> devices.device:
+    return devices.device(a)
+
+
 @op("prim::is_cuda(Tensor a) -> bool", where="")
 def _is_cuda(xp: Any, a: Array) -> bool:
     return _device(xp, a).type == "cuda"

@@ -1,0 +1,9 @@
+"""A device is made of its name, also where a string stands for it."""
+
+import ts
+
+
+def main():
+    x = ts.zeros([2], device="cpu")
+    y = ts.ones([2], device=ts.device("cpu"))
+    print(str(x.device) == str(y.device), ts.zeros([2], device=x.device).is_cuda)  # expect: True False
