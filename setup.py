@@ -48,8 +48,14 @@ def extension(source: Path) -> Extension:
         [str(source.relative_to(ROOT))],
         include_dirs=[numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-        # -g0: debug information would be most of the installed size
-        extra_compile_args=["-O3", "-g0", "-fno-strict-aliasing", "-fwrapv", "-Wno-unused-function", "-Wno-cpp"],
+        extra_compile_args=[
+            "-O3",
+            "-g0",  # debug information would be most of the installed size
+            "-fno-strict-aliasing",
+            "-fwrapv",  # script ints wrap, as PyTorch's do
+            "-Wno-unused-function",
+            "-Wno-cpp",
+        ],
         libraries=["m"],
     )
 

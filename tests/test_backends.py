@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from ts.backends.base import Backend
 
 from ts import backends, devices, dtypes
 from ts._core import construct
+from ts.backends.base import Backend
 
 
 @pytest.fixture(params=backends.available())

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from ts._core.pointwise import ufunc_loops
 
 from ts import dtypes
 from ts._core import construct
 from ts._core.dispatch import Operator
 from ts._core.overload import overloads
+from ts._core.pointwise import ufunc_loops
 from ts._core.signature import arity, signature
 
 tensor = construct.tensor
