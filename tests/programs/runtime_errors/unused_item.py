@@ -8,3 +8,4 @@ def main():
     for _ in xs:
         pass
     unused = xs[2]  # expect runtime error: list index out of range
+# not in PyTorch: it drops what nobody reads, and the failure with it
