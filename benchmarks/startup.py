@@ -14,7 +14,8 @@ from benchmarks.measure import Case
 TITLE = "Start-up"
 
 FIRST_RESULT = (
-    "import {0} as torch; torch.jit.CompilationUnit('def f(x: int) -> int:\\n    return x + 1').f(1)"
+    "import {0} as torch; "
+    "unit = torch.jit.CompilationUnit('def f(x: int) -> int:\\n    return x + 1\\n'); unit.f(1)"
 )
 BLOCK = """
     for i{k} in range(n):

@@ -335,3 +335,15 @@ def test_logging():
 def test_not_a_function(what):
     with pytest.raises(TypeError):
         ts.jit.script(what)
+
+
+def test_a_level_of_recursion_is_a_frame():
+    """A recursive function is not inlined into itself, so the depth limit counts its levels."""
+    unit = ts.jit.CompilationUnit(
+        "def deep(n: int) -> int:\n    if n == 0:\n        return 0\n    return deep(n - 1) + 1\n"
+    )
+    assert unit.deep(1_000) == 1_000
+    with ts.limits(depth=100), pytest.raises(RuntimeError, match="100 nested calls"):
+        unit.deep(100)
+    with pytest.raises(RuntimeError, match="nested calls"):
+        unit.deep(100_000)

@@ -5,7 +5,7 @@
 
 What is copied is the body after `_PREPARE`, in which the callee's own calls are inlined already. Each
 copied node remembers the call that it came from: `node.callstack` holds (function name, place of the call)
-pairs, outermost first. A function that is already being inlined stays a call, so recursion does, and so
+pairs, outermost first. A recursive function stays a call, so that a level of recursion is a frame, and so
 does a body that would let the graph grow past `_LARGEST_GRAPH` nodes.
 """
 
@@ -77,10 +77,16 @@ class _Inliner:
             self._bodies[key] = None
             body: Graph = faithful(callee.graph).copy()
             self.visit(body.block())
-            for run in _PREPARE:
-                run(body)
-            self._bodies[key] = body
+            if not _calls(body, callee):
+                for run in _PREPARE:
+                    run(body)
+                self._bodies[key] = body
         return self._bodies[key]
+
+
+def _calls(body: Graph, function: Any) -> bool:
+    """Whether a call of `function` is left in its own body: it is recursive."""
+    return any(called_function(call) is function for call in body.find_all_nodes("prim::CallFunction"))
 
 
 def called_function(call: Node) -> Any | None:
