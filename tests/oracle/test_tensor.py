@@ -104,3 +104,20 @@ def test_same_outcome(text):
     """Value or error are PyTorch's."""
     array = np.arange(12).reshape(3, 4)
     assert outcome(text, Ts, construct.tensor(array)) == outcome(text, torch, torch.tensor(array))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.flatten()[3:].as_strided([2], [1])",
+        "x.flatten()[3:].as_strided([2], [1], 0)",
+        "x[1:].as_strided([2, 2], [4, 1], 1)",
+        "x.t().as_strided([3, 2], [1, 2])",
+        "x[:, 1].as_strided([2], [4])",
+        "x[1:].as_strided([2], [1], 11)",
+    ],
+)
+def test_as_strided_counts_from_the_storage(text):
+    """The offset is the storage's; without one it is the view's own."""
+    array = np.arange(12).reshape(3, 4)
+    assert outcome(text, Ts, construct.tensor(array)) == outcome(text, torch, torch.tensor(array))

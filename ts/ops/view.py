@@ -542,24 +542,32 @@ def _as_strided(
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     item = self.dtype.itemsize
-    last = (
-        (storage_offset or 0) + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-        if all(size)
-        else 0
-    )
-    flat = self.reshape(-1) if self.flags.c_contiguous else _storage(self)
+    flat, offset = _storage(self)
+    if storage_offset is not None:
+        offset = storage_offset
+    last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
     if last >= max(flat.size, 1):
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset "
-            f"{storage_offset or 0}, and itemsize "
+            f"{offset}, and itemsize "
             f"{item} requiring a storage size of {(last + 1) * item} are out of bounds for storage of "
             f"size {flat.size * item}"
         )
-    return xp.lib.stride_tricks.as_strided(flat[storage_offset or 0 :], size, [s * item for s in stride])
+    return xp.lib.stride_tricks.as_strided(flat[offset:], size, [s * item for s in stride])
 
 
-def _storage(self: Array) -> Array:
-    base = self
-    while base.base is not None and hasattr(base.base, "reshape"):
-        base = base.base
-    return base.reshape(-1)
+def _storage(self: Array) -> tuple[Array, int]:
+    """The elements of the storage behind `self`, in the order of memory, and the offset of its first one."""
+    owner = self
+    while getattr(owner, "base", None) is not None and hasattr(owner.base, "reshape"):
+        owner = owner.base
+    if owner is self or not (owner.flags.c_contiguous or owner.flags.f_contiguous):
+        return self.reshape(-1), 0  # memory that is not ours to know: what is seen of it
+    flat = owner.reshape(-1, order="A").view(self.dtype)
+    return flat, (_address(self) - _address(flat)) // self.dtype.itemsize
+
+
+def _address(a: Array) -> int:
+    """Where the first element lies: NumPy's and CuPy's spelling."""
+    pointer: int = a.data.ptr if hasattr(a.data, "ptr") else a.ctypes.data
+    return pointer
