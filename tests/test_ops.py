@@ -76,8 +76,9 @@ def test_against_numpy_and_own_forms(case, dtype):
                 )
             continue
         assert again is target
-        # A loop in C and the kernel of an out= form may round the last bit differently.
-        assert np.allclose(target.numpy(), result.numpy(), rtol=1e-6, atol=0, equal_nan=True)
+        # The core's own loop (no ufunc of NumPy) and the kernel of an out= form may round the last bit differently.
+        rtol = 1e-6 if record.ufunc and not hasattr(np, record.ufunc) else 0
+        assert np.allclose(target.numpy(), result.numpy(), rtol=rtol, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("case", SAMPLES, ids=by_id)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.registry import op
-from ts.ops.unary import SAME
+from ts.ops.unary import SAME, sigmoid
 
 Array = rules.Array
 
@@ -20,13 +20,6 @@ def _floating(name: str, x: Array) -> Array:
     if rules.CATEGORY_OF[x.dtype] < rules.FLOATING:
         rules.refuse(f"{name}_cpu", x.dtype)
     return x
-
-
-def _sigmoid(xp: Any, x: Array) -> Array:
-    if x.dtype.kind == "c":
-        return 1 / (1 + xp.exp(-x))
-    small = xp.exp(-xp.abs(x))
-    return xp.where(x >= 0, 1 / (1 + small), small / (1 + small))
 
 
 def _softplus(xp: Any, x: Array) -> Array:
@@ -123,7 +116,7 @@ def _gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
 
 @op("aten::silu(Tensor self) -> Tensor", inplace=True, out="out", where="f")
 def _silu(xp: Any, self: Array) -> Array:
-    return self * _sigmoid(xp, _floating("silu", self))
+    return self * sigmoid(xp, _floating("silu", self))
 
 
 @op("aten::mish(Tensor self) -> Tensor", inplace=True, out="out", where="f")
@@ -183,7 +176,7 @@ def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
     if self.shape[axis] % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {self.shape[axis]}")
     left, right = xp.split(self, 2, axis)
-    return left * _sigmoid(xp, right)
+    return left * sigmoid(xp, right)
 
 
 # ---------------------------------------------------------------------------------------- softmax
