@@ -347,3 +347,17 @@ def test_a_level_of_recursion_is_a_frame():
         unit.deep(100)
     with pytest.raises(RuntimeError, match="nested calls"):
         unit.deep(100_000)
+
+
+def test_optimized_execution_off_runs_the_graph_as_it_is():
+    """What is first called inside `optimized_execution(False)` is lowered without passes; results are the same."""
+    text = """
+def f(xs: List[int]) -> int:
+    total = 0
+    for x in xs:
+        total += x * (2 + 3)
+    return total
+"""
+    with ts.jit.optimized_execution(False):
+        assert ts.jit.CompilationUnit(text).f([1, 2]) == 15
+    assert ts.jit.CompilationUnit(text).f([1, 2]) == 15

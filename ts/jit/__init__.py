@@ -38,6 +38,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "FrontendError": ("ts.errors", "FrontendError"),
     "NotSupportedError": ("ts.errors", "NotSupportedError"),
     "create_function_from_graph": ("ts.runtime.function", "create_function_from_graph"),
+    "optimized_execution": ("ts.runtime.executor", "optimized_execution"),
     "interpret_graph": ("ts.runtime.function", "interpret_graph"),
 }
 

@@ -9,6 +9,8 @@ The function's own graph stays as the frontend left it: that is what `f.graph` s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ts._core.container import register_script_text
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 register_script_text(script_text)
 
+_optimize = True
+
 
 def optimized(graph: Graph) -> Graph:
     """An optimised copy."""
@@ -31,6 +35,18 @@ def optimized(graph: Graph) -> Graph:
     return graph
 
 
+@contextmanager
+def optimized_execution(should_optimize: bool) -> Iterator[None]:
+    """Whether functions that are first called inside this context are optimised; they keep that code."""
+    global _optimize
+    before, _optimize = _optimize, should_optimize
+    try:
+        yield
+    finally:
+        _optimize = before
+
+
 def prepare(function: ScriptFunction) -> Any:
     """The code of a function."""
-    return lower(optimized(function.graph), function.name)
+    graph = optimized(function.graph) if _optimize else faithful(function.graph).copy()
+    return lower(graph, function.name)
