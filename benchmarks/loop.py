@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from ts._core.code import Code
 from ts._core.interp import Function
-from ts._core.ivalue import SPECS
+from ts._core.spec import SPECS
 from ts.bytecode.opcodes import NUMBER
 
 COUNT = 2_000_000

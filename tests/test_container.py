@@ -8,8 +8,9 @@ import random
 import numpy as np
 import pytest
 
-from ts._core.ivalue import KINDS, SPECS, TypeSpec, argument_error, from_core, infer_spec, to_core
+from ts._core.ivalue import argument_error, from_core, infer_spec, to_core
 from ts._core.prims import operators
+from ts._core.spec import KINDS, SPECS, TypeSpec
 
 INT, FLOAT, BOOL, STR, COMPLEX, NONE, ANY = (
     SPECS[name] for name in ("int", "float", "bool", "str", "complex", "NoneType", "Any")

@@ -13,7 +13,7 @@ import pytest
 import ts.ops.node_operator  # noqa: F401  operators of nodes that were read from text
 from ts._core.code import Code
 from ts._core.interp import Function, pop_limits, push_limits
-from ts._core.ivalue import SPECS
+from ts._core.spec import SPECS
 from ts.bytecode.lower import lower
 from ts.bytecode.opcodes import NUMBER
 from ts.errors import FuelExceeded, MemoryExceeded, ScriptRuntimeError, StackExceeded, TimeExceeded

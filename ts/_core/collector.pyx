@@ -1,6 +1,6 @@
 """What the garbage collector asks containers: which objects they hold, and to let go of them.
 
-In: the classes of `container.pyx`, complete.  Out: nothing; their types have other slots afterwards.
+In: the container classes, complete.  Out: nothing; their types have other slots afterwards.
 
 Cython writes traversal only for attributes that are Python objects, so the two slots of each class are
 replaced at import by functions that do what Cython's do and visit the C arrays as well.  Classes are

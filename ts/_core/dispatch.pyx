@@ -47,6 +47,7 @@ from ts._core import ivalue as ivalue_module
 from ts._core.pointwise import ufunc_loops
 from ts._core.results import results_class
 from ts._core.signature import arity, signature
+from ts._core.spec import SPECS
 
 ivalue_module.register_tensor_type(Tensor)
 ivalue_module.register_device_type(devices.device)
@@ -224,8 +225,8 @@ cdef list complete(Operator op, tuple args, dict kwargs):
 
 # ---------------------------------------------------------------- types of arguments and results
 
-cdef dict _specs = dict(ivalue_module.SPECS)
-_specs.update({"Scalar": ivalue_module.SPECS["number"], "Layout": _specs["int"], "ScalarType": _specs["int"],
+cdef dict _specs = dict(SPECS)
+_specs.update({"Scalar": SPECS["number"], "Layout": _specs["int"], "ScalarType": _specs["int"],
                "MemoryFormat": _specs["int"], "Generator": TypeSpec(17, (), "Generator")})
 
 

@@ -1,18 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
-KINDS: dict[str, int]
-SPECS: dict[str, TypeSpec]
-
-class TypeSpec:
-    kind: int
-    children: tuple[TypeSpec, ...]
-    text: str
-    detail: Any
-    plain: bool
-    def __init__(
-        self, kind: int, children: tuple[TypeSpec, ...] = ..., text: str = ..., detail: Any = ...
-    ) -> None: ...
+from ts._core.spec import TypeSpec
 
 def to_core(x: Any, spec: TypeSpec) -> Any: ...
 def from_core(x: Any) -> Any: ...

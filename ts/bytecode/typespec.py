@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.ivalue import KINDS, TypeSpec
+from ts._core.spec import KINDS, TypeSpec
 from ts.ir.types import DictType, ListType, OptionalType, TupleType, Type
 
 _CLASS_OF_KIND: dict[str, str] = {

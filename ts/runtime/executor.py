@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ts._core.container import register_script_text
+from ts._core.values import register_script_text
 from ts.bytecode.lower import lower
 from ts.ir.graph import Graph
 from ts.passes.failing_code import faithful

@@ -1,31 +1,19 @@
-"""The bodies of List, Dict, Tuple and Object; `container.pxd` draws them and holds the fast accessors.
-
-In: IValues.  Out: IValues, or the text and the truth of a comparison.  From Python, core containers can be
-looked at (len, iteration, ==, repr) but are made by `ivalue.to_core` and changed by operators only:
-
-    >>> to_core([1, 2], List[int])
-    [1, 2]
+"""The body of Dict; `dicts.pxd` holds the fast accessors, `container.pxd` the picture.
 
 Dict is the compact hash table that CPython has: entries in insertion order, and an index of entry
 numbers with open addressing.  A removed entry is marked, and the marks are swept when the table grows.
 Keys are int, float, bool, str or complex, compared by value, or tensors, compared by identity.
-
-The garbage collector sees what they hold through `collector.pyx`.
 """
 
 cimport cython
-from libc.math cimport isnan
 from libc.stdint cimport uint64_t
-from libc.stdio cimport snprintf
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from ts._core.ivalue cimport (
-    COMPLEX_SPEC,
-    box_shallow,
-    unbox_shallow,
-)
-from ts._core.tagged cimport Py_INCREF, Py_LeaveRecursiveCall, Py_XDECREF, enter_recursion
+from ts._core.ivalue cimport box_shallow, unbox_shallow
+from ts._core.lists cimport raise_no_memory
+from ts._core.tagged cimport Py_INCREF, Py_XDECREF
+from ts._core.values cimport core_equal, core_text, value_text
 
 
 cdef extern from *:
@@ -73,7 +61,6 @@ cdef extern from "Python.h":
     bint PyUnicode_CheckExact(PyObject *o) noexcept nogil
     bint PyComplex_CheckExact(PyObject *o) noexcept nogil
     void PyObject_GC_UnTrack(void *o) noexcept
-    int PyUnicode_Compare(object a, object b) except? -1
     ctypedef struct Py_complex:
         double real
         double imag
@@ -81,174 +68,10 @@ cdef extern from "Python.h":
         Py_complex cval
 
 
-# ---------------------------------------------------------------- failure
-
-cdef int raise_list_index() except -1 nogil:
-    with gil:
-        raise IndexError("list index out of range")
-
-
 cdef int raise_key_error(IValue *key) except -1 nogil:
     with gil:
         raise RuntimeError(f"KeyError: {value_text(key)}")
 
-
-cdef int raise_no_memory() except -1 nogil:
-    with gil:
-        raise MemoryError()
-
-
-# ---------------------------------------------------------------- List
-
-@cython.final
-@cython.freelist(64)
-cdef class List:
-    def __dealloc__(self):
-        if self.spec is None or not (<TypeSpec>self.spec.children[0]).plain:
-            release_items(self.items, self.size)
-        free(self.items)
-
-    def __len__(self):
-        return self.size
-
-    def __getitem__(self, Py_ssize_t i):
-        cdef IValue *place = list_at(<PyObject *>self, i)
-        if place == NULL:
-            raise_list_index()
-        return box_shallow(place)
-
-    def __iter__(self):
-        cdef Py_ssize_t i = 0
-        while i < self.size:
-            yield box_shallow(&self.items[i])
-            i += 1
-
-    def __eq__(self, other):
-        return core_equal(self, other)
-
-    __hash__ = None
-
-    def __repr__(self):
-        return core_text(self)
-
-
-cdef List list_new(TypeSpec spec, Py_ssize_t capacity):
-    cdef List x = List.__new__(List)
-    if spec is not None:
-        x.spec = spec
-        if (<TypeSpec>spec.children[0]).acyclic:
-            PyObject_GC_UnTrack(<PyObject *>x)  # nothing in it can lead back to it
-    if capacity > 0:
-        x.items = <IValue *>malloc(capacity * sizeof(IValue))
-        if x.items == NULL:
-            raise MemoryError()
-        x.capacity = capacity
-    return x
-
-
-cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil:
-    """Make room for `size` items, with spare room so that appends cost constant time."""
-    cdef Py_ssize_t capacity
-    cdef void *items
-    if size <= (<List>x).capacity:
-        return 0
-    capacity = size + (size >> 3) + 6
-    if size > (<Py_ssize_t>1 << 58):
-        return raise_no_memory()
-    items = realloc((<List>x).items, capacity * sizeof(IValue))
-    if items == NULL:
-        return raise_no_memory()
-    (<List>x).items = <IValue *>items
-    (<List>x).capacity = capacity
-    return 0
-
-
-cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil:
-    """Move item `i` (in range) to `out`, whose old value is not released, and close the gap."""
-    cdef IValue *items = (<List>x).items
-    cdef Py_ssize_t rest = (<List>x).size - i - 1
-    out[0] = items[i]
-    if rest:
-        memmove(items + i, items + i + 1, rest * sizeof(IValue))
-    (<List>x).size = (<List>x).size - 1
-    return 0
-
-
-cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        release(items + i)
-
-
-# ---------------------------------------------------------------- Tuple
-
-@cython.final
-@cython.freelist(64)
-cdef class Tuple:
-    def __dealloc__(self):
-        release_items(self.items, self.size)
-        if self.items != self.inline_items:
-            free(self.items)
-
-    def __len__(self):
-        return self.size
-
-    def __getitem__(self, Py_ssize_t i):
-        if i < 0:
-            i += self.size
-        if not 0 <= i < self.size:
-            raise IndexError("tuple index out of range")
-        return box_shallow(&self.items[i])
-
-    def __iter__(self):
-        for i in range(self.size):
-            yield box_shallow(&self.items[i])
-
-    def __eq__(self, other):
-        return core_equal(self, other)
-
-    __hash__ = None
-
-    def __repr__(self):
-        return core_text(self)
-
-
-cdef Tuple tuple_new(TypeSpec spec, Py_ssize_t size):
-    cdef Tuple x = Tuple.__new__(Tuple)
-    x.spec = spec
-    if size <= INLINE_ITEMS:
-        x.items = x.inline_items
-    else:
-        x.items = <IValue *>malloc(size * sizeof(IValue))
-        if x.items == NULL:
-            raise MemoryError()
-    memset(x.items, 0, size * sizeof(IValue))  # TAG_NONE is 0
-    x.size = size
-    return x
-
-
-# ---------------------------------------------------------------- Object
-
-@cython.final
-@cython.trashcan(True)  # linked structures may be deep
-cdef class Object:
-    def __dealloc__(self):
-        release_items(self.slots, self.size)
-        free(self.slots)
-
-
-cdef Object object_new(object cls, Py_ssize_t size):
-    cdef Object x = Object.__new__(Object)
-    x.cls = cls
-    x.slots = <IValue *>malloc(max(size, 1) * sizeof(IValue))
-    if x.slots == NULL:
-        raise MemoryError()
-    memset(x.slots, 0, size * sizeof(IValue))
-    x.size = size
-    return x
-
-
-# ---------------------------------------------------------------- Dict
 
 @cython.final
 @cython.freelist(16)
@@ -513,168 +336,3 @@ cdef void clear(Dict x) noexcept nogil:
             release(&entries[i].key)
             release(&entries[i].value)
     free(entries)
-
-
-# ---------------------------------------------------------------- comparison
-
-cdef object core_equal(object a, object b):
-    """`==` from Python between two core containers."""
-    cdef IValue x, y
-    if type(a) is not type(b):
-        return NotImplemented
-    x.tag = y.tag = TAG_OBJECT
-    x.v.o = <PyObject *>a
-    y.v.o = <PyObject *>b
-    return bool(values_equal(&x, &y))
-
-
-cdef bint items_equal(IValue *a, Py_ssize_t m, IValue *b, Py_ssize_t n) except -1:
-    cdef Py_ssize_t i
-    if m != n:
-        return False
-    enter_recursion(b" while containers are compared")
-    try:
-        for i in range(n):
-            if not values_equal(a + i, b + i):
-                return False
-        return True
-    finally:
-        Py_LeaveRecursiveCall()
-
-
-cdef bint values_equal(IValue *a, IValue *b) except -1:
-    if a.tag != TAG_OBJECT or b.tag != TAG_OBJECT:
-        if a.tag != b.tag:
-            return a.tag == TAG_FLOAT and b.tag == TAG_INT and a.v.f == <double>b.v.i or (
-                a.tag == TAG_INT and b.tag == TAG_FLOAT and <double>a.v.i == b.v.f
-            )
-        if a.tag == TAG_FLOAT:
-            return a.v.f == b.v.f
-        return a.tag == TAG_NONE or a.v.i == b.v.i
-    x, y = <object>a.v.o, <object>b.v.o
-    if type(x) is not type(y):
-        return False
-    if type(x) is List:
-        return items_equal((<List>x).items, (<List>x).size, (<List>y).items, (<List>y).size)
-    if type(x) is Tuple:
-        return items_equal((<Tuple>x).items, (<Tuple>x).size, (<Tuple>y).items, (<Tuple>y).size)
-    if type(x) is Dict:
-        return dicts_equal(<Dict>x, <Dict>y)
-    if PyUnicode_CheckExact(a.v.o) or PyComplex_CheckExact(a.v.o):
-        return x == y
-    return x is y
-
-
-cdef bint dicts_equal(Dict x, Dict y) except -1:
-    cdef Py_ssize_t i
-    cdef IValue *other
-    if x.size != y.size:
-        return False
-    for i in range(x.used):
-        if x.entries[i].key.tag == TAG_DELETED:
-            continue
-        other = dict_find(<PyObject *>y, &x.entries[i].key)
-        if other == NULL or not values_equal(&x.entries[i].value, other):
-            return False
-    return True
-
-
-cdef int compare_values(IValue *a, IValue *b) except? -2:
-    cdef Py_ssize_t i
-    cdef int order
-    if a.tag == TAG_FLOAT and b.tag == TAG_FLOAT:
-        if isnan(a.v.f) or isnan(b.v.f):
-            return <int>isnan(a.v.f) - <int>isnan(b.v.f)
-        return (a.v.f > b.v.f) - (a.v.f < b.v.f)
-    if a.tag != TAG_OBJECT and b.tag != TAG_OBJECT:
-        return (a.v.i > b.v.i) - (a.v.i < b.v.i)
-    if a.tag != b.tag:
-        raise TypeError("only values of one type can be ordered")
-    x, y = <object>a.v.o, <object>b.v.o
-    if type(x) is str:
-        return PyUnicode_Compare(x, y)
-    if type(x) is Tuple:
-        for i in range(min((<Tuple>x).size, (<Tuple>y).size)):
-            order = compare_values(&(<Tuple>x).items[i], &(<Tuple>y).items[i])
-            if order:
-                return order
-        return ((<Tuple>x).size > (<Tuple>y).size) - ((<Tuple>x).size < (<Tuple>y).size)
-    raise TypeError(f"values of type {type(x).__name__} cannot be ordered")
-
-
-# ---------------------------------------------------------------- text
-
-cdef str float_text(double x):
-    """PyTorch's text of a float: 17 digits, and a point after a whole number: 0.10000000000000001, 3."""
-    cdef char text[40]
-    if -9223372036854775808.0 <= x < 9223372036854775808.0 and <double>(<int64_t>x) == x:
-        return f"{<int64_t>x}."
-    if isnan(x):
-        return "nan"
-    snprintf(text, sizeof(text), "%.17g", x)
-    return text.decode("ascii")
-
-
-cdef str complex_text(object z):
-    cdef double imag = z.imag
-    sign = "-" if isnan(imag) or imag < 0 else "+"
-    return f"{float_text(z.real)}{sign}{float_text(abs(imag))}j"
-
-
-cdef str core_text(object x):
-    cdef IValue value
-    value.v.o = <PyObject *>x
-    value.tag = TAG_OBJECT
-    return value_text(&value)
-
-
-cdef str items_text(IValue *items, Py_ssize_t n):
-    cdef Py_ssize_t i
-    enter_recursion(b" while a container is printed")
-    try:
-        return ", ".join([value_text(items + i) for i in range(n)])
-    finally:
-        Py_LeaveRecursiveCall()
-
-
-cdef str value_text(IValue *x):
-    cdef Py_ssize_t i
-    if x.tag == TAG_FLOAT:
-        return float_text(x.v.f)
-    if x.tag == TAG_INT:
-        return str(x.v.i)
-    if x.tag != TAG_OBJECT:
-        return "None" if x.tag == TAG_NONE else ("True" if x.v.i else "False")
-    o = <object>x.v.o
-    if type(o) is str:
-        return o
-    if type(o) is List:
-        return f"[{items_text((<List>o).items, (<List>o).size)}]"
-    if type(o) is Tuple:
-        comma = "," if (<Tuple>o).size == 1 else ""
-        return f"({items_text((<Tuple>o).items, (<Tuple>o).size)}{comma})"
-    if type(o) is Dict:
-        return dict_text(<Dict>o)
-    if type(o) is complex:
-        return complex_text(o)
-    return script_text(o) if script_text is not None else str(o)
-
-
-cdef str dict_text(Dict d):
-    cdef Py_ssize_t i
-    return "{" + ", ".join([
-        f"{value_text(&d.entries[i].key)}: {value_text(&d.entries[i].value)}"
-        for i in range(d.used) if d.entries[i].key.tag != TAG_DELETED
-    ]) + "}"
-
-
-cdef object script_text = None
-
-
-def register_script_text(function):
-    """Say how `print` and `str()` of scripts show other objects (tensors): function(object) -> str."""
-    global script_text
-    script_text = function
-
-
-import ts._core.collector  # noqa: E402, F401 -- the classes are complete: show them to the garbage collector

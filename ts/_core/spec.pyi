@@ -1,0 +1,14 @@
+from typing import Any
+
+KINDS: dict[str, int]
+SPECS: dict[str, TypeSpec]
+
+class TypeSpec:
+    kind: int
+    children: tuple[TypeSpec, ...]
+    text: str
+    detail: Any
+    plain: bool
+    def __init__(
+        self, kind: int, children: tuple[TypeSpec, ...] = ..., text: str = ..., detail: Any = ...
+    ) -> None: ...

@@ -1,0 +1,95 @@
+"""TypeSpec: what the core knows of a type.
+
+In: the kind, the element types and the text of a type of `ts.ir.types`.  Out: the descriptor that guides
+boxing, unboxing and the containers:
+
+    TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], text="int"),), "List[int]")
+"""
+
+# The classes of `ts.ir.types`, by `type.kind()`, and the kind that the core knows them as.
+KINDS: dict = {
+    "AnyType": KIND_ANY,
+    "NoneType": KIND_NONE,
+    "IntType": KIND_INT,
+    "ScalarTypeType": KIND_INT,
+    "LayoutType": KIND_INT,
+    "MemoryFormatType": KIND_INT,
+    "SymIntType": KIND_INT,
+    "FloatType": KIND_FLOAT,
+    "SymFloatType": KIND_FLOAT,
+    "BoolType": KIND_BOOL,
+    "SymBoolType": KIND_BOOL,
+    "ComplexType": KIND_COMPLEX,
+    "StringType": KIND_STR,
+    "NumberType": KIND_NUMBER,
+    "TensorType": KIND_TENSOR,
+    "DeviceObjType": KIND_DEVICE,
+    "ListType": KIND_LIST,
+    "DictType": KIND_DICT,
+    "TupleType": KIND_TUPLE,
+    "OptionalType": KIND_OPTIONAL,
+    "UnionType": KIND_UNION,
+    "ClassType": KIND_CLASS,
+    "EnumType": KIND_ENUM,
+}
+
+
+cdef class TypeSpec:
+    def __init__(self, int kind, tuple children=(), str text="", object detail=None):
+        self.kind = kind
+        self.children = children
+        self.text = text
+        self.detail = detail
+        self.plain = kind in (KIND_INT, KIND_FLOAT, KIND_BOOL, KIND_NONE) or (
+            kind == KIND_OPTIONAL and (<TypeSpec>children[0]).plain
+        )
+        self.acyclic = self.plain or kind in (KIND_STR, KIND_COMPLEX) or (
+            kind == KIND_OPTIONAL and (<TypeSpec>children[0]).acyclic
+        )
+
+    def __repr__(self):
+        return f"TypeSpec({self.text})"
+
+    def __reduce__(self):
+        return TypeSpec, (self.kind, self.children, self.text, self.detail)
+
+    def __eq__(self, other):
+        if not isinstance(other, TypeSpec):
+            return NotImplemented
+        return (
+            self.kind == other.kind
+            and self.text == other.text
+            and self.children == other.children
+            and self.detail == other.detail
+        )
+
+    def __hash__(self):
+        return hash((self.kind, self.text))
+
+
+INT_SPEC = TypeSpec(KIND_INT, (), "int")
+FLOAT_SPEC = TypeSpec(KIND_FLOAT, (), "float")
+BOOL_SPEC = TypeSpec(KIND_BOOL, (), "bool")
+COMPLEX_SPEC = TypeSpec(KIND_COMPLEX, (), "complex")
+STR_SPEC = TypeSpec(KIND_STR, (), "str")
+NONE_SPEC = TypeSpec(KIND_NONE, (), "NoneType")
+TENSOR_SPEC = TypeSpec(KIND_TENSOR, (), "Tensor")
+ANY_SPEC = TypeSpec(KIND_ANY, (), "Any")
+NUMBER_SPEC = TypeSpec(KIND_NUMBER, (), "number")
+DEVICE_SPEC = TypeSpec(KIND_DEVICE, (), "Device")
+# The element-less specs under their Python names, for whoever builds specs by hand.
+SPECS: dict = {
+    s.text: s
+    for s in (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC, NUMBER_SPEC, DEVICE_SPEC)
+}
+
+
+cdef TypeSpec list_spec(TypeSpec element):
+    if element.list_of is None:
+        element.list_of = TypeSpec(KIND_LIST, (element,), f"List[{element.text}]")
+    return element.list_of
+
+
+cdef TypeSpec tuple_spec(tuple elements):
+    cdef TypeSpec element
+    return TypeSpec(KIND_TUPLE, elements, f"Tuple[{', '.join([element.text for element in elements])}]")
