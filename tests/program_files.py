@@ -1,6 +1,8 @@
 """Program files of `tests/programs` and what they expect.
 
-A program is a Python file with a function `main` without arguments.  Comments say what must happen:
+A program is a Python file with a function `main` without arguments, which the tests script, or a file that
+does its own scripting and is run as it stands (`reference/`: the examples of PyTorch's documents).  Comments
+say what must happen:
 
     print(-7 // 2)      # expect: -4
     print(1.5 + 0.5)    # expect: 2.  (python: 2.0)     where plain Python prints something else
@@ -15,8 +17,10 @@ from __future__ import annotations
 
 import linecache
 import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 FOLDER = Path(__file__).parent / "programs"
@@ -35,14 +39,23 @@ class Program:
     compile_error: tuple[int, str] | None = None
     runtime_error: tuple[int, str] | None = None
 
+    @property
+    def scripts_itself(self) -> bool:
+        """Whether the file has no `main`: it is run as it stands."""
+        return "\ndef main(" not in self.text
+
     def load(self, module: str = "ts") -> Any:
-        """Run the file, with its `import ts` bound to `module`, and return its `main`."""
-        text = self.text.replace("import ts\n", f"import {module} as ts\n")
+        """Run the file, with its imports of `ts` bound to `module`, and return its `main` if it has one."""
+        text = re.sub(r"^import ts\b(?! as)", f"import {module} as ts", self.text, flags=re.MULTILINE)
+        text = re.sub(r"^(import|from) ts\b", rf"\1 {module}", text, flags=re.MULTILINE)
         filename = f"<{module}>/{self.path.name}"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-        namespace: dict[str, Any] = {"__name__": f"programs.{self.path.stem}"}
-        exec(compile(text, filename, "exec"), namespace)
-        return namespace["main"]
+        # A class finds its source through its module.
+        program = ModuleType(f"programs.{self.path.stem}")
+        program.__file__ = filename
+        sys.modules[program.__name__] = program
+        exec(compile(text, filename, "exec", dont_inherit=True), vars(program))
+        return getattr(program, "main", None)
 
 
 def read(path: Path) -> Program:

@@ -7,8 +7,9 @@ import pytest
 import ts
 from tests.program_files import FOLDER, all_programs, read
 
-PROGRAMS = all_programs()
+PROGRAMS = [path for path in all_programs() if not read(path).scripts_itself]
 NAMES = [str(path.relative_to(FOLDER)) for path in PROGRAMS]
+FILES = [path for path in all_programs() if read(path).scripts_itself]
 
 
 def underlined_lines(message):
@@ -72,3 +73,20 @@ def test_plain(path, capfd):
     else:
         main()
     assert capfd.readouterr().out.splitlines() == program.python_output
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(FOLDER)) for path in FILES])
+def test_file(path, capfd):
+    """A file that scripts its functions itself prints what is expected, or fails where it is expected to."""
+    program = read(path)
+    failing = program.compile_error or program.runtime_error
+    if failing is None:
+        program.load()
+    else:
+        line, text = failing
+        with pytest.raises((RuntimeError, LookupError, ValueError, TypeError)) as failure:
+            program.load()
+        message = str(failure.value)
+        assert text in message
+        assert line in underlined_lines(message), message
+    assert capfd.readouterr().out.splitlines() == program.output

@@ -1,6 +1,6 @@
 """Programs whose graphs have PyTorch's text: read by `test_frontend.py`, each function on its own."""
 
-# ruff: noqa: E741  (programs under test)
+
 
 import math
 from typing import Dict, List, Optional, Tuple

@@ -1,0 +1,18 @@
+"""The type of data annotated as Any is found out with isinstance."""
+
+from typing import Any
+
+import ts as torch
+
+
+def f(a: Any):
+    print(a)
+    return isinstance(a, torch.Tensor)
+
+
+ones = torch.ones([2])
+m = torch.jit.script(f)
+# expect:  1
+# expect:  1
+# expect: [ CPUFloatType{2} ]
+print(m(ones))  # expect: True

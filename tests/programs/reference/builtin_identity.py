@@ -1,0 +1,15 @@
+"""torch.jit.isinstance is matched by identity; all() by its name."""
+
+from typing import Any, List
+
+import ts as torch
+
+
+@torch.jit.script
+def fn(x: Any):
+    if torch.jit.isinstance(x, List[bool]):
+        return all(x)
+    return False
+
+
+print(fn([True, True]), fn([True, False]), fn(3))  # expect: True False False

@@ -1,0 +1,13 @@
+"""A tensor of one element is promoted to bool."""
+
+import ts as torch
+
+
+@torch.jit.script
+def fn(x: torch.Tensor):
+    if x:  # The tensor gets promoted to bool
+        return True
+    return False
+
+
+print(fn(torch.rand(1)))  # expect: True

@@ -1,0 +1,15 @@
+"""A structural type that was not imported from typing is no name, as in Python."""
+
+import ts as torch
+
+
+def define():
+    @torch.jit.export
+    def inc(x: Tuple[int, int]):
+        return (x[0] + 1, x[1] + 1)
+
+
+try:
+    define()
+except NameError as error:
+    print(error)  # expect: name 'Tuple' is not defined

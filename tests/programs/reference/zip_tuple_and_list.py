@@ -1,0 +1,11 @@
+"""zip of a tuple and a list: the one is unrolled, the other has no static length."""
+
+import ts as torch
+
+
+@torch.jit.script
+def fn():
+    a = (1, 2)
+    b = [2, 3, 4]
+    for x, y in zip(a, b):  # expect error: Can not iterate over a module list or tuple with a value that does not have a statically determinable length.
+        print(x, y)
