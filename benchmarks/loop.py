@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from ts._core.code import Code
-from ts._core.interp import Function
+from ts._core.function import Function
 from ts._core.spec import SPECS
 from ts.bytecode.opcodes import NUMBER
 

@@ -45,3 +45,12 @@ cdef class Code:
     cdef tuple rows                   # the instructions as they were given, for disassembly
 
     cdef int verify(self) except -1
+
+
+cdef class Callee:
+    """What a CALL names: a function whose Code is made by its first call."""
+    cdef readonly str name
+    cdef Code code                    # None until then
+    cdef PyObject *ready              # the code, borrowed, or NULL: what the loop looks at
+
+    cdef int prepare(self) except -1

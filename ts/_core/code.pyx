@@ -226,6 +226,19 @@ cdef class Code:
         return shared
 
 
+cdef class Callee:
+    def _prepare(self):
+        """The Code of the function: asked for once, by the first call."""
+        raise NotImplementedError(f"{self.name} has no code")
+
+    cdef int prepare(self) except -1:
+        cdef Code code = self._prepare()
+        if self.ready == NULL:                    # else another thread was faster
+            self.code = code
+            self.ready = <PyObject *>code
+        return 0
+
+
 cdef int pair_of(int first, int second) noexcept:
     """The opcode that does both, or else the first."""
     cdef int i

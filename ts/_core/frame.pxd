@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
 from ts._core.code cimport Code, Instruction
-from ts._core.ivalue cimport IValue
+from ts._core.ivalue cimport IValue, release
 
 
 cdef struct Frame:
@@ -72,6 +72,14 @@ cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
     return frame
 
 
+cdef inline void release_registers(Frame *frame) noexcept nogil:
+    """Give back what the locals of a frame own."""
+    cdef int32_t *owned = (<Code>frame.code).owned
+    cdef int i
+    for i in range((<Code>frame.code).owned_count):
+        release(<IValue *>frame_registers(frame) + owned[i])
+
+
 cdef inline void pop_frame(State *state) noexcept nogil:
     """Forget the innermost frame, whose registers have been released."""
     cdef Frame *frame = state.frame
@@ -83,6 +91,10 @@ cdef inline void pop_frame(State *state) noexcept nogil:
 
 
 cdef State *take_state() except NULL
+# The innermost frame, of a program that is to be started; NULL and an exception when there is no memory.
+cdef Frame *first_frame(State *state, Code code) except NULL
+# End a program early.
+cdef void release_frames(State *state) noexcept
 cdef void give_state(State *state) noexcept
 # Make room for a frame of `size` bytes in a next chunk; -1 and MemoryError when there is none.
 cdef int enter_chunk(State *state, size_t size) except -1

@@ -1,29 +1,21 @@
-"""The interpreter's loop and the functions that start it."""
+"""The interpreter's loop, and why it is left."""
 
-cimport cython
-from cpython.ref cimport PyObject
-
-from ts._core.code cimport Code
 from ts._core.frame cimport State
 
 
-cdef class Function:
-    """A compiled function that Python can call.  Subclasses give it its `_prepare`, which makes the Code."""
-    cdef readonly str name
-    cdef readonly str declaration     # PyTorch's schema text, for messages
-    cdef readonly tuple arguments     # (name, TypeSpec) or (name, TypeSpec, default) each
-    cdef int argument_count
-    cdef tuple names
-    cdef tuple specs
-    cdef dict defaults
-    cdef Code code                    # None until the first call
-    cdef PyObject *ready              # the code, borrowed, or NULL: what the loop looks at
-    cdef object __weakref__
-    cdef dict __dict__
-
-    cdef int prepare(self) except -1
-    cdef object call(self, tuple args, dict kwargs)
+cdef enum Leave:
+    """Why the loop was left; numbers below 100 are those of `scalar.Status`."""
+    DONE = 100
+    FAILED = 101                # an exception is set
+    METER_ZERO = 102
+    CALL_SLOWLY = 103           # the callee has no code, or its frame no room; run the CALL again
+    NEEDS_GIL = 104
+    BAD_INDEX = 105
+    BAD_KEY = 106               # the key is in r[c]
+    BAD_CAST = 107
+    BAD_LENGTH = 108
+    RAISED = 109                # by the script: message in r[a], class in r[b]
 
 
-# Run the innermost frame of `state` and those below it to their end; state.result holds the result.
-cdef int execute(State *state) except -1
+# Run until something else than an instruction is to be done; which frame and where is in `state`.
+cdef int loop(State *state) noexcept nogil

@@ -1,26 +1,20 @@
-"""The interpreter: one loop over typed instructions, and `Function`, which starts it from Python.
+"""The interpreter: one loop over typed instructions.
 
-In: a verified `Code` and Python arguments.  Out: a Python value, or the exception that PyTorch raises,
-with the stack of the script.
+In: a State whose innermost frame stands at an instruction.  Out: a status, and the state as it is then.
 
-    class ScriptFunction(Function):
-        def _prepare(self): return lower(optimised_graph)          # called once, by the first call
-
-    f = ScriptFunction("f", [("x", INT_SPEC), ("y", INT_SPEC, 2)], "f(int x, int y=2) -> int")
-    f(1), f(1, y=3)
+    ADD_I64  2 0 1        r[2] := r[0] + r[1]
+    RETURN   2            pops the frame; DONE when it was the last one
 
 The loop never recurses: a CALL pushes a frame, a RETURN pops it.  It leaves by a status only, at one
 place, and what the status asks for (a look at the meter, a callee that is not compiled yet, an error)
-is done in `run`, outside of the hot code.
+is done in `execution`, outside of the hot code.
 """
 
-from cpython.long cimport PyLong_CheckExact
-from cpython.pystate cimport PyThreadState
 from cpython.ref cimport PyObject
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 
-from ts._core.code cimport Code, Instruction
+from ts._core.code cimport Callee, Code, Instruction
 from ts._core.container cimport (
     Dict,
     List,
@@ -30,39 +24,28 @@ from ts._core.container cimport (
     list_at,
     list_grow,
     list_size,
-    raise_key_error,
-    raise_list_index,
     tuple_at,
-    value_text,
 )
 from ts._core.dispatch cimport Operator
-from ts._core.failure cimport located, script_stack
 from ts._core.frame cimport (
     Frame,
     State,
-    enter_chunk,
     frame_registers,
-    frame_size,
-    give_state,
     pop_frame,
     push_frame,
-    take_state,
+    release_registers,
 )
 from ts._core.ivalue cimport (
     IValue,
-    KIND_INT,
     TAG_NONE,
     TAG_OBJECT,
-    TypeSpec,
-    box,
     copy_value,
     release,
     retain,
-    unbox,
 )
 from ts._core.making cimport is_instance, make_dict, make_list, make_tuple, print_values
-from ts._core.meter cimport charge, look_up, start_meter
 from ts._core.opcodes cimport *
+from ts._core.operand cimport F, I, O, R, target
 from ts._core.scalar cimport (
     DIVISION_BY_ZERO,
     abs_int,
@@ -75,18 +58,9 @@ from ts._core.scalar cimport (
     min_int,
     mod_float,
     mod_int,
-    raise_status,
     shift_left,
     shift_right,
 )
-
-from ts._core.ivalue import argument_error
-from ts._core.meter import pop_limits, push_limits
-from ts.errors import InternalError, LimitExceeded, ScriptRuntimeError, StackExceeded
-
-cdef extern from "Python.h":
-    void PyEval_RestoreThread(PyThreadState *thread) noexcept nogil
-    long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
 
 cdef extern from *:
     """
@@ -101,37 +75,6 @@ ctypedef int (*GrowCall)(PyObject *x, Py_ssize_t size) noexcept nogil
 ctypedef int (*SetCall)(PyObject *x, IValue *key, IValue *value) noexcept nogil
 ctypedef int (*MakeCall)(PyObject *spec, IValue *r, const int32_t *items, IValue *out) noexcept nogil
 ctypedef int (*PrintCall)(IValue *r, const int32_t *items) noexcept nogil
-
-cdef enum Leave:
-    """Why the loop was left; numbers below 100 are those of `scalar.Status`."""
-    DONE = 100
-    FAILED = 101                # an exception is set
-    METER_ZERO = 102
-    CALL_SLOWLY = 103           # the callee has no code, or its frame no room; run the CALL again
-    NEEDS_GIL = 104
-    BAD_INDEX = 105
-    BAD_KEY = 106               # the key is in r[c]
-    BAD_CAST = 107
-    BAD_LENGTH = 108
-    RAISED = 109                # by the script: message in r[a], class in r[b]
-
-
-# ---------------------------------------------------------------- registers by operand
-
-cdef inline IValue *R(char *r, int32_t operand) noexcept nogil:
-    return <IValue *>(r + operand)
-
-cdef inline int64_t *I(char *r, int32_t operand) noexcept nogil:
-    return <int64_t *>(r + operand)
-
-cdef inline double *F(char *r, int32_t operand) noexcept nogil:
-    return <double *>(r + operand)
-
-cdef inline PyObject *O(char *r, int32_t operand) noexcept nogil:
-    return (<IValue *>(r + operand)).v.o
-
-cdef inline const Instruction *target(const Instruction *at) noexcept nogil:
-    return <const Instruction *>(<const char *>at + at.a)
 
 
 # ---------------------------------------------------------------- the loop
@@ -642,20 +585,12 @@ cdef inline KernelCall kernel_of(PyObject *operator) noexcept nogil:
 
 cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexcept nogil:
     """The callee's frame; NULL when the call needs more than a push."""
-    cdef PyObject *code = (<Function>function).ready
+    cdef PyObject *code = (<Callee>function).ready
     if code == NULL or budget <= 0 or state.depth >= state.depth_limit:
         return NULL
     if state.thread != NULL and not (<Code>code).scalar:
         return NULL
     return push_frame(state, <Code>code)
-
-
-cdef inline void release_registers(Frame *frame) noexcept nogil:
-    """Give back what the locals of a frame own."""
-    cdef int32_t *owned = (<Code>frame.code).owned
-    cdef int i
-    for i in range((<Code>frame.code).owned_count):
-        release(<IValue *>frame_registers(frame) + owned[i])
 
 
 cdef inline void copy_scalar_or_steal(IValue *dst, IValue *src) noexcept nogil:
@@ -672,186 +607,3 @@ cdef inline int append(PyObject *x, IValue *value) noexcept nogil:
     (<List>x).items[n] = value[0]
     (<List>x).size = n + 1
     return 0
-
-
-# ---------------------------------------------------------------- around the loop
-
-cdef int execute(State *state) except -1:
-    """Run to the end.  The GIL is held before and after; frames are gone after an error."""
-    cdef int status
-    state.thread = NULL
-    start_meter(state)
-    while True:
-        status = loop(state)
-        if status == METER_ZERO:
-            if look_up(state, (<Code>state.frame.code).scalar) == 0:
-                continue
-            status = FAILED
-        if state.thread != NULL:
-            PyEval_RestoreThread(state.thread)
-            state.thread = NULL
-        if status == DONE:
-            charge(state)
-            return 0
-        try:
-            if status == CALL_SLOWLY:
-                call_slowly(state)
-            elif status != NEEDS_GIL:
-                raise_failure(state, status)
-        except BaseException as error:
-            charge(state)
-            stack = script_stack(state)
-            release_frames(state)
-            raise located(error, stack)
-
-
-cdef int call_slowly(State *state) except -1:
-    """What keeps the CALL at the frame's pc from a plain push is put right; the loop runs it again."""
-    cdef Code code = <Code>state.frame.code
-    cdef Function callee = <Function>code.function_at[state.frame.pc.b]
-    if state.depth >= state.depth_limit:
-        raise StackExceeded(f"more than {state.depth_limit} nested calls: endless recursion? (calls of {callee.name})")
-    if callee.ready == NULL:
-        callee.prepare()
-        if code.pool[state.frame.pc.c] != callee.code.parameter_count:
-            raise InternalError(f"{callee.name} is called with {code.pool[state.frame.pc.c]} arguments")
-    if state.budget <= 0:
-        if look_up(state, False) < 0:
-            raise_set_error()
-    elif frame_size(callee.code) > <size_t>(state.end - state.top):
-        enter_chunk(state, frame_size(callee.code))
-    return 0
-
-
-cdef extern from *:
-    """
-    /* An exception is set already: tell Cython so. */
-    static int raise_set_error(void) { return -1; }
-    """
-    int raise_set_error() except -1
-
-
-cdef int raise_failure(State *state, int status) except -1:
-    """Raise what the status of the loop stands for; the instruction is the one before the frame's pc."""
-    cdef const Instruction *at = state.frame.pc - 1
-    cdef char *r = frame_registers(state.frame)
-    if status == FAILED:
-        return raise_set_error()
-    if status == BAD_INDEX:
-        return raise_list_index()
-    if status == BAD_KEY:
-        return raise_key_error(R(r, at.c))
-    if status == BAD_CAST:
-        raise RuntimeError(f"Unexpected value {value_text(R(r, at.b))}: another type was expected here")
-    if status == BAD_LENGTH:
-        raise RuntimeError(f"Expected {at.b} elements in a list but found {list_size(O(r, at.a))}")
-    if status == RAISED:
-        message = box(R(r, at.a))
-        raise ScriptRuntimeError("" if message is None else str(message), class_name=box(R(r, at.b)) or "RuntimeError")
-    return raise_status(status)
-
-
-cdef void release_frames(State *state) noexcept:
-    while state.frame != NULL:
-        release_registers(state.frame)
-        pop_frame(state)
-
-
-# ---------------------------------------------------------------- from Python
-
-cdef class Function:
-    def __init__(self, str name, arguments=(), str declaration=""):
-        self.name = name
-        self.declaration = declaration or f"{name}(...)"
-        self.arguments = tuple(arguments)
-        self.argument_count = len(self.arguments)
-        self.names = tuple([argument[0] for argument in self.arguments])
-        self.specs = tuple([argument[1] for argument in self.arguments])
-        self.defaults = {argument[0]: argument[2] for argument in self.arguments if len(argument) > 2}
-
-    def __repr__(self):
-        return f"<{type(self).__name__} {self.name}>"
-
-    def __call__(self, *args, **kwargs):
-        return self.call(args, kwargs)
-
-    def _prepare(self):
-        """The Code of the function: asked for once, by the first call."""
-        raise NotImplementedError(f"{self.name} has no code")
-
-    @property
-    def compiled_code(self):
-        """The verified Code, made now if there was no call yet."""
-        if self.ready == NULL:
-            self.prepare()
-        return self.code
-
-    cdef int prepare(self) except -1:
-        cdef Code code = self._prepare()
-        if self.ready == NULL:                    # else another thread was faster
-            self.code = code
-            self.ready = <PyObject *>code
-        return 0
-
-    cdef object call(self, tuple args, dict kwargs):
-        cdef State *state
-        cdef Frame *frame
-        cdef IValue *r
-        cdef int i = 0, overflow = 0
-        if self.ready == NULL:
-            self.prepare()
-        if kwargs or len(args) != self.argument_count:
-            args = self.bind(args, kwargs)
-        state = take_state()
-        try:
-            frame = push_frame(state, self.code)
-            if frame == NULL:
-                enter_chunk(state, frame_size(self.code))
-                frame = push_frame(state, self.code)
-            frame.result = 0
-            r = <IValue *>frame_registers(frame)
-            try:
-                for i in range(self.argument_count):
-                    x = args[i]
-                    if PyLong_CheckExact(x) and (<TypeSpec>self.specs[i]).kind == KIND_INT:
-                        r[i].v.i = PyLong_AsLongLongAndOverflow(x, &overflow)
-                        if overflow == 0:
-                            continue
-                    unbox(x, <TypeSpec>self.specs[i], &r[i])
-            except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-                release_frames(state)
-                raise argument_error(
-                    self.name, self.names[i], <TypeSpec>self.specs[i], i, args[i], self.declaration, error
-                ) from None
-            execute(state)
-        finally:
-            give_state(state)
-        try:
-            return box(&state.result)
-        finally:
-            release(&state.result)
-
-    def bind(self, tuple args, dict kwargs):
-        """All arguments by position; the errors are PyTorch's."""
-        if len(args) > self.argument_count:
-            raise RuntimeError(
-                f"{self.name}() expected at most {self.argument_count} argument(s) but received {len(args)}"
-                f" argument(s). Declaration: {self.declaration}"
-            )
-        values = list(args)
-        unused = dict(kwargs)
-        for name in self.names[:len(args)]:
-            if name in unused:
-                raise RuntimeError(
-                    f"Argument '{name}' specified both as positional and keyword argument. Schema: {self.declaration}"
-                )
-        for name in self.names[len(args):]:
-            if name in unused:
-                values.append(unused.pop(name))
-            elif name in self.defaults:
-                values.append(self.defaults[name])
-            else:
-                raise RuntimeError(f"{self.name}() is missing value for argument '{name}'. Declaration: {self.declaration}")
-        for name in unused:
-            raise RuntimeError(f"Unknown keyword argument '{name}' for operator '{self.name}'. Schema: {self.declaration}")
-        return tuple(values)

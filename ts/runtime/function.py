@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ts._core.interp import Function
+from ts._core.function import Function
 from ts.bytecode.typespec import type_spec
 from ts.errors import CompilationError
 from ts.frontend import compile, parse

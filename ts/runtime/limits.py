@@ -14,7 +14,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from ts._core import interp
+from ts._core import meter
 
 
 class limits:
@@ -36,10 +36,10 @@ class limits:
         self.depth = depth
 
     def __enter__(self) -> Self:
-        interp.push_limits(self.fuel, self.seconds, self.bytes, self.depth)
+        meter.push_limits(self.fuel, self.seconds, self.bytes, self.depth)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        interp.pop_limits()
+        meter.pop_limits()

@@ -2,8 +2,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from ts._core.code import Code
-from ts._core.meter import pop_limits as pop_limits
-from ts._core.meter import push_limits as push_limits
 
 class Function:
     name: str

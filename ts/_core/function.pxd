@@ -1,0 +1,17 @@
+"""Functions that Python can call."""
+
+from ts._core.code cimport Callee
+
+
+cdef class Function(Callee):
+    """A compiled function that Python can call.  Subclasses give it its `_prepare`, which makes the Code."""
+    cdef readonly str declaration     # PyTorch's schema text, for messages
+    cdef readonly tuple arguments     # (name, TypeSpec) or (name, TypeSpec, default) each
+    cdef int argument_count
+    cdef tuple names
+    cdef tuple specs
+    cdef dict defaults
+    cdef object __weakref__
+    cdef dict __dict__
+
+    cdef object call(self, tuple args, dict kwargs)
