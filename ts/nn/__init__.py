@@ -1,12 +1,47 @@
-"""Neural networks: `ts.nn.functional`."""
+"""Neural networks: modules, parameters, initialisation, functions.
+
+    net = ts.nn.Sequential(ts.nn.Linear(3, 4), ts.nn.ReLU())
+    net(ts.ones(2, 3))
+
+Names are looked up on first use, as in `ts` itself.
+"""
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ts.nn.modules.container import ModuleDict as ModuleDict
+    from ts.nn.modules.container import ModuleList as ModuleList
+    from ts.nn.modules.container import Sequential as Sequential
+    from ts.nn.modules.module import Module as Module
+    from ts.nn.modules.parameter_containers import ParameterDict as ParameterDict
+    from ts.nn.modules.parameter_containers import ParameterList as ParameterList
+    from ts.nn.parameter import Buffer as Buffer
+    from ts.nn.parameter import Parameter as Parameter
+
+_MODULES: Final = frozenset({"functional", "hooks", "init", "modules", "parameter"})
 
 
 def __getattr__(name: str) -> Any:
-    if name == "functional":
-        return importlib.import_module("ts.nn.functional")
+    value = _find(name)
+    globals()[name] = value
+    return value
+
+
+def _find(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"ts.nn.{name}")
+    if name in ("Parameter", "Buffer"):
+        return getattr(importlib.import_module("ts.nn.parameter"), name)
+    modules = importlib.import_module("ts.nn.modules")
+    if name in modules.HOMES:
+        return getattr(modules, name)
     raise AttributeError(f"module 'ts.nn' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    from ts.nn import modules
+
+    return sorted({*globals(), *_MODULES, "Parameter", "Buffer", *modules.HOMES})

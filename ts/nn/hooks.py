@@ -1,0 +1,100 @@
+"""Hooks: functions that a module calls around `forward`, `state_dict` and `load_state_dict`.
+
+In: a function to call; out: a handle that takes it away again:
+
+    handle = module.register_forward_hook(lambda module, args, output: print(output.shape))
+    handle.remove()
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+_ids = itertools.count()
+
+
+@dataclass(frozen=True)
+class ForwardHook:
+    """A function to call before or after `forward`, and how."""
+
+    function: Callable[..., Any]
+    with_kwargs: bool = False  # it takes the keyword arguments as well
+    always_call: bool = False  # also where `forward` raises
+
+
+Hooks = OrderedDict[int, Any]
+
+
+class RemovableHandle:
+    """Takes one hook out of the table that holds it; as a context manager, at the end."""
+
+    def __init__(self, hooks: Hooks) -> None:
+        self.hooks_dict_ref = weakref.ref(hooks)
+        self.id: Final = next(_ids)
+
+    def remove(self) -> None:
+        """Take the hook away; nothing happens where it is gone."""
+        hooks = self.hooks_dict_ref()
+        if hooks is not None:
+            hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.remove()
+
+
+def add_hook(hooks: Hooks, hook: Any, prepend: bool = False) -> RemovableHandle:
+    """Enter a hook behind those that are there, or before them."""
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`forward` between the module's hooks."""
+    for hook in list(module._forward_pre_hooks.values()):
+        if hook.with_kwargs:
+            changed = hook.function(module, args, kwargs)
+            if changed is None:
+                continue
+            if not (isinstance(changed, tuple) and len(changed) == 2):
+                raise RuntimeError(
+                    "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+                    f"but got {changed}."
+                )
+            args, kwargs = changed
+        else:
+            changed = hook.function(module, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
+    called: set[int] = set()
+    try:
+        result = module.forward(*args, **kwargs)
+        for key, hook in list(module._forward_hooks.items()):
+            called.add(key)
+            changed = _call_after(hook, module, args, kwargs, result)
+            if changed is not None:
+                result = changed
+    except Exception:
+        for key, hook in list(module._forward_hooks.items()):
+            if hook.always_call and key not in called:
+                _call_after(hook, module, args, kwargs, None)
+        raise
+    return result
+
+
+def _call_after(
+    hook: ForwardHook, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+) -> Any:
+    if hook.with_kwargs:
+        return hook.function(module, args, kwargs, result)
+    return hook.function(module, args, result)

@@ -1,0 +1,520 @@
+"""Module: an object with parameters, buffers and submodules, and the function `forward` over them.
+
+In: assignments to attributes.  Out: the tree of modules with its tensors by dotted name.
+
+    class Net(Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = Linear(3, 2)                   a submodule
+            self.scale = Parameter(ts.ones(2))           a parameter
+            self.register_buffer("steps", ts.zeros(()))  a buffer
+
+        def forward(self, x):
+            return self.linear(x) * self.scale
+
+    list(Net().state_dict())       ["scale", "steps", "linear.weight", "linear.bias"]
+
+Every kind lives in a table of its own (`_parameters`, `_buffers`, `_modules`), because the order of these
+tables is the order of `state_dict` and of a scripted module's attributes.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, Self, TypeVar
+
+from ts._core.tensor import Tensor
+from ts.nn import hooks
+from ts.nn.hooks import ForwardHook, RemovableHandle
+from ts.nn.modules import conversion, state
+from ts.nn.parameter import Buffer, Parameter
+
+T = TypeVar("T", bound="Module")
+_TABLES: Final = ("_parameters", "_buffers", "_modules")
+
+
+def type_name(value: object) -> str:
+    """A value's type as messages name it: with its module, unless that is `builtins`."""
+    if isinstance(value, Tensor) and type(value) is Tensor:
+        return str(value.type())
+    cls = type(value)
+    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+class Module:
+    """Base of all modules."""
+
+    training: bool
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    _modules: dict[str, Any]
+    _version: int = 1
+    dump_patches: bool = False
+    call_super_init: bool = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init and (args or kwargs):
+            given = f"keyword argument '{next(iter(kwargs))}'" if kwargs else None
+            problem = (
+                f"got an unexpected {given}"
+                if given
+                else f"takes 1 positional argument but {len(args) + 1} were given"
+            )
+            raise TypeError(f"{type(self).__name__}.__init__() {problem}")
+        put = super().__setattr__
+        put("training", True)
+        put("_parameters", {})
+        put("_buffers", {})
+        put("_non_persistent_buffers_set", set())
+        put("_modules", {})
+        for name in hooks_of_a_module:
+            put(name, OrderedDict())
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call of the module computes; every class defines its own."""
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._forward_pre_hooks or self._forward_hooks:
+            return hooks.call_forward(self, args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    # ---- registering ---------------------------------------------------------------------------------
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter; None keeps the place of one that is not used."""
+        self._check_new("parameter", "_parameters", name)
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{type_name(param)}' object to parameter '{name}' "
+                "(torch.nn.Parameter or None required)"
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that is state but no parameter; `persistent` ones are part of `state_dict`."""
+        self._check_new("buffer", "_buffers", name)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{type_name(tensor)}' object to buffer '{name}' "
+                "(torch Tensor or None required)"
+            )
+        self._buffers[name] = tensor
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a submodule."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{type_name(module)} is not a Module subclass")
+        self._check_new("module", "_modules", name)
+        self._modules[name] = module
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """The same as `add_module`."""
+        self.add_module(name, module)
+
+    def _check_new(self, kind: str, table: str, name: str) -> None:
+        if table not in self.__dict__:
+            raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name should be a string. Got {type_name(name)}")
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" * (kind == "module")))
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in self.__dict__[table]:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    # ---- attributes ----------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        for table in _TABLES:
+            found = self.__dict__.get(table)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        if isinstance(value, Parameter):
+            if "_parameters" not in own:
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
+            self._forget(name, "_parameters")
+            self.register_parameter(name, value)
+        elif isinstance(value, Module):
+            if "_modules" not in own:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            self._forget(name, "_modules")
+            self._modules[name] = value
+        elif isinstance(value, Buffer):
+            if "_buffers" not in own:
+                raise AttributeError("cannot assign buffer before Module.__init__() call")
+            self._forget(name, "_buffers")
+            self.register_buffer(name, value, value.persistent)
+        elif name in own.get("_parameters", ()):
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{type_name(value)}' as parameter '{name}' "
+                    "(torch.nn.Parameter or None expected)"
+                )
+            self._parameters[name] = None
+        elif name in own.get("_modules", ()):
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{type_name(value)}' as child module '{name}' "
+                    "(torch.nn.Module or None expected)"
+                )
+            self._modules[name] = None
+        elif name in own.get("_buffers", ()):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"cannot assign '{type_name(value)}' as buffer '{name}' "
+                    "(torch.nn.Buffer, torch.Tensor or None expected)"
+                )
+            self._buffers[name] = value
+        else:
+            super().__setattr__(name, value)
+
+    def _forget(self, name: str, kept: str) -> None:
+        """Take `name` out of every table but `kept`: an attribute is of one kind."""
+        self.__dict__.pop(name, None)
+        for table in _TABLES:
+            if table != kept:
+                self.__dict__[table].pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def __delattr__(self, name: str) -> None:
+        for table in _TABLES:
+            if name in self.__dict__[table]:
+                del self.__dict__[table][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        super().__delattr__(name)
+
+    def __dir__(self) -> list[str]:
+        names = {*dir(type(self)), *self.__dict__}
+        for table in _TABLES:
+            names.update(self.__dict__[table])
+        return sorted(name for name in names if not name[:1].isdigit())
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        self.__dict__.update(attributes)
+        for name in hooks_of_a_module:
+            self.__dict__.setdefault(name, OrderedDict())
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+
+    # ---- the tree ------------------------------------------------------------------------------------
+
+    def children(self) -> Iterator[Module]:
+        """The submodules, each once."""
+        return (module for _, module in self.named_children())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The submodules with their names, each once."""
+        seen: set[Module] = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below it, each once."""
+        return (module for _, module in self.named_modules())
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module, named `prefix`, and all below it with their dotted names."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, _joined(prefix, name), remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """The parameters, each once."""
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """The parameters with their dotted names."""
+        return self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers, each once."""
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """The buffers with their dotted names."""
+        return self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
+
+    def _named_members(
+        self,
+        members: Callable[[Module], Any],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        owners = (
+            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+            if recurse
+            else iter([(prefix, self)])
+        )
+        for owner, module in owners:
+            for name, value in members(module):
+                if value is None or id(value) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(value))
+                yield _joined(owner, name), value
+
+    def get_submodule(self, target: str) -> Module:
+        """The module of a dotted name."""
+        module: Any = self
+        for name in target.split(".") if target else ():
+            if not hasattr(module, name):
+                raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module  # type: ignore[no-any-return]
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter of a dotted name."""
+        found: Parameter = self._member(target, "_parameters", "an nn.Parameter")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer of a dotted name."""
+        found: Tensor = self._member(target, "_buffers", "a buffer")
+        return found
+
+    def _member(self, target: str, table: str, kind: str) -> Any:
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        if name not in module.__dict__[table]:
+            raise AttributeError(f"`{name}` is not {kind}")
+        return module.__dict__[table][name]
+
+    # ---- changes to all of the tree ------------------------------------------------------------------
+
+    def apply(self, fn: Callable[[Module], Any]) -> Self:
+        """Call `fn` with every module below, and then this one."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Let every parameter and buffer be what `fn` makes of it; parameters stay the same objects."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                parameter.data = fn(parameter.data)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """Set `training` here and below."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Self:
+        """Set `training` to False here and below."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Say of every parameter whether it wants gradients."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or set them to zero."""
+        for parameter in self.parameters():
+            gradient = getattr(parameter, "grad", None)
+            if gradient is not None and set_to_none:
+                parameter.__dict__["grad"] = None
+            elif gradient is not None:
+                gradient.zero_()
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Move to another device, and real numbers to another dtype."""
+        return self._apply(conversion.to(args, kwargs))
+
+    def cpu(self) -> Self:
+        """Move to the CPU."""
+        return self._apply(lambda t: t.cpu())
+
+    def cuda(self, device: Any = None) -> Self:
+        """Move to a GPU."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def type(self, dst_type: Any) -> Self:
+        """Convert everything to a dtype."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def float(self) -> Self:
+        """Convert real numbers to float32."""
+        return self._apply(conversion.real("float32"))
+
+    def double(self) -> Self:
+        """Convert real numbers to float64."""
+        return self._apply(conversion.real("float64"))
+
+    def half(self) -> Self:
+        """Convert real numbers to float16."""
+        return self._apply(conversion.real("float16"))
+
+    def bfloat16(self) -> Self:
+        """Convert real numbers to bfloat16."""
+        return self._apply(conversion.real("bfloat16"))
+
+    # ---- state ---------------------------------------------------------------------------------------
+
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> Any:
+        """Parameters and persistent buffers by dotted name, sharing memory with the module."""
+        given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
+        return state.collect(
+            self,
+            given.get("destination", destination),
+            given.get("prefix", prefix),
+            given.get("keep_vars", keep_vars),
+        )
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        """Put this module's own tensors into `destination`; a class with other state overrides it."""
+        state.save_own(self, destination, prefix, keep_vars)
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> state.IncompatibleKeys:
+        """Copy tensors by dotted name into the module; `strict` refuses missing and unexpected names."""
+        return state.load(self, state_dict, strict, assign)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Copy this module's own tensors; a class with other state overrides it."""
+        state.load_own(
+            self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+    def get_extra_state(self) -> Any:
+        """State besides tensors, for `state_dict`; a class that has some overrides it."""
+        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take over what `get_extra_state` gave."""
+        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
+
+    # ---- hooks ---------------------------------------------------------------------------------------
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args)` before `forward`; what it returns replaces the arguments."""
+        return hooks.add_hook(self._forward_pre_hooks, ForwardHook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Call `hook(module, args, result)` after `forward`; what it returns replaces the result."""
+        return hooks.add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, prefix, keep_vars)` before `state_dict` collects."""
+        return hooks.add_hook(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata)` when `state_dict` has collected."""
+        return hooks.add_hook(self._state_dict_hooks, hook)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        return hooks.add_hook(self._state_dict_hooks, hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, ...)` before `load_state_dict` copies."""
+        return hooks.add_hook(self._load_state_dict_pre_hooks, lambda *args: hook(self, *args))
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        if with_module:
+            return self.register_load_state_dict_pre_hook(hook)
+        return hooks.add_hook(self._load_state_dict_pre_hooks, hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, incompatible_keys)` when `load_state_dict` has copied."""
+        return hooks.add_hook(self._load_state_dict_post_hooks, hook)
+
+    # ---- text ----------------------------------------------------------------------------------------
+
+    def extra_repr(self) -> str:
+        """What the text of a module says in its parentheses."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
+        if not children and len(lines) <= 1:
+            return f"{self._get_name()}({extra})"
+        return "\n  ".join([f"{self._get_name()}(", *lines, *children]) + "\n)"
+
+
+hooks_of_a_module: Final = (
+    "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_state_dict_hooks", "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+)  # fmt: skip
+
+
+def _joined(prefix: str, name: str) -> str:
+    return f"{prefix}.{name}" if prefix else name
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")

@@ -1,0 +1,187 @@
+"""`state_dict` and `load_state_dict`: the tensors of a tree of modules by dotted name.
+
+In: a module (and a dictionary).  Out: the dictionary, or the names that did not fit:
+
+    collect(net, None, "", False)          {"linear.weight": ..., "linear.bias": ...}
+    load(net, saved, True, False)          <All keys matched successfully>
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from ts._core.tensor import Tensor
+from ts.nn.parameter import Parameter
+
+_EXTRA: Final = "_extra_state"
+
+
+class _Keys(NamedTuple):
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+class IncompatibleKeys(_Keys):
+    """What `load_state_dict` did not find, and what it did not use."""
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return f"_IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
+
+    __str__ = __repr__
+
+
+class StateDict(OrderedDict[str, Any]):
+    """A `state_dict`; `_metadata` holds the version of every module's layout."""
+
+    _metadata: OrderedDict[str, dict[str, Any]]
+
+
+def collect(module: Any, destination: Any, prefix: str, keep_vars: bool) -> Any:
+    """The tensors of `module` and what is below it, added to `destination`."""
+    if destination is None:
+        destination = StateDict()
+        destination._metadata = OrderedDict()
+    metadata = {"version": module._version}
+    if hasattr(destination, "_metadata"):
+        destination._metadata[prefix[:-1]] = metadata
+    for hook in module._state_dict_pre_hooks.values():
+        hook(module, prefix, keep_vars)
+    module._save_to_state_dict(destination, prefix, keep_vars)
+    for name, child in module._modules.items():
+        if child is not None:
+            child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+    for hook in module._state_dict_hooks.values():
+        changed = hook(module, destination, prefix, metadata)
+        if changed is not None:
+            destination = changed
+    return destination
+
+
+def save_own(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
+    """The tensors of `module` itself."""
+    for name, tensor in _persistent(module).items():
+        destination[prefix + name] = tensor if keep_vars else tensor.detach()
+    if _has_extra(module):
+        destination[prefix + _EXTRA] = module.get_extra_state()
+
+
+def _persistent(module: Any) -> dict[str, Tensor]:
+    kept = {n: t for n, t in module._buffers.items() if n not in module._non_persistent_buffers_set}
+    return {name: tensor for name, tensor in {**module._parameters, **kept}.items() if tensor is not None}
+
+
+def _has_extra(module: Any) -> bool:
+    from ts.nn.modules.module import Module
+
+    return getattr(type(module), "get_extra_state", None) is not Module.get_extra_state
+
+
+def load(module: Any, state_dict: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
+    """Copy the tensors of `state_dict` into the tree below `module`."""
+    if not isinstance(state_dict, Mapping):
+        raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+    missing: list[str] = []
+    unexpected: list[str] = []
+    errors: list[str] = []
+    metadata = getattr(state_dict, "_metadata", None)
+    working = OrderedDict(state_dict)
+
+    def visit(current: Any, found: Any, prefix: str) -> None:
+        local = dict((metadata or {}).get(prefix[:-1], {}))
+        if assign:
+            local["assign_to_params_buffers"] = True
+        for hook in current._load_state_dict_pre_hooks.values():
+            hook(found, prefix, local, True, missing, unexpected, errors)
+        current._load_from_state_dict(found, prefix, local, True, missing, unexpected, errors)
+        for name, child in current._modules.items():
+            if child is not None:
+                below = f"{prefix}{name}."
+                visit(child, {k: v for k, v in found.items() if k.startswith(below)}, below)
+        for hook in current._load_state_dict_post_hooks.values():
+            changed = hook(current, IncompatibleKeys(missing, unexpected))
+            if changed is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return "
+                    "new values, if incompatible_keys need to be modified, it should be done inplace."
+                )
+
+    visit(module, working, "")
+    if strict:
+        if unexpected:
+            errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
+        if missing:
+            errors.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
+    if errors:
+        listed = "\n\t".join(errors)
+        raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{listed}")
+    return IncompatibleKeys(missing, unexpected)
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def load_own(
+    module: Any,
+    state_dict: Any,
+    prefix: str,
+    local_metadata: Mapping[str, Any],
+    strict: bool,
+    missing: list[str],
+    unexpected: list[str],
+    errors: list[str],
+) -> None:
+    """Copy the tensors of `module` itself; note in the lists what does not fit."""
+    own = _persistent(module)
+    for name, tensor in own.items():
+        key = prefix + name
+        if key not in state_dict:
+            if strict:
+                missing.append(key)
+            continue
+        problem = _copy(module, name, tensor, state_dict[key], key, local_metadata)
+        if problem:
+            errors.append(problem)
+    extra = prefix + _EXTRA
+    if _has_extra(module):
+        if extra in state_dict:
+            module.set_extra_state(state_dict[extra])
+        elif strict:
+            missing.append(extra)
+    elif extra in state_dict and strict:
+        unexpected.append(extra)
+    if strict:
+        for key in state_dict:
+            if key.startswith(prefix) and key != extra:
+                first, _, rest = key[len(prefix) :].partition(".")
+                if (rest and first not in module._modules) or (not rest and first not in own):
+                    unexpected.append(key)
+
+
+def _copy(
+    module: Any, name: str, tensor: Tensor, given: Any, key: str, metadata: Mapping[str, Any]
+) -> str | None:
+    """Let the module's tensor hold what was given; the problem where it cannot."""
+    if not isinstance(given, Tensor):
+        return (
+            f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+            f"checkpoint but received {type(given)}"
+        )
+    if tensor.dim() == 0 and given.dim() == 1 and given.numel() == 1:  # written by the oldest versions
+        given = given[0]
+    if given.shape != tensor.shape:
+        return (
+            f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
+            f"the shape in current model is {tensor.shape}."
+        )
+    if metadata.get("assign_to_params_buffers"):
+        if isinstance(tensor, Parameter) and not isinstance(given, Parameter):
+            given = Parameter(given, tensor.requires_grad)
+        setattr(module, name, given)
+        return None
+    tensor.copy_(given)
+    return None
