@@ -23,35 +23,13 @@ from outside or from the arguments, `(a -> *)` is stored into a container.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from ts.analysis.effects import has_side_effects
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import AliasInfo, FunctionSchema
 from ts.ir.types import Type
-
-_IMMUTABLE_KINDS: Final = frozenset(
-    {
-        "IntType",
-        "FloatType",
-        "BoolType",
-        "ComplexType",
-        "StringType",
-        "NoneType",
-        "NumberType",
-        "DeviceObjType",
-        "LayoutType",
-        "ScalarTypeType",
-        "MemoryFormatType",
-        "StreamObjType",
-        "SymIntType",
-        "SymFloatType",
-        "SymBoolType",
-        "EnumType",
-        "FunctionType",
-    }
-)
 
 # A value of these may be of any type: then all that comes from outside is one location.
 _UNTYPED_KINDS: Final = frozenset(
@@ -68,14 +46,12 @@ _ACCESSORS: Final = frozenset(
 )
 
 
-def is_mutable_type(type: Type) -> bool:
-    """Whether a value of this type is memory that somebody may write to, or holds such memory."""
-    kind = type.kind()
-    if kind in _IMMUTABLE_KINDS:
-        return False
-    if kind in ("OptionalType", "TupleType", "UnionType"):
-        return any(is_mutable_type(inner) for inner in type.contained_types())
-    return True
+def any_mutable(values: Iterable[Value]) -> bool:
+    """Whether one of the values is, or holds, memory that somebody may write to."""
+    for value in values:  # noqa: SIM110 -- asked for every node by every pass: a generator doubles its time
+        if value.type().mutable:
+            return True
+    return False
 
 
 class _AnyTypeFoundError(Exception):
@@ -87,8 +63,9 @@ class AliasDb:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._mutable: dict[Type, bool] = {}
         self._one_wildcard = False
+        self._steps: list[tuple[Callable[[Node], None], Node]] = []
+        self._collect(graph.block())
         try:
             self._analyse()
         except _AnyTypeFoundError:
@@ -106,11 +83,12 @@ class AliasDb:
         if self._one_wildcard:
             self._outside = self._new_location(contents=1)
         for value in self._graph.inputs():
-            if self._is_mutable(value):
+            if value.type().mutable:
                 self._points[value] = self._wildcard(value.type())
         while self._changed:
             self._changed = False
-            self._visit_block(self._graph.block())
+            for visit, node in self._steps:
+                visit(node)
         self._returned = 0
         for value in self._graph.outputs():
             self._returned |= self._reached(value)
@@ -253,22 +231,15 @@ class AliasDb:
 
     # -- locations -------------------------------------------------------------------------------------
 
-    def _is_mutable(self, value: Value) -> bool:
-        type = value.type()
-        mutable = self._mutable.get(type)
-        if mutable is None:
-            mutable = self._mutable[type] = is_mutable_type(type)
-        return mutable
-
     def _new_location(self, contents: int = 0) -> int:
         self._contents.append(contents)
         return 1 << (len(self._contents) - 1)
 
     def _wildcard(self, type: Type) -> int:
         """The locations of unknown values of a type; all the types that they contain have theirs."""
-        kind = type.kind()
-        if kind in _IMMUTABLE_KINDS:
+        if not type.mutable:
             return 0
+        kind = type.kind()
         if kind in ("OptionalType", "UnionType"):
             bits = 0
             for alternative in type.contained_types():
@@ -314,13 +285,13 @@ class AliasDb:
 
     def _add(self, value: Value, locations: int) -> None:
         old = self._points.get(value, 0)
-        if locations & ~old and self._is_mutable(value):
+        if locations & ~old and value.type().mutable:
             self._points[value] = old | locations
             self._changed = True
 
     def _add_fresh(self, value: Value, contents: int = 0) -> None:
         """`value` is new memory, which may contain `contents`."""
-        if not self._is_mutable(value):
+        if not value.type().mutable:
             return
         location = self._fresh.get(value)
         if location is None:
@@ -342,72 +313,81 @@ class AliasDb:
 
     # -- nodes -----------------------------------------------------------------------------------------
 
-    def _visit_block(self, block: Block) -> None:
-        points = self._points
+    def _collect(self, block: Block) -> None:
+        """List what the analysis repeats: the nodes that touch memory, each with the method for its kind."""
+        steps = self._steps
         for node in block.nodes():
+            blocks = node.blocks()
+            if not blocks:
+                if any_mutable(node.outputs()) or any_mutable(node.inputs()):
+                    visit = _VISITS.get(node.kind(), AliasDb._visit_operator)
+                    steps.append((visit.__get__(self), node))
+                continue
             kind = node.kind()
-            if kind == "prim::If":
-                self._visit_if(node)
-            elif kind == "prim::Loop":
-                self._visit_loop(node)
-            elif kind in _CONSTRUCTORS:
-                contents = 0
-                for value in node.inputs():
-                    contents |= points.get(value, 0)
-                self._add_fresh(node.output(), contents)
-            elif kind in _IDENTITIES:
-                self._add(node.output(), points.get(node.input(), 0))
-            elif kind in _ACCESSORS:
-                self._visit_accessor(node)
-            elif kind in ("prim::Constant", "prim::Uninitialized", "prim::CreateObject"):
-                self._add_fresh(node.output())
-            elif kind == "prim::SetAttr":
-                target, value = node.inputs()
-                self._contain(points.get(target, 0), points.get(value, 0))
-                self._write(node, points.get(target, 0))
-            elif kind in ("prim::Print", "prim::RaiseException"):
-                pass
-            elif node.blocks() or self._touches_memory(node):
-                schema = None if node.blocks() else node.schema()
-                if schema is None:
-                    self._visit_unknown(node)
-                else:
-                    self._visit_operator(node, schema)
-
-    def _touches_memory(self, node: Node) -> bool:
-        points = self._points
-        return any(value in points for value in node.inputs()) or any(map(self._is_mutable, node.outputs()))
+            if kind == "prim::Loop":
+                if any_mutable(node.outputs()):
+                    steps.append((self._enter_loop, node))
+                self._collect(blocks[0])
+                if any_mutable(node.outputs()):
+                    steps.append((self._leave_loop, node))
+                continue
+            for inner in blocks:
+                self._collect(inner)
+            if kind != "prim::If":
+                steps.append((self._visit_unknown, node))
+            elif any_mutable(node.outputs()):
+                steps.append((self._visit_if, node))
 
     def _visit_if(self, node: Node) -> None:
+        points = self._points
         for block in node.blocks():
-            self._visit_block(block)
             for output, value in zip(node.outputs(), block.outputs(), strict=True):
-                self._add(output, self._points.get(value, 0))
+                self._add(output, points.get(value, 0))
 
-    def _visit_loop(self, node: Node) -> None:
-        body = node.blocks()[0]
-        carried = body.inputs()[1:]
+    def _enter_loop(self, node: Node) -> None:
+        carried = node.blocks()[0].inputs()[1:]
         for inner, initial in zip(carried, node.inputs()[2:], strict=True):
             self._add(inner, self._points.get(initial, 0))
-        self._visit_block(body)
-        for inner, output, result in zip(carried, node.outputs(), body.outputs()[1:], strict=True):
-            self._add(inner, self._points.get(result, 0))
-            self._add(output, self._points.get(inner, 0) | self._points.get(result, 0))
+
+    def _leave_loop(self, node: Node) -> None:
+        body = node.blocks()[0]
+        points = self._points
+        for inner, output, result in zip(body.inputs()[1:], node.outputs(), body.outputs()[1:], strict=True):
+            self._add(inner, points.get(result, 0))
+            self._add(output, points.get(inner, 0) | points.get(result, 0))
+
+    def _visit_construct(self, node: Node) -> None:
+        contents = 0
+        for value in node.inputs():
+            contents |= self._points.get(value, 0)
+        self._add_fresh(node.output(), contents)
+
+    def _visit_new(self, node: Node) -> None:
+        self._add_fresh(node.output())
+
+    def _visit_identity(self, node: Node) -> None:
+        self._add(node.output(), self._points.get(node.input(), 0))
+
+    def _visit_set_attribute(self, node: Node) -> None:
+        target, value = (self._points.get(value, 0) for value in node.inputs())
+        self._contain(target, value)
+        self._write(node, target)
+
+    def _visit_nothing(self, node: Node) -> None:
+        """What reads memory at most."""
 
     def _visit_accessor(self, node: Node) -> None:
         containers = self._points.get(node.input(), 0)
         contents = self._contained(containers)
         from_outside = bool(containers & self._outside)
         for output in node.outputs():
-            if self._is_mutable(output):
+            if output.type().mutable:
                 self._add(
                     output, contents | (self._wildcard(output.type()) if from_outside or not contents else 0)
                 )
 
     def _visit_unknown(self, node: Node) -> None:
         """A call: it may keep, write to, and return whatever it can reach."""
-        for block in node.blocks():
-            self._visit_block(block)
         reached = self._outside
         for value in node.inputs():
             reached |= self._points.get(value, 0)
@@ -417,7 +397,7 @@ class AliasDb:
             self._contain(self._containers(reached), reached)
             self._write(node, reached)
         for output in node.outputs():
-            if self._is_mutable(output):
+            if output.type().mutable:
                 self._add(output, reached | self._wildcard(output.type()))
 
     def _containers(self, locations: int) -> int:
@@ -428,8 +408,12 @@ class AliasDb:
                 found |= 1 << i
         return found
 
-    def _visit_operator(self, node: Node, schema: FunctionSchema) -> None:
+    def _visit_operator(self, node: Node) -> None:
         """Follow the alias marks of the schema."""
+        schema = node.schema()
+        if schema is None:
+            self._visit_unknown(node)
+            return
         sets: dict[str, int] = {}  # the locations of each letter
         written = stored = held = 0
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
@@ -457,7 +441,7 @@ class AliasDb:
             self._write(node, written)
             self._contain(self._containers_of_type(node, schema, written), stored | held)
         for result, output in zip(schema.returns, node.outputs(), strict=False):
-            if self._is_mutable(output):
+            if output.type().mutable:
                 self._visit_result(output, result.alias, sets, stored, held)
 
     def _containers_of_type(self, node: Node, schema: FunctionSchema, written: int) -> int:
@@ -492,6 +476,16 @@ class AliasDb:
             self._add(output, points)
         else:
             self._add_fresh(output)
+
+
+_VISITS: Final[dict[str, Callable[[AliasDb, Node], None]]] = {
+    **dict.fromkeys(_CONSTRUCTORS, AliasDb._visit_construct),
+    **dict.fromkeys(_IDENTITIES, AliasDb._visit_identity),
+    **dict.fromkeys(_ACCESSORS, AliasDb._visit_accessor),
+    **dict.fromkeys(("prim::Constant", "prim::Uninitialized", "prim::CreateObject"), AliasDb._visit_new),
+    **dict.fromkeys(("prim::Print", "prim::RaiseException"), AliasDb._visit_nothing),
+    "prim::SetAttr": AliasDb._visit_set_attribute,
+}
 
 
 def _contained_alias(alias: AliasInfo) -> AliasInfo | None:

@@ -30,6 +30,7 @@ class Loops(Branches):
     # What the other part has:
     classes: list[str]
     constant_values: dict[int, Any]
+    counters: set[Value]  # numbers of ranges that are counted in
 
     def new_register(self, kind: str) -> int:
         raise NotImplementedError
@@ -71,8 +72,7 @@ class Loops(Branches):
 
     def settle_condition(self, condition: Value, changing: set[Value]) -> None:
         """Compute a condition on the loop's variables before these change."""
-        counters = {v for v in self.register if v.node().kind() == "aten::__derive_index"}
-        if not self.reads_any(condition, changing | counters):
+        if not self.reads_any(condition, changing | self.counters):
             return
         if self.is_deferred_value(condition):
             self.compute(condition)
@@ -97,6 +97,7 @@ class Loops(Branches):
             return counter, limit, 0
         low, step = derive.input(1), derive.input(2)
         counter = self.define(derive.output())
+        self.counters.add(derive.output())
         if self.is_deferred(trip.node()):
             start, limit = self.use(low), self.use(trip.node().input(1))
             self.emit("JUMP_LE_I64", end, limit, start)
@@ -123,9 +124,9 @@ class Loops(Branches):
     def copy_back(self, variables: list[int], results: list[int], first: int) -> None:
         """The copies at the end of a loop's body, each moved up to where its target is no longer read.
 
-            a, b = b, a + b                  ADD  %t, %a, %b
-            ADD  %t, %a, %b          =>      MOVE %a, %b
-            (%a, %b) := (%b, %t)             MOVE %b, %t          %t and %b can be one register now
+        a, b = b, a + b                  ADD  %t, %a, %b
+        ADD  %t, %a, %b          =>      MOVE %a, %b
+        (%a, %b) := (%b, %t)             MOVE %b, %t          %t and %b can be one register now
         """
         pending = [pair for pair in zip(variables, results, strict=True) if pair[0] != pair[1]]
         moved = True

@@ -52,6 +52,7 @@ class Lowering(Loops):
         self.constants: dict[Any, int] = {}
         self.constant_values: dict[int, Any] = {}
         self.kept: set[int] = set()
+        self.counters: set[Value] = set()
         self.unset: set[int] = set()  # registers of prim::Uninitialized
         self.operators: dict[int, tuple[int, Any]] = {}
         self.functions: dict[int, tuple[int, Any]] = {}

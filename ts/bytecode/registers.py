@@ -121,6 +121,9 @@ class Allocator:
         self.conflicts = [0] * len(classes)  # by leader: all that interfere with one of its group
         self.members = [1 << register for register in range(len(classes))]
         self.blocks = find_blocks(code)
+        # By instruction: what it reads and writes, as sets.
+        self.reads = [_set_of(instruction.reads) for instruction in code]
+        self.writes = [_set_of(instruction.writes) for instruction in code]
 
     def run(self) -> tuple[dict[int, int], list[str]]:
         """The real register of each virtual one, and the classes of the real ones."""
@@ -138,12 +141,8 @@ class Allocator:
         for block in self.blocks:
             reads = writes = 0
             for at in range(block.stop - 1, block.start - 1, -1):
-                instruction = self.code[at]
-                for register in instruction.writes:
-                    writes |= 1 << register
-                    reads &= ~(1 << register)
-                for register in instruction.reads:
-                    reads |= 1 << register
+                writes |= self.writes[at]
+                reads = reads & ~self.writes[at] | self.reads[at]
             effects.append((reads & variables, writes))
         changed = True
         while changed:
@@ -162,12 +161,7 @@ class Allocator:
         live = block.live_out
         for at in range(block.stop - 1, block.start - 1, -1):
             yield at, live
-            instruction = self.code[at]
-            for register in instruction.writes:
-                live &= ~(1 << register)
-            for register in instruction.reads:
-                live |= 1 << register
-            live &= self.variables
+            live = (live & ~self.writes[at] | self.reads[at]) & self.variables
 
     def find_conflicts(self) -> None:
         conflicts, classes, mask = self.conflicts, self.classes, self.mask
@@ -180,10 +174,7 @@ class Allocator:
                 if instruction.name in COPIES:
                     live &= ~(1 << instruction.b)
                 for register in writes:
-                    others = live
-                    if len(writes) > 1:
-                        for other in writes:
-                            others |= 1 << other
+                    others = live | self.writes[at]
                     conflicts[register] |= others & mask[classes[register]] & ~(1 << register)
         entry = (1 << self.parameters) - 1
         for register in range(self.parameters):
@@ -251,20 +242,18 @@ class Allocator:
         for block in self.blocks:
             alive = block.live_out
             if block.stop > block.start:
-                for register in self.code[block.stop - 1].reads:
-                    alive |= 1 << register
+                alive |= self.reads[block.stop - 1]
             for successor in block.successors:
                 coming[successor] |= alive
         for number, block in enumerate(self.blocks):
             inserted: dict[int, list[int]] = {}
             for at, live in self.live_after(block):
+                dying = (self.reads[at] | self.writes[at]) & objects & ~live
+                if not dying:
+                    continue
                 instruction = self.code[at]
                 if instruction.name in ("RETURN", "RAISE", "TAKE") or instruction.target is not None:
                     continue
-                dying = 0
-                for register in (*instruction.reads, *instruction.writes):
-                    dying |= 1 << register
-                dying &= objects & ~live
                 held = {place[register] for register in bits(live)}
                 source = place.get(instruction.b, -1) if instruction.name == "COPY" else -1
                 if source >= 0 and dying >> instruction.b & 1 and source not in held:
@@ -276,8 +265,10 @@ class Allocator:
                 if free:
                     inserted[at] = sorted(free)
             dead = coming[number] & objects & ~block.live_in
-            held = {place[register] for register in bits(block.live_in)}
-            at_start = sorted({place[register] for register in bits(dead) if register in place} - held)
+            at_start: list[int] = []
+            if dead:
+                held = {place[register] for register in bits(block.live_in)}
+                at_start = sorted({place[register] for register in bits(dead) if register in place} - held)
             for at in range(block.start, block.stop):
                 instruction = self.code[at]
                 if at_start and instruction.name:
@@ -304,6 +295,13 @@ class Allocator:
 def _drop(register: int, near: Instruction) -> Instruction:
     """A DROP of a real register: marked as such by a negative number, as nothing else is real yet."""
     return Instruction("DROP", ~register, line=near.line)
+
+
+def _set_of(registers: tuple[int, ...]) -> int:
+    found = 0
+    for register in registers:
+        found |= 1 << register
+    return found
 
 
 def bits(number: int) -> Iterator[int]:

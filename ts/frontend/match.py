@@ -14,7 +14,7 @@ tuple for a list and an empty list literal for a list of any type need no such p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ts.errors import CompilationError, SchemaMatchError
@@ -319,16 +319,34 @@ _NEVER_CALLED = frozenset({("aten::view", "dtype"), ("aten::max", "unary_out"), 
 _PLAIN = frozenset({TENSOR, INT, FLOAT, BOOL, STR, NUMBER})
 
 
-def _cannot_begin(schema: FunctionSchema, args: Sequence[Actual], self: Actual | None) -> bool:
-    """Whether the first argument alone rules the schema out, short of conversions: most overloads go here."""
-    if not schema.arguments:
-        return False
-    formal = schema.arguments[0]
-    first = self if self is not None and formal.name == "self" else args[0] if args else None
-    if not isinstance(first, Value) or formal.kwarg_only or formal.size is not None:
-        return False
-    type = first.type()
-    return type in _PLAIN and not formal.type.has_free_variables() and not type.is_subtype_of(formal.type)
+_Numbered = tuple[int, FunctionSchema]
+# By operator, number of overloads, type of the first argument, whether it is `self`.
+_beginnings: dict[tuple[str, int, Type, bool], tuple[_Numbered, ...]] = {}
+
+
+def _that_may_begin(
+    schemas: Sequence[FunctionSchema], args: Sequence[Actual], self: Actual | None
+) -> Iterable[_Numbered]:
+    """The schemas that the first argument alone does not rule out, short of conversions, with their numbers."""
+    first = self if self is not None else args[0] if args else None
+    name = schemas[0].name
+    if not isinstance(first, Value) or first.type() not in _PLAIN or "::" not in name:
+        return enumerate(schemas)
+    key = (name, len(schemas), first.type(), self is not None)
+    found = _beginnings.get(key)
+    if found is None:
+        found = _beginnings[key] = tuple(
+            (i, schema)
+            for i, schema in enumerate(schemas)
+            if not schema.arguments or _may_begin(schema.arguments[0], first.type(), self is not None)
+        )
+    return found
+
+
+def _may_begin(formal: Argument, type: Type, is_self: bool) -> bool:
+    if formal.kwarg_only or formal.size is not None or (is_self and formal.name != "self"):
+        return True
+    return formal.type.has_free_variables() or type.is_subtype_of(formal.type)
 
 
 def match_schemas(
@@ -346,9 +364,8 @@ def match_schemas(
     failures: list[str] = []
     for allow_conversions in (False, True):
         failures = []
-        for i, schema in enumerate(schemas):
-            if not allow_conversions and _cannot_begin(schema, args, self):
-                continue
+        tried = enumerate(schemas) if allow_conversions else _that_may_begin(schemas, args, self)
+        for i, schema in tried:
             if (schema.name, schema.overload_name) in _NEVER_CALLED:
                 continue
             try:

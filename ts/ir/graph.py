@@ -346,7 +346,7 @@ class Graph:
 
     def insert_node(self, node: Node) -> Node:
         """Put a new node at the insertion point."""
-        return node.insert_before(self._insert_before)
+        return node.insert_after(self._insert_before._prev)
 
     def append_node(self, node: Node) -> Node:
         return self._block.append_node(node)

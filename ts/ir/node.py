@@ -240,7 +240,7 @@ class Node:
     def replace_input(self, i: int, new: Value) -> Value:
         """Put `new` in the place of input `i`; returns the old one."""
         old = self._inputs[i]
-        old._uses.remove(self._use_of_input(i))
+        self._end_use(i)
         self._inputs[i] = new
         new._uses.append(Use(self, i))
         self._operator = _UNSET
@@ -252,16 +252,15 @@ class Node:
                 self.replace_input(i, new)
 
     def remove_input(self, i: int) -> None:
-        value = self._inputs[i]
-        value._uses.remove(self._use_of_input(i))
+        self._end_use(i)
         for j in range(i + 1, len(self._inputs)):
             self._use_of_input(j).offset = j - 1
         del self._inputs[i]
         self._operator = _UNSET
 
     def remove_all_inputs(self) -> None:
-        for i, value in enumerate(self._inputs):
-            value._uses.remove(self._use_of_input(i))
+        for i in range(len(self._inputs)):
+            self._end_use(i)
         self._inputs.clear()
         self._operator = _UNSET
 
@@ -269,6 +268,14 @@ class Node:
         for use in self._inputs[i]._uses:
             if use.user is self and use.offset == i:
                 return use
+        raise InternalError(f"input {i} of {self._kind} has no use")
+
+    def _end_use(self, i: int) -> None:
+        uses = self._inputs[i]._uses
+        for place, use in enumerate(uses):
+            if use.user is self and use.offset == i:
+                del uses[place]
+                return
         raise InternalError(f"input {i} of {self._kind} has no use")
 
     # --- outputs and blocks ---
@@ -344,7 +351,17 @@ class Node:
         self._next = after
         node._next = self
         after._prev = self
-        self._number(block)
+        end = block._return
+        low = 0 if node is end else node._position
+        # Between its neighbours; at the end, which is where most nodes go, one step on.
+        if after is end:
+            self._position = low + _POSITION_STEP
+            if self._position >= _LAST_POSITION:
+                _renumber(end)
+        else:
+            self._position = (low + after._position) // 2
+            if self._position == low:
+                _renumber(end)
         return self
 
     def move_before(self, node: Node) -> Node:
@@ -361,28 +378,16 @@ class Node:
         self._next._prev = self._prev
         self._block = None
 
-    def _number(self, block: Block) -> None:
-        end = block.return_node()
-        low = 0 if self._prev is end else self._prev._position
-        if self._next is end:
-            self._position = low + _POSITION_STEP
-            if self._position < _LAST_POSITION:
-                return
-        else:
-            self._position = (low + self._next._position) // 2
-            if self._position > low:
-                return
-        position = 0
-        node = end._next
-        while node is not end:
-            position += _POSITION_STEP
-            node._position = position
-            node = node._next
-
     def destroy(self) -> None:
         """Take the node out of the graph. Its outputs must not be used."""
-        while self._outputs:
-            self.erase_output(len(self._outputs) - 1)
+        names = self._graph._names
+        for value in self._outputs:
+            if value._uses:
+                raise InternalError(f"{self._kind} is destroyed, but its output {value._offset} has uses")
+            if value._name:
+                del names[value._name]
+                value._name = ""
+        self._outputs.clear()
         while self._blocks:
             self.erase_block(len(self._blocks) - 1)
         self.remove_all_inputs()
@@ -475,6 +480,16 @@ class Node:
     isAfter = is_after
     findNode = find_node
     findAllNodes = find_all_nodes
+
+
+def _renumber(end: Node) -> None:
+    """Space the nodes of the block that ends with `end` anew."""
+    position = 0
+    node = end._next
+    while node is not end:
+        position += _POSITION_STEP
+        node._position = position
+        node = node._next
 
 
 def _typed_accessors(kind: str) -> None:

@@ -123,7 +123,8 @@ class Value:
             while f"{base}.{number}" in names:
                 number += 1
             suffixes[base] = number + 1
-            owner.set_debug_name(f"{base}.{number}")
+            owner._name = f"{base}.{number}"
+            names[owner._name] = owner
         names[name] = self
         self._name = name
         return self

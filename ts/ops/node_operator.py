@@ -7,6 +7,7 @@ Importing this module installs the lookup behind `Node.operator()`.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ts.ir.graph import Node, OperatorLookup
@@ -18,23 +19,26 @@ def find_operator(node: Node) -> Any | None:
     """The operator that `node` applies; None for what is no operator, like `prim::If`."""
     if node.blocks():
         return None
+    return _find(node.kind(), tuple([value.type() for value in node.inputs()]))
+
+
+@lru_cache(maxsize=4096)
+def _find(kind: str, types: tuple[Type, ...]) -> Any | None:
     from ts.ops import registry
 
-    operators = registry.lookup(node.kind())
-    for operator in operators:
-        if _takes(operator.schema, node):
+    for operator in registry.lookup(kind):
+        if _takes(operator.schema, types):
             return operator
     return None
 
 
-def _takes(schema: FunctionSchema, node: Node) -> bool:
-    inputs = node.inputs()
+def _takes(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
     arguments = schema.arguments
     if len(inputs) != len(arguments) and not (schema.is_vararg and len(inputs) >= len(arguments)):
         return False
     bindings: dict[str, Type] = {}
-    for argument, value in zip(arguments, inputs, strict=False):
-        formal, actual = argument.type, value.type()
+    for argument, actual in zip(arguments, inputs, strict=False):
+        formal = argument.type
         if formal.has_free_variables():
             if match_type_variables(formal, actual, bindings) is not True:
                 return False

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.analysis.alias import AliasDb, is_mutable_type
+from ts.analysis.alias import AliasDb
 from ts.ir.graph import Block, Graph, Node
 from ts.passes.constant_propagation import constant_key
 
@@ -45,7 +45,7 @@ class _Pool:
                     node.move_before(self._first)
                     self._first = node
                     changed = True
-            elif not is_mutable_type(node.output().type()) or self._may_merge(node, existing):
+            elif not node.output().type().mutable or self._may_merge(node, existing):
                 node.output().replace_all_uses_with(existing.output())
                 node.destroy()
                 changed = True

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ts.analysis.alias import AliasDb, is_mutable_type
+from ts.analysis.alias import AliasDb, any_mutable
 from ts.analysis.effects import has_side_effects, is_nondeterministic
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.control_flow import (
@@ -54,21 +54,29 @@ _NEVER_FOLDED: Final = frozenset(
 _LARGEST_TENSOR: Final = 1 << 16  # elements; a larger result is computed at run time, not kept in the graph
 
 
-def constant_propagation(graph: Graph, keep_failing: bool = False) -> bool:
-    """Fold all that is constant, dead code eliminated in the end."""
-    return _run(graph, AliasDb(graph), keep_failing)
+def constant_propagation(graph: Graph) -> bool:
+    """Fold all that is constant; dead code is eliminated in the end."""
+    return fold_constants(graph) and (eliminate_dead_code(graph) or True)
 
 
-def constant_propagation_immutable_types(graph: Graph, keep_failing: bool = False) -> bool:
-    """Fold numbers, strings, tuples of them and the like."""
-    return _run(graph, None, keep_failing)
+def constant_propagation_immutable_types(graph: Graph) -> bool:
+    """Fold numbers, strings, tuples of them and the like; dead code is eliminated in the end."""
+    return fold_immutable_constants(graph) and (eliminate_dead_code(graph) or True)
 
 
-def _run(graph: Graph, aliases: AliasDb | None, keep_failing: bool) -> bool:
+def fold_constants(graph: Graph) -> bool:
+    """Fold all that is constant; what nobody reads now is left to `dce`."""
+    return _fold(graph, AliasDb(graph))
+
+
+def fold_immutable_constants(graph: Graph) -> bool:
+    """Fold numbers, strings, tuples of them and the like; what nobody reads now is left to `dce`."""
+    return _fold(graph, None)
+
+
+def _fold(graph: Graph, aliases: AliasDb | None) -> bool:
     propagator = _Propagator(graph, aliases)
     propagator.visit_block(graph.block())
-    if propagator.changed:
-        eliminate_dead_code(graph, keep_failing)
     return propagator.changed
 
 
@@ -101,7 +109,7 @@ class _Propagator:
         if node.kind() in _NEVER_FOLDED or not node.outputs():
             return False
         if self._aliases is None:
-            if any(is_mutable_type(value.type()) for value in (*node.inputs(), *node.outputs())):
+            if any_mutable(node.inputs()) or any_mutable(node.outputs()):
                 return False
         elif self._aliases.has_writers(node) or any(self._aliases.escapes(value) for value in node.outputs()):
             return False
@@ -160,7 +168,7 @@ class _Propagator:
         if on_true is on_false:
             return on_true
         first, second = on_true.node(), on_false.node()
-        if not same_constant(first, second) or is_mutable_type(on_true.type()):
+        if not same_constant(first, second) or on_true.type().mutable:
             return None
         with self._graph.inserting_before(node):
             return self._graph.insert_constant(constant_value(on_true), type=on_true.type())

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.analysis.alias import AliasDb, is_mutable_type
+from ts.analysis.alias import AliasDb, any_mutable
 from ts.analysis.effects import has_side_effects, is_nondeterministic
 from ts.ir.graph import Block, Graph, Node
 from ts.passes.constant_propagation import constant_key
@@ -59,14 +59,14 @@ class _Eliminator:
     def _may_share(self, node: Node) -> bool:
         if has_side_effects(node) or is_nondeterministic(node):
             return False
-        if any(is_mutable_type(value.type()) for value in (*node.inputs(), *node.outputs())):
+        if any_mutable(node.inputs()) or any_mutable(node.outputs()):
             return not self._alias_db().has_writers(node)
         return True
 
     def _equal(self, node: Node, existing: Node) -> bool:
         """Whether nobody can tell the two results apart: new memory that escapes twice has to be two
         memories."""
-        if any(is_mutable_type(value.type()) for value in node.outputs()):
+        if any_mutable(node.outputs()):
             return self._alias_db().safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())
         return True
 

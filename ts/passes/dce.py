@@ -12,19 +12,21 @@ from __future__ import annotations
 
 import sys
 
-from ts.analysis.alias import AliasDb, is_mutable_type
+from ts.analysis.alias import AliasDb, any_mutable
 from ts.analysis.effects import has_side_effects, may_raise
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS
 from ts.passes.log import optimization_allowed, update
 
 
-def eliminate_dead_code(graph: Graph, keep_failing: bool = False) -> bool:
-    """Remove nodes, and outputs of ifs and loops, that cannot be observed.
+def eliminate_dead_code(graph: Graph) -> bool:
+    """Remove nodes, and outputs of ifs and loops, that cannot be observed."""
+    return _Eliminator(graph, False).run()
 
-    With `keep_failing`, a node that may raise stays, as in Python; in PyTorch it goes with its results.
-    """
-    return _Eliminator(graph, keep_failing).run()
+
+def eliminate_unfailing_dead_code(graph: Graph) -> bool:
+    """The same, but a node that may raise stays, as in Python; in PyTorch it goes with its results."""
+    return _Eliminator(graph, True).run()
 
 
 def _is_endless(loop: Node) -> bool:
@@ -60,15 +62,18 @@ class _Eliminator:
 
     def _mark_effects(self, block: Block, writers: list[Node]) -> None:
         for node in block.nodes():
+            blocks = node.blocks()
             if has_side_effects(node) or (self._keep_failing and may_raise(node)):
                 self._need_node(node)
-            elif _writes(node):
-                writers.append(node)
+            elif not blocks:
+                if _writes(node):
+                    writers.append(node)
+                continue
             elif node.kind() == "prim::Loop":
                 if _is_endless(node):
                     self._need_node(node)
                 self._mark_loop(node)
-            for inner in node.blocks():
+            for inner in blocks:
                 self._mark_effects(inner, writers)
 
     def _mark_loop(self, loop: Node) -> None:
@@ -176,7 +181,7 @@ class _Eliminator:
 
 def _writes(node: Node) -> bool:
     """Whether `node` writes to one of its inputs."""
-    if not any(is_mutable_type(value.type()) for value in node.inputs()):
+    if not any_mutable(node.inputs()):
         return False
     schema = node.schema()
     return schema is not None and schema.is_mutable

@@ -3,7 +3,7 @@
     %f : Function = prim::Constant[name="g"]()
     %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)     (the body of g)
 
-What is copied is the body after `_PREPARE`, in which the callee's own calls are inlined already. Each
+What is copied is the body after `_prepare`, in which the callee's own calls are inlined already. Each
 copied node remembers the call that it came from: `node.callstack` holds (function name, place of the call)
 pairs, outermost first. A recursive function stays a call, so that a level of recursion is a frame, and so
 does a body that would let the graph grow past `_LARGEST_GRAPH` nodes.
@@ -11,23 +11,18 @@ does a body that would let the graph grow past `_LARGEST_GRAPH` nodes.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Final
 
 from ts.ir.graph import Block, CallStack, Graph, Node, Value
 from ts.passes.constant_pooling import constant_pooling
-from ts.passes.constant_propagation import constant_propagation_immutable_types
+from ts.passes.constant_propagation import fold_immutable_constants
 from ts.passes.control_flow import nodes_of
+from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.failing_code import faithful
 from ts.passes.log import optimization_allowed, update
 from ts.passes.peephole import peephole
 
 _LARGEST_GRAPH: Final = 20_000
-_PREPARE: Final = (
-    peephole,
-    partial(constant_propagation_immutable_types, keep_failing=True),
-    constant_pooling,
-)
 
 
 def inline(graph: Graph) -> bool:
@@ -78,10 +73,17 @@ class _Inliner:
             body: Graph = faithful(callee.graph).copy()
             self.visit(body.block())
             if not _calls(body, callee):
-                for run in _PREPARE:
-                    run(body)
+                _prepare(body)
                 self._bodies[key] = body
         return self._bodies[key]
+
+
+def _prepare(body: Graph) -> None:
+    """Make a body small before it is copied, perhaps many times."""
+    peephole(body)
+    if fold_immutable_constants(body):
+        eliminate_unfailing_dead_code(body)
+    constant_pooling(body)
 
 
 def _calls(body: Graph, function: Any) -> bool:

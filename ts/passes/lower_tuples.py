@@ -12,10 +12,15 @@ from ts.passes.control_flow import NOT_CONSTANT, constant_value
 from ts.passes.dce import eliminate_dead_code
 
 
-def lower_simple_tuples(graph: Graph, keep_failing: bool = False) -> bool:
+def lower_simple_tuples(graph: Graph) -> bool:
     """Bypass tuples that are built and unpacked in sight; then remove what is dead."""
-    changed = _visit(graph.block())
-    return eliminate_dead_code(graph, keep_failing) or changed
+    changed = bypass_tuples(graph)
+    return eliminate_dead_code(graph) or changed
+
+
+def bypass_tuples(graph: Graph) -> bool:
+    """Bypass tuples that are built and unpacked in sight; those that nobody reads now are left to `dce`."""
+    return _visit(graph.block())
 
 
 def _visit(block: Block) -> bool:

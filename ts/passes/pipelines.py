@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Final
 
 from ts.errors import InternalError, TsError
@@ -24,15 +23,15 @@ from ts.passes import log
 from ts.passes.canonicalize import canonicalize_outputs
 from ts.passes.canonicalize_loops import canonicalize_modified_loops
 from ts.passes.constant_pooling import constant_pooling
-from ts.passes.constant_propagation import constant_propagation, constant_propagation_immutable_types
+from ts.passes.constant_propagation import constant_propagation_immutable_types, fold_constants
 from ts.passes.convert_to_ssa import convert_to_ssa
 from ts.passes.cse import eliminate_common_subexpressions
-from ts.passes.dce import eliminate_dead_code
+from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.empty_lists import settle_empty_lists
 from ts.passes.failing_code import remember_failing_code, settle_failing_code
 from ts.passes.inline import inline
 from ts.passes.loop_invariants import hoist_loop_invariants
-from ts.passes.lower_tuples import lower_simple_tuples
+from ts.passes.lower_tuples import bypass_tuples, lower_simple_tuples
 from ts.passes.normalize_ops import normalize_ops
 from ts.passes.peephole import peephole
 
@@ -52,25 +51,16 @@ FRONTEND: Final[Sequence[Pass]] = (
 )
 
 
-def _keeping_failing(run: Callable[..., bool]) -> Pass:
-    """The pass as it may run on what will be executed: code that may raise stays, as in Python."""
-
-    @wraps(run)
-    def keeping(graph: Graph) -> bool:
-        return run(graph, keep_failing=True)
-
-    return keeping
-
-
+# On what will be executed, dead code is eliminated once, in the end, and what may raise stays, as in Python.
 OPTIMIZE: Final[Sequence[Pass]] = (
     inline,
-    _keeping_failing(lower_simple_tuples),
+    bypass_tuples,
     peephole,
-    _keeping_failing(constant_propagation),
+    fold_constants,
     eliminate_common_subexpressions,
     hoist_loop_invariants,
     constant_pooling,
-    _keeping_failing(eliminate_dead_code),
+    eliminate_unfailing_dead_code,
 )
 
 _always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")

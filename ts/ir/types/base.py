@@ -23,6 +23,8 @@ class Type:
     _spelling: ClassVar[_Str] = ""
     _annotation: ClassVar[_Str] = ""
     _instance: ClassVar[Type | None] = None
+    mutable: bool = True
+    """Whether a value is memory that somebody may write to, or holds such memory."""
 
     def __init_subclass__(cls) -> None:
         cls._kind = cls.__name__

@@ -185,6 +185,10 @@ class TupleType(Type):
             return self.name
         return f"Tuple[{', '.join(t.annotation_str for t in self.elems) or '()'}]"
 
+    @property
+    def mutable(self) -> bool:  # type: ignore[override]
+        return any(t.mutable for t in self.contained_types())
+
     def contained_types(self) -> tuple[Type, ...]:
         return self.elems
 
@@ -233,6 +237,10 @@ class OptionalType(ElementType):
         return other.can_hold(NONE) and other.can_hold(self.elem)
 
     isSubtypeOf = is_subtype_of
+
+    @property
+    def mutable(self) -> bool:  # type: ignore[override]
+        return self.elem.mutable
 
     def can_hold(self, other: Type) -> bool:
         return isinstance(other, NoneType) or other.is_subtype_of(self.elem)

@@ -122,6 +122,7 @@ class EnumType(NamedType):
     """An enumeration: the type of its values, and (name, value) of every member."""
 
     __slots__ = ("members", "value_type")
+    mutable = False
 
     def __init__(
         self, qualified_name: str, value_type: Type, enum_names_values: Iterable[tuple[str, object]] = ()
@@ -150,6 +151,7 @@ class FunctionType(Type):
     """The type of one scripted function, which is `function`."""
 
     __slots__ = ("function",)
+    mutable = False
     _spelling = "Function"
 
     def __init__(self, function: Any) -> None:

@@ -17,6 +17,7 @@ class NumberType(Type):
     """``Scalar`` of schemas: an int, a float or a complex."""
 
     __slots__ = ()
+    mutable = False
     _spelling, _annotation = "Scalar", "number"
 
 
@@ -24,9 +25,10 @@ class NumericType(Type):
     """A kind of number, hence a ``Scalar``."""
 
     __slots__ = ()
+    mutable = False
 
     def is_subtype_of(self, other: Type) -> bool:
-        return isinstance(other, NumberType) or super().is_subtype_of(other)
+        return other is self or isinstance(other, NumberType) or super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of
 
@@ -48,25 +50,30 @@ class ComplexType(NumericType):
 
 class BoolType(Type):
     __slots__ = ()
+    mutable = False
     _spelling = "bool"
 
 
 class StringType(Type):
     __slots__ = ()
+    mutable = False
     _spelling = "str"
 
 
 class NoneType(Type):
     __slots__ = ()
+    mutable = False
 
 
 class DeviceObjType(Type):
     __slots__ = ()
+    mutable = False
     _spelling = "Device"
 
 
 class StreamObjType(Type):
     __slots__ = ()
+    mutable = False
     _spelling = "Stream"
 
 
@@ -104,6 +111,7 @@ class ScalarTypeType(Type):
     """What a schema calls ``ScalarType``; values are ints."""
 
     __slots__ = ()
+    mutable = False
     _spelling, _annotation = "ScalarType", "int"
 
 
@@ -111,6 +119,7 @@ class LayoutType(Type):
     """What a schema calls ``Layout``; values are ints."""
 
     __slots__ = ()
+    mutable = False
     _spelling, _annotation = "Layout", "int"
 
 
@@ -118,21 +127,25 @@ class MemoryFormatType(Type):
     """What a schema calls ``MemoryFormat``; values are ints."""
 
     __slots__ = ()
+    mutable = False
     _spelling, _annotation = "MemoryFormat", "int"
 
 
 class SymIntType(Type):
     __slots__ = ()
+    mutable = False
     _spelling, _annotation = "SymInt", "int"
 
 
 class SymFloatType(Type):
     __slots__ = ()
+    mutable = False
     _spelling, _annotation = "SymFloat", "float"
 
 
 class SymBoolType(Type):
     __slots__ = ()
+    mutable = False
     _spelling, _annotation = "SymBool", "bool"
 
 

@@ -52,6 +52,10 @@ class UnionType(Type):
     def annotation_str(self) -> str:
         return f"Union[{', '.join(t.annotation_str for t in self.types)}]"
 
+    @property
+    def mutable(self) -> bool:  # type: ignore[override]
+        return any(t.mutable for t in self.contained_types())
+
     def contained_types(self) -> tuple[Type, ...]:
         return self.types
 
