@@ -327,7 +327,7 @@ _beginnings: dict[tuple[str, int, Type, bool], tuple[_Numbered, ...]] = {}
 def _that_may_begin(
     schemas: Sequence[FunctionSchema], args: Sequence[Actual], self: Actual | None
 ) -> Iterable[_Numbered]:
-    """The schemas that the first argument alone does not rule out, short of conversions, with their numbers."""
+    """The schemas that the first argument does not rule out, short of conversions, with their numbers."""
     first = self if self is not None else args[0] if args else None
     name = schemas[0].name
     if not isinstance(first, Value) or first.type() not in _PLAIN or "::" not in name:
