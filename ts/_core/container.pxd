@@ -45,5 +45,5 @@ from ts._core.lists cimport (
     tuple_at,
     tuple_new,
 )
-from ts._core.objects cimport Object, object_new, object_slot
+from ts._core.objects cimport Object, ObjectClass, object_new, object_slot
 from ts._core.values cimport compare_values, float_text, value_text, values_equal

@@ -12,10 +12,11 @@ stack of the script.
 from cpython.pystate cimport PyThreadState
 
 from ts._core.code cimport Callee, Code, Instruction
-from ts._core.container cimport list_size, raise_key_error, raise_list_index, value_text
+from ts._core.container cimport Object, list_size, raise_key_error, raise_list_index, value_text
 from ts._core.failure cimport located, script_stack
 from ts._core.frame cimport State, enter_chunk, frame_registers, frame_size, release_frames
 from ts._core.interp cimport (
+    BAD_ATTRIBUTE,
     BAD_CAST,
     BAD_INDEX,
     BAD_KEY,
@@ -106,6 +107,9 @@ cdef int raise_failure(State *state, int status) except -1:
         return raise_key_error(R(r, at.c))
     if status == BAD_CAST:
         raise RuntimeError(f"Unexpected value {value_text(R(r, at.b))}: another type was expected here")
+    if status == BAD_ATTRIBUTE:
+        cls = (<Object>O(r, at.b)).cls
+        raise RuntimeError(f"'{cls.name}' object has no value for attribute '{cls.names[at.c]}' yet")
     if status == BAD_LENGTH:
         raise RuntimeError(f"Expected {at.b} elements in a list but found {list_size(O(r, at.a))}")
     if status == RAISED:

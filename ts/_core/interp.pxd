@@ -14,6 +14,7 @@ cdef enum Leave:
     BAD_KEY = 106               # the key is in r[c]
     BAD_CAST = 107
     BAD_LENGTH = 108
+    BAD_ATTRIBUTE = 110         # slot c of r[b] is not set
     RAISED = 109                # by the script: message in r[a], class in r[b]
 
 

@@ -24,6 +24,7 @@ from ts._core.container cimport (
     list_at,
     list_grow,
     list_size,
+    object_slot,
     tuple_at,
 )
 from ts._core.dispatch cimport Operator
@@ -43,7 +44,7 @@ from ts._core.ivalue cimport (
     release,
     retain,
 )
-from ts._core.making cimport is_instance, make_dict, make_list, make_tuple, print_values
+from ts._core.making cimport is_instance, make_dict, make_list, make_object, make_tuple, print_values
 from ts._core.opcodes cimport *
 from ts._core.operand cimport F, I, O, R, target
 from ts._core.scalar cimport (
@@ -74,6 +75,7 @@ ctypedef int (*KernelCall)(PyObject *op, IValue *r, const int32_t *at) noexcept 
 ctypedef int (*GrowCall)(PyObject *x, Py_ssize_t size) noexcept nogil
 ctypedef int (*SetCall)(PyObject *x, IValue *key, IValue *value) noexcept nogil
 ctypedef int (*MakeCall)(PyObject *spec, IValue *r, const int32_t *items, IValue *out) noexcept nogil
+ctypedef int (*NewCall)(PyObject *spec, IValue *out) noexcept nogil
 ctypedef int (*PrintCall)(IValue *r, const int32_t *items) noexcept nogil
 
 
@@ -299,6 +301,23 @@ cdef int loop(State *state) noexcept nogil:
                 break
         elif op == TUPLE_GET:
             copy_value(R(r, at.a), tuple_at(O(r, at.b), at.c))
+
+        elif op == OBJECT_NEW:
+            if (<NewCall>make_object)((<Code>frame.code).type_at[at.b], R(r, at.a)) < 0:
+                status = FAILED
+                break
+        elif op == ATTR_GET_SCALAR:
+            I(r, at.a)[0] = object_slot(O(r, at.b), at.c).v.i
+        elif op == ATTR_GET:
+            place = object_slot(O(r, at.b), at.c)
+            if place.tag == TAG_OBJECT and place.v.o == NULL:
+                status = BAD_ATTRIBUTE
+                break
+            copy_value(R(r, at.a), place)
+        elif op == ATTR_SET_SCALAR:
+            object_slot(O(r, at.a), at.b).v.i = I(r, at.c)[0]
+        elif op == ATTR_SET:
+            copy_value(object_slot(O(r, at.a), at.b), R(r, at.c))
 
         elif op == CALL_OPERATOR:
             budget -= 16

@@ -30,11 +30,13 @@ from ts._core.container cimport (
     DictEntry,
     List,
     Object,
+    ObjectClass,
     TAG_DELETED,
     Tuple,
     dict_new,
     dict_set,
     list_new,
+    object_new,
     tuple_new,
 )
 
@@ -49,6 +51,8 @@ cdef extern from "Python.h":
 # ---------------------------------------------------------------- types defined elsewhere
 
 cdef object tensor_type = None
+cdef object object_of_instance = None
+cdef object instance_of_object = None
 cdef object device_type = None
 cdef dict code_of_type = {}
 
@@ -63,6 +67,16 @@ def register_device_type(type cls not None):
     """Say which class Device parameters accept; `cls(text)` must make one from a string."""
     global device_type
     device_type = cls
+
+
+def register_object_conversion(to_object, to_instance):
+    """Say how instances of Python classes become objects of scripts, and back.
+
+    `to_object(x, cls)` gives an Object of the ObjectClass, or raises TypeError; `to_instance(object)` gives
+    what Python sees of an Object.
+    """
+    global object_of_instance, instance_of_object
+    object_of_instance, instance_of_object = to_object, to_instance
 
 
 def register_code_type(type cls not None, code):
@@ -324,6 +338,10 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
         return put_object(x, out)
     if kind == KIND_UNION:
         return unbox_union(x, spec, out)
+    if kind == KIND_CLASS and isinstance(spec.detail, ObjectClass):
+        if type(x) is Object and (<Object>x).cls is spec.detail:
+            return put_object(x, out)
+        return put_object(<Object?>object_of_instance(x, spec.detail), out)
     if kind == KIND_CLASS or kind == KIND_ENUM:
         if isinstance(spec.detail, type) and not isinstance(x, spec.detail):
             return mismatch(x, spec)
@@ -407,6 +425,8 @@ cpdef TypeSpec infer_spec(object x):
         return DEVICE_SPEC
     if isinstance(x, (List, Dict, Tuple)):
         return x.spec
+    if type(x) is Object and (<Object>x).cls.spec is not None:
+        return (<Object>x).cls.spec
     if isinstance(x, tuple):
         return tuple_spec(tuple([infer_spec(element) for element in x]))
     if isinstance(x, list):
@@ -426,9 +446,12 @@ cpdef TypeSpec infer_spec(object x):
 cdef object box(IValue *x):
     cdef object o = box_shallow(x)
     if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
-        return o
+        if type(o) is not Object:
+            return o
     enter_recursion(b" while a container is copied")  # an error for a container that holds itself
     try:
+        if type(o) is Object:
+            return instance_of_object(o)
         return box_list(<List>o) if type(o) is List else (box_tuple(<Tuple>o) if type(o) is Tuple else box_dict(<Dict>o))
     finally:
         Py_LeaveRecursiveCall()
@@ -498,6 +521,31 @@ def to_core(x, TypeSpec spec not None):
         return box_shallow(&value)
     finally:
         release(&value)
+
+
+def new_object(ObjectClass cls not None):
+    """An object whose attributes are still to be set."""
+    return object_new(cls)
+
+
+def object_get(Object x not None, Py_ssize_t slot, bint deep=True):
+    """An attribute; containers and objects become Python's own if `deep`."""
+    if not 0 <= slot < x.size:
+        raise IndexError(slot)
+    if x.slots[slot].tag == TAG_OBJECT and x.slots[slot].v.o == NULL:
+        raise AttributeError(f"'{x.cls.name}' object has no value for '{x.cls.names[slot]}' yet")
+    return box(&x.slots[slot]) if deep else box_shallow(&x.slots[slot])
+
+
+def object_set(Object x not None, Py_ssize_t slot, value):
+    """Assign an attribute, converted to its type."""
+    cdef IValue new, old
+    if not 0 <= slot < x.size:
+        raise IndexError(slot)
+    unbox(value, <TypeSpec>x.cls.specs[slot], &new)
+    old = x.slots[slot]
+    x.slots[slot] = new
+    release(&old)
 
 
 def from_core(x):

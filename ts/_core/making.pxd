@@ -12,6 +12,7 @@ from ts._core.ivalue cimport IValue
 cdef int make_list(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1
 cdef int make_tuple(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1
 cdef int make_dict(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1
+cdef int make_object(PyObject *spec, IValue *out) except -1
 # Is the value of the type?  Containers know theirs.
 cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil
 cdef int print_values(IValue *r, const int32_t *items) except -1

@@ -3,7 +3,18 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from ts._core.container cimport Dict, List, Tuple, dict_new, dict_set, list_new, tuple_new, value_text
+from ts._core.container cimport (
+    Dict,
+    List,
+    ObjectClass,
+    Tuple,
+    dict_new,
+    dict_set,
+    list_new,
+    object_new,
+    tuple_new,
+    value_text,
+)
 from ts._core.ivalue cimport (
     KIND_ANY,
     KIND_BOOL,
@@ -51,6 +62,11 @@ cdef int make_dict(PyObject *spec, IValue *r, const int32_t *items, IValue *out)
     for i in range(0, n, 2):
         dict_set(<PyObject *>x, &r[items[i + 1]], &r[items[i + 2]])
     set_new(out, x)
+    return 0
+
+
+cdef int make_object(PyObject *spec, IValue *out) except -1:
+    set_new(out, object_new(<ObjectClass>(<TypeSpec>spec).detail))
     return 0
 
 

@@ -254,7 +254,7 @@ class AliasDb:
         if bit is None:
             bit = self._wildcards[key] = self._new_location()
             self._outside |= bit
-            for inner in type.contained_types():
+            for inner in type.containedTypes():  # of a class, the attributes
                 self._contain(bit, self._wildcard(inner))
         return bit
 

@@ -353,14 +353,39 @@ class Lowering(Loops):
             if output.has_uses():
                 self.move(self.define(output), self.use(node.input()))
 
+    # ---- objects ---------------------------------------------------------------------------------------
+
+    def lower_create_object(self, node: Node) -> None:
+        self.emit("OBJECT_NEW", self.define(node.output()), self.type_number(node.output().type()))
+
+    def lower_get_attr(self, node: Node) -> None:
+        type: Any = node.input().type()
+        output = node.output()
+        name = "ATTR_GET_SCALAR" if register_class(output.type()) in SCALARS else "ATTR_GET"
+        self.emit(name, self.define(output), self.use(node.input()), type.slot(node.get("name")))
+
+    def lower_set_attr(self, node: Node) -> None:
+        type: Any = node.input(0).type()
+        target, value = (self.use(v) for v in node.inputs())
+        name = node.get("name")
+        scalar = register_class(type.attributes[name]) in SCALARS
+        self.emit("ATTR_SET_SCALAR" if scalar else "ATTR_SET", target, type.slot(name), value)
+
+    def lower_call_method(self, node: Node) -> None:
+        type: Any = node.input(0).type()
+        self.call(node, type.methods[node.get("name")], node.inputs())
+
     # ---- calls and failures ----------------------------------------------------------------------------
 
     def lower_call(self, node: Node) -> None:
         type: Any = node.input().type()
-        function = type.function
+        self.call(node, type.function, node.inputs()[1:])
+
+    def call(self, node: Node, function: Any, arguments: Sequence[Value]) -> None:
+        """A call of a function that is known here."""
         number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
         pool = []
-        for value, argument in zip(node.inputs()[1:], function.schema.arguments, strict=True):
+        for value, argument in zip(arguments, function.schema.arguments, strict=True):
             register = self.use(value)
             kind = register_class(argument.type)
             if self.classes[register] != kind:  # a value for an optional, None for it
@@ -502,6 +527,10 @@ _LOWER: dict[str, Any] = {
     "prim::If": Lowering.lower_if,
     "prim::Loop": Lowering.lower_loop,
     "prim::CallFunction": Lowering.lower_call,
+    "prim::CallMethod": Lowering.lower_call_method,
+    "prim::CreateObject": Lowering.lower_create_object,
+    "prim::GetAttr": Lowering.lower_get_attr,
+    "prim::SetAttr": Lowering.lower_set_attr,
     "prim::RaiseException": Lowering.lower_raise,
     "prim::Print": Lowering.lower_print,
     "prim::isinstance": Lowering.lower_isinstance,

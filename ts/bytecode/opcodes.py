@@ -149,6 +149,14 @@ CONTAINERS = [
     obj("TUPLE_GET", "=r o #", "r[a] := new reference to item c of r[b]"),
 ]
 
+OBJECTS = [
+    obj("OBJECT_NEW", "=o T -", "r[a] := new object of class b"),
+    obj("ATTR_GET_SCALAR", "=s o #", "r[a] := slot c of r[b]"),
+    obj("ATTR_GET", "=r o #", "r[a] := new reference to slot c of r[b]"),
+    obj("ATTR_SET_SCALAR", "o # s", "slot b of r[a] := r[c]"),
+    obj("ATTR_SET", "o # r", "slot b of r[a] := new reference to r[c]"),
+]
+
 CALLS = [
     obj("CALL_OPERATOR", "O P -", "operator a on pool[b]: arguments, then results"),
     op("CALL_SCALAR", "O P -", "operator a, which takes and gives numbers, on pool[b]"),
@@ -193,6 +201,7 @@ OPCODES: tuple[Opcode, ...] = (
     *FLOATS,
     *BOOLS_AND_CONVERSIONS,
     *CONTAINERS,
+    *OBJECTS,
     *CALLS,
     *JUMPS,
 )

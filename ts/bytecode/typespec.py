@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._core.objects import ObjectClass
 from ts._core.spec import KINDS, TypeSpec
-from ts.ir.types import DictType, ListType, OptionalType, TupleType, Type
+from ts.ir.types import ClassType, DictType, ListType, OptionalType, TupleType, Type
 
 _CLASS_OF_KIND: dict[str, str] = {
     "IntType": "i",
@@ -45,6 +46,8 @@ def type_spec(type: Type) -> TypeSpec:
 
 
 def _make_spec(type: Type) -> TypeSpec:
+    if isinstance(type, ClassType):
+        return object_class(type).spec
     children: tuple[Type, ...] = ()
     detail: Any = None
     if isinstance(type, ListType | OptionalType):
@@ -59,3 +62,19 @@ def _make_spec(type: Type) -> TypeSpec:
         children = tuple(type.contained_types())
     kind = KINDS.get(type.kind(), _KIND_OBJECT)
     return TypeSpec(kind, tuple(type_spec(child) for child in children), type.annotation_str, detail)
+
+
+_object_classes: dict[ClassType, ObjectClass] = {}
+
+
+def object_class(type: ClassType) -> ObjectClass:
+    """What objects of a class have in common; its attributes are looked at when the first one is made."""
+    found = _object_classes.get(type)
+    if found is None:
+
+        def describe() -> tuple[tuple[str, ...], tuple[TypeSpec, ...]]:
+            return tuple(type.attributes), tuple(type_spec(t) for t in type.attributes.values())
+
+        found = _object_classes[type] = ObjectClass(type.qualified_name(), describe, type)
+        found.spec = TypeSpec(KINDS["ClassType"], (), type.annotation_str, found)
+    return found

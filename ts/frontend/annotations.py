@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from ts.errors import CompilationError, FrontendError
+from ts.frontend.classes import class_type
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver, of_ts
@@ -76,10 +77,14 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
     arguments = parsed.arguments
     types: list[Type]
     if parsed.type_comment is not None:
-        types, returns = _from_comment(parsed, len(arguments))
+        types, returns = _from_comment(parsed, len(arguments) - (parsed.self_type is not None))
+        if parsed.self_type is not None:
+            types.insert(0, parsed.self_type)
     else:
         inferred = ir.TensorType.get_inferred()
         types = [inferred if arg.annotation is None else reader.read(arg.annotation) for arg in arguments]
+        if parsed.self_type is not None and types:
+            types[0] = parsed.self_type
         returns = None if parsed.node.returns is None else reader.read(parsed.node.returns)
     keyword_only = set(parsed.node.args.kwonlyargs)
     parameters = [
@@ -218,8 +223,7 @@ class _Reader:
             return self._named_tuple(cls)
         if getattr(cls, "__module__", "").partition(".")[0] == "ts":
             return _ts_class(cls)
-        script_type = getattr(cls, "__ts_type__", None)
-        return script_type if isinstance(script_type, Type) else None
+        return class_type(cls)
 
     def _named_tuple(self, cls: Any) -> Type:
         annotations: dict[str, object] = {}

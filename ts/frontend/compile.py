@@ -41,6 +41,7 @@ class CompiledGraph:
 def declare(parsed: ParsedFunction) -> FunctionSchema | None:
     """The schema as annotated; None where the return type is left to the body."""
     parameters, returns = signature(parsed)
+    returns = _declared(parsed, returns)
     return None if returns is None else _schema(parsed.name, parameters, returns)
 
 
@@ -52,10 +53,16 @@ def compile_function(parsed: ParsedFunction, compile_callee: CompileCallee | Non
     from ts.passes.pipelines import FRONTEND, run_pipeline
 
     parameters, returns = signature(parsed)
+    returns = _declared(parsed, returns)
     emitter = Emitter(parsed, compile_callee or _no_callee)
     result = emit_function(emitter, parameters, returns)
     run_pipeline(emitter.graph, FRONTEND)
     return CompiledGraph(emitter.graph, _schema(parsed.name, parameters, result))
+
+
+def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:
+    """The return type that is known before the body is: a constructor gives None."""
+    return NONE if returns is None and parsed.self_type is not None and parsed.name == "__init__" else returns
 
 
 def emit_function(em: Emitter, parameters: list[Parameter], returns: Type | None) -> Type:

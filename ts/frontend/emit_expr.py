@@ -13,10 +13,11 @@ import ast
 from collections.abc import Sequence
 
 from ts.errors import CompilationError
+from ts.frontend.class_values import overloaded
 from ts.frontend.emit_flow import condition
 from ts.frontend.emitter import Emitter, expression, sugared
 from ts.frontend.match import construct_list, construct_tuple, emit_builtin_call, unpack_tuple
-from ts.frontend.operators import BINARY
+from ts.frontend.operators import BINARY, MAGIC
 from ts.frontend.sugared import SugaredValue
 from ts.ir.types import STR, TENSOR, DictType, ListType, OptionalType, TupleType, Type, unify_list
 from ts.ir.value import Value
@@ -66,7 +67,8 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
         and isinstance(right.type(), TupleType)
     ):
         return construct_tuple(em.graph, unpack_tuple(em.graph, left) + unpack_tuple(em.graph, right))
-    return emit_builtin_call(range, em.graph, operator, [left, right])
+    value = overloaded(em, range, MAGIC[type(node.op)], (left, right))
+    return value or emit_builtin_call(range, em.graph, operator, [left, right])
 
 
 @expression(ast.UnaryOp)
@@ -76,6 +78,9 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
     operator = "aten::neg" if isinstance(node.op, ast.USub) else "aten::bitwise_not"
     operand = em.expr(node.operand)
     range = em.range(node)
+    found = overloaded(em, range, MAGIC[type(node.op)], (operand,))
+    if found is not None:
+        return found
     value = emit_builtin_call(range, em.graph, operator, [operand])
     if operator == "aten::neg" and value.node().kind() == operator:
         constant = value.node().input().to_ivalue()

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 
 from ts.errors import CompilationError
 from ts.frontend import emit_stmt
+from ts.frontend.class_values import overloaded
 from ts.frontend.emitter import Emitter, expression, statement
 from ts.frontend.match import emit_builtin_call
-from ts.frontend.operators import BINARY
+from ts.frontend.operators import BINARY, MAGIC
 from ts.frontend.python_objects import GLOBALS
 from ts.frontend.scope import Scope
 from ts.frontend.sugared import AssertionFailure, SpecialForm
@@ -185,7 +186,8 @@ def _compared(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, ri
     b = em.expr(right)
     if isinstance(op, ast.In):
         a, b = b, a
-    return emit_builtin_call(range, em.graph, BINARY[type(op)], [a, b])
+    found = overloaded(em, range, MAGIC.get(type(op)), (a, b))
+    return found or emit_builtin_call(range, em.graph, BINARY[type(op)], [a, b])
 
 
 def _none_status(value: Value) -> bool | None:

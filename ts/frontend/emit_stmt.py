@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from ts.errors import CompilationError, NotSupportedError
 from ts.frontend import emit_index
+from ts.frontend.class_values import set_attribute
 from ts.frontend.emitter import Emitter, statement
 from ts.frontend.match import convert_to_type, emit_builtin_call, emit_builtin_statement
 from ts.frontend.operators import AUGMENTED
@@ -53,6 +54,9 @@ def emit_assign(em: Emitter, node: ast.Assign) -> None:
 def emit_annotated_assign(em: Emitter, node: ast.AnnAssign) -> None:
     assert node.value is not None  # the parser refuses a bare annotation
     type = em.type_of(node.annotation)
+    if isinstance(node.target, ast.Attribute):
+        _assign_attribute(em, node.target, node.value, em.range(node), type)
+        return
     if not isinstance(node.target, ast.Name):
         raise NotSupportedError(
             "Type annotations on assignments to anything but a name are not supported", em.range(node.target)
@@ -72,13 +76,16 @@ def _assign_expression(em: Emitter, target: ast.expr, value: ast.expr, range: So
         case ast.Subscript():
             emit_index.assign(em, target, em.expr(value), range)
         case ast.Attribute():
-            em.sugared(target.value)
-            raise NotSupportedError(
-                f"Assignment to attribute '{target.attr}' is not supported; tensors have in-place methods",
-                em.range(target),
-            )
+            _assign_attribute(em, target, value, range)
         case _:
             raise CompilationError("unexpected expression on left-hand side of assignment", em.range(target))
+
+
+def _assign_attribute(
+    em: Emitter, target: ast.Attribute, value: ast.expr, range: SourceRange, annotated: Type | None = None
+) -> None:
+    base = em.sugared(target.value)
+    set_attribute(em, range, base, target.attr, em.expr(value, annotated), annotated)
 
 
 def _starred(em: Emitter, targets: Sequence[ast.expr]) -> bool:
@@ -131,6 +138,8 @@ def assign_each(
                 assign_tuple(em, target, inner, outputs[i], range)
             case ast.Subscript():
                 emit_index.assign(em, target, outputs[i].as_value(em, range), range)
+            case ast.Attribute(value=base, attr=name):
+                set_attribute(em, range, em.sugared(base), name, outputs[i].as_value(em, range))
             case _:
                 raise CompilationError(
                     "unexpected expression on left-hand side of assignment", em.range(target)
@@ -144,10 +153,12 @@ def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
     match node.target:
         case ast.Name(id=name) as target:
             value = em.variable(name, em.range(target))
-            operand = em.expr(node.value)
-            operator = _augmented_operator(em, node, value.type())
-            result = emit_builtin_call(range, em.graph, operator, [value, operand])
-            em.scope.set(em.range(target), name, result)
+            em.scope.set(em.range(target), name, _augmented(em, node, value, range))
+        case ast.Attribute() as target:
+            base = em.sugared(target.value)
+            place = em.range(target)
+            value = base.attr(em, place, target.attr).as_value(em, place)
+            set_attribute(em, range, base, target.attr, _augmented(em, node, value, range))
         case ast.Subscript() as target:
             container = em.expr(target.value)
             if container.type().is_subtype_of(TENSOR):
@@ -158,6 +169,13 @@ def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
             raise CompilationError(
                 "unexpected expression on left-hand side of augmented assignment", em.range(node.target)
             )
+
+
+def _augmented(em: Emitter, node: ast.AugAssign, value: Value, range: SourceRange) -> Value:
+    """`value` changed by the statement's operator and operand."""
+    operand = em.expr(node.value)
+    operator = _augmented_operator(em, node, value.type())
+    return emit_builtin_call(range, em.graph, operator, [value, operand])
 
 
 def _augmented_operator(em: Emitter, node: ast.AugAssign, type: Type) -> str:

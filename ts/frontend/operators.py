@@ -49,3 +49,29 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Pow: ("aten::pow", "aten::pow_"),
     ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),  # an extension
 }
+
+# Operator -> the method of a class that defines it.
+MAGIC: Final[dict[type[ast.operator] | type[ast.cmpop] | type[ast.unaryop], str]] = {
+    ast.Add: "__add__",
+    ast.Sub: "__sub__",
+    ast.Mult: "__mul__",
+    ast.Div: "__truediv__",
+    ast.FloorDiv: "__floordiv__",
+    ast.Mod: "__mod__",
+    ast.Pow: "__pow__",
+    ast.MatMult: "__matmul__",
+    ast.BitAnd: "__and__",
+    ast.BitOr: "__or__",
+    ast.BitXor: "__xor__",
+    ast.LShift: "__lshift__",
+    ast.RShift: "__rshift__",
+    ast.Eq: "__eq__",
+    ast.NotEq: "__ne__",
+    ast.Lt: "__lt__",
+    ast.LtE: "__le__",
+    ast.Gt: "__gt__",
+    ast.GtE: "__ge__",
+    ast.In: "__contains__",
+    ast.USub: "__neg__",
+    ast.Invert: "__invert__",
+}

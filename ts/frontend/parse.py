@@ -25,6 +25,7 @@ from ts.errors import FrontendError, NotSupportedError, UnsupportedNodeError
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver
 from ts.ir.source import Source, SourceRange
+from ts.ir.types import Type
 
 _RESERVED_PREFIX = "__jit"
 
@@ -73,6 +74,7 @@ class ParsedFunction:
     type_comment: str | None = None  # "# type: (int, Tensor) -> int", joined from per-argument comments
     defaults: dict[str, object] = field(default_factory=dict)  # values of the arguments' defaults
     function: FunctionType | None = None  # the live function; None for text
+    self_type: Type | None = None  # of a method: the class that it belongs to
     ranges: Ranges = field(repr=False, default=None)  # type: ignore[assignment]  # set by the functions below
 
     def range(self, node: ast.AST) -> SourceRange:

@@ -18,9 +18,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from ts.dtypes import dtype as DType
-from ts.errors import CompilationError, FrontendError, NotSupportedError
+from ts.errors import CompilationError, FrontendError
 from ts.frontend import resolve
 from ts.frontend.annotations import object_type
+from ts.frontend.class_values import class_of
 from ts.frontend.sugared import (
     AssertionFailure,
     BuiltinFunction,
@@ -98,7 +99,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     if isinstance(obj, DType):
         return SimpleValue(em.constant(obj.code, range))
     if isinstance(obj, type):
-        return _of_class(obj, range, name)
+        return _of_class(em, obj, range, name)
     special = _special(obj)
     if special is not None:
         return special
@@ -150,7 +151,7 @@ def _special(obj: Any) -> SugaredValue | None:
     return None
 
 
-def _of_class(cls: type, range: SourceRange, name: str) -> SugaredValue:
+def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredValue:
     if issubclass(cls, BaseException):
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
     if getattr(builtins, cls.__name__, None) is cls and cls.__name__ in GLOBALS:
@@ -161,7 +162,7 @@ def _of_class(cls: type, range: SourceRange, name: str) -> SugaredValue:
             return NamedTupleConstructor(type_)
     if cls.__name__ == "device":
         return BuiltinFunction("aten::device")
-    raise NotSupportedError(f"class '{name}' cannot be used in a scripted function yet", range)
+    return class_of(em, cls, range)
 
 
 def _constant(em: Emitter, obj: object, range: SourceRange) -> Value | None:
@@ -176,6 +177,9 @@ _BUILTIN_OPERATORS: Final = {
     "bin": "aten::bin", "pow": "aten::pow", "sorted": "aten::sorted", "rangelist": "prim::rangelist",
 }  # fmt: skip
 
+# Those that objects may define.
+_MAGIC: Final = frozenset({"len", "hex", "oct", "round", "abs", "hash", "divmod", "pow", "bin"})
+
 # Names that mean something unless a variable hides them.
 GLOBALS: Final[dict[str, SugaredValue]] = {
     "print": PrintValue(),
@@ -189,5 +193,8 @@ GLOBALS: Final[dict[str, SugaredValue]] = {
         form: SpecialForm(form)
         for form in ("tuple", "list", "dict", "range", "zip", "enumerate", "isinstance", "getattr", "hasattr")
     },
-    **{name: BuiltinFunction(operator) for name, operator in _BUILTIN_OPERATORS.items()},
+    **{
+        name: BuiltinFunction(operator, magic=f"__{name}__" if name in _MAGIC else "")
+        for name, operator in _BUILTIN_OPERATORS.items()
+    },
 }

@@ -80,7 +80,10 @@ class Ranges:
                 bounds = self._bounds(last) or [base]
                 return self.span(base)[0], max(self.span(bound)[1] for bound in bounds) + 1
         own = self._own_token(node)
-        return self._join(own, [child for child in ast.iter_child_nodes(node) if _has_range(child)])
+        parts = [child for child in ast.iter_child_nodes(node) if _has_range(child)]
+        if isinstance(node, ast.FunctionDef):
+            parts = [part for part in parts if part not in node.decorator_list]
+        return self._join(own, parts)
 
     def _own_token(self, node: ast.AST) -> tuple[int, int] | None:
         """The span of the node's first token, for nodes that have one of their own."""

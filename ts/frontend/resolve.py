@@ -25,7 +25,7 @@ class Resolver:
 
     def __init__(self, *scopes: Mapping[str, object], fallback: Mapping[str, object] | None = None) -> None:
         self.scopes = scopes
-        self.fallback = fallback or {}
+        self.fallback: dict[str, object] = dict(fallback or {})
 
     @classmethod
     def of_function(cls, function: FunctionType) -> Resolver:

@@ -34,6 +34,7 @@ from ts.ir.types import (
     INT,
     STR,
     TENSOR,
+    ClassType,
     DictType,
     ListType,
     StringType,
@@ -115,6 +116,10 @@ class SimpleValue(SugaredValue):
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         value = self.simple
         type = value.type()
+        if isinstance(type, ClassType):
+            from ts.frontend.class_values import attribute
+
+            return attribute(em, range, value, name)
         if type.is_subtype_of(TENSOR):
             if name in _CAST_METHODS:
                 return TensorCast(_CAST_METHODS[name], value)
@@ -158,7 +163,8 @@ class SimpleValue(SugaredValue):
         raise CompilationError(f"'{type.annotation_str}' object is not iterable{_maybe(type)}", range)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
-        return emit_builtin_call(range, em.graph, "aten::len", [self.simple])
+        length = BuiltinFunction("aten::len", magic="__len__")
+        return length.call(em, range, [self.simple], {}, 1).as_value(em, range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
         type = self.simple.type()
@@ -167,6 +173,8 @@ class SimpleValue(SugaredValue):
         if type.is_subtype_of(TENSOR):
             args: list[Actual] = [self.simple, Literal(0), index]
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::select", args))
+        if isinstance(type, ClassType):
+            return self.attr(em, range, "__getitem__").call(em, range, [index], {}, 1)
         raise CompilationError(f"'{type.annotation_str}' object is not subscriptable{_maybe(type)}", range)
 
 
@@ -329,13 +337,16 @@ class BuiltinFunction(SugaredValue):
 
     kind = "builtin"
 
-    def __init__(self, name: str, self_value: Value | None = None) -> None:
+    def __init__(self, name: str, self_value: Value | None = None, magic: str = "") -> None:
         self.name = name
         self.self_value = self_value
+        self.magic = magic  # the method that an object has for it, as `__len__` for `len`
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
+        if self.magic and args and isinstance(args[0], Value) and isinstance(args[0].type(), ClassType):
+            return SimpleValue(args[0]).attr(em, range, self.magic).call(em, range, args[1:], kwargs, 1)
         return SimpleValue(emit_builtin_call(range, em.graph, self.name, args, kwargs, self.self_value))
 
 
@@ -343,7 +354,7 @@ class CastValue(BuiltinFunction):
     """`int`, `float`, `bool`, `str`, `complex`: nothing to do where the type is right already."""
 
     def __init__(self, type: Type, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, magic=f"__{type.annotation_str}__")
         self.type = type
 
     def call(
@@ -355,6 +366,8 @@ class CastValue(BuiltinFunction):
             type = value.type()
             if type.is_subtype_of(self.type):
                 return SimpleValue(value)
+            if isinstance(type, ClassType):
+                return super().call(em, range, [value], kwargs, n_binders)
             if self.type is BOOL and isinstance(type, ListType | StringType | DictType):
                 length = emit_builtin_call(range, em.graph, "aten::len", [value])
                 return SimpleValue(emit_builtin_call(range, em.graph, "aten::gt", [length, zero]))

@@ -19,7 +19,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from ts.errors import CompilationError
 from ts.frontend import parse
+from ts.frontend.classes import compile_class
 from ts.frontend.resolve import Resolver
 from ts.runtime.function import ScriptFunction, compile_function, declare_functions
 
@@ -43,10 +45,20 @@ def script(
     if isinstance(obj, str):
         raise TypeError("script() takes a function; compile a string with ts.jit.CompilationUnit(text)")
     if inspect.isclass(obj):
-        raise TypeError(f"scripting a class is not supported yet: {obj.__qualname__}")
+        return script_class(obj)
     if not inspect.isfunction(inspect.unwrap(obj)):
         raise TypeError(f"script() takes a Python function, not {type(obj).__name__}")
     return compile_function(obj)
+
+
+def script_class(cls: type) -> type:
+    """Compile a class and all of its methods; it stays the class that it is."""
+    if len(cls.mro()) > 2:
+        raise CompilationError(
+            "TorchScript classes does not support inheritance yet. Please directly inherit from 'object'."
+        )
+    compile_class(cls)
+    return cls
 
 
 class CompilationUnit:

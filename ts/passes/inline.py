@@ -1,4 +1,4 @@
-"""Inlining: calls of scripted functions to their bodies.
+"""Inlining: calls of scripted functions and methods to their bodies.
 
     %f : Function = prim::Constant[name="g"]()
     %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)     (the body of g)
@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ts.ir.graph import Block, CallStack, Graph, Node, Value
+from ts.ir.types import ClassType
 from ts.passes.constant_pooling import constant_pooling
 from ts.passes.constant_propagation import fold_immutable_constants
 from ts.passes.control_flow import nodes_of
@@ -22,6 +23,7 @@ from ts.passes.failing_code import faithful
 from ts.passes.log import optimization_allowed, update
 from ts.passes.peephole import peephole
 
+_CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
 _LARGEST_GRAPH: Final = 20_000
 
 
@@ -39,7 +41,7 @@ class _Inliner:
     def visit(self, block: Block) -> bool:
         changed = False
         for node in block.nodes():
-            if node.kind() == "prim::CallFunction":
+            if node.kind() in _CALLS:
                 changed |= self._inline_call(node)
             else:
                 for inner in node.blocks():
@@ -88,12 +90,16 @@ def _prepare(body: Graph) -> None:
 
 def _calls(body: Graph, function: Any) -> bool:
     """Whether a call of `function` is left in its own body: it is recursive."""
-    return any(called_function(call) is function for call in body.find_all_nodes("prim::CallFunction"))
+    return any(called_function(call) is function for kind in _CALLS for call in body.find_all_nodes(kind))
 
 
 def called_function(call: Node) -> Any | None:
-    """The function that a `prim::CallFunction` calls, if it has a graph."""
-    function = getattr(call.inputs()[0].type(), "function", None)
+    """The function or method that a call runs, if it is known and has a graph."""
+    type = call.inputs()[0].type()
+    if call.kind() == "prim::CallMethod":
+        function = type.find_method(call.get("name")) if isinstance(type, ClassType) else None
+    else:
+        function = getattr(type, "function", None)
     return function if getattr(function, "graph", None) is not None else None
 
 
@@ -102,7 +108,8 @@ def _copy_body(body: Graph, call: Node, stack: CallStack) -> list[Value]:
     graph = call.owning_graph()
     before = call.prev()
     with graph.inserting_before(call):
-        results = graph.insert_graph(body, call.inputs()[1:])
+        arguments = call.inputs() if call.kind() == "prim::CallMethod" else call.inputs()[1:]
+        results = graph.insert_graph(body, arguments)
     copy = before.next()
     while copy is not call:
         _push_callstack(copy, stack)

@@ -23,11 +23,13 @@ from weakref import WeakKeyDictionary
 from ts._core.function import Function
 from ts.bytecode.typespec import type_spec
 from ts.errors import CompilationError
-from ts.frontend import compile, parse
+from ts.frontend import classes, compile, parse
 from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import TupleType
+
+ToCompile = ParsedFunction | Callable[[], ParsedFunction]  # the latter where parsing waits for the first use
 
 _scripted: WeakKeyDictionary[Callable[..., Any], ScriptFunction] = WeakKeyDictionary()
 _session: list[Callable[..., Any]] | None = None  # Python functions that the compilation under way has added
@@ -36,7 +38,7 @@ _session: list[Callable[..., Any]] | None = None  # Python functions that the co
 class ScriptFunction(Function):
     """A compiled function."""
 
-    def __init__(self, name: str, qualified_name: str = "", parsed: ParsedFunction | None = None) -> None:
+    def __init__(self, name: str, qualified_name: str = "", parsed: ToCompile | None = None) -> None:
         super().__init__(name, (), name)
         self.qualified_name = qualified_name or f"__torch__.{name}"
         self.__name__ = self.__qualname__ = name
@@ -44,7 +46,7 @@ class ScriptFunction(Function):
         self._parsed = parsed  # what is still to be compiled
         self._graph: Graph | None = None
         self._schema: FunctionSchema | None = None
-        if parsed is not None and parsed.function is not None:
+        if isinstance(parsed, ParsedFunction) and parsed.function is not None:
             self.__doc__ = parsed.function.__doc__
             self.__module__ = parsed.function.__module__
 
@@ -102,14 +104,15 @@ class ScriptFunction(Function):
 
     def ensure_compiled(self) -> None:
         """Compile the graph now, if that has not begun yet."""
-        parsed, self._parsed = self._parsed, None
-        if parsed is None:
+        to_compile, self._parsed = self._parsed, None
+        if to_compile is None:
             return
         try:
+            parsed = to_compile if isinstance(to_compile, ParsedFunction) else to_compile()
             self._schema = compile.declare(parsed)
             compiled = compile.compile_function(parsed, compile_function)
         except BaseException:
-            self._parsed, self._schema = parsed, None
+            self._parsed, self._schema = to_compile, None
             raise
         self.finish(compiled.graph, compiled.schema)
 
@@ -171,6 +174,9 @@ def _qualified_name(function: Callable[..., Any]) -> str:
     module = function.__module__ or "__main__"
     prefix = "" if module == "__main__" else f"{module}."
     return f"__torch__.{prefix}{function.__name__}".replace("<", "_").replace(">", "_")
+
+
+classes.install(ScriptFunction)
 
 
 # ---- functions of strings and graphs -----------------------------------------------------------------

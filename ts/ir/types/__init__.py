@@ -35,6 +35,7 @@ from ts.ir.types.nominal import (
     FunctionType,
     InterfaceType,
     ModuleType,
+    Property,
 )
 from ts.ir.types.scalar import (
     ANY,
@@ -130,6 +131,7 @@ __all__ = [
     "NoneType",
     "NumberType",
     "OptionalType",
+    "Property",
     "PyObjectType",
     "QSchemeType",
     "QuantizerType",

@@ -6,7 +6,7 @@ They are equal where their names are, and the names are unique: a declaration ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ts.ir.types.base import Type
 from ts.ir.types.scalar import AnyClassType, AnyEnumType
@@ -34,10 +34,20 @@ class NamedType(Type):
         return self.qualified_name_.rpartition(".")[2]
 
 
-class ClassType(NamedType):
-    """A script class: `attributes` in declaration order, `methods` by name, `constants` of the class body."""
+class Property(NamedTuple):
+    """A property of a class: methods of its type."""
 
-    __slots__ = ("attributes", "constants", "methods")
+    getter: Any
+    setter: Any | None
+
+
+class ClassType(NamedType):
+    """A script class: `attributes` in the order of their slots, `methods` by name, `constants` of the class.
+
+    `python_class` is the class of Python that it was made from, None for one that was read from text.
+    """
+
+    __slots__ = ("__weakref__", "attributes", "constants", "methods", "properties", "python_class")
 
     def __init__(
         self,
@@ -49,6 +59,20 @@ class ClassType(NamedType):
         self.attributes: dict[str, Type] = dict(attributes or {})
         self.methods: dict[str, Any] = dict(methods or {})
         self.constants: dict[str, object] = {}
+        self.properties: dict[str, Property] = {}
+        self.python_class: Any = None
+
+    def containedTypes(self) -> list[Type]:
+        """The attributes' types, which are no parts of the type's structure: a class may refer to itself."""
+        return list(self.attributes.values())
+
+    def slot(self, attribute: str) -> int:
+        """The place of an attribute in objects of this class."""
+        return list(self.attributes).index(attribute)
+
+    def find_method(self, name: str) -> Any | None:
+        """The method, or None."""
+        return self.methods.get(name)
 
     def is_subtype_of(self, other: Type) -> bool:
         if isinstance(other, AnyClassType):

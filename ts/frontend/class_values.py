@@ -1,0 +1,182 @@
+"""Script classes and their objects in expressions: constructors, methods, attributes, operators.
+
+In: a class of Python that a name stands for, or a value whose type is a class.  Out: nodes as PyTorch emits
+them:
+
+    Counter(1)       %c = prim::CreateObject();  prim::CallMethod[name="__init__"](%c, %1)
+    c.n              prim::GetAttr[name="n"](%c)
+    c.n = 2          prim::SetAttr[name="n"](%c, %2);  in `__init__` the first one declares the attribute
+    c.next()         prim::CallMethod[name="next"](%c)
+    c + d            prim::CallMethod[name="__add__"](%c, %d)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ts.errors import CompilationError, FrontendError
+from ts.frontend.classes import class_type, static_method
+from ts.frontend.match import Actual, convert_to_type, match_schema
+from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
+from ts.ir.source import SourceRange
+from ts.ir.types import ClassType, Type
+from ts.ir.value import Value
+
+if TYPE_CHECKING:
+    from ts.frontend.emitter import Emitter
+
+
+class ClassValue(SugaredValue):
+    """A script class: calling it makes an object."""
+
+    kind = "class"
+
+    def __init__(self, type: ClassType) -> None:
+        self.type = type
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if "__init__" not in self.type.methods:
+            raise CompilationError(
+                f"Class {self.type.name()} does not have an __init__ function defined", range
+            )
+        value = em.insert("prim::CreateObject", (), 1, range).output().set_type(self.type)
+        MethodValue(value, "__init__").call(em, range, args, kwargs, 0)
+        return SimpleValue(value)
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        function = None if self.type.python_class is None else static_method(self.type.python_class, name)
+        if function is None:
+            raise CompilationError(
+                f"Tried to lookup unknown attribute on class {self.type.annotation_str}: '{name}'. "
+                "Only static methods can be used without an object",
+                range,
+            )
+        try:
+            return FunctionValue(em.compile_callee(function))
+        except FrontendError as error:
+            raise error.add_call(name, em.parsed.name, range) from None
+
+
+class MethodValue(SugaredValue):
+    """A method of an object."""
+
+    kind = "method"
+
+    def __init__(self, value: Value, name: str) -> None:
+        self.value = value
+        self.name = name
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        type: Any = self.value.type()
+        method = type.find_method(self.name)
+        try:
+            schema = method.schema
+        except FrontendError as error:
+            if isinstance(error, CompilationError) and error.range is None:
+                error.range = range  # it is being compiled, and its return type is not known yet
+                raise
+            raise error.add_call(f"{type.name()}.{self.name}", em.parsed.name, range) from None
+        matched = match_schema(schema, em.graph, range, [self.value, *args], kwargs)
+        node = em.insert("prim::CallMethod", matched.inputs, 1, range).set("name", self.name)
+        return SimpleValue(node.output().set_type(matched.returns[0]))
+
+
+def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
+    """A class of Python as a script class."""
+    try:
+        return ClassValue(class_type(cls))
+    except FrontendError as error:
+        raise error.add_call(f"__torch__.{cls.__name__}", em.parsed.name, range) from None
+
+
+# ---- attributes ------------------------------------------------------------------------------------------
+
+
+def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> SugaredValue:
+    """`value.name`, where the value is an object."""
+    type: Any = value.type()
+    if name in type.methods:
+        return MethodValue(value, name)
+    if name in type.attributes:
+        output = em.insert("prim::GetAttr", (value,)).set("name", name).output()
+        output.set_debug_name(name)
+        return SimpleValue(output.set_type(type.attributes[name]))
+    if name in type.properties:
+        return MethodValue(value, type.properties[name].getter.name).call(em, range, (), {}, 0)
+    hint = "Did you forget to initialize an attribute in __init__()?"
+    if hasattr(type.python_class, name):
+        hint = (
+            f"'{name}' is defined as a class attribute which currently is not supported. "
+            "Consider converting this to an instance attribute."
+        )
+    raise CompilationError(
+        f"'{type.annotation_str}' object has no attribute or method '{name}'. {hint}", range
+    )
+
+
+def set_attribute(
+    em: Emitter,
+    range: SourceRange,
+    base: SugaredValue,
+    name: str,
+    assigned: Value,
+    annotated: Type | None = None,
+) -> None:
+    """`base.name = assigned`; `annotated` is the type that the assignment declares."""
+    value = base.simple
+    type = value.type() if value is not None else None
+    if value is None or not isinstance(type, ClassType):
+        what = base.kind if type is None else type.annotation_str
+        raise CompilationError(f"Tried to set an attribute: {name} on a non-class: {what}", range)
+    expected = type.attributes.get(name)
+    if expected is None and _is_constructing(em, type):
+        if em.scope.parent is not None:
+            raise CompilationError(
+                "First assignment cannot be in a control-flow block. "
+                "Initialize the field at the top level first",
+                range,
+            )
+        expected = type.attributes[name] = annotated or assigned.type()
+    if expected is None:
+        prop = type.properties.get(name)
+        if prop is None:
+            raise CompilationError(
+                f"Tried to set nonexistent attribute: {name}. "
+                "Did you forget to initialize it in __init__()?",
+                range,
+            )
+        if prop.setter is None:
+            raise CompilationError(f"Tried to set read-only attribute: {name}", range)
+        MethodValue(value, prop.setter.name).call(em, range, [assigned], {}, 0)
+        return
+    assigned = convert_to_type(range, em.graph, expected, assigned, False)
+    if not assigned.type().is_subtype_of(expected):
+        raise CompilationError(
+            f"Wrong type for attribute assignment. Expected {expected.annotation_str} "
+            f"but got {assigned.type().annotation_str}",
+            range,
+        )
+    em.insert("prim::SetAttr", (value, assigned), 0).set("name", name)
+
+
+def _is_constructing(em: Emitter, type: Type) -> bool:
+    """Whether this is the constructor of that class: there, assignments declare attributes."""
+    return em.parsed.name == "__init__" and em.parsed.self_type is type
+
+
+# ---- operators -------------------------------------------------------------------------------------------
+
+
+def overloaded(
+    em: Emitter, range: SourceRange, method: str | None, args: Sequence[Value], kwargs: Kwargs | None = None
+) -> Value | None:
+    """An operator on objects, which is a call of the method of the first one; None if it is no object."""
+    if method is None or not args or not isinstance(args[0].type(), ClassType):
+        return None
+    found = attribute(em, range, args[0], method)
+    return found.call(em, range, list(args[1:]), kwargs or {}, 1).as_value(em, range)

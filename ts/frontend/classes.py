@@ -1,0 +1,122 @@
+"""Classes of Python to script classes.
+
+In: a class of Python.  Out: its `ClassType`: the attributes that `__init__` assigns, and the methods.
+
+    class Counter:
+        def __init__(self, start: int):          class_type(Counter).attributes == {"n": INT}
+            self.n = start                       class_type(Counter).methods    == {"__init__", "next"}
+        def next(self) -> int: ...
+
+A class is declared when a scripted function first names it; `__init__` is compiled then, since it says which
+attributes there are.  Every other method is parsed and compiled when it is first called from a script, so
+that one which does not compile hurts only who calls it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from ts.frontend import parse
+from ts.frontend.parse import ParsedFunction
+from ts.ir.types import ClassType, Property
+
+# (name, qualified name, what parses it) -> the method: a function of the runtime, which is above this module.
+MakeMethod = Callable[[str, str, Callable[[], ParsedFunction]], Any]
+_make_method: MakeMethod | None = None
+
+_ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the two live and die together
+_names: WeakValueDictionary[str, ClassType] = WeakValueDictionary()
+_mangles = itertools.count()
+
+
+def install(make_method: MakeMethod) -> None:
+    """Say what methods are: a scripted function of that name, compiled on demand."""
+    global _make_method
+    _make_method = make_method
+
+
+def class_type(cls: type) -> ClassType:
+    """The script class behind a class of Python, declared now if it was not before."""
+    found = cls.__dict__.get(_ATTRIBUTE)
+    if isinstance(found, ClassType):
+        return found
+    type = ClassType(unique_name(qualified_name(cls)))
+    type.python_class = cls
+    _names[type.qualified_name()] = type
+    setattr(cls, _ATTRIBUTE, type)
+    try:
+        declare_methods(type, cls)
+        if "__init__" in type.methods:
+            type.methods["__init__"].ensure_compiled()
+    except BaseException:
+        delattr(cls, _ATTRIBUTE)
+        raise
+    return type
+
+
+def compile_class(cls: type) -> ClassType:
+    """The same, with all methods compiled now: what `script(cls)` asks for."""
+    type = class_type(cls)
+    for method in type.methods.values():
+        method.ensure_compiled()
+    return type
+
+
+def declare_methods(type: ClassType, cls: type) -> None:
+    """Enter methods and properties of the class's own body, to be compiled when they are asked for."""
+    for name, member in sorted(vars(cls).items(), key=_constructor_first):
+        if isinstance(member, FunctionType):
+            declare_method(type, cls, name, member)
+        elif isinstance(member, property):
+            getter = declare_method(type, cls, f"__{name}_getter", member.fget)
+            setter = None
+            if member.fset is not None:
+                setter = declare_method(type, cls, f"__{name}_setter", member.fset)
+            type.properties[name] = Property(getter, setter)
+
+
+def _constructor_first(item: tuple[str, object]) -> tuple[bool, str]:
+    return item[0] != "__init__", item[0]
+
+
+def declare_method(type: ClassType, cls: type, name: str, function: Any) -> Any:
+    """Enter one method."""
+    assert _make_method is not None  # the runtime has been imported: it asks for classes
+
+    def parsed() -> ParsedFunction:
+        definition = parse.function_def(function, name)
+        definition.self_type = type
+        definition.resolver.fallback[cls.__name__] = cls
+        return definition
+
+    method = _make_method(name, f"{type.qualified_name()}.{name}", parsed)
+    type.methods[name] = method
+    return method
+
+
+def static_method(cls: type, name: str) -> Any | None:
+    """The function of Python behind a static method; None if there is none of that name."""
+    member = inspect.getattr_static(cls, name, None)
+    return member.__func__ if isinstance(member, staticmethod) else None
+
+
+# ---- names -----------------------------------------------------------------------------------------------
+
+
+def qualified_name(cls: type) -> str:
+    """`__torch__.package.module.Class`; what `__main__` defines stands at the top."""
+    module = "" if cls.__module__ == "__main__" else f"{cls.__module__}."
+    return f"__torch__.{module}{cls.__name__}"
+
+
+def unique_name(name: str) -> str:
+    """The name, changed as PyTorch changes it if another class has it already."""
+    prefix, _, last = name.rpartition(".")
+    while name in _names:
+        name = f"{prefix}.___torch_mangle_{next(_mangles)}.{last}"
+    return name
