@@ -42,6 +42,7 @@ class FrontendError(TsError):
         self.message = message
         self.range = range
         self.calls: list[tuple[str, str, Located | None]] = []
+        self.others: list[FrontendError] = []
 
     @property
     def msg(self) -> str:
@@ -53,7 +54,20 @@ class FrontendError(TsError):
         self.calls.append((callee, caller, range))
         return self
 
+    def together_with(self, others: Sequence[FrontendError]) -> FrontendError:
+        """Report further errors, of other functions of the same program, with this one."""
+        self.others.extend(others)
+        return self
+
     def __str__(self) -> str:
+        text = self._own_text()
+        if self.others:
+            count = len(self.others)
+            text = f"{text.rstrip()}\n\n{count} more error{'s' * (count > 1)}:\n"
+            text += "\n".join(str(other) for other in self.others)
+        return text
+
+    def _own_text(self) -> str:
         text = self.message
         if self.range is not None:
             text += ":\n" + self.range.highlight()

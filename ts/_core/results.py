@@ -1,9 +1,9 @@
 """Several results of one operator: a tuple, with PyTorch's names where the schema has them.
 
-    >>> results_class("aten::max", ("values", "indices"))((3, 0))
-    torch.return_types.max(
-    values=3,
-    indices=0)
+>>> results_class("aten::max", ("values", "indices"))((3, 0))
+torch.return_types.max(
+values=3,
+indices=0)
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Code as text, with the source lines that it comes from.
 
-    code of total: 4 registers
-      parameters: r0 int        locals: r1 int, r2 int        constants: r3 = 0
+code of total: 4 registers
+  parameters: r0 int        locals: r1 int, r2 int        constants: r3 = 0
 
-    # sum.py:4    for i in range(n):
-       0  MOVE         r1, r3             r1 := r3
-       1  JUMP_LE_I64  -> 4, r0, r3       if r0 <= r3 goto 4
+# sum.py:4    for i in range(n):
+   0  MOVE         r1, r3             r1 := r3
+   1  JUMP_LE_I64  -> 4, r0, r3       if r0 <= r3 goto 4
 """
 
 from __future__ import annotations

@@ -22,15 +22,16 @@ from typing import Any
 
 from ts._core.code import Code
 from ts._core.ivalue import to_core
+from ts._core.python_call import PythonOperator
 from ts.bytecode.branches import line_of, operator_of
 from ts.bytecode.loops import Loops
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, NUMBER
 from ts.bytecode.registers import SCALARS, Allocator, Instruction, Label
 from ts.bytecode.tidy import tidy
 from ts.bytecode.typespec import register_class, type_spec
-from ts.errors import InternalError
+from ts.errors import FrontendError, InternalError
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.types import DictType, ListType, NoneType, TupleType, Type
+from ts.ir.types import ANY, DictType, ListType, NoneType, TupleType, Type
 
 MIXED = ("int_float", "float_int")
 
@@ -396,6 +397,20 @@ class Lowering(Loops):
         result = self.define(node.output())
         self.emit("CALL", result, number, pool=pool)
 
+    def lower_python_call(self, node: Node) -> None:
+        """A Python callable, as an operator of its own."""
+        if not node.has_attribute("function"):
+            raise FrontendError(f"the Python function '{node.get('name')}' is not there: the graph was text")
+        inputs = [self.use(v) for v in node.inputs()]
+        result = node.output()
+        if result.has_uses():
+            target, spec = self.define(result), type_spec(result.type())
+        else:  # whatever it gives: a function without annotations is called for what it does
+            target, spec = self.new_register("x"), type_spec(ANY)
+        operator = PythonOperator(node.get("function"), len(inputs), spec)
+        pool = [*inputs, target]
+        self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
+
     def lower_raise(self, node: Node) -> None:
         name = self.use(node.input(1)) if len(node.inputs()) > 1 else self.constant(None, "x")
         self.emit("RAISE", self.use(node.input()), name)
@@ -531,6 +546,7 @@ _LOWER: dict[str, Any] = {
     "prim::CreateObject": Lowering.lower_create_object,
     "prim::GetAttr": Lowering.lower_get_attr,
     "prim::SetAttr": Lowering.lower_set_attr,
+    "prim::PythonOp": Lowering.lower_python_call,
     "prim::RaiseException": Lowering.lower_raise,
     "prim::Print": Lowering.lower_print,
     "prim::isinstance": Lowering.lower_isinstance,

@@ -1,9 +1,9 @@
 """The last look over the code of a function: what does nothing is left out.
 
-    MOVE r1, r1                 (gone)
-    JUMP_LT_I64 body, r0, r2                       JUMP_LE_I64 end, r2, r0
-    JUMP end                              =>
-  body:                                          body:
+  MOVE r1, r1                 (gone)
+  JUMP_LT_I64 body, r0, r2                       JUMP_LE_I64 end, r2, r0
+  JUMP end                              =>
+body:                                          body:
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Types of the graph as the core needs them: `TypeSpec`s and register classes.
 
-    type_spec(ListType(INT))          TypeSpec(List[int])
-    register_class(ListType(INT))     "o"
+type_spec(ListType(INT))          TypeSpec(List[int])
+register_class(ListType(INT))     "o"
 """
 
 from __future__ import annotations

@@ -73,6 +73,8 @@ _KEY_TYPES = (
 
 def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
     """Parameters of a definition, and its return type where it is annotated."""
+    if parsed.signature is not None:
+        return parsed.signature  # type: ignore[no-any-return]
     reader = _Reader(parsed.resolver, parsed.ranges)
     arguments = parsed.arguments
     types: list[Type]
@@ -92,6 +94,25 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
         for arg, type in zip(arguments, types, strict=True)
     ]
     return parameters, returns
+
+
+def overload_signature(
+    declared: ParsedFunction, implementation: ParsedFunction
+) -> tuple[list[Parameter], Type | None]:
+    """Types of a declaration and of the implementation's further parameters, with the defaults that fit."""
+    parameters, returns = signature(declared)
+    defaults, implementation.defaults = implementation.defaults, {}
+    further = signature(implementation)[0][len(parameters) :]
+    implementation.defaults = defaults
+    fitting = [
+        parameter._replace(
+            default=constant_of_type(of_ts(defaults[parameter.name]), parameter.type)
+            if parameter.name in defaults
+            else NO_DEFAULT
+        )
+        for parameter in [*parameters, *further]
+    ]
+    return fitting, returns
 
 
 def to_type(annotation: ast.expr | object, resolver: Resolver, ranges: Ranges | None = None) -> Type:
@@ -329,11 +350,9 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[Type], Type 
     body = comment.removeprefix("# type:").strip()
     source = Source(comment)
     try:
-        syntax = ast.parse(f"({body})" if "->" not in body else body, mode="func_type")
+        syntax = ast.parse(body if "->" in body else f"{body} -> None", mode="func_type")
     except SyntaxError:
         whole = SourceRange(source, 0, len(comment))
-        if "->" not in body:
-            raise CompilationError("Syntax error in type annotation (couldn't find `->`)", whole) from None
         raise CompilationError("Failed to parse the argument list of a type annotation", whole) from None
     assert isinstance(syntax, ast.FunctionType)
     start = len(comment) - len(body)
@@ -345,7 +364,7 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[Type], Type 
             f"the number of function parameters ({count})",
             parsed.ranges.token(parsed.node, len("def")),
         )
-    return types, reader.read(syntax.returns)
+    return types, reader.read(syntax.returns) if "->" in body else None
 
 
 class _Shifted(Ranges):

@@ -146,8 +146,7 @@ def set_attribute(
         prop = type.properties.get(name)
         if prop is None:
             raise CompilationError(
-                f"Tried to set nonexistent attribute: {name}. "
-                "Did you forget to initialize it in __init__()?",
+                f"Tried to set nonexistent attribute: {name}. Did you forget to initialize it in __init__()?",
                 range,
             )
         if prop.setter is None:

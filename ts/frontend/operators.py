@@ -1,7 +1,7 @@
 """Python's operators, and the operators of the language behind them.
 
-    a + b     BINARY[ast.Add]       aten::add
-    a += b    AUGMENTED[ast.Add]    aten::add on numbers, aten::add_ on tensors and lists
+a + b     BINARY[ast.Add]       aten::add
+a += b    AUGMENTED[ast.Add]    aten::add on numbers, aten::add_ on tensors and lists
 """
 
 from __future__ import annotations

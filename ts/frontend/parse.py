@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from textwrap import dedent
 from types import FunctionType
+from typing import Any
 
 from ts.errors import FrontendError, NotSupportedError, UnsupportedNodeError
 from ts.frontend.ranges import Ranges
@@ -75,6 +76,7 @@ class ParsedFunction:
     defaults: dict[str, object] = field(default_factory=dict)  # values of the arguments' defaults
     function: FunctionType | None = None  # the live function; None for text
     self_type: Type | None = None  # of a method: the class that it belongs to
+    signature: Any = None  # parameters and return type, where they are not those of `node` (an overload's)
     ranges: Ranges = field(repr=False, default=None)  # type: ignore[assignment]  # set by the functions below
 
     def range(self, node: ast.AST) -> SourceRange:
@@ -88,8 +90,10 @@ class ParsedFunction:
         return [*args.posonlyargs, *args.args, *args.kwonlyargs]
 
 
-def function_def(function: Callable[..., object], name: str | None = None) -> ParsedFunction:
-    """Parse the source of a live function."""
+def function_def(
+    function: Callable[..., object], name: str | None = None, signature_only: bool = False
+) -> ParsedFunction:
+    """Parse the source of a live function; with `signature_only` its body may be any Python."""
     function = inspect.unwrap(function)
     if not isinstance(function, FunctionType):
         raise TypeError(f"expected a Python function, got {type(function).__name__}")
@@ -112,7 +116,8 @@ def function_def(function: Callable[..., object], name: str | None = None) -> Pa
         function=function,
         ranges=Ranges(source),
     )
-    check(parsed)
+    if not signature_only:
+        check(parsed)
     return parsed
 
 
@@ -120,11 +125,14 @@ def module_defs(
     text: str, resolver: Resolver | None = None, filename: str = "<string>"
 ) -> list[ParsedFunction]:
     """Parse a string of function definitions, as `CompilationUnit` takes it."""
-    source = Source(text, filename, 1, 0)
+    dedented = dedent(text) if text.lstrip("\n")[:1].isspace() else text
+    first = dedented.lstrip("\n ")[:1]
+    indent = text.find(first) - dedented.find(first) if first else 0
+    source = Source(text, filename, 1, indent)
     ranges = Ranges(source)
     resolver = resolver or Resolver()
     functions = []
-    for node in _parse_text(text, source).body:
+    for node in _parse_text(dedented, source).body:
         if not isinstance(node, ast.FunctionDef):
             raise NotSupportedError(
                 "Expected a function definition at the top level of a script", ranges.of(node)

@@ -18,8 +18,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from ts.dtypes import dtype as DType
-from ts.errors import CompilationError, FrontendError
-from ts.frontend import resolve
+from ts.errors import CompilationError
+from ts.frontend import python_values, resolve
 from ts.frontend.annotations import object_type
 from ts.frontend.class_values import class_of
 from ts.frontend.sugared import (
@@ -110,10 +110,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
             operator = operator_of(obj.__module__, obj.__name__)
             if operator is not None:
                 return BuiltinFunction(operator)
-        try:
-            return FunctionValue(em.compile_callee(obj))
-        except FrontendError as error:
-            raise error.add_call(obj.__name__, em.parsed.name, range) from None
+        return python_values.function_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
     if isinstance(operator, str) and callable(obj):
         found = operator if "::" in operator else operator_of("ts", operator)
@@ -122,12 +119,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     value = _constant(em, obj, range)
     if value is not None:
         return SimpleValue(value)
-    raise CompilationError(
-        f"python value of type '{type(obj).__name__}' cannot be used as a value. Perhaps it is a closed over "
-        "global variable? If so, please consider passing it in as an argument or use a local varible "
-        "instead.",
-        range,
-    )
+    return python_values.object_value(em, obj, range)
 
 
 def _special(obj: Any) -> SugaredValue | None:
@@ -143,6 +135,8 @@ def _special(obj: Any) -> SugaredValue | None:
         return SpecialForm("annotate")
     if obj is markers.is_scripting:
         return BuiltinFunction("aten::is_scripting")
+    if obj is markers.is_tracing:
+        return BuiltinFunction("aten::_get_tracing_state")
     if getattr(markers, "isinstance", None) is obj:
         return SpecialForm("isinstance")
     own = getattr(obj, "__name__", "")

@@ -46,7 +46,7 @@ from ts.ir.value import Value
 if TYPE_CHECKING:
     from ts.frontend.emitter import Emitter
 
-CompileCallee = Callable[[Any], Any]  # a Python function -> its ScriptFunction
+CompileCallee = Callable[..., Any]  # a Python function (and a declaration of it) -> its ScriptFunction
 Kwargs = Mapping[str, Actual]
 
 

@@ -15,7 +15,8 @@ else as ``<Tensor>``. Unlike PyTorch, which garbles them, bytes above 127 in str
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ts.ir.attributes import TensorText, is_tensor
@@ -37,10 +38,23 @@ if TYPE_CHECKING:
     from ts.ir.graph import Graph, Node, Value
 
 _MOST_PRINTED_ELEMENTS = 10
+_ranges_hidden = False
+
+
+@contextmanager
+def hide_source_ranges() -> Iterator[None]:
+    """Graphs that are printed inside this context print without their places in the source."""
+    global _ranges_hidden
+    before, _ranges_hidden = _ranges_hidden, True
+    try:
+        yield
+    finally:
+        _ranges_hidden = before
 
 
 def to_text(graph: Graph, show_ranges: bool = True) -> str:
     """The text of `graph`; with `show_ranges` every node ends in ``# file:line:column``."""
+    show_ranges = show_ranges and not _ranges_hidden
     inputs = ",\n      ".join(map(_typed, graph.inputs()))
     out = [f"graph({inputs}):\n"]
     groups: list[Node] = []
@@ -76,7 +90,7 @@ def _print_node(node: Node, level: int, out: list[str], groups: list[Node] | Non
         groups.append(node)
         attributes.remove("Subgraph")
     if kind == "prim::PythonOp":
-        kind = f"^{node.get('name', '')}"
+        kind = f"^{node.get('name', '')}[]()"
         attributes = []
     text = f"{indent}{', '.join(map(_typed, node.outputs()))} = {kind}"
     if attributes:

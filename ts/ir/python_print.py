@@ -390,6 +390,9 @@ class _Printer:
         callee, *arguments = node.inputs()
         return f"{self.use(callee)}({''.join([f'{self.use(v)}, ' for v in arguments])})"
 
+    def call_python(self, node: Node) -> str:
+        return f"^{node.get('name')}()({self.list_of(node.inputs())})"
+
     def call_method(self, node: Node) -> str:
         receiver, *arguments = node.inputs()
         return (
@@ -439,6 +442,7 @@ _EXPRESSIONS: dict[str, Callable[[_Printer, Node], str]] = {
     "prim::isinstance": _Printer.is_instance,
     "prim::CallFunction": _Printer.call_function,
     "prim::CallMethod": _Printer.call_method,
+    "prim::PythonOp": _Printer.call_python,
     "prim::GetAttr": _Printer.get_attr,
     "prim::EnumName": _Printer.enum_part,
     "prim::EnumValue": _Printer.enum_part,

@@ -182,7 +182,11 @@ class _Reader:
         for _, type in outputs:
             node.add_output(type=type)
         if tokens.accept("["):
-            self.read_attributes(node)
+            if is_python:  # "[]()": constants among the arguments, of which there are none
+                for bracket in "]()":
+                    tokens.expect(bracket)
+            else:
+                self.read_attributes(node)
         for value in self.read_values(values):
             node.add_input(value)
         if tokens.accept(","):  # `, scope: a/b`

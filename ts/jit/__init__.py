@@ -23,27 +23,35 @@ if TYPE_CHECKING:
     Error = ScriptRuntimeError
 
 _HOMES: dict[str, tuple[str, str]] = {
-    "script": ("ts.jit.scripting", "script"),
-    "CompilationUnit": ("ts.jit.scripting", "CompilationUnit"),
-    "ScriptFunction": ("ts.runtime.function", "ScriptFunction"),
-    "annotate": ("ts.jit.markers", "annotate"),
-    "ignore": ("ts.jit.markers", "ignore"),
-    "unused": ("ts.jit.markers", "unused"),
-    "export": ("ts.jit.markers", "export"),
-    "is_scripting": ("ts.jit.markers", "is_scripting"),
-    "is_tracing": ("ts.jit.markers", "is_tracing"),
-    "isinstance": ("ts.jit.markers", "isinstance"),
+    name: (module, name)
+    for module, names in {
+        "ts.jit.scripting": "script CompilationUnit enable disable",
+        "ts.jit.markers": "annotate ignore unused export is_scripting is_tracing isinstance boolean_dispatch "
+        "script_if_tracing Attribute ScriptWarning unwrap_optional set_module is_optional",
+        "ts.jit.overloads": "overload overload_method get_overloads",
+        "ts.ir.print": "hide_source_ranges",
+        "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph",
+        "ts.runtime.executor": "optimized_execution",
+        "ts.errors": "FrontendError NotSupportedError UnsupportedNodeError",
+    }.items()
+    for name in names.split()
+} | {
     "Final": ("typing", "Final"),
     "Error": ("ts.errors", "ScriptRuntimeError"),
-    "FrontendError": ("ts.errors", "FrontendError"),
-    "NotSupportedError": ("ts.errors", "NotSupportedError"),
-    "create_function_from_graph": ("ts.runtime.function", "create_function_from_graph"),
-    "optimized_execution": ("ts.runtime.executor", "optimized_execution"),
-    "interpret_graph": ("ts.runtime.function", "interpret_graph"),
+    "get_callable_argument_names": ("ts.jit.markers", "callable_argument_names"),
+    # PyTorch's private names, which programs use all the same.
+    "_overload": ("ts.jit.overloads", "overload"),
+    "_overload_method": ("ts.jit.overloads", "overload_method"),
+    "_script_if_tracing": ("ts.jit.markers", "script_if_tracing"),
+    "_unwrap_optional": ("ts.jit.markers", "unwrap_optional"),
+    "_isinstance": ("ts.jit.markers", "isinstance"),
 }
+_SUBMODULES = frozenset({"annotations", "frontend"})
 
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"ts.jit.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'ts.jit' has no attribute '{name}'")
     module, attribute = _HOMES[name]

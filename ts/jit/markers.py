@@ -3,20 +3,25 @@
     xs = ts.jit.annotate(List[int], [])          the list itself; in compiled code an `int[]`
     if not ts.jit.is_scripting(): ...            left out of compiled code
 
-`ignore` and `unused` mark a function with `__ts_marker__`; the resolver reads the mark when compiled code
-calls the function.
+`ignore`, `unused` and `export` mark a function with `__ts_marker__`, which `modifier_of` reads: when compiled
+code calls the function, and when a module looks for what it has to compile.
 """
 
 from __future__ import annotations
 
 import builtins
+import inspect
 import types
 import typing
+import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+
+_MARKER: Final = "__ts_marker__"
+BOOLEAN_DISPATCH: Final = "__ts_boolean_dispatch__"
 
 
 def annotate(the_type: Any, the_value: T) -> T:
@@ -34,15 +39,38 @@ def is_tracing() -> bool:
     return False
 
 
+# ---- what becomes of a function --------------------------------------------------------------------
+
+
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """Leave a function in Python: compiled code calls back into the interpreter for it."""
+    """Leave a function in Python: compiled code calls back into the interpreter for it.
+
+    With `drop=True`, compiled code does not call it but raises, as for `unused`.
+    """
     if callable(drop):
         return _mark(drop, "ignore")
+    if not builtins.isinstance(drop, bool):
+        raise RuntimeError(f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}")
+    option = "True"
+    if "drop_on_export" in kwargs:
+        drop, option = kwargs["drop_on_export"], "drop_on_export=True"
+    if drop:
+        warnings.warn(
+            f"ignore({option}) has been deprecated. TorchScript will now drop the function call on "
+            "compilation. Use torch.jit.unused now.",
+            FutureWarning,
+            stacklevel=2,
+        )
     return lambda function: _mark(function, "unused" if drop else "ignore")
 
 
 def unused(function: F) -> F:
     """Do not compile a function: compiled code that calls it raises."""
+    if builtins.isinstance(function, property):
+        for accessor in (function.fget, function.fset):
+            if accessor is not None:
+                _mark(accessor, "unused")
+        return function
     return _mark(function, "unused")
 
 
@@ -52,8 +80,89 @@ def export(function: F) -> F:
 
 
 def _mark(function: F, marker: str) -> F:
-    function.__ts_marker__ = marker  # type: ignore[attr-defined]
+    setattr(function, _MARKER, marker)
     return function
+
+
+def modifier_of(function: Any) -> str | None:
+    """How a function is marked: "ignore", "unused", "export", or not at all."""
+    marker = getattr(function, _MARKER, None)
+    if builtins.isinstance(marker, str):
+        return marker
+    # Marks of PyTorch itself, on functions of programs that use both.
+    found = getattr(function, "_torchscript_modifier", None)
+    return found.partition(" ")[0] if builtins.isinstance(found, str) else None
+
+
+class Choice(NamedTuple):
+    """Two functions, one for each value of a bool argument at a position."""
+
+    name: str
+    position: int
+    default: bool
+    if_true: Callable[..., Any]
+    if_false: Callable[..., Any]
+
+
+def boolean_dispatch(
+    arg_name: str,
+    arg_index: int,
+    default: bool,
+    if_true: Callable[..., Any],
+    if_false: Callable[..., Any],
+    module_name: str | None = None,
+    func_name: str | None = None,
+) -> Callable[..., Any]:
+    """A function that is `if_true` or `if_false` by a bool argument; in compiled code that is a constant."""
+
+    def dispatch(*args: Any, **kwargs: Any) -> Any:
+        flag = args[arg_index] if arg_index < len(args) else kwargs.get(arg_name, default)
+        return (if_true if flag else if_false)(*args, **kwargs)
+
+    documented = if_true.__doc__ or if_false.__doc__
+    if if_true.__doc__ and if_false.__doc__:
+        raise RuntimeError("only one function can have a docstring")
+    dispatch.__doc__ = documented
+    dispatch.__name__ = func_name or if_false.__name__
+    dispatch.__module__ = module_name or dispatch.__module__
+    setattr(dispatch, BOOLEAN_DISPATCH, Choice(arg_name, arg_index, default, if_true, if_false))
+    return dispatch
+
+
+def script_if_tracing(function: F) -> F:
+    """A function that is compiled when a trace is being recorded, and runs as Python otherwise."""
+    import functools
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not is_tracing():
+            return function(*args, **kwargs)
+        from ts.jit.scripting import script
+
+        return script(function)(*args, **kwargs)
+
+    wrapper.__script_if_tracing_wrapper = True  # type: ignore[attr-defined]
+    return wrapper  # type: ignore[return-value]
+
+
+# ---- values ----------------------------------------------------------------------------------------
+
+
+class Attribute(NamedTuple):
+    """A value and its type: what an attribute of a module is given when its type cannot be inferred."""
+
+    value: Any
+    type: Any
+
+
+class ScriptWarning(Warning):
+    """Something in a scripted module does not do what it looks like."""
+
+
+def unwrap_optional(value: T | None) -> T:
+    """`value`, which is not None."""
+    assert value is not None, "Unwrapping null optional"
+    return value
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
@@ -73,3 +182,30 @@ def isinstance(obj: Any, target_type: Any) -> bool:
         key, value = arguments
         return all(isinstance(k, key) and isinstance(v, value) for k, v in obj.items())
     return all(isinstance(element, arguments[0]) for element in obj)
+
+
+# ---- small change ----------------------------------------------------------------------------------
+
+
+def set_module(obj: Any, module: str) -> None:
+    """Say that a class or function belongs to another module than the one that defines it."""
+    if not builtins.isinstance(module, str):
+        raise TypeError("The mod argument should be a string")
+    obj.__module__ = module
+
+
+def callable_argument_names(function: Callable[..., Any]) -> list[str]:
+    """Names of the arguments; none where the function has other than plain ones."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    plain = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    return plain if len(plain) == len(parameters) else []
+
+
+def is_optional(annotation: Any) -> bool:
+    """Whether an annotation is `Optional[T]`: a union of two, one of them None."""
+    arguments = typing.get_args(annotation)
+    is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    return is_union and len(arguments) == 2 and type(None) in arguments

@@ -16,20 +16,36 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ts.errors import CompilationError
+from ts.errors import CompilationError, FrontendError
 from ts.frontend import parse
 from ts.frontend.classes import compile_class
 from ts.frontend.resolve import Resolver
+from ts.jit.overloads import has_overloads
 from ts.runtime.function import ScriptFunction, compile_function, declare_functions
+
+_enabled = True
 
 
 def enabled() -> bool:
-    """Whether scripting is on; TS_JIT=0 turns it off."""
+    """Whether scripting is on; `disable()` and TS_JIT=0 turn it off."""
     setting = os.environ.get("TS_JIT", os.environ.get("PYTORCH_JIT", "1"))
-    return setting != "0"
+    return _enabled and setting != "0"
+
+
+def enable() -> None:
+    """Turn scripting on again."""
+    global _enabled
+    _enabled = True
+
+
+def disable() -> None:
+    """Turn scripting off: `script` gives its argument back."""
+    global _enabled
+    _enabled = False
 
 
 def script(
@@ -40,14 +56,29 @@ def script(
     example_inputs: object = None,
 ) -> Any:
     """Compile a function.  The same function is compiled once; what is compiled already comes back."""
+    if optimize is not None:
+        warnings.warn(
+            "`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()` instead",
+            FutureWarning,
+            stacklevel=2,
+        )
     if not enabled() or isinstance(obj, ScriptFunction):
         return obj
     if isinstance(obj, str):
-        raise TypeError("script() takes a function; compile a string with ts.jit.CompilationUnit(text)")
+        raise TypeError(
+            f"{type(obj)} is a built-in class; compile a string with ts.jit.CompilationUnit(text)"
+        )
     if inspect.isclass(obj):
         return script_class(obj)
+    if inspect.ismethod(obj):
+        obj = obj.__func__
     if not inspect.isfunction(inspect.unwrap(obj)):
-        raise TypeError(f"script() takes a Python function, not {type(obj).__name__}")
+        raise TypeError(_no_function(obj))
+    if has_overloads(obj):
+        raise RuntimeError(
+            f"Function {obj.__qualname__} cannot be directly compiled because it is overloaded. It must be "
+            "used in a context of a function where its inputs can determine which overload to call."
+        )
     return compile_function(obj)
 
 
@@ -59,6 +90,13 @@ def script_class(cls: type) -> type:
         )
     compile_class(cls)
     return cls
+
+
+def _no_function(obj: object) -> str:
+    cls = type(obj)
+    if cls.__module__ == "builtins":
+        return f"{cls} is a built-in class; script() takes a function, a class or a module, not {obj!r}"
+    return f"script() takes a function, a class or a module, not an object of type {cls.__name__}"
 
 
 class CompilationUnit:
@@ -75,8 +113,17 @@ class CompilationUnit:
         resolver = Resolver(self._functions, *scope.scopes)
         declared = declare_functions(parse.module_defs(lang, resolver))
         self._functions.update(declared)
+        errors: list[FrontendError] = []
         for function in declared.values():
-            function.ensure_compiled()
+            try:
+                function.ensure_compiled()
+            except FrontendError as error:
+                if all(error is not other for other in errors):
+                    errors.append(error)
+        if errors:
+            for name in declared:
+                del self._functions[name]
+            raise errors[0].together_with(errors[1:])
 
     def find_function(self, name: str) -> ScriptFunction | None:
         """The function of that name, or None."""

@@ -193,9 +193,7 @@ def _instance_norm(
         None if v is None else xp.tile(v, n) for v in (weight, bias, running_mean, running_var)
     )
     folded = input.reshape(1, n * c, *input.shape[2:])
-    result = batch_norm_kernel(
-        xp, folded, scale, shift, mean, variance, use_input_stats, momentum, eps, (0,)
-    )
+    result = batch_norm_kernel(xp, folded, scale, shift, mean, variance, use_input_stats, momentum, eps, (0,))
     for running, updated in ((running_mean, mean), (running_var, variance)):
         if running is not None and updated is not None and use_input_stats:
             running[...] = updated.reshape(n, c).mean(axis=0)

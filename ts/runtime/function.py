@@ -138,14 +138,19 @@ class ScriptFunction(Function):
 # ---- functions of Python -----------------------------------------------------------------------------
 
 
-def compile_function(function: Callable[..., Any]) -> ScriptFunction:
+def compile_function(
+    function: Callable[..., Any], declaration: Callable[..., Any] | None = None
+) -> ScriptFunction:
     """The scripted form of a Python function, compiled now if it was not before.
 
+    With a `declaration` of `ts.jit.overload` it has that one's types, and whoever asks keeps the result.
     A function that calls others that cannot be compiled is no half-made member of the cache: what the
     failed attempt added goes with it.
     """
     global _session
     function = inspect.unwrap(function)
+    if declaration is not None:
+        return _compile_overload(function, declaration)
     found = _scripted.get(function)
     if found is not None:
         return found
@@ -166,6 +171,15 @@ def compile_function(function: Callable[..., Any]) -> ScriptFunction:
     finally:
         if outermost:
             _session = None
+    return script
+
+
+def _compile_overload(function: Callable[..., Any], declaration: Callable[..., Any]) -> ScriptFunction:
+    from ts.jit.overloads import parse_overload
+
+    parsed = parse_overload(function, declaration)
+    script = ScriptFunction(function.__name__, _qualified_name(function), parsed)
+    script.ensure_compiled()
     return script
 
 

@@ -1,7 +1,7 @@
 """The type of tensors, with as much as is known of one: dtype, sizes, strides, device.
 
-    >>> str(TensorType(scalar_type=6, sizes=(2, None), device="cpu"))
-    'Float(2, *, device=cpu)'
+>>> str(TensorType(scalar_type=6, sizes=(2, None), device="cpu"))
+'Float(2, *, device=cpu)'
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The type variables of schemas: binding them to the types of a call's arguments, and putting these in.
 
-    >>> from ts.ir.types import INT
-    >>> bound: dict[str, Type] = {}
-    >>> match_type_variables(ListType(VarType("t")), ListType(INT), bound), bound
-    (True, {'t': int})
-    >>> substitute(OptionalType(VarType("t")), bound)
-    Optional[int]
+>>> from ts.ir.types import INT
+>>> bound: dict[str, Type] = {}
+>>> match_type_variables(ListType(VarType("t")), ListType(INT), bound), bound
+(True, {'t': int})
+>>> substitute(OptionalType(VarType("t")), bound)
+Optional[int]
 """
 
 from __future__ import annotations

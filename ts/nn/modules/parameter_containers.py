@@ -199,4 +199,3 @@ class ParameterDict(Module):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")
-

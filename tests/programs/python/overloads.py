@@ -1,0 +1,44 @@
+"""A function with several declarations is compiled for each of them, and called by the types of its arguments."""
+
+import ts
+
+
+@ts.jit.overload
+def twice(x: int) -> int: ...
+
+
+@ts.jit.overload
+def twice(x: str) -> str:
+    pass
+
+
+@ts.jit.overload
+def twice(x, n):
+    # type: (float, int) -> float
+    pass
+
+
+def twice(x, n: int = 2):
+    if n == 3:
+        return x + x + x
+    return x + x
+
+
+@ts.jit.overload
+def either(x: int) -> int: ...
+
+
+@ts.jit.overload
+def either(x: str) -> str: ...
+
+
+def either(x="none"):
+    return x
+
+
+def main():
+    print(twice(3))  # expect: 6
+    print(twice("ab"))  # expect: abab
+    print(twice(1.5, 3))  # expect: 4.5
+    print(either())  # expect: none
+    print(either(4))  # expect: 4

@@ -1,0 +1,18 @@
+"""A function marked as unused compiles whatever it holds, and fails when it is called."""
+
+import ts
+
+
+@ts.jit.unused
+def train(n: int) -> int:
+    import random
+
+    with open("nothing") as file:
+        return random.randint(0, n) + len(file.read())
+
+
+def main():
+    n = 0
+    if n > 1:
+        n = train(n)
+    print(n)  # expect: 0

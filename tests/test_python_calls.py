@@ -1,0 +1,265 @@
+"""Calls from compiled code back to Python, marks, overloads: `ts.jit.markers`, `overloads`, `python_call`."""
+
+from typing import List
+
+import pytest
+
+import ts
+from ts.frontend.python_values import python_schema
+from ts.jit import markers, overloads
+
+
+@ts.jit.ignore
+def shout(text: str) -> str:
+    return text.upper()
+
+
+@ts.jit.ignore
+def wrong(n: int) -> int:
+    return "text"
+
+
+@ts.jit.ignore
+def fails(n: int) -> int:
+    raise KeyError("missing")
+
+
+@ts.jit.ignore
+def interrupts(n: int) -> int:
+    raise KeyboardInterrupt
+
+
+@ts.jit.ignore
+def change(xs: List[int]):
+    xs.append(1)
+
+
+@ts.jit.unused
+def gone(n: int) -> int:
+    return n
+
+
+def test_graph_text():
+    """A call back prints as PyTorch prints it, and the text reads back."""
+
+    def f(text: str):
+        return shout(text)
+
+    graph = ts.jit.script(f).graph
+    line = "%2 : str = ^shout[]()(%text.1)"
+    assert line in str(graph)
+    assert line in str(ts.ir.parse_ir(str(graph)))
+    assert "return ^shout()(text)" in ts.jit.script(f).code
+
+
+def test_result_of_the_wrong_type():
+    """The result is checked, with the call's place in the program."""
+
+    def f(n: int):
+        return wrong(n)
+
+    with pytest.raises(RuntimeError, match="expected value of type int for return value but .* type str") as failure:
+        ts.jit.script(f)(1)
+    assert "~~~~~ <--- HERE" in str(failure.value)
+
+
+def test_exception_of_python():
+    """The text holds class, message and Python stack; the exception is the cause."""
+
+    def f(n: int):
+        return fails(n)
+
+    with pytest.raises(RuntimeError, match=r"KeyError: 'missing'\n\nAt:\n .*: fails\n") as failure:
+        ts.jit.script(f)(1)
+    cause = failure.value.__cause__
+    while isinstance(cause, RuntimeError):
+        cause = cause.__cause__
+    assert isinstance(cause, KeyError)
+
+
+def test_interrupt_passes():
+    """What is no Exception leaves as it is."""
+
+    def f(n: int):
+        return interrupts(n)
+
+    with pytest.raises(KeyboardInterrupt):
+        ts.jit.script(f)(1)
+
+
+def test_limit_inside_of_a_call_back():
+    """A limit that a scripted function hits below a Python function is no RuntimeError of Python."""
+
+    @ts.jit.script
+    def spin(n: int) -> int:
+        while n > 0:
+            n += 1
+        return n
+
+    @ts.jit.ignore
+    def inner(n: int) -> int:
+        return spin(n)
+
+    def f(n: int):
+        return inner(n)
+
+    scripted = ts.jit.script(f)
+    with ts.limits(fuel=100_000), pytest.raises(ts.errors.FuelExceeded):
+        scripted(1)
+
+
+def test_unread_result_is_not_checked():
+    """A function without a return annotation may be called for what it does; containers are copies."""
+
+    def f(xs: List[int]):
+        change(xs)
+        return xs
+
+    assert ts.jit.script(f)([5]) == [5]
+
+
+def test_unused_raises():
+    """PyTorch's text, at the call."""
+
+    def f(n: int):
+        return gone(n)
+
+    with pytest.raises(ts.jit.Error, match="This Python function is annotated to be ignored and cannot be run"):
+        ts.jit.script(f)(1)
+
+
+def test_marks():
+    """What the marks leave, and what `ignore` refuses."""
+    assert markers.modifier_of(shout) == "ignore"
+    with pytest.warns(FutureWarning, match="has been deprecated"):
+        dropped = ts.jit.ignore(drop=True)(lambda x: x)
+    assert markers.modifier_of(dropped) == "unused"
+    with pytest.raises(RuntimeError, match="must be a bool or a function"):
+        ts.jit.ignore(drop=3)
+    read_only = ts.jit.unused(property(lambda self: 1))
+    assert markers.modifier_of(read_only.fget) == "unused"
+
+
+def test_schema_of_a_function_that_stays():
+    """Annotated by parts: the rest are tensors; without annotations all are, by the names that are assigned."""
+
+    def parts(x, n: int, flag=True): ...
+
+    assert str(python_schema(parts, 2, 1)).endswith("parts(Tensor x, int n, Tensor flag) -> Tensor 0")
+    assert str(python_schema(lambda x, y: x, 2, 3)).endswith("(Tensor x, Tensor y) -> ((Tensor, Tensor, Tensor) 0)")
+
+
+def test_overload_errors():
+    """Declarations with a body, without an implementation, with other names, called with other types."""
+    with pytest.raises(RuntimeError, match="Only `pass` statement or `...` can be the body of overload"):
+
+        @ts.jit.overload
+        def bad(x: int) -> int:
+            return x
+
+    @ts.jit.overload
+    def only(x: int) -> int: ...
+
+    def call_only():
+        return only(1)
+
+    with pytest.raises(RuntimeError, match='Implementation for the function ".*only" is missing'):
+        ts.jit.script(call_only)
+
+    @ts.jit.overload
+    def named(x: int) -> int: ...
+
+    def named(y):
+        return y
+
+    def call_named():
+        return named(1)
+
+    with pytest.raises(ts.jit.FrontendError, match="same names. Found x and y on argument 0"):
+        ts.jit.script(call_named)
+    with pytest.raises(RuntimeError, match="cannot be directly compiled because it is overloaded"):
+        ts.jit.script(named)
+
+
+def test_overloads_are_compiled_once():
+    """Asking again gives the same functions."""
+
+    @ts.jit.overload
+    def same(x: int) -> int: ...
+
+    @ts.jit.overload
+    def same(x: str) -> str: ...
+
+    def same(x):
+        return x
+
+    first = overloads.get_overloads(same)
+    assert [str(f.schema) for f in first] == ["same(int x) -> int", "same(str x) -> str"]
+    assert all(a is b for a, b in zip(first, overloads.get_overloads(same)))
+
+
+def test_boolean_dispatch_needs_a_constant():
+    """A flag that is computed cannot choose between two types."""
+    find = ts.jit.boolean_dispatch("flag", 1, False, lambda x, flag=False: x, lambda x, flag=False: x)
+
+    def f(x: int, flag: bool):
+        return find(x, flag)
+
+    with pytest.raises(ts.jit.FrontendError, match="boolean dispatch was neither true nor false"):
+        ts.jit.script(f)
+
+
+def test_script_if_tracing_runs_as_python():
+    """Outside of a trace the function itself runs."""
+
+    @ts.jit.script_if_tracing
+    def f(n: int):
+        return {n}
+
+    assert f(3) == {3}
+
+
+def test_errors_of_a_unit_come_together():
+    """All functions of a unit that do not compile are reported at once, and none of them stays."""
+    text = """
+    def good(x: int) -> int:
+        return x
+
+    def one(x: int) -> int:
+        return missing(x)
+
+    def two(x: int) -> str:
+        return x
+    """
+    unit = ts.jit.CompilationUnit()
+    with pytest.raises(ts.jit.FrontendError) as failure:
+        unit.define(text)
+    message = str(failure.value)
+    assert message.startswith("undefined value missing")
+    assert "1 more error:\nReturn value was annotated as having type str" in message
+    assert unit.get_functions() == []
+
+
+def test_switching_off():
+    """`disable` makes `script` give functions back."""
+
+    def f(x: int):
+        return {x}
+
+    ts.jit.disable()
+    try:
+        assert ts.jit.script(f) is f
+    finally:
+        ts.jit.enable()
+
+
+def test_hidden_source_ranges():
+    """Inside of the context, graphs print without places."""
+
+    @ts.jit.script
+    def f(x: int):
+        return x + 1
+
+    assert "# " in str(f.graph)
+    with ts.jit.hide_source_ranges():
+        assert "# " not in str(f.graph)

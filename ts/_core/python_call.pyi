@@ -1,0 +1,12 @@
+from collections.abc import Callable
+from typing import Any
+
+from ts._core.dispatch import Operator
+from ts._core.spec import TypeSpec
+
+class PythonOperator(Operator):
+    function: Callable[..., Any]
+    result: TypeSpec
+    def __init__(self, function: Callable[..., Any], count: int, result: TypeSpec) -> None: ...
+
+def failure_text(error: BaseException) -> str: ...

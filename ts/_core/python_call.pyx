@@ -1,0 +1,73 @@
+"""Calls back to Python: a Python callable as an operator of the interpreter.
+
+In: registers.  Out: the callable's result, checked against the type that the program expects.
+
+    op = PythonOperator(function, 2, INT_SPEC)      runs `function(a, b)`, which has to give an int
+
+Containers are copied in both directions, as at every boundary to Python.  What the callable raises leaves the
+program as a RuntimeError with the class, the message and the Python stack in its text and the exception itself
+as its cause.  Limits of the program and what is no `Exception` (Ctrl-C) pass as they are.
+"""
+
+from libc.stdint cimport int32_t
+
+from ts._core.dispatch cimport Operator
+from ts._core.ivalue cimport IValue, TypeSpec, box, release, unbox
+
+from ts.errors import LimitExceeded
+
+
+cdef class PythonOperator(Operator):
+    """A Python callable with a fixed number of arguments and one result of a known type."""
+
+    cdef readonly object function
+    cdef readonly TypeSpec result
+
+    def __init__(self, function not None, int count, TypeSpec result not None):
+        arguments = ", ".join([f"Any a{i}" for i in range(count)])
+        super().__init__(f"python::call({arguments}) -> Any")
+        self.function = function
+        self.result = result
+        self.kernel = call_python
+
+
+cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PythonOperator self = <PythonOperator>op
+    cdef IValue new
+    cdef int i
+    cdef list args = []
+    for i in range(op.nargs):
+        args.append(box(&r[at[i]]))
+    try:
+        result = self.function(*args)
+    except LimitExceeded:
+        raise
+    except Exception as error:
+        raise RuntimeError(failure_text(error)) from error
+    try:
+        unbox(result, self.result, &new)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise RuntimeError(
+            f" expected value of type {self.result.text} for return value but instead got value of type "
+            f"{type(result).__name__}.\nValue: {result!r}\nCast error details: {error}"
+        ) from None
+    release(&r[at[op.nargs]])
+    r[at[op.nargs]] = new
+    return 0
+
+
+def failure_text(error):
+    """Class, message and Python stack of an exception, innermost call first, as PyTorch writes them."""
+    text = f"{type(error).__name__}: {error}\n\nAt:\n"
+    place = error.__traceback__
+    if place is None:
+        return text
+    while place.tb_next is not None:
+        place = place.tb_next
+    frame, line = place.tb_frame, place.tb_lineno
+    while frame is not None:
+        text += f"  {frame.f_code.co_filename}({line}): {frame.f_code.co_name}\n"
+        frame = frame.f_back
+        if frame is not None:
+            line = frame.f_lineno
+    return text

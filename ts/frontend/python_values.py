@@ -1,0 +1,275 @@
+"""Functions and other objects of Python that compiled code calls.
+
+In: a Python object that is called, or asked for attributes.  Out: a `SugaredValue`:
+
+    def helper(x): ...              FunctionValue            compiled on demand
+    @ignore def log(x): ...         PythonFunction           ^log[]()(%x): runs in Python
+    @unused def train(x): ...       PythonFunction           raises when it is called
+    @_overload def f(x: int): ...   OverloadedFunction       one compiled function for each declaration
+    boolean_dispatch(...)           BooleanDispatch          chosen by a constant argument
+    functools.partial(f, 2)         PythonFunction           runs in Python
+    anything else                   PythonObject             refuses to be a value, with its class
+
+A function that stays in Python is called with its arguments as Python objects, and its result has to be of
+the annotated type.  Without any annotation all arguments and the result are tensors (several, where several
+names are assigned).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from types import FunctionType as PythonCallable
+from typing import TYPE_CHECKING, Any
+
+from ts.errors import CompilationError, FrontendError
+from ts.frontend import parse
+from ts.frontend.annotations import NO_DEFAULT, constant_of_type, signature, to_type
+from ts.frontend.match import Actual, emit_builtin_call, match_schema, match_schemas
+from ts.frontend.resolve import Resolver
+from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.source import SourceRange
+from ts.ir.types import NONE, TENSOR, TensorType, TupleType, Type
+from ts.ir.value import Value
+
+if TYPE_CHECKING:
+    from ts.frontend.emitter import Emitter
+
+_DROPPED = "This Python function is annotated to be ignored and cannot be run"
+
+
+# ---- functions -------------------------------------------------------------------------------------
+
+
+def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange) -> SugaredValue:
+    """What a call of a Python function means: compiled, overloaded, or left to Python."""
+    from ts.jit import markers, overloads
+
+    marker = markers.modifier_of(function)
+    if marker in ("ignore", "unused"):
+        return PythonFunction(function)
+    if markers.BOOLEAN_DISPATCH in getattr(function, "__dict__", ()):
+        return BooleanDispatch(em, function, range)
+    declared = overloads.compiled_overloads(function, em.compile_callee)
+    if declared:
+        return OverloadedFunction(declared)
+    try:
+        return FunctionValue(em.compile_callee(function))
+    except FrontendError as error:
+        raise error.add_call(function.__name__, em.parsed.name, range) from None
+
+
+def object_value(em: Emitter, obj: Any, range: SourceRange) -> SugaredValue:
+    """What an object means that is neither a function nor a constant."""
+    if inspect.isbuiltin(obj) and callable(obj):
+        return UnsupportedBuiltin(obj)
+    if inspect.ismethod(obj) and markers_of(obj) is None:
+        return function_value(em, obj.__func__, range)
+    if callable(obj):
+        return PythonFunction(obj)
+    return PythonObject(obj)
+
+
+def markers_of(obj: Any) -> str | None:
+    """The mark that `ts.jit.ignore` and its like left on a callable."""
+    from ts.jit import markers
+
+    return markers.modifier_of(obj)
+
+
+class PythonFunction(SugaredValue):
+    """A callable that stays in Python; `receiver` is the first argument of a method of a scripted object."""
+
+    def __init__(self, function: Callable[..., Any], receiver: Value | None = None) -> None:
+        self.function = function
+        self.receiver = receiver
+        self.name = getattr(function, "__name__", "<python_value>")
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return f"python value of type '{type(self.function).__name__}'"
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise _no_value(self.kind, range)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        given = args if self.receiver is None else [self.receiver, *args]
+        schema = python_schema(self.function, len(given), n_binders)
+        matched = match_schema(schema, em.graph, range, given, kwargs)
+        result = matched.returns[0]
+        if markers_of(self.function) == "unused":
+            message = em.constant(_DROPPED)
+            emit_builtin_call(range, em.graph, "prim::RaiseException", [message])
+            return SimpleValue(em.insert("prim::Uninitialized").output().set_type(result))
+        node = em.insert("prim::PythonOp", matched.inputs, 1, range)
+        node.set("name", self.name)
+        node.set("function", self.function, "ival")
+        return SimpleValue(node.output().set_type(result))
+
+
+def python_schema(function: Callable[..., Any], count: int, n_binders: int) -> FunctionSchema:
+    """The schema of a function that stays in Python: by its annotations, else of tensors only."""
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    plain = inspect.unwrap(function)
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    is_vararg = any(parameter.kind is variable[0] for parameter in parameters)
+    parameters = [parameter for parameter in parameters if parameter.kind not in variable]
+    types = _annotated_types(plain, parameters)
+    if types is None:
+        results = {0: NONE, 1: TENSOR}.get(n_binders) or TupleType([TENSOR] * n_binders)
+        names = [parameter.name for parameter in parameters]
+        if is_vararg or not parameters:
+            names += [f"argument_{i}" for i in range(len(names), count)]
+        types = [TENSOR] * len(names), results
+    else:
+        names = [parameter.name for parameter in parameters]
+    arguments = []
+    by_name = {parameter.name: parameter for parameter in parameters}
+    for parameter_name, parameter_type in zip(names, types[0], strict=True):
+        default: object = NO_DEFAULT
+        parameter = by_name.get(parameter_name)
+        if parameter is not None and parameter.default is not parameter.empty:
+            default = constant_of_type(parameter.default, parameter_type)
+        has_default = default is not NO_DEFAULT
+        arguments.append(
+            Argument(
+                parameter_name,
+                parameter_type,
+                default=default if has_default else None,
+                has_default=has_default,
+                kwarg_only=parameter is not None and parameter.kind is parameter.KEYWORD_ONLY,
+            )
+        )
+    return FunctionSchema(name, "", tuple(arguments), (Argument("0", types[1]),), is_vararg=is_vararg)
+
+
+def _annotated_types(
+    function: Callable[..., Any], parameters: list[inspect.Parameter]
+) -> tuple[list[Type], Type] | None:
+    """Types of parameters and result; None where nothing is annotated."""
+    try:
+        returns = inspect.signature(function).return_annotation
+    except (TypeError, ValueError):
+        return None
+    inferred = TensorType.get_inferred()
+    written = [parameter.annotation for parameter in parameters]
+    if any(annotation is not inspect.Parameter.empty for annotation in [*written, returns]):
+        resolver = Resolver.of_function(function) if isinstance(function, PythonCallable) else Resolver()
+
+        def read(annotation: object) -> Type:
+            if annotation is inspect.Parameter.empty:
+                return inferred
+            return to_type(annotation, resolver)
+
+        return [read(annotation) for annotation in written], read(returns)
+    if not isinstance(function, PythonCallable):
+        return None
+    try:
+        parsed = parse.function_def(function, signature_only=True)
+    except (OSError, FrontendError):
+        return None
+    if parsed.type_comment is None:
+        return None
+    typed, result = signature(parsed)
+    return [parameter.type for parameter in typed], result or inferred
+
+
+# ---- overloads -------------------------------------------------------------------------------------
+
+
+class OverloadedFunction(SugaredValue):
+    """A function with several declarations: the first one that takes the arguments is called."""
+
+    kind = "function"
+
+    def __init__(self, functions: Sequence[Any]) -> None:
+        self.functions = list(functions)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        schemas = [function.schema for function in self.functions]
+        index, _ = match_schemas(schemas, em.graph, range, args, kwargs)
+        return FunctionValue(self.functions[index]).call(em, range, args, kwargs, n_binders)
+
+
+class BooleanDispatch(SugaredValue):
+    """One of two functions, by an argument that is a constant (`return_indices` of the pooling functions)."""
+
+    kind = "boolean dispatch"
+
+    def __init__(self, em: Emitter, function: Callable[..., Any], range: SourceRange) -> None:
+        from ts.jit import markers
+
+        self.choice = getattr(function, markers.BOOLEAN_DISPATCH)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        choice = self.choice
+        given = args[choice.position] if choice.position < len(args) else kwargs.get(choice.name)
+        flag = choice.default
+        if given is not None:
+            flag = given.to_ivalue() if isinstance(given, Value) else given.value
+            if not isinstance(flag, bool):
+                raise CompilationError(
+                    f"value for boolean dispatch was neither true nor false: '{choice.name}' of "
+                    f"{choice.if_true.__name__} has to be a constant",
+                    range,
+                )
+        # The two functions take the flag too, and do not look at it.
+        callee = function_value(em, choice.if_true if flag else choice.if_false, range)
+        return callee.call(em, range, args, kwargs, n_binders)
+
+
+# ---- other objects ---------------------------------------------------------------------------------
+
+
+class UnsupportedBuiltin(SugaredValue):
+    """A function of Python that is written in C and has no counterpart in the language."""
+
+    kind = "builtin"
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise _no_value(f"python value of type '{type(self.function).__name__}'", range)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        raise CompilationError(
+            f"Python builtin {self.function} is currently not supported in Torchscript; call it in a "
+            "function that is marked with @ts.jit.ignore",
+            range,
+        )
+
+
+class PythonObject(SugaredValue):
+    """An object that compiled code cannot hold."""
+
+    def __init__(self, obj: object) -> None:
+        self.obj = obj
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return f"python value of type '{type(self.obj).__name__}'"
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise _no_value(self.kind, range)
+
+
+def _no_value(kind: str, range: SourceRange) -> CompilationError:
+    return CompilationError(
+        f"{kind} cannot be used as a value. Perhaps it is a closed over global variable? If so, please "
+        "consider passing it in as an argument or use a local variable instead.",
+        range,
+    )

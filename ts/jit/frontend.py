@@ -1,0 +1,36 @@
+"""What the compiler's frontend raises and reads, under the names of `torch.jit.frontend`.
+
+try:
+    ts.jit.script(f)
+except ts.jit.frontend.NotSupportedError as error:
+    print(error)
+
+ts.jit.frontend.get_jit_def(f, "f")        the parsed definition: syntax tree, source, types of comments
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ts.errors import FrontendError, NotSupportedError, UnsupportedNodeError
+from ts.frontend.parse import ParsedFunction, function_def
+
+
+def get_jit_def(
+    fn: Callable[..., Any], def_name: str, self_name: str | None = None, is_classmethod: bool = False
+) -> ParsedFunction:
+    """The parsed definition of a function, with every construct that the language does not have refused."""
+    return function_def(fn, def_name)
+
+
+def get_default_args(fn: Callable[..., Any] | None) -> dict[str, Any]:
+    """The default values of a function's parameters, by name."""
+    if fn is None:
+        return {}
+    parameters = inspect.signature(fn).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+
+
+__all__ = ["FrontendError", "NotSupportedError", "UnsupportedNodeError", "get_default_args", "get_jit_def"]

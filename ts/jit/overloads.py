@@ -1,0 +1,190 @@
+"""Functions with several declarations: `ts.jit.overload`, which PyTorch has as `torch.jit._overload`.
+
+    @ts.jit.overload
+    def twice(x: int) -> int: ...
+
+    @ts.jit.overload
+    def twice(x: str) -> str: ...
+
+    def twice(x):                     # compiled once for each declaration
+        return x + x
+
+In: declarations, kept by qualified name until the function is called in compiled code.  Out: one compiled
+function for each, in order, with the declaration's types and defaults and the implementation's body.
+Methods are declared with `overload_method` in the body of their class (`overloads_of_method`).
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from ts.errors import FrontendError
+from ts.frontend import parse
+from ts.frontend.annotations import overload_signature
+from ts.frontend.parse import ParsedFunction
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_EXAMPLE = """
+Example of an overloaded function:
+
+@torch.jit._overload
+def twice(x: int) -> int:
+    pass
+
+@torch.jit._overload
+def twice(x: str) -> str:
+    pass
+
+def twice(x):   # the implementation comes last, and has no annotations
+    return x + x
+"""
+
+_declared: dict[str, list[Callable[..., Any]]] = {}
+_compiled: WeakKeyDictionary[Callable[..., Any], list[Any]] = WeakKeyDictionary()
+_methods: dict[str, dict[str, list[Callable[..., Any]]]] = {}
+
+
+def overload(function: F) -> F:
+    """Declare one signature of the function of that name that follows."""
+    _check_body(function)
+    _declared.setdefault(_key(function), []).append(function)
+    return function
+
+
+def overload_method(function: F) -> F:
+    """Declare one signature of the method of that name that follows in the class."""
+    _check_body(function)
+    owner, _, name = function.__qualname__.rpartition(".")
+    _methods.setdefault(f"{function.__module__}.{owner}", {}).setdefault(name, []).append(function)
+    return function
+
+
+def overloads_of_method(cls: type, name: str) -> list[Callable[..., Any]]:
+    """The declarations of a method in a class or the nearest base that has some."""
+    for base in cls.__mro__:
+        found = _methods.get(f"{base.__module__}.{base.__qualname__}", {}).get(name)
+        if found:
+            implementation = base.__dict__.get(name)
+            if implementation in found:
+                raise RuntimeError(_no_implementation("method", found[-1]))
+            return found
+        if name in base.__dict__:
+            return []
+    return []
+
+
+def has_overloads(function: Callable[..., Any]) -> bool:
+    """Whether the function was declared with `overload`."""
+    return function in _compiled or bool(_declared.get(_key(function)))
+
+
+def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[..., Any]) -> list[Any]:
+    """The compiled functions of all declarations, in order; empty where there are none.
+
+    `compile_overload(implementation, declaration)` compiles one of them.
+    """
+    found = _compiled.get(function, [])
+    declarations = _declared.get(_key(function))
+    if not declarations:
+        return found
+    if function in declarations:
+        raise RuntimeError(_no_implementation("function", function))
+    found = [*found, *(compile_overload(function, declaration) for declaration in declarations)]
+    _compiled[function] = found
+    del _declared[_key(function)]
+    return found
+
+
+def get_overloads(function: Callable[..., Any]) -> list[Any]:
+    """The compiled functions of all declarations of a function, in order."""
+    from ts.runtime.function import compile_function
+
+    return compiled_overloads(function, compile_function)
+
+
+def parse_overload(implementation: Callable[..., Any], declaration: Callable[..., Any]) -> ParsedFunction:
+    """The implementation with the types of a declaration.
+
+    The declaration may leave out trailing parameters, which then need a default and a type in the
+    implementation.  Defaults are the implementation's, as far as they are of the declared type.
+    """
+    declared = parse.function_def(declaration, signature_only=True)
+    parsed = parse.function_def(implementation)
+    range = declared.ranges.token(declared.node, len("def"))
+    for name, value in declared.defaults.items():
+        if name not in parsed.defaults or parsed.defaults[name] != value:
+            raise FrontendError(
+                "Default parameters on overloads do not affect the runtime so they must equal to the default "
+                f"parameter on the implementation function. Found on parameter {name}",
+                range,
+            )
+    mine, theirs = declared.arguments, parsed.arguments
+    if len(mine) > len(theirs):
+        raise FrontendError(
+            "Overload should not have more parameters than implementation function: "
+            f"{len(mine)} and {len(theirs)}",
+            range,
+        )
+    for position, (arg, implemented) in enumerate(zip(mine, theirs, strict=False)):
+        if arg.arg != implemented.arg:
+            raise FrontendError(
+                f"Overload parameters must have the same names. Found {arg.arg} and {implemented.arg} "
+                f"on argument {position}",
+                range,
+            )
+    for implemented in theirs[len(mine) :]:
+        if implemented.arg not in parsed.defaults:
+            raise FrontendError(
+                f"Expected to find default parameter on argument {implemented.arg} because it is not defined "
+                "on the overloaded declaration",
+                parsed.range(implemented),
+            )
+        if implemented.annotation is None and parsed.type_comment is None:
+            raise FrontendError(
+                "Parameters not specified on the overloaded declaration must have a type annotation in the "
+                f"implementation function. Did not find type for param {implemented.arg}",
+                parsed.range(implemented),
+            )
+    parsed.signature = overload_signature(declared, parsed)
+    return parsed
+
+
+def _key(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}.{getattr(function, '__qualname__', '')}"
+
+
+def _check_body(function: Callable[..., Any]) -> None:
+    try:
+        parsed = parse.function_def(function, signature_only=True)
+    except OSError:
+        message = f"Unable to retrieve source for @torch.jit._overload function: {function}."
+        warnings.warn(message, stacklevel=3)
+        return
+    match parsed.node.body:
+        case [ast.Pass()]:
+            return
+        case [ast.Expr(value=ast.Constant(value=content))] if content is ...:
+            return
+    raise RuntimeError(
+        "Only `pass` statement or `...` can be the body of overload declaration:\n"
+        + "\n".join(parsed.source.text.split("\n")[:3])
+        + f" <- Expecting `pass` or `...` here!\n{_EXAMPLE}"
+    )
+
+
+def _no_implementation(kind: str, function: Callable[..., Any]) -> str:
+    name = _key(function)
+    try:
+        parsed = parse.function_def(function, signature_only=True)
+        place = f'File "{parsed.source.filename}", line {parsed.source.first_line}:\n{parsed.source.text}'
+    except OSError:
+        place = ""
+    return (
+        f'Implementation for the {kind} "{name}" is missing. Please make sure a definition is provided and '
+        f"defined after all overload declarations.\n{place}\n{_EXAMPLE}"
+    )
