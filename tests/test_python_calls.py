@@ -175,7 +175,7 @@ def test_overload_errors():
     def call_named():
         return named(1)
 
-    with pytest.raises(ts.jit.FrontendError, match=r"same names.. Found x and y on argument 0"):
+    with pytest.raises(ts.jit.FrontendError, match=r"same names. Found x and y on argument 0"):
         ts.jit.script(call_named)
     with pytest.raises(RuntimeError, match="cannot be directly compiled because it is overloaded"):
         ts.jit.script(named)
