@@ -46,7 +46,7 @@ class Program:
 
     def load(self, module: str = "ts") -> Any:
         """Run the file, with its imports of `ts` bound to `module`, and return its `main` if it has one."""
-        text = re.sub(r"^import ts\b(?! as)", f"import {module} as ts", self.text, flags=re.MULTILINE)
+        text = re.sub(r"^import ts$", f"import {module} as ts", self.text, flags=re.MULTILINE)
         text = re.sub(r"^(import|from) ts\b", rf"\1 {module}", text, flags=re.MULTILINE)
         filename = f"<{module}>/{self.path.name}"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)

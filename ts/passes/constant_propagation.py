@@ -106,7 +106,7 @@ class _Propagator:
     # -- operators -------------------------------------------------------------------------------------
 
     def _may_fold(self, node: Node) -> bool:
-        if node.kind() in _NEVER_FOLDED or not node.outputs():
+        if node.kind() in _NEVER_FOLDED or not node.outputs() or _is_wrong_cast(node):
             return False
         if self._aliases is None:
             if any_mutable(node.inputs()) or any_mutable(node.outputs()):
@@ -226,6 +226,13 @@ def _value_key(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_value_key(item) for item in value)
     return id(value)  # tensors, functions, lists: the same object only
+
+
+def _is_wrong_cast(node: Node) -> bool:
+    """Whether a value is taken for what it is not: in a branch that this value never reaches."""
+    return node.kind() == "prim::unchecked_cast" and not node.input().type().is_subtype_of(
+        node.output().type()
+    )
 
 
 def _too_large(value: Any) -> bool:

@@ -1,4 +1,5 @@
 """Every augmented assignment of numbers."""
+# rule: statements.augmented
 
 
 def main():

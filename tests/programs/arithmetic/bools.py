@@ -1,4 +1,5 @@
 """`and` and `or` do not evaluate what they do not need."""
+# rule: boolean
 
 
 def loud(x: bool) -> bool:

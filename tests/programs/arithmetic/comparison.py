@@ -1,4 +1,5 @@
 """Comparisons, chained ones too."""
+# rule: comparison
 
 
 def main():

@@ -1,4 +1,5 @@
 """`a if c else b` evaluates one side only."""
+# rule: conditional
 
 
 def loud(x: int) -> int:

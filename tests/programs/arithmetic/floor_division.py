@@ -1,4 +1,5 @@
 """`//` and `%` round towards minus infinity, as in Python."""
+# rule: arithmetic
 
 
 def main():

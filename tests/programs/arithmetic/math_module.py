@@ -1,4 +1,5 @@
 """Functions and constants of the module math."""
+# rule: builtin.math
 
 import math
 

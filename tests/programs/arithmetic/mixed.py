@@ -1,4 +1,5 @@
 """An int meets a float: the result is a float."""
+# rule: arithmetic
 
 
 def main():

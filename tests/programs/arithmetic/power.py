@@ -1,4 +1,5 @@
 """`**` of ints is a float only where the exponent says so; of floats it is a float."""
+# rule: power
 
 
 def main():

@@ -1,4 +1,5 @@
 """Shifts and bitwise operators of ints."""
+# rule: shifts, bitwise
 
 
 def main():

@@ -1,4 +1,5 @@
 """`/` of ints is a float."""
+# rule: arithmetic
 
 
 def main():

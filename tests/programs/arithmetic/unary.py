@@ -1,4 +1,5 @@
 """Minus, plus-free negation and `not`."""
+# rule: unary
 
 
 def main():

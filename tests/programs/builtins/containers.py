@@ -1,4 +1,5 @@
 """list, any, all, len, sum, range as a value."""
+# rule: builtin.list, builtin.any, builtin.all, builtin.len, builtin.sum, builtin.range
 
 
 def main():

@@ -1,4 +1,5 @@
 """isinstance is decided by static types, or at run time for Optional and Any."""
+# rule: builtin.isinstance
 
 from typing import Any
 

@@ -1,4 +1,5 @@
 """A dict comprehension."""
+# rule: comprehensions
 
 
 def main():

@@ -1,4 +1,5 @@
 """for over keys and items, in the order of insertion."""
+# rule: for
 
 
 def main():

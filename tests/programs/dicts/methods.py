@@ -1,4 +1,5 @@
 """Methods of dicts."""
+# rule: dict, calls.methods
 
 
 def main():

@@ -1,4 +1,5 @@
 """A name with a different type in each branch."""
+# rule: types.one
 
 
 def main():

@@ -1,4 +1,5 @@
 """A name that only one branch defines."""
+# rule: variables.defined
 
 
 def main():

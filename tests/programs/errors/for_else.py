@@ -1,4 +1,5 @@
 """for with else is refused by name."""
+# rule: for.else
 
 
 def main():

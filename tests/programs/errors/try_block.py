@@ -1,4 +1,5 @@
 """try is refused by name."""
+# rule: try
 
 
 def main():

@@ -1,4 +1,5 @@
 """while with else is refused by name."""
+# rule: while.else
 
 
 def main():

@@ -1,4 +1,5 @@
 """annotate gives an empty list its type."""
+# rule: annotation.annotate
 
 from typing import Dict, List
 

@@ -1,4 +1,5 @@
 """Numbers, strings, bools, None and tuples of the surrounding scope are constants."""
+# rule: resolve.snapshot
 
 N = 3
 NAME = "n"

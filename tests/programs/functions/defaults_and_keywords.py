@@ -1,4 +1,5 @@
 """Defaults and keywords of called functions."""
+# rule: calls
 
 
 def f(a: int, b: int = 10, c: float = 0.5) -> float:

@@ -1,4 +1,5 @@
 """The branch for plain Python is not compiled."""
+# rule: is_scripting
 
 import ts
 

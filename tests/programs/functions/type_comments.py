@@ -1,4 +1,5 @@
 """Signatures in type comments."""
+# rule: annotation.mypy
 
 
 def f(x, y):

@@ -1,4 +1,5 @@
 """List comprehensions."""
+# rule: comprehensions
 
 
 def main():

@@ -1,4 +1,5 @@
 """Methods of lists."""
+# rule: list, calls.methods
 
 
 def main():

@@ -1,4 +1,5 @@
 """+ * == in over lists."""
+# rule: list_repetition, comparison.containers, membership
 
 
 def main():

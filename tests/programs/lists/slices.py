@@ -1,4 +1,5 @@
 """Slices of lists, read and copied."""
+# rule: slices
 
 
 def main():

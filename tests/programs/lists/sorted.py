@@ -1,4 +1,5 @@
 """sorted leaves its argument alone."""
+# rule: builtin.sorted
 
 
 def main():

@@ -1,4 +1,5 @@
 """A list, a string and a dict are true when they are not empty."""
+# rule: if.tensor
 
 
 def main():

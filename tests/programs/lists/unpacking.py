@@ -1,4 +1,5 @@
 """Unpacking a list into names."""
+# rule: unpacking
 
 
 def main():

@@ -1,4 +1,5 @@
 """assert refines, too; and so does `or` with a default."""
+# rule: optional.refined
 
 from typing import Optional
 

@@ -1,4 +1,5 @@
 """An Optional that a loop sets."""
+# rule: optional
 
 from typing import List, Optional
 

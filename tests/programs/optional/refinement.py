@@ -1,4 +1,5 @@
 """An Optional is refined by `is None`."""
+# rule: optional.refined
 
 from typing import Optional
 

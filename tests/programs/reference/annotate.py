@@ -1,4 +1,5 @@
 """torch.jit.annotate gives an expression its type."""
+# rule: annotation.annotate
 
 from typing import List
 

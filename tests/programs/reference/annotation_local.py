@@ -1,4 +1,5 @@
 """A local variable of a wider type than its first value."""
+# rule: annotation.local
 
 from typing import Optional
 

@@ -1,4 +1,5 @@
 """A type comment below the signature."""
+# rule: annotation.mypy
 
 import ts as torch
 

@@ -1,4 +1,5 @@
 """Annotations on the signature; what has none is a Tensor."""
+# rule: annotation.python3, annotation.default
 
 import ts as torch
 

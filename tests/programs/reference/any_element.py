@@ -1,4 +1,5 @@
 """Any as an element that the program does not look into."""
+# rule: any.bind
 
 from typing import Any, Tuple
 

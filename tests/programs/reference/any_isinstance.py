@@ -1,4 +1,5 @@
 """The type of data annotated as Any is found out with isinstance."""
+# rule: any.isinstance, any.print
 
 from typing import Any
 

@@ -1,4 +1,5 @@
 """torch.jit.isinstance is matched by identity; all() by its name."""
+# rule: resolve.identity, resolve.name, jit_isinstance
 
 from typing import Any, List
 

@@ -1,4 +1,5 @@
 """A loop over a tuple is unrolled: its elements may be of different types."""
+# rule: for.tuple
 
 import ts as torch
 

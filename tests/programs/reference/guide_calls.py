@@ -1,4 +1,5 @@
 """A scripted function calls another function."""
+# rule: resolve.python
 
 import ts as torch
 

@@ -1,4 +1,5 @@
 """The code of a function, as the pretty-printer shows it."""
+# rule: code
 
 import ts as torch
 

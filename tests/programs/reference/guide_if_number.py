@@ -1,4 +1,5 @@
 """Floats, ints and tensors are cast to bool in a condition."""
+# rule: if.tensor
 
 import ts as torch
 

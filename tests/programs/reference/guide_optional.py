@@ -1,4 +1,5 @@
 """An Optional is refined by comparisons with None."""
+# rule: optional.refined
 
 import ts as torch
 

@@ -1,4 +1,5 @@
 """The statements of the language, one by one."""
+# rule: statements.assignment, starred, if, while
 
 import ts as torch
 

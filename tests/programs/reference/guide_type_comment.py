@@ -1,4 +1,5 @@
 """A type comment with a tuple."""
+# rule: annotation.mypy
 
 import ts as torch
 

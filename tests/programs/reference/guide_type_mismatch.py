@@ -1,4 +1,5 @@
 """A variable has one type on all paths."""
+# rule: types.one
 
 import ts as torch
 

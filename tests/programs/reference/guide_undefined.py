@@ -1,4 +1,5 @@
 """A variable that is defined on some paths only."""
+# rule: variables.defined
 
 import ts as torch
 

@@ -1,4 +1,5 @@
 """A tensor of one element is promoted to bool."""
+# rule: if.tensor
 
 import ts as torch
 

@@ -1,4 +1,5 @@
 """A tensor of several elements has no truth value."""
+# rule: if.ambiguous
 
 import ts as torch
 

@@ -1,4 +1,5 @@
 """A NamedTuple as a class; a scripted function takes and reads it."""
+# rule: namedtuple.class
 
 from typing import NamedTuple, Tuple
 

@@ -1,4 +1,5 @@
 """The functional spelling of NamedTuple, and collections.namedtuple."""
+# rule: namedtuple.functional, namedtuple.collections
 
 from collections import namedtuple
 from typing import NamedTuple, Tuple

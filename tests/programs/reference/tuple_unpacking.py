@@ -1,4 +1,5 @@
 """All outputs of a function as a tuple, or one by one."""
+# rule: unpacking
 
 import ts as torch
 

@@ -1,4 +1,5 @@
 """A structural type that was not imported from typing is no name, as in Python."""
+# rule: typing.import
 
 import ts as torch
 

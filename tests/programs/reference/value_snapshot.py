@@ -1,4 +1,5 @@
 """A value of another module is taken as a constant."""
+# rule: resolve.snapshot, graph
 
 import math
 

@@ -1,4 +1,5 @@
 """zip of lists of different lengths, and of different types."""
+# rule: zip, builtin.zip
 
 import ts as torch
 

@@ -1,4 +1,5 @@
 """zip of a tuple and a list: the one is unrolled, the other has no static length."""
+# rule: zip.mixed
 
 import ts as torch
 

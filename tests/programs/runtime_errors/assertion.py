@@ -1,4 +1,5 @@
 """A false assert, with its message."""
+# rule: statements.assert
 
 
 def main():

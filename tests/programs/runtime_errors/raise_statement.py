@@ -1,4 +1,5 @@
 """raise with a message."""
+# rule: statements.raise
 
 
 def check(n: int) -> int:

@@ -1,4 +1,5 @@
 """A local variable with an annotation."""
+# rule: statements.annotated
 
 from typing import Dict, List, Optional
 

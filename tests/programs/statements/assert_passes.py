@@ -1,4 +1,5 @@
 """A true assert does nothing."""
+# rule: statements.assert
 
 
 def main():

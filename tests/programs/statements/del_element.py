@@ -1,4 +1,5 @@
 """del of a list element and a dict entry."""
+# rule: statements.del
 
 
 def main():

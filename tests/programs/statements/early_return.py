@@ -1,4 +1,5 @@
 """A return inside a loop inside a branch ends the function."""
+# rule: statements.return
 
 
 def find(limit: int, wanted: int) -> int:

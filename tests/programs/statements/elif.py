@@ -1,4 +1,5 @@
 """if, elif and else."""
+# rule: if
 
 
 def sign(x: int) -> str:

@@ -1,4 +1,5 @@
 """enumerate and zip."""
+# rule: enumerate, zip, builtin.enumerate
 
 
 def main():

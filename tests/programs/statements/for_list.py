@@ -1,4 +1,5 @@
 """for over a list, a string and a tuple (which unrolls)."""
+# rule: for
 
 
 def main():

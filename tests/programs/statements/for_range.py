@@ -1,4 +1,5 @@
 """range with one, two and three arguments."""
+# rule: for, builtin.range
 
 
 def main():

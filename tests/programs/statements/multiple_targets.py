@@ -1,4 +1,5 @@
 """Several targets, tuples, swapping."""
+# rule: statements.assignment
 
 
 def main():

@@ -1,4 +1,5 @@
 """pass, docstrings and expressions as statements do nothing."""
+# rule: statements.pass, statements.expression
 
 
 def main():

@@ -1,4 +1,5 @@
 """break and continue in a while loop."""
+# rule: while, statements.break, statements.continue
 
 
 def main():

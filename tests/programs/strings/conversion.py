@@ -1,4 +1,5 @@
 """str, int, float, ord, chr of strings and numbers."""
+# rule: builtin.str, builtin.ord, builtin.chr, conversion.explicit
 
 
 def main():

@@ -1,4 +1,5 @@
 """format, % and f-strings."""
+# rule: formatting, builtin.format
 
 
 def main():

@@ -1,4 +1,5 @@
 """Methods of strings."""
+# rule: calls.methods
 
 
 def main():

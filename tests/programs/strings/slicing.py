@@ -1,4 +1,5 @@
 """Indexing and slicing strings."""
+# rule: slices, subscripts
 
 
 def main():

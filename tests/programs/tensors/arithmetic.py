@@ -1,4 +1,5 @@
 """Tensor arithmetic with tensors and numbers."""
+# rule: arithmetic
 
 import ts
 

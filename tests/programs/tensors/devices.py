@@ -1,4 +1,5 @@
 """A device is made of its name, also where a string stands for it."""
+# rule: conversion.device
 
 import ts
 

@@ -1,4 +1,5 @@
 """Basic and advanced indexing."""
+# rule: slices.tensor
 
 import ts
 

@@ -1,4 +1,5 @@
 """Operators with several results give them names."""
+# rule: attributes
 
 import ts
 

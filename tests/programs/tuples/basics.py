@@ -1,4 +1,5 @@
 """Tuples: indexing, length, unpacking, comparison."""
+# rule: tuple, parentheses, comparison.containers
 
 from typing import Tuple
 

@@ -1,4 +1,5 @@
 """A NamedTuple of the surrounding scope."""
+# rule: namedtuple.class
 
 from typing import NamedTuple
 

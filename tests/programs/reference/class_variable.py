@@ -1,0 +1,17 @@
+"""A class variable is no attribute."""
+# rule: class.variables
+
+import ts as torch
+
+
+@torch.jit.script
+class MyClass(object):
+    name = "MyClass"
+
+    def __init__(self, x: int):
+        self.x = x
+
+
+@torch.jit.script
+def fn(a: MyClass):
+    return a.name  # expect error: object has no attribute or method 'name'. Did you forget to initialize an attribute in __init__()?
