@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "errors": set(),
     "devices": {"errors"},
     "dtypes": {"errors"},
-    "ir": {"errors"},
+    "ir": {"errors", "devices"},
     "_core": VOCABULARY | {"_core"},
     "backends": VOCABULARY | {"_core", "backends"},
     "ops": VOCABULARY | {"_core", "backends", "ir", "ops"},

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ts.ops import random, rules
+from ts.ops.generator import MersenneTwister
 
 
 def uniform(n, dtype=rules.FLOAT):
@@ -19,15 +20,15 @@ def test_recorded_numbers():
 
 
 def test_a_seed_repeats_and_streams_are_separate():
-    own = random.MersenneTwister(7)
+    own = MersenneTwister(7)
     first = own.uniform(4, True)
     random.manual_seed(1)
     uniform(10)
-    assert np.array_equal(random.MersenneTwister(7).uniform(4, True), first)
+    assert np.array_equal(MersenneTwister(7).uniform(4, True), first)
 
 
 def test_state_brings_the_stream_back():
-    stream = random.MersenneTwister(3)
+    stream = MersenneTwister(3)
     stream.normal(3, False)  # leaves half a pair over
     state = stream.get_state()
     want = stream.normal(5, False)

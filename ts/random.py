@@ -2,49 +2,20 @@
 
     ts.manual_seed(0)
     ts.rand(2, generator=ts.Generator().manual_seed(0))     # the same numbers as the default generator's
+    with ts.random.fork_rng():                              # whatever is drawn inside leaves no trace
+        ts.rand(2)
 
-The streams themselves are in `ts.ops.random`; on the CPU they are PyTorch's.
+The streams themselves are in `ts.ops.generator`; on the CPU they are PyTorch's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from ts.devices import device as Device
-from ts.ops import random as streams
-
-
-class Generator:
-    """A stream of random numbers, as `torch.Generator`."""
-
-    def __init__(self, device: Any = "cpu") -> None:
-        self.device = Device(device)
-        self.stream = streams.MersenneTwister()
-
-    def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of `seed`; the generator."""
-        self.stream.seed(int(seed))
-        return self
-
-    def seed(self) -> int:
-        """Start a stream that differs each time; its seed."""
-        number = streams.clock_seed()
-        self.stream.seed(number)
-        return number
-
-    def initial_seed(self) -> int:
-        """The seed that the stream started from."""
-        return self.stream.initial_seed
-
-    def get_state(self) -> dict[str, Any]:
-        """Everything that the next number depends on."""
-        return self.stream.get_state()
-
-    def set_state(self, state: dict[str, Any]) -> Generator:
-        """Continue from what `get_state` gave."""
-        self.stream.set_state(state)
-        return self
-
+from ts.ops import generator as streams
+from ts.ops.generator import Generator
 
 default_generator = Generator()
 default_generator.stream = streams.default_generator
@@ -73,3 +44,22 @@ def get_rng_state() -> dict[str, Any]:
 def set_rng_state(new_state: dict[str, Any]) -> None:
     """Put the default generator into `new_state`."""
     default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(
+    devices: Any = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str = "cuda",
+) -> Iterator[None]:
+    """Put the random state back at the end of the block; the CPU's is the only one there is."""
+    if not enabled:
+        yield
+        return
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)

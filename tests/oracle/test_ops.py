@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from ts import dtypes  # noqa: E402
+from ts._core.prims import operators  # noqa: E402
 from ts.ops import registry, rules  # noqa: E402
 
 
@@ -33,3 +34,11 @@ def test_promotion(a, b):
         got = rules.result_type(np.ones(shapes[0], a), np.ones(shapes[1], b))
         assert dtypes.BY_CODE[rules.CODE_OF[got]].name == str(want).removeprefix("torch.")
     assert rules.can_cast(a, b) == torch.can_cast(one, two)
+
+
+def test_overloads_are_in_pytorchs_order():
+    """A script calls the first overload that takes the arguments, so their order is a part of the language."""
+    for name in {*registry.names(), *(operator.name for operator in operators())}:
+        theirs = [s.overload_name for s in torch._C._jit_get_schemas_for_operator(name)]
+        ours = [operator.overload for operator in registry.lookup(name)]
+        assert ours == [overload for overload in theirs if overload in ours], name

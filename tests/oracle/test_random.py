@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+import ts  # noqa: E402
 from ts.ops import random, rules  # noqa: E402
 
 SEEDS = (0, 1, 42, 2**40 + 7)
@@ -49,3 +50,57 @@ def test_normal_numbers_are_the_same_stream(seed, size):
         assert np.allclose(got, want, rtol=places, atol=places)
         # The stream stands at the same place afterwards.
         assert np.array_equal(random.uniform_array(np, (3,), rules.FLOAT, None), torch.rand(3).numpy())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool", "int32"])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda x: x.bernoulli_(0.3),
+        lambda x: x.bernoulli_(),
+        lambda x: x.bernoulli(0.3),
+        lambda x: x.random_(),
+        lambda x: x.random_(5),
+        lambda x: x.random_(-3, 5),
+        lambda x: x.uniform_(),
+        lambda x: x.uniform_(-1, 2),
+        lambda x: x.normal_(1, 2),
+        lambda x: x.exponential_(2),
+        lambda x: x.geometric_(0.3),
+        lambda x: x.cauchy_(1, 2),
+        lambda x: x.log_normal_(0.5, 0.25),
+    ],
+    ids="bernoulli_p bernoulli_ bernoulli random_ random_5 random_range uniform uniform_range normal exponential geometric "
+    "cauchy log_normal".split(),
+)
+def test_sampling_in_place(draw, dtype):
+    """The same numbers, or the same refusal."""
+    results = []
+    for module in (torch, ts):
+        module.manual_seed(11)
+        try:
+            results.append(draw(module.zeros(40, dtype=getattr(module, dtype))).numpy())
+        except (RuntimeError, NotImplementedError, TypeError) as error:
+            results.append(type(error))
+    want, got = results
+    if isinstance(want, type) or isinstance(got, type):
+        assert got is want
+    else:
+        assert np.allclose(got, want, rtol=2e-5, atol=2e-5)
+
+
+def test_generators_have_streams_of_their_own():
+    for module in (torch, ts):
+        module.manual_seed(0)
+    theirs, ours = torch.Generator().manual_seed(5), ts.Generator().manual_seed(5)
+    for draw in ("rand", "randn"):
+        want = getattr(torch, draw)(3, generator=theirs)
+        assert np.allclose(getattr(ts, draw)(3, generator=ours).numpy(), want.numpy(), rtol=1e-6)
+    assert (
+        ts.randint(0, 9, (4,), generator=ours).tolist()
+        == torch.randint(0, 9, (4,), generator=theirs).tolist()
+    )
+    assert ts.randperm(6, generator=ours).tolist() == torch.randperm(6, generator=theirs).tolist()
+    with ts.random.fork_rng(), torch.random.fork_rng():
+        ts.rand(3), torch.rand(3)
+    assert ts.rand(3).tolist() == torch.rand(3).tolist()

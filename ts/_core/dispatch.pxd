@@ -38,4 +38,5 @@ cdef class Operator:
     cdef object signature_             # ts._core.signature.Signature, read on first use
     cdef tuple parameters              # its parameters
     cdef tuple return_specs            # TypeSpec of each result
+    cdef bint whole                    # its kernel takes and gives tensors, on whatever devices
     cdef int device_at                 # the argument that says on which device to create, or -1

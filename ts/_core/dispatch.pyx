@@ -144,6 +144,7 @@ cdef class Operator:
 
 cdef int take_ufunc(Operator op, record) except -1:
     """Choose the kernel in C where the record names one, or a ufunc whose loops can be called directly."""
+    op.whole = getattr(record, "whole", False)
     loop = getattr(record, "loop", None)
     if loop is not None:
         op.kernel = run_product if loop == "product" else run_linear
@@ -307,6 +308,8 @@ cdef object run(Operator op, list args):
     cdef Tensor t
     if op.signature_ is None:
         read_signature(op)
+    if op.whole:
+        return op.record.kernel(*args)
     for i in range(n):
         x = args[i]
         if isinstance(x, Tensor):

@@ -40,6 +40,7 @@ cdef enum Kind:
     LAYOUT
     MEMORY_FORMAT
     DEVICE
+    GENERATOR
     OTHER
 
 # Kind and the words that PyTorch's messages have for it.
@@ -50,7 +51,7 @@ _KINDS = {
     "Scalar[]": (SCALAR_LIST, "tuple of Scalars"), "Tensor[]": (TENSOR_LIST, "tuple of Tensors"),
     "Tensor?[]": (OPTIONAL_TENSOR_LIST, "tuple of Tensors"), "ScalarType": (DTYPE, "torch.dtype"),
     "Layout": (LAYOUT, "torch.layout"), "MemoryFormat": (MEMORY_FORMAT, "torch.memory_format"),
-    "Device": (DEVICE, "torch.device"), "Generator": (OTHER, "torch.Generator"),
+    "Device": (DEVICE, "torch.device"), "Generator": (GENERATOR, "torch.Generator"),
 }
 # Other names under which PyTorch takes a parameter.
 _ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other", "x1": "self"}
@@ -197,6 +198,8 @@ cdef object convert(Slot slot, object x, bint numbers):
         return FAILED if items is None else items
     if kind == DEVICE:
         return devices.as_device(x) if isinstance(x, (str, devices.device, int)) else FAILED
+    if kind == GENERATOR:
+        return x if type(x).__name__ == "Generator" else FAILED
     if kind == LAYOUT:
         return x.code if isinstance(x, dtypes.layout) else FAILED
     if kind == MEMORY_FORMAT:
@@ -319,7 +322,7 @@ cdef class OverloadSet:
         if not found:
             raise AttributeError(f"there is no operator {self.name}")
         chosen = [op for op in found if op.record is not None] or list(found)
-        binders = [binder_of(op) for op in chosen]
+        binders = sorted([binder_of(op) for op in chosen], key=count_of_scalars)  # stable
         self.any_numbers = any([(<Binder>b).numbers for b in binders])
         self.binders = binders
 
@@ -368,6 +371,11 @@ cdef class OverloadSet:
             f"{self.__name__}() received an invalid combination of arguments - got ({got}), "
             f"but expected one of:\n{listed}\n"
         )
+
+
+def count_of_scalars(Binder b not None):
+    """Python tries tensors before numbers, or a tensor of no dimensions would be taken for a number."""
+    return len([s for s in b.slots if (<Slot>s).kind == SCALAR and not (<Slot>s).keyword_only])
 
 
 cdef str shown_slot(Slot slot):

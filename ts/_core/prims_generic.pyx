@@ -202,6 +202,32 @@ cdef int enums_differ(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+# ---------------------------------------------------------------- devices
+
+cdef int devices_equal(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], <object>r[at[0]].v.o == <object>r[at[1]].v.o)
+    return 0
+
+
+cdef int devices_differ(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], <object>r[at[0]].v.o != <object>r[at[1]].v.o)
+    return 0
+
+
+cdef int device_type(Operator op, IValue *r, const int32_t *at) except -1:
+    set_object(&r[at[1]], (<object>r[at[0]].v.o).type)
+    return 0
+
+
+cdef int device_index(Operator op, IValue *r, const int32_t *at) except -1:
+    index = (<object>r[at[0]].v.o).index
+    if index is None:
+        set_none(&r[at[1]])
+    else:
+        set_int(&r[at[1]], index)
+    return 0
+
+
 def operators():
     """The operators of this file."""
     return [
@@ -230,6 +256,11 @@ def operators():
         row("aten::warn(str message, int stacklevel=2) -> ()", warn),
         row("aten::_print(str s) -> ()", print_text),
         row("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", assert_number),
+        # devices
+        row("aten::eq.device(Device a, Device b) -> bool", devices_equal),
+        row("aten::ne.device(Device a, Device b) -> bool", devices_differ),
+        row("prim::type(Device self) -> str", device_type),
+        row("prim::index(Device self) -> int?", device_index),
         # enums
         row("prim::EnumName(AnyEnumType enum) -> str", enum_name),
         row("prim::EnumValue.int(AnyEnumType enum) -> int", enum_value),

@@ -31,7 +31,7 @@ from ts.bytecode.tidy import tidy
 from ts.bytecode.typespec import register_class, type_spec
 from ts.errors import FrontendError, InternalError
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.types import ANY, DictType, ListType, NoneType, TupleType, Type
+from ts.ir.types import ANY, DEVICE, DictType, ListType, NoneType, TupleType, Type
 
 MIXED = ("int_float", "float_int")
 
@@ -117,7 +117,7 @@ class Lowering(Loops):
             return self.constant(int(value), "i")
         if kind == "f":
             return self.constant(float(value), "f")
-        if kind == "o" and not isinstance(value, str):
+        if kind == "o" and (not isinstance(value, str) or type is DEVICE):
             value = to_core(value, type_spec(type))
         return self.constant(value, kind)
 

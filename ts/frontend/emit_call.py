@@ -209,10 +209,12 @@ def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -
         dim, elem = dim + 1, elem.elem
     if elem not in _TOLIST_TYPES:
         raise CompilationError(
-            f"{elem.annotation_str} is not one of the element types of tolist: int, float, complex, bool",
+            f"{elem.annotation_str} is not one of the supported element types for tolist: "
+            "int, float, complex, bool",
             em.range(node),
         )
     assert form.self_value is not None
+    em.constant(None)  # PyTorch counts a value here, and so do the numbers in graph text
     inputs = form.self_value, em.constant(dim), em.constant(_TOLIST_TYPES[elem])
     return _simple(em.insert("prim::tolist", inputs, 1, em.range(node)).output().set_type(hint))
 

@@ -63,7 +63,11 @@ class PythonModule(SugaredValue):
         return to_sugared(em, obj, range, f"{self.module.__name__}.{name}")
 
 
-_SPECIAL_OPERATORS: Final = {"device": "aten::device", "is_scripting": "aten::is_scripting"}
+_SPECIAL_OPERATORS: Final = {
+    "device": "aten::device",
+    "is_scripting": "aten::is_scripting",
+    "Generator": "aten::Generator",
+}
 _NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "Tensor", "dtype"})
 
 
@@ -154,8 +158,8 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
         type_ = object_type(cls)
         if isinstance(type_, TupleType):
             return NamedTupleConstructor(type_)
-    if cls.__name__ == "device":
-        return BuiltinFunction("aten::device")
+    if cls.__name__ in ("device", "Generator"):
+        return BuiltinFunction(f"aten::{cls.__name__}")
     return class_of(em, cls, range)
 
 

@@ -14,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ts.devices import device
 from ts.ir.types import (
     BOOL,
     COMPLEX,
+    DEVICE,
     FLOAT,
     INT,
     NONE,
@@ -41,6 +43,7 @@ _TYPE_BY_CLASS: dict[type, Type] = {
     complex: COMPLEX,
     str: STR,
     type(None): NONE,
+    device: DEVICE,
 }
 
 constant_type_hooks: list[Callable[[Any], Type | None]] = []

@@ -55,11 +55,6 @@ def _is_same_size(xp: Any, self: Array, other: Array) -> bool:
     return bool(self.shape == other.shape)
 
 
-@op("aten::numel(Tensor self) -> int", where="")
-def _numel(xp: Any, self: Array) -> int:
-    return int(self.size)
-
-
 @op("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", where="m")
 def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
     extra = self.ndim - len(size)

@@ -12,7 +12,7 @@ from ts.ops import rules
 from ts.ops.registry import Record, add, find, out_of
 
 _VIEWS = (
-    "alias", "as_strided", "detach", "diagonal", "expand", "permute", "select.int", "slice.Tensor", "squeeze",
+    "alias", "as_strided", "diagonal", "expand", "permute", "select.int", "slice.Tensor", "squeeze",
     "squeeze.dim", "squeeze.dims", "t", "transpose.int", "unfold", "unsqueeze", "view", "view.dtype",
     "view_as_complex", "view_as_real",
 )  # fmt: skip
@@ -41,5 +41,10 @@ def _copy_of(key: str) -> Record:
 for _key in _VIEWS:
     _record = _copy_of(_key)
     add(out_of(_record, f"{_record.overload}_out" if _record.overload else "out"))
+_detached = Record(
+    "aten::detach_copy(Tensor self) -> Tensor", _copying(lambda xp, self: self), "copies", where="f"
+)
+add(_detached)
+add(out_of(_detached, "out"))
 for _key in _LISTS:
     _copy_of(_key)

@@ -2,127 +2,27 @@
 
 In: a Generator (None is the default one) and a shape; out: samples.
 
-    float32 in [0, 1)   24 low bits of one draw       float64   53 low bits of two draws
     randint             one draw (two when the range needs 32 bits or more) modulo the range
     randperm            a Fisher-Yates walk from the front
-    randn               Box-Muller: blocks of 16 for 16 elements and more, else pairs in float64
+
+What takes no generator by its schema has a twin that does (`rand.generator`), declared with it.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ts import dtypes
 from ts.ops import rules
+from ts.ops.generator import Generator, manual_seed, source
 from ts.ops.registry import op
 
 Array = rules.Array
-DEFAULT_SEED = 67280421310721
-
-
-class MersenneTwister:
-    """MT19937 as PyTorch's CPU generator runs it, with the leftover sample of its normal distribution."""
-
-    def __init__(self, seed: int = DEFAULT_SEED) -> None:
-        self.seed(seed)
-
-    def seed(self, seed: int) -> None:
-        """Start the stream of `seed` (its low 32 bits)."""
-        self.initial_seed = seed & 0xFFFFFFFFFFFFFFFF
-        self._started: Any = None
-        self._leftover: float | None = None
-
-    @property
-    def _bits(self) -> Any:
-        """NumPy's generator of words; made on the first draw, because numpy.random is slow to import."""
-        if self._started is None:
-            key = np.empty(624, dtype=np.uint32)
-            word = self.initial_seed & 0xFFFFFFFF
-            for i in range(624):
-                key[i] = word
-                word = (1812433253 * (word ^ (word >> 30)) + i + 1) & 0xFFFFFFFF
-            self._started = np.random.MT19937()
-            self._started.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": 624}}
-        return self._started
-
-    def draw32(self, n: int) -> NDArray[np.uint64]:
-        """The next `n` words."""
-        return self._bits.random_raw(n) if n else np.empty(0, dtype=np.uint64)  # type: ignore[no-any-return]
-
-    def draw64(self, n: int) -> NDArray[np.uint64]:
-        """The next `n` pairs of words, the first of a pair high."""
-        words = self.draw32(2 * n)
-        return (words[0::2] << np.uint64(32)) | words[1::2]
-
-    def uniform(self, n: int, double: bool) -> NDArray[Any]:
-        """`n` numbers in [0, 1)."""
-        if double:
-            return (self.draw64(n) & np.uint64((1 << 53) - 1)) * (1.0 / (1 << 53))
-        return ((self.draw32(n) & np.uint64((1 << 24) - 1)).astype(np.float32)) * np.float32(1.0 / (1 << 24))
-
-    def normal(self, n: int, double: bool) -> NDArray[Any]:
-        """`n` standard normal numbers."""
-        if n < 16:
-            return np.array([self._one_normal() for _ in range(n)])
-        data = self.uniform(n, double)
-        whole = n - n % 16
-        data[:whole] = _box_muller(data[:whole])
-        if n % 16:  # the last 16 places are drawn again, overlapping the block before
-            data[n - 16 :] = _box_muller(self.uniform(16, double))
-        return data
-
-    def _one_normal(self) -> float:
-        if self._leftover is not None:
-            sample, self._leftover = self._leftover, None
-            return sample
-        u1, u2 = self.uniform(2, True)
-        radius, angle = math.sqrt(-2 * math.log1p(-u2)), 2 * math.pi * u1
-        self._leftover = radius * math.sin(angle)
-        return radius * math.cos(angle)
-
-    def get_state(self) -> dict[str, Any]:
-        """Everything that the next draw depends on."""
-        return {"bits": self._bits.state, "leftover": self._leftover, "seed": self.initial_seed}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Continue from what `get_state` gave."""
-        self._bits.state = state["bits"]
-        self._leftover, self.initial_seed = state["leftover"], state["seed"]
-
-
-def _box_muller(uniform: NDArray[Any]) -> NDArray[Any]:
-    blocks = uniform.reshape(-1, 2, 8)
-    one = uniform.dtype.type(1)
-    radius = np.sqrt(uniform.dtype.type(-2) * np.log(one - blocks[:, 0]))
-    angle = uniform.dtype.type(2 * math.pi) * blocks[:, 1]
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).reshape(-1)
-
-
-default_generator = MersenneTwister()
-
-
-def manual_seed(seed: int) -> MersenneTwister:
-    """Seed the default generator, as `torch.manual_seed`."""
-    default_generator.seed(int(seed))
-    return default_generator
-
-
-def clock_seed() -> int:
-    """A seed from the clock."""
-    return time.time_ns() & 0xFFFFFFFFFFFFFFFF
-
-
-def source(generator: Any) -> MersenneTwister:
-    """The stream behind a `generator=` argument."""
-    if generator is None:
-        return default_generator
-    stream: MersenneTwister = getattr(generator, "stream", generator)
-    return stream
 
 
 def uniform_array(xp: Any, shape: Sequence[int], dtype: rules.DType, generator: Any) -> Array:
@@ -155,6 +55,10 @@ def integer_array(
     xp: Any, low: int, high: int, shape: Sequence[int], dtype: rules.DType, generator: Any
 ) -> Array:
     """Integers in [low, high)."""
+    if dtype == rules.BOOL:
+        for name, bound in (("from", low), ("to - 1", high - 1)):
+            if bound not in (0, 1):
+                raise RuntimeError(f"{name} is out of bounds for bool")
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     n, span = math.prod(shape), high - low
@@ -167,88 +71,38 @@ def integer_array(
 # ---------------------------------------------------------------------------------------- creation
 
 
-@op(
-    "aten::rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-    "bool? pin_memory=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
-)
-def _rand(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
-    return uniform_array(xp, size, rules.dtype_from(dtype), None)
+_OPTIONS = "Layout? layout=None, Device? device=None, bool? pin_memory=None"
+_LIKE_OPTIONS = f"{_OPTIONS}, MemoryFormat? memory_format=None"
+_IN_PLACE: dict[str, Any] = {"variant": "inplace", "where": "m", "nondeterministic": True}
+_CREATION: dict[str, Any] = {"where": "f", "nondeterministic": True, "generator": "generator"}
+_LOW_CREATION = _CREATION | {"generator": "low_generator"}
+_LOW_LIKE_CREATION = _CREATION | {"generator": "low_generator_dtype"}
 
 
-@op(
-    "aten::rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? "
-    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
-)
-def _rand_generator(xp: Any, size: Sequence[int], generator: Any, dtype: int | None = None, *_: Any) -> Array:
+@op(f"aten::rand(SymInt[] size, *, ScalarType? dtype=None, {_OPTIONS}) -> Tensor", **_CREATION)
+def _rand(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any, generator: Any = None) -> Array:
     return uniform_array(xp, size, rules.dtype_from(dtype), generator)
 
 
-@op(
-    "aten::randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-    "bool? pin_memory=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
-)
-def _randn(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
-    return normal_array(xp, size, rules.dtype_from(dtype), None)
-
-
-@op(
-    "aten::randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? "
-    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
-)
-def _randn_generator(
-    xp: Any, size: Sequence[int], generator: Any, dtype: int | None = None, *_: Any
-) -> Array:
+@op(f"aten::randn(SymInt[] size, *, ScalarType? dtype=None, {_OPTIONS}) -> Tensor", **_CREATION)
+def _randn(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any, generator: Any = None) -> Array:
     return normal_array(xp, size, rules.dtype_from(dtype), generator)
 
 
-@op(
-    "aten::randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? "
-    "device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
-)
-def _randint(xp: Any, high: int, size: Sequence[int], dtype: int | None = 4, *_: Any) -> Array:
-    return integer_array(xp, 0, high, size, rules.dtype_from(dtype, rules.INT64), None)
-
-
-@op(
-    "aten::randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? "
-    "dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
-)
-def _randint_generator(
-    xp: Any, high: int, size: Sequence[int], generator: Any, dtype: int | None = 4, *_: Any
+@op(f"aten::randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, {_OPTIONS}) -> Tensor", **_CREATION)
+def _randint(
+    xp: Any, high: int, size: Sequence[int], dtype: int | None = 4, *_: Any, generator: Any = None
 ) -> Array:
     return integer_array(xp, 0, high, size, rules.dtype_from(dtype, rules.INT64), generator)
 
 
 @op(
-    "aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? "
-    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
+    "aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, "
+    f"{_OPTIONS}) -> Tensor",
+    **_LOW_CREATION,
 )
-def _randint_low(xp: Any, low: int, high: int, size: Sequence[int], dtype: int | None = 4, *_: Any) -> Array:
-    return integer_array(xp, low, high, size, rules.dtype_from(dtype, rules.INT64), None)
-
-
-@op(
-    "aten::randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, "
-    "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
-)
-def _randint_low_generator(
-    xp: Any, low: int, high: int, size: Sequence[int], generator: Any, dtype: int | None = 4, *_: Any
+def _randint_low(
+    xp: Any, low: int, high: int, size: Sequence[int], dtype: int | None = 4, *_: Any, generator: Any = None
 ) -> Array:
     return integer_array(xp, low, high, size, rules.dtype_from(dtype, rules.INT64), generator)
 
@@ -266,83 +120,84 @@ def permutation(n: int, generator: Any) -> NDArray[np.int64]:
     return np.array(order, dtype=np.int64)
 
 
-@op(
-    "aten::randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool?"
-    " pin_memory=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
-)
-def _randperm(xp: Any, n: int, dtype: int | None = 4, *_: Any) -> Array:
-    return xp.asarray(permutation(n, None).astype(rules.dtype_from(dtype, rules.INT64)))
-
-
-@op(
-    "aten::randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? "
-    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
-)
-def _randperm_generator(xp: Any, n: int, generator: Any, dtype: int | None = 4, *_: Any) -> Array:
+@op(f"aten::randperm(SymInt n, *, ScalarType? dtype=4, {_OPTIONS}) -> Tensor", **_CREATION)
+def _randperm(xp: Any, n: int, dtype: int | None = 4, *_: Any, generator: Any = None) -> Array:
     return xp.asarray(permutation(n, generator).astype(rules.dtype_from(dtype, rules.INT64)))
 
 
-@op(
-    "aten::rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
-)
-def _rand_like(xp: Any, self: Array, dtype: int | None = None, *_: Any) -> Array:
-    return uniform_array(xp, self.shape, rules.dtype_from(dtype, self.dtype), None)
+@op(f"aten::rand_like(Tensor self, *, ScalarType? dtype=None, {_LIKE_OPTIONS}) -> Tensor", **_CREATION)
+def _rand_like(xp: Any, self: Array, dtype: int | None = None, *_: Any, generator: Any = None) -> Array:
+    return uniform_array(xp, self.shape, rules.dtype_from(dtype, self.dtype), generator)
+
+
+@op(f"aten::randn_like(Tensor self, *, ScalarType? dtype=None, {_LIKE_OPTIONS}) -> Tensor", **_CREATION)
+def _randn_like(xp: Any, self: Array, dtype: int | None = None, *_: Any, generator: Any = None) -> Array:
+    return normal_array(xp, self.shape, rules.dtype_from(dtype, self.dtype), generator)
 
 
 @op(
-    "aten::randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
+    f"aten::randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, {_LIKE_OPTIONS}) -> Tensor",
+    **_CREATION,
 )
-def _randn_like(xp: Any, self: Array, dtype: int | None = None, *_: Any) -> Array:
-    return normal_array(xp, self.shape, rules.dtype_from(dtype, self.dtype), None)
-
-
-@op(
-    "aten::randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
-)
-def _randint_like(xp: Any, self: Array, high: int, dtype: int | None = None, *_: Any) -> Array:
-    return integer_array(xp, 0, high, self.shape, rules.dtype_from(dtype, self.dtype), None)
+def _randint_like(
+    xp: Any, self: Array, high: int, dtype: int | None = None, *_: Any, generator: Any = None
+) -> Array:
+    return integer_array(xp, 0, high, self.shape, rules.dtype_from(dtype, self.dtype), generator)
 
 
 @op(
     "aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, "
-    "Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
-    "memory_format=None) -> Tensor",
-    where="f",
-    nondeterministic=True,
+    f"{_LIKE_OPTIONS}) -> Tensor",
+    **_LOW_LIKE_CREATION,
 )
-def _randint_like_low(xp: Any, self: Array, low: int, high: int, dtype: int | None = None, *_: Any) -> Array:
-    return integer_array(xp, low, high, self.shape, rules.dtype_from(dtype, self.dtype), None)
+def _randint_like_low(
+    xp: Any, self: Array, low: int, high: int, dtype: int | None = None, *_: Any, generator: Any = None
+) -> Array:
+    return integer_array(xp, low, high, self.shape, rules.dtype_from(dtype, self.dtype), generator)
 
 
 # ---------------------------------------------------------------------------------------- samples
 
 
+def _fill(xp: Any, self: Array, values: Array) -> Array:
+    self[...] = rules.cast(xp, values, self.dtype)
+    return self
+
+
 @op("aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", out="out", nondeterministic=True)
 def _bernoulli(xp: Any, self: Array, generator: Any = None) -> Array:
-    draws = uniform_array(xp, self.shape, rules.DOUBLE, generator)
-    return (draws < self).astype(self.dtype)
+    _check_probability(xp, self)
+    return (uniform_array(xp, self.shape, rules.DOUBLE, generator) < self).astype(self.dtype)
+
+
+@op("aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", nondeterministic=True)
+@op(
+    "aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
+    nondeterministic=True,
+)
+def _bernoulli_p(xp: Any, self: Array, p: Any, generator: Any = None) -> Array:
+    _check_probability(xp, p)
+    return (uniform_array(xp, self.shape, rules.DOUBLE, generator) < p).astype(self.dtype)
 
 
 @op(
-    "aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-    nondeterministic=True,
-    inplace=False,
+    "aten::bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
+    **_IN_PLACE,
 )
-def _bernoulli_p(xp: Any, self: Array, p: float, generator: Any = None) -> Array:
-    return (uniform_array(xp, self.shape, rules.DOUBLE, generator) < p).astype(self.dtype)
+@op(
+    "aten::bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
+    **_IN_PLACE,
+)
+def _bernoulli_in_place(xp: Any, self: Array, p: Any = 0.5, generator: Any = None) -> Array:
+    return _fill(xp, self, _bernoulli_p(xp, self, p, generator))
+
+
+def _check_probability(xp: Any, p: Any) -> None:
+    if isinstance(p, (int, float)):
+        if not 0 <= p <= 1:
+            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    elif not bool(xp.all((p >= 0) & (p <= 1))):
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
 
 
 @op(
@@ -430,36 +285,35 @@ def _normal_float(
     return normal_array(xp, size, rules.dtype_from(dtype), generator) * std + mean
 
 
-def _fill(xp: Any, self: Array, values: Array) -> Array:
-    self[...] = rules.cast(xp, values, self.dtype)
-    return self
-
-
 @op(
     "aten::normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)",
-    variant="inplace",
-    where="m",
-    nondeterministic=True,
+    **_IN_PLACE,
 )
 def _normal_in_place(xp: Any, self: Array, mean: float = 0, std: float = 1, generator: Any = None) -> Array:
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     return _fill(xp, self, normal_array(xp, self.shape, self.dtype, generator) * std + mean)
 
 
 @op(
     "aten::uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) -> Tensor(a!)",
-    variant="inplace",
-    where="m",
-    nondeterministic=True,
+    **_IN_PLACE,
 )
 def _uniform(xp: Any, self: Array, from_: float = 0, to: float = 1, generator: Any = None) -> Array:
+    if from_ > to:
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={from_:g} > to={to:g}"
+        )
+    if self.dtype.kind != "c" and rules.category(self) == rules.FLOATING:
+        for name, bound in (("from", from_), ("to", to)):
+            if abs(bound) > dtypes.finfo(dtypes.from_numpy_dtype(self.dtype)).max:
+                raise RuntimeError(f"{name} is out of bounds for {rules.NAME_OF[self.dtype].lower()}")
     return _fill(xp, self, uniform_array(xp, self.shape, self.dtype, generator) * (to - from_) + from_)
 
 
 @op(
     "aten::random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
-    variant="inplace",
-    where="m",
-    nondeterministic=True,
+    **_IN_PLACE,
 )
 def _random_from(xp: Any, self: Array, from_: int, to: int | None, generator: Any = None) -> Array:
     return _fill(
@@ -469,43 +323,70 @@ def _random_from(xp: Any, self: Array, from_: int, to: int | None, generator: An
 
 @op(
     "aten::random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
-    variant="inplace",
-    where="m",
-    nondeterministic=True,
+    **_IN_PLACE,
 )
 def _random_to(xp: Any, self: Array, to: int, generator: Any = None) -> Array:
     return _random_from(xp, self, 0, to, generator)
 
 
+@op("aten::random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)", **_IN_PLACE)
+def _random(xp: Any, self: Array, generator: Any = None) -> Array:
+    """Every number of the dtype that is not negative and that a float can hold exactly."""
+    n, stream, dtype = int(self.size), source(generator), self.dtype
+    if rules.category(self) == rules.FLOATING:
+        exact = {rules.DOUBLE: 53, rules.FLOAT: 24, rules.HALF: 11, rules.BFLOAT16: 8}[dtype]
+        words = stream.draw64(n) if dtype == rules.DOUBLE else stream.draw32(n)
+        values = words % np.uint64((1 << exact) + 1)
+    elif dtype == rules.BOOL:
+        values = stream.draw32(n) & np.uint64(1)
+    else:
+        words = stream.draw64(n) if dtype == rules.INT64 else stream.draw32(n)
+        values = words % np.uint64(int(np.iinfo(dtype).max) + 1)
+    return _fill(xp, self, xp.asarray(values.astype(dtype).reshape(self.shape)))
+
+
 @op(
     "aten::exponential_(Tensor(a!) self, float lambd=1., *, Generator? generator=None) -> Tensor(a!)",
-    variant="inplace",
-    where="m",
-    nondeterministic=True,
+    **_IN_PLACE,
 )
 def _exponential(xp: Any, self: Array, lambd: float = 1, generator: Any = None) -> Array:
+    _check_continuous(self, "Exponential", rules.NAME_OF[self.dtype])
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     return _fill(xp, self, -xp.log1p(-uniform_array(xp, self.shape, rules.DOUBLE, generator)) / lambd)
+
+
+def _check_continuous(self: Array, distribution: str, dtype: str) -> None:
+    if rules.category(self) != rules.FLOATING:
+        raise RuntimeError(
+            f"{distribution} distribution is a continuous probability distribution. "
+            f"dtype must be a floating point but you specified {dtype}"
+        )
 
 
 @op(
     "aten::geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)",
-    variant="inplace",
-    where="m",
-    nondeterministic=True,
+    **_IN_PLACE,
 )
 def _geometric(xp: Any, self: Array, p: float, generator: Any = None) -> Array:
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    if self.dtype.kind in "bc":
+        rules.refuse("geometric_cpu", self.dtype)
     draws = uniform_array(xp, self.shape, rules.DOUBLE, generator)
-    return _fill(xp, self, xp.ceil(xp.log1p(-draws) / math.log1p(-p)))
+    return _fill(xp, self, xp.ceil(xp.log(draws) / math.log1p(-p)))
 
 
 @op(
     "aten::cauchy_(Tensor(a!) self, float median=0., float sigma=1., *, Generator? generator=None) ->"
     " Tensor(a!)",
-    variant="inplace",
-    where="m",
-    nondeterministic=True,
+    **_IN_PLACE,
 )
 def _cauchy(xp: Any, self: Array, median: float = 0, sigma: float = 1, generator: Any = None) -> Array:
+    names = {rules.INT64: "long int", rules.BOOL: "bool"}
+    _check_continuous(self, "Cauchy", names.get(self.dtype) or str(self.dtype).replace("32", ""))
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     draws = uniform_array(xp, self.shape, rules.DOUBLE, generator)
     return _fill(xp, self, median + sigma * xp.tan(math.pi * (draws - 0.5)))
 
@@ -513,12 +394,48 @@ def _cauchy(xp: Any, self: Array, median: float = 0, sigma: float = 1, generator
 @op(
     "aten::log_normal_(Tensor(a!) self, float mean=1., float std=2., *, Generator? generator=None) ->"
     " Tensor(a!)",
-    variant="inplace",
-    where="m",
-    nondeterministic=True,
+    **_IN_PLACE,
 )
 def _log_normal(xp: Any, self: Array, mean: float = 1, std: float = 2, generator: Any = None) -> Array:
-    return _fill(xp, self, xp.exp(normal_array(xp, self.shape, self.dtype, generator) * std + mean))
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    if rules.category(self) != rules.FLOATING or self.dtype.kind == "c":
+        rules.refuse("log_normal_cpu", self.dtype)
+    stream = source(generator)
+    draws = xp.asarray([stream.one_normal() for _ in range(int(self.size))]).reshape(self.shape)
+    return _fill(xp, self, xp.exp(draws * std + mean))
+
+
+# ---------------------------------------------------------------------------------------- generators
+
+
+@op("aten::Generator(*, Device? device=None, int? seed=None) -> Generator", where="", nondeterministic=True)
+def _generator(xp: Any, device: Any = None, seed: int | None = None) -> Generator:
+    made = Generator("cpu" if device is None else device)
+    return made if seed is None else made.manual_seed(seed)
+
+
+@op("aten::manual_seed(int seed) -> ()", where="", side_effect=True)
+def _manual_seed(xp: Any, seed: int) -> None:
+    manual_seed(seed)
+
+
+@op("aten::manual_seed.generator(Generator(a!) self, int seed) -> Generator(a!)", where="", side_effect=True)
+def _manual_seed_generator(xp: Any, self: Generator, seed: int) -> Generator:
+    return self.manual_seed(seed)
+
+
+@op("aten::seed(Generator(a!) self) -> int", where="", side_effect=True, nondeterministic=True)
+def _seed(xp: Any, self: Generator) -> int:
+    return self.seed()
+
+
+@op("aten::initial_seed(Generator self) -> int", where="", nondeterministic=True)
+def _initial_seed(xp: Any, self: Generator) -> int:
+    return self.initial_seed()
+
+
+# ---------------------------------------------------------------------------------------- dropout
 
 
 @op("aten::dropout(Tensor input, float p, bool train) -> Tensor", where="f", nondeterministic=True)

@@ -34,7 +34,7 @@ K = TypeVar("K", bound=Callable[..., Any])
 FAMILIES = (
     "unary", "pointwise", "ternary", "reduce", "scan", "view", "shape", "index", "scatter", "sort", "linalg",
     "create", "convert", "random", "activation", "nn", "window", "conv", "pad", "pool", "resample",
-    "attention", "polynomial", "copies", "fft", "decomp", "factor", "script",
+    "attention", "polynomial", "copies", "fft", "decomp", "factor", "script", "place",
 )  # fmt: skip
 
 NAMESPACES = ("linalg", "special", "fft")
@@ -54,8 +54,9 @@ class Record:
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     nondeterministic: bool = False  # draws random numbers
     side_effect: bool = False  # must not be removed though its result is unused
+    whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
     where: str = "fm"  # Python spellings: f function, m method
-    variant: str = ""  # "", "inplace" or "out"
+    variant: str = ""  # "", "inplace", "out" or "generator"
     base: Record | None = None  # of a derived variant: the record it computes with
     meta: Kernel | None = None  # meta(*arguments) -> (shape, dtype) or a list of them
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
@@ -119,12 +120,14 @@ def op(
     inplace: bool | str = False,
     out: str | Sequence[str] = (),
     out_names: str = "out",
+    generator: str = "",
     **fields: Any,
 ) -> Callable[[K], K]:
     """Declare the operator `schema` with the decorated kernel.
 
     `inplace` adds the `x_` form; a string is its overload name where it differs.  `out` names the
-    overload of the `out=` form, `out_names` its output arguments.
+    overload of the `out=` form, `out_names` its output arguments.  `generator` names the overload of the
+    form with a generator.
     """
 
     def declare(kernel: K) -> K:
@@ -134,6 +137,8 @@ def op(
             add(inplace_of(record, None if inplace is True else inplace), stacked=True)
         for overload in (out,) if isinstance(out, str) else out:
             add(out_of(record, overload, out_names), stacked=True)
+        if generator:
+            add(generator_of(record, generator), stacked=True)
         return kernel
 
     return declare
@@ -195,6 +200,23 @@ def out_of(record: Record, overload: str, names: str = "out") -> Record:
     )  # fmt: skip
 
 
+def generator_of(record: Record, overload: str) -> Record:
+    """The form that takes a generator: its first argument by name only; the kernel's by keyword."""
+    head, _, rest = record.schema_text.partition("(")
+    positional, _, named = rest.partition(", *, ")
+    text = f"{head.partition('.')[0]}.{overload}({positional}, *, Generator? generator, {named}"
+    at = positional.count(",") + 1
+    compute = record.kernel
+
+    def kernel(xp: Any, *args: Any) -> Any:
+        return compute(xp, *args[:at], *args[at + 1 :], generator=args[at])
+
+    return Record(
+        text, kernel, record.family, variant="generator", base=record, where=record.where,
+        nondeterministic=True,
+    )  # fmt: skip
+
+
 def write(xp: Any, target: Any, result: Any) -> Any:
     """Copy `result` into `target` where the in-place rules allow it."""
     result = xp.asarray(result)
@@ -248,15 +270,15 @@ def find(key: str) -> Record | None:
 
 
 def lookup(name: str) -> tuple[Any, ...]:
-    """The operators of this name in PyTorch's overload order: tensors' first, then numbers' and "
-    "containers'."""
+    """The operators of this name in PyTorch's order of overloads (`ts.ops.order`)."""
     found = _operators.get(name)
     if found is None:
         from ts._core.dispatch import Operator
+        from ts.ops.order import in_order
 
         _load_prims()
         made = [Operator(r.schema_text, r) for r in records(name)]
-        found = _operators[name] = (*made, *_prims.get(name, ()))
+        found = _operators[name] = in_order(name, [*made, *_prims.get(name, ())])
     return found
 
 

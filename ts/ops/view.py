@@ -514,7 +514,6 @@ def _conj(xp: Any, self: Array) -> Array:
     return xp.conj(self) if self.dtype.kind == "c" else self
 
 
-@op("aten::detach(Tensor(a) self) -> Tensor(a)")
 @op("aten::alias(Tensor(a) self) -> Tensor(a)", where="f")
 @op("aten::positive(Tensor(a) self) -> Tensor(a)")
 @op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)")

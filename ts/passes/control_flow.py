@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from enum import Enum, auto
 from typing import Any, Final
 
+from ts.devices import device
 from ts.ir.graph import Block, Graph, Node, Value
 
 INT64_MAX: Final = 2**63 - 1
@@ -36,7 +37,10 @@ def constant_value(value: Value) -> Any:
     if not node.has_attribute("value"):
         return None
     constant = node.get("value")
-    return bool(constant) if value.type().kind() == "BoolType" else constant
+    kind = value.type().kind()
+    if kind == "DeviceObjType":
+        return device(constant)
+    return bool(constant) if kind == "BoolType" else constant
 
 
 def named(name: str) -> bool:

@@ -1,0 +1,121 @@
+"""Conversions of dtype and device, and what else concerns the tensor and not its elements.
+
+In: tensors, which may be on other devices than the result; out: tensors.  These records are `whole`: their
+kernels take and give tensors, so that one may cross from a backend to another.
+
+    x.to("cpu")           aten::to.prim_Device          x.to(y)               aten::to.other
+    x.to(device="meta")   aten::to.dtype_layout         x.requires_grad_()    aten::requires_grad_
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts import devices, dtypes
+from ts._core import construct
+from ts._core.tensor import Tensor
+from ts.ops.registry import op
+
+_TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+_TO_END_PRIM = "bool non_blocking=False, bool copy=False) -> Tensor(b|a)"
+_SCRIPT: dict[str, Any] = {"where": "", "whole": True}
+
+
+def moved(
+    x: Tensor, device: devices.device | None, dtype: int | None, copy: bool, memory_format: int | None = None
+) -> Tensor:
+    """`x` with another device or dtype; itself where nothing changes, unless `copy`."""
+    place = x if device is None else construct.moved(x, device)
+    result = place if dtype is None else construct.converted(place, dtypes.BY_CODE[dtype])
+    if result is not x or not copy:
+        return result
+    layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
+    return construct.copied(x, layout)
+
+
+@op(f"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, {_TO_END}", **_SCRIPT)
+def _to_device(
+    self: Tensor, device: Any, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None
+) -> Tensor:
+    return moved(self, device, dtype, copy, memory_format)
+
+
+@op(f"aten::to.dtype(Tensor(a) self, ScalarType dtype, {_TO_END}", **_SCRIPT)
+def _to_dtype(self: Tensor, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None) -> Tensor:
+    return moved(self, None, dtype, copy, memory_format)
+
+
+@op(f"aten::to.other(Tensor(a) self, Tensor other, {_TO_END}", **_SCRIPT)
+def _to_other(
+    self: Tensor, other: Tensor, non_blocking: bool, copy: bool, memory_format: int | None
+) -> Tensor:
+    return moved(self, other.device, other.dtype.code, copy, memory_format)
+
+
+@op(
+    "aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, "
+    f"Device? device=None, bool? pin_memory=None, {_TO_END}",
+    **_SCRIPT,
+)
+def _to_options(
+    self: Tensor,
+    dtype: int | None,
+    layout: int | None,
+    device: Any,
+    pin_memory: bool | None,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: int | None,
+) -> Tensor:
+    return moved(self, device, dtype, copy, memory_format)
+
+
+@op(f"aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, {_TO_END_PRIM}", **_SCRIPT)
+def _to_prim_device(self: Tensor, device: Any, dtype: int | None, non_blocking: bool, copy: bool) -> Tensor:
+    return moved(self, device, dtype, copy)
+
+
+@op(f"aten::to.prim_dtype(Tensor(a) self, int? dtype=None, {_TO_END_PRIM}", **_SCRIPT)
+def _to_prim_dtype(self: Tensor, dtype: int | None, non_blocking: bool, copy: bool) -> Tensor:
+    return moved(self, None, dtype, copy)
+
+
+@op(f"aten::to.prim_other(Tensor(a) self, {_TO_END_PRIM}", **_SCRIPT)
+def _to_prim_other(self: Tensor, non_blocking: bool, copy: bool) -> Tensor:
+    return moved(self, None, None, copy)
+
+
+@op("aten::cpu(Tensor(a) self) -> Tensor(b|a)", **_SCRIPT)
+def _cpu(self: Tensor) -> Tensor:
+    return moved(self, devices.CPU, None, False)
+
+
+@op("aten::cuda(Tensor(a) self) -> Tensor(b|a)", **_SCRIPT)
+def _cuda(self: Tensor) -> Tensor:
+    return moved(self, devices.device("cuda"), None, False)
+
+
+@op("prim::data(Tensor(a) a) -> Tensor(a)", **_SCRIPT)
+@op("aten::data(Tensor self) -> Tensor", **_SCRIPT)
+def _data(self: Tensor) -> Tensor:
+    return self.data
+
+
+@op("aten::set_data(Tensor(a!) self, Tensor new_data) -> ()", **_SCRIPT)
+def _set_data(self: Tensor, new_data: Tensor) -> None:
+    self.data = new_data
+
+
+@op("aten::detach(Tensor(a) self) -> Tensor(a)", where="fm", whole=True)
+def _detach(self: Tensor) -> Tensor:
+    return self.detach()
+
+
+@op("aten::detach_(Tensor(a!) self) -> Tensor(a!)", where="fm", whole=True)
+def _detach_in_place(self: Tensor) -> Tensor:
+    return self.requires_grad_(False)
+
+
+@op("aten::requires_grad_(Tensor(a!) self, bool requires_grad=True) -> Tensor(a!)", **_SCRIPT)
+def _requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
+    return self.requires_grad_(requires_grad)
