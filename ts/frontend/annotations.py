@@ -244,7 +244,7 @@ class _Reader:
             return self._named_tuple(cls)
         if getattr(cls, "__module__", "").partition(".")[0] == "ts":
             return _ts_class(cls)
-        return class_type(cls)
+        return None if getattr(cls, "__module__", "") == "builtins" else class_type(cls)
 
     def _named_tuple(self, cls: Any) -> Type:
         annotations: dict[str, object] = {}
