@@ -92,6 +92,10 @@ class CompilationError(FrontendError):
     """Types, names or calls do not fit together."""
 
 
+class NestingError(FrontendError):
+    """The program is nested more deeply than the compiler can follow."""
+
+
 class SchemaMatchError(CompilationError):
     """No overload of an operator or function takes these arguments."""
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ts.errors import CompilationError
+from ts.errors import CompilationError, NestingError
 from ts.frontend import emit_call, emit_expr, emit_flow, emit_index, emit_loop, emit_stmt
 from ts.frontend.annotations import NO_DEFAULT, Parameter, signature
 from ts.frontend.emitter import Emitter
-from ts.frontend.parse import ParsedFunction
+from ts.frontend.parse import NESTED, ParsedFunction
 from ts.frontend.scope import is_meaningful
 from ts.frontend.sugared import CompileCallee
 from ts.ir.graph import Graph
@@ -55,8 +55,11 @@ def compile_function(parsed: ParsedFunction, compile_callee: CompileCallee | Non
     parameters, returns = signature(parsed)
     returns = _declared(parsed, returns)
     emitter = Emitter(parsed, compile_callee or _no_callee)
-    result = emit_function(emitter, parameters, returns)
-    run_pipeline(emitter.graph, FRONTEND)
+    try:
+        result = emit_function(emitter, parameters, returns)
+        run_pipeline(emitter.graph, FRONTEND)
+    except RecursionError:
+        raise NestingError(NESTED, emitter.graph.range) from None
     return CompiledGraph(emitter.graph, _schema(parsed.name, parameters, result))
 
 

@@ -25,6 +25,7 @@ from ts.frontend.annotations import to_type
 from ts.frontend.match import construct_list, construct_tuple
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.python_objects import GLOBALS, to_sugared
+from ts.frontend.ranges import HiddenRange
 from ts.frontend.scope import Scope
 from ts.frontend.sugared import CompileCallee, SimpleValue, SugaredValue
 from ts.ir.graph import Block, Graph
@@ -101,10 +102,13 @@ class Emitter:
 
     def statements(self, body: Iterable[ast.stmt]) -> None:
         """Emit statements until one leaves the block: what follows it is never reached."""
+        around = self.graph.range
         for node in body:
+            self.graph.range = HiddenRange(self.parsed.ranges, node)
             STATEMENTS[type(node)](self, node)
             if self.scope.block in self.exits:
-                return
+                break
+        self.graph.range = around
 
     def expr(self, node: ast.expr, hint: Type | None = None) -> Value:
         """Emit an expression that has to be a value; `hint` is the type its place asks for."""
@@ -165,7 +169,7 @@ class Emitter:
                     return None
                 error = self.scope.type_error(name)
                 if error is not None:
-                    raise CompilationError(f"{error} and was used here", range) from None
+                    raise CompilationError(f"{error}and was used here", range) from None
                 raise CompilationError(f"undefined value {name}", range) from None
             found = to_sugared(self, obj, range, name)
         return found

@@ -34,6 +34,7 @@ from ts.ir.types import (
     TENSOR,
     ListType,
     OptionalType,
+    TensorType,
     TupleType,
     Type,
     VarType,
@@ -222,8 +223,8 @@ class _Matcher:
         for name in kwargs:
             if name not in used_names:
                 if any(formal.name == name for formal in arguments):
-                    raise _Mismatch(f"Argument '{name}' specified twice in schema.")
-                raise _Mismatch(f"Unknown keyword argument '{name}'.")
+                    raise _Mismatch(f"Keyword argument {name} specified twice.\n")
+                raise _Mismatch(f"Keyword argument {name} unknown.\n")
         returns = []
         for result in self.schema.returns:
             type = substitute(result.type, self.variables)
@@ -281,13 +282,14 @@ def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:
 
 def _type_mismatch(formal: Argument, expected: Type, value: Value) -> str:
     type = value.type()
+    inferred = isinstance(formal.type, TensorType) and formal.type.inferred
     text = (
-        f"Expected a value of type '{formal.type.annotation_str}' for argument '{formal.name}' "
-        f"but instead found type '{type.annotation_str}'.\n"
+        f"Expected a value of type '{formal.type.annotation_str}{' (inferred)' * inferred}' "
+        f"for argument '{formal.name}' but instead found type '{type.annotation_str}'.\n"
     )
-    if getattr(type, "inferred", False):
+    if inferred:
         text += (
-            f"Inferred the value for argument '{formal.name}' to be of type 'Tensor' "
+            f"Inferred '{formal.name}' to be of type 'Tensor' "
             "because it was not annotated with an explicit type.\n"
         )
     if isinstance(type, ListType) and type.elem.is_subtype_of(TENSOR):
@@ -311,7 +313,8 @@ def match_schema(
     try:
         return _Matcher(schema, graph, range, True).match(args, kwargs or {}, self)
     except _Mismatch as mismatch:
-        raise SchemaMatchError(f"\n{schema}:\n{mismatch}\nThe original call is", range) from None
+        reason = str(mismatch).rstrip("\n")
+        raise SchemaMatchError(f"\n{schema}:\n{reason}\n", range) from None
 
 
 # Overloads that calls never mean. A dtype is an int to the language, so `x.view(4)` would be read as a dtype.

@@ -22,13 +22,14 @@ from textwrap import dedent
 from types import FunctionType
 from typing import Any
 
-from ts.errors import FrontendError, NotSupportedError, UnsupportedNodeError
+from ts.errors import FrontendError, NestingError, NotSupportedError, UnsupportedNodeError
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import Type
 
 _RESERVED_PREFIX = "__jit"
+NESTED = "the code is nested too deeply here; use variables, or split it into functions"
 
 # What a refused node is called, the token that is underlined, and what to write instead.
 _REFUSED: dict[str, tuple[str, str, str]] = {
@@ -199,6 +200,11 @@ def _align(lines: list[str]) -> list[str]:
 def _parse_text(text: str, source: Source) -> ast.Module:
     try:
         return ast.parse(text)
+    except (RecursionError, MemoryError):  # how Python's parser says so
+        lines = text.split("\n")
+        longest = max(range(len(lines)), key=lambda i: len(lines[i]))
+        start = source.line_starts()[longest]
+        raise NestingError(NESTED, SourceRange(source, start, start + len(lines[longest]))) from None
     except SyntaxError as error:
         start = source.offset_at(max(error.lineno or 1, 1), 0) + max((error.offset or 1) - 1, 0)
         while start > 0 and source.text[start : start + 1].strip() == "":
@@ -247,7 +253,10 @@ def check(parsed: ParsedFunction) -> None:
     """Raise `NotSupportedError` at the first construct that the language does not have."""
     _check_arguments(parsed)
     for statement in parsed.node.body:
-        _check_statement(statement, parsed)
+        try:
+            _check_statement(statement, parsed)
+        except RecursionError:
+            raise NestingError(NESTED, parsed.ranges.token(statement)) from None
 
 
 def _check_arguments(parsed: ParsedFunction) -> None:

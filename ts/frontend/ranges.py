@@ -149,6 +149,15 @@ class NodeRange(SourceRange):
         return self._ranges.span(self._node)[1]
 
 
+class HiddenRange(NodeRange):
+    """The statement around a node that PyTorch gives no range: for errors, not shown in the graph's text."""
+
+    __slots__ = ()
+
+    def location(self) -> str:
+        return ""
+
+
 def _has_range(node: ast.AST) -> bool:
     if isinstance(node, ast.comprehension | ast.arguments | ast.withitem):
         return any(_has_range(child) for child in ast.iter_child_nodes(node))

@@ -25,7 +25,7 @@ from ts.errors import ParseError
 from ts.ir.attributes import ObjectText, TensorText
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.source import NamedPlace, SourceRange
-from ts.ir.text import Tokens, is_name, is_number, parse_number, unquote
+from ts.ir.text import Tokens, is_name, is_number
 from ts.ir.type_parser import NAMED_TYPES, ClassLookup, read_type
 from ts.ir.types import (
     BOOL,
@@ -55,8 +55,11 @@ def parse_ir(
 ) -> Graph:
     """The graph that `text` spells. `find_class` is asked for the types named ``__torch__.…``."""
     reader = _Reader(Tokens(text), find_class, make_tensor)
-    graph = reader.read_graph()
-    reader.read_subgraphs()
+    try:
+        graph = reader.read_graph()
+        reader.read_subgraphs()
+    except RecursionError:
+        raise reader.tokens.error("the text is nested too deeply") from None
     return graph
 
 
@@ -249,17 +252,17 @@ class _Reader:
             value = self.read_constant(type)
             tokens.expect(")")
             return value
-        if token[0] in "\"'":
-            return unquote(tokens.next())
+        if token[:1] in ("'", '"'):
+            return tokens.string()
         if is_number(token):
             return self.read_number(type)
         if token == "-":
             tokens.next()
-            return -self.read_constant(type)
+            return tokens.negative(self.read_constant(type))
         if token == "torch.device":
             tokens.next()
             tokens.expect("(")
-            device = unquote(tokens.next())
+            device = tokens.string()
             tokens.expect(")")
             return device
         if token in _FLOATS:
@@ -276,14 +279,14 @@ class _Reader:
 
     def read_number(self, type: Type | None) -> Any:
         tokens = self.tokens
-        real = parse_number(tokens.next())
+        real = tokens.number()
         if tokens.peek() == "+" and is_number(tokens.peek(1)) and tokens.peek(2) == "j":
             tokens.next()
         elif not (is_number(tokens.peek()) and tokens.peek(1) == "j"):
             if type is BOOL:
                 return bool(real)
             return float(real) if type is FLOAT else real
-        imaginary = parse_number(tokens.next())
+        imaginary = tokens.number()
         tokens.next()
         return complex(real, imaginary)
 
@@ -314,6 +317,8 @@ class _Reader:
         values = {}
         while not tokens.accept("}"):
             name = self.read_constant(key)
+            if isinstance(name, (list, dict)):
+                raise tokens.error(f"a {name.__class__.__name__} is no key of a dict")
             tokens.expect(":")
             values[name] = self.read_constant(item)
             tokens.accept(",")

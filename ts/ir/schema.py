@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any
 
 from ts.errors import ParseError
-from ts.ir.text import Tokens, format_complex, format_float, is_name, is_number, parse_number, quote, unquote
+from ts.ir.text import Tokens, format_complex, format_float, is_name, is_number, quote
 from ts.ir.type_parser import AliasInfo, parse_type, plain, read_type
 from ts.ir.types import FLOAT, INT, ListType, OptionalType, TupleType, Type
 
@@ -407,19 +407,20 @@ def _parse_argument(text: str, kwarg_only: bool) -> Argument:
 
 
 def _read_default(tokens: Tokens) -> Any:
-    token = tokens.next()
+    token = tokens.peek()
+    if token[:1] in ("'", '"'):
+        return tokens.string()
+    if is_number(token):
+        return tokens.number()
+    tokens.next()
     if token == "[":
         values = []
         while not tokens.accept("]"):
             values.append(_read_default(tokens))
             tokens.accept(",")
         return values
-    if token[0] in "\"'":
-        return unquote(token)
     if token == "-":
-        return -_read_default(tokens)
-    if is_number(token):
-        return parse_number(token)
+        return tokens.negative(_read_default(tokens))
     if token in ("inf", "nan"):
         return float(token)
     if token in _NAMED_DEFAULTS:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 from ts.errors import ParseError
 
@@ -83,6 +84,36 @@ class Tokens:
         if not self.accept(token):
             raise self.error(f"expected {token!r} but found {self.peek()!r}")
 
+    def number(self) -> int | float:
+        """The number here: with a point or an exponent it is a float."""
+        token = self.next()
+        try:
+            return float(token) if any(c in token for c in ".eEn") else int(token)
+        except ValueError:
+            self.at -= 1
+            raise self.error(f"expected a number but found {token!r}") from None
+
+    def integer(self) -> int:
+        number = self.number()
+        if not isinstance(number, int):
+            self.at -= 1
+            raise self.error(f"expected an integer but found {self.peek()!r}")
+        return number
+
+    def negative(self, value: Any) -> Any:
+        """The opposite of the number just read."""
+        if isinstance(value, (int, float, complex)):
+            return -value
+        raise self.error("expected a number after '-'")
+
+    def string(self) -> str:
+        """The string whose literal is here."""
+        token = self.next()
+        if len(token) < 2 or token[0] not in "\"'":
+            self.at -= 1
+            raise self.error(f"expected a string but found {token!r}")
+        return unquote(token)
+
     def error(self, message: str) -> ParseError:
         return ParseError(message, self.text, self.starts[min(self.at, len(self.starts) - 1)])
 
@@ -95,11 +126,6 @@ def is_number(token: str) -> bool:
     return bool(token) and (
         token[0].isdigit() or (len(token) > 1 and token[0] in "-." and token != "->" and token != "...")
     )
-
-
-def parse_number(token: str) -> int | float:
-    """A number as texts spell it: with a point or an exponent it is a float."""
-    return float(token) if any(c in token for c in ".eEn") else int(token)
 
 
 def format_float(value: float) -> str:

@@ -202,10 +202,7 @@ def read_type(tokens: Tokens, find_class: ClassLookup = ClassType) -> ParsedType
             tokens.next()
             size = None
             if is_number(tokens.peek()):
-                written = tokens.next()
-                if not written.isdecimal():
-                    raise tokens.error(f"expected the length of a list but found {written!r}")
-                size = int(written)
+                size = tokens.integer()
             tokens.expect("]")
             t = ListType(t)
             own = _read_alias(tokens)
@@ -245,10 +242,16 @@ def _read_base(tokens: Tokens, find_class: ClassLookup) -> tuple[Type, AliasInfo
         return DictType(types[0], types[1]), _read_alias(tokens)
     if token in ("Union", "UnionType") and opening in ("(", "["):
         tokens.next()
-        return UnionType(m.type for m in _read_list(tokens, find_class)), _read_alias(tokens)
+        members = _read_list(tokens, find_class)
+        if not members:
+            raise tokens.error("a union has members")
+        return UnionType(m.type for m in members), _read_alias(tokens)
     if token in _ELEMENT_TYPES and opening in ("(", "["):
         tokens.next()
-        (elem,) = _read_list(tokens, find_class)
+        elems = _read_list(tokens, find_class)
+        if len(elems) != 1:
+            raise tokens.error(f"{token} takes one type but has {len(elems)}")
+        elem = elems[0]
         alias = _containing(None, (elem.alias,)) if elem.alias is not None else None
         return _ELEMENT_TYPES[token](elem.type), _read_alias(tokens) or alias
     if token == "NamedTuple" and opening == "(":
@@ -310,13 +313,14 @@ def _read_tensor(tokens: Tokens, scalar_type: int | None) -> TensorType:
         if token == "*":
             sizes.append(None)
         elif is_number(token):
-            sizes.append(int(token))
+            tokens.at -= 1
+            sizes.append(tokens.integer())
         elif token == "strides":
             tokens.expect("=")
             tokens.expect("[")
             strides = []
             while not tokens.accept("]"):
-                strides.append(int(tokens.next()))
+                strides.append(tokens.integer())
                 tokens.accept(",")
         elif token == "requires_grad":
             tokens.expect("=")

@@ -25,6 +25,7 @@ from ts.frontend import parse
 from ts.frontend.classes import compile_class
 from ts.frontend.resolve import Resolver
 from ts.jit.overloads import has_overloads
+from ts.runtime.deep import with_deep_stack
 from ts.runtime.function import ScriptFunction, compile_function, declare_functions
 
 _enabled = True
@@ -109,9 +110,14 @@ class CompilationUnit:
 
     def define(self, lang: str, rcb: object = None, _frames_up: int = 0) -> None:
         """Compile the functions in `lang`; they may call each other and those defined before."""
+        if not isinstance(lang, str):
+            raise TypeError(
+                f"CompilationUnit takes the text of functions, not {type(lang).__name__}; "
+                "compile a Python function with ts.jit.script"
+            )
         scope = Resolver.of_frame(_frames_up + 1)
         resolver = Resolver(self._functions, *scope.scopes)
-        declared = declare_functions(parse.module_defs(lang, resolver))
+        declared = declare_functions(with_deep_stack(lambda: parse.module_defs(lang, resolver)))
         self._functions.update(declared)
         errors: list[FrontendError] = []
         for function in declared.values():

@@ -85,7 +85,7 @@ def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
         error.pass_name = error.pass_name or name
         error.graph_text = error.graph_text or str(graph)
         raise
-    except TsError:
+    except (TsError, RecursionError):
         raise
     except Exception as error:
         raise InternalError(f"{type(error).__name__}: {error}", name, str(graph)) from error

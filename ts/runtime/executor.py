@@ -19,6 +19,7 @@ from ts.bytecode.lower import lower
 from ts.ir.graph import Graph
 from ts.passes.failing_code import faithful
 from ts.passes.pipelines import OPTIMIZE, run_pipeline
+from ts.runtime.deep import with_deep_stack
 from ts.runtime.objects import instance_of, object_of
 from ts.runtime.text import script_text
 
@@ -51,5 +52,9 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 
 def prepare(function: ScriptFunction) -> Any:
     """The code of a function."""
-    graph = optimized(function.graph) if _optimize else faithful(function.graph).copy()
-    return lower(graph, function.name)
+
+    def optimize_and_lower() -> Any:
+        graph = optimized(function.graph) if _optimize else faithful(function.graph).copy()
+        return lower(graph, function.name)
+
+    return with_deep_stack(optimize_and_lower)

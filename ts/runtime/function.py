@@ -28,6 +28,7 @@ from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import TupleType
+from ts.runtime.deep import with_deep_stack
 
 ToCompile = ParsedFunction | Callable[[], ParsedFunction]  # the latter where parsing waits for the first use
 
@@ -110,7 +111,7 @@ class ScriptFunction(Function):
         try:
             parsed = to_compile if isinstance(to_compile, ParsedFunction) else to_compile()
             self._schema = compile.declare(parsed)
-            compiled = compile.compile_function(parsed, compile_function)
+            compiled = with_deep_stack(lambda: compile.compile_function(parsed, compile_function))
         except BaseException:
             self._parsed, self._schema = to_compile, None
             raise
@@ -159,7 +160,8 @@ def compile_function(
         _session = []
     assert _session is not None
     try:
-        script = ScriptFunction(function.__name__, _qualified_name(function), parse.function_def(function))
+        parsed = with_deep_stack(lambda: parse.function_def(function))
+        script = ScriptFunction(function.__name__, _qualified_name(function), parsed)
         _scripted[function] = script
         _session.append(function)
         script.ensure_compiled()
