@@ -41,7 +41,9 @@ def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
     value = node.value
     if type(value) in (int, float, complex):
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-            raise CompilationError(f"{value} does not fit into 64 bits", em.range(node))
+            raise CompilationError(
+                "Integral constant out of range (must fit in a signed 64 bit integer)", em.range(node)
+            )
         return em.number(value, em.range(node))  # type: ignore[arg-type]
     if value is ...:
         raise CompilationError("... is only supported as an index of a tensor", em.range(node))

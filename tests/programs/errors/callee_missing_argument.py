@@ -6,4 +6,4 @@ def f(a: int, b: int) -> int:
 
 
 def main():
-    return f(1)  # expect error: missing value for argument 'b'
+    return f(1)  # expect error: Argument b not provided.

@@ -6,4 +6,4 @@ def f(a: int) -> int:
 
 
 def main():
-    return f(1, z=2)  # expect error: Unknown keyword argument 'z'
+    return f(1, z=2)  # expect error: Keyword argument z unknown.

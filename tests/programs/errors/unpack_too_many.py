@@ -2,5 +2,5 @@
 
 
 def main():
-    a, b = (1, 2, 3)  # expect error: need 2 values to unpack but found 3
+    a, b = (1, 2, 3)  # expect error: too many values to unpack: need 2 but found 3
     return a + b
