@@ -41,9 +41,8 @@ def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
     value = node.value
     if type(value) in (int, float, complex):
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-            raise CompilationError(
-                "Integral constant out of range (must fit in a signed 64 bit integer)", em.range(node)
-            )
+            message = "Integral constant out of range (must fit in a signed 64 bit integer)"
+            raise CompilationError(message, em.range(node))
         return em.number(value, em.range(node))  # type: ignore[arg-type]
     if value is ...:
         raise CompilationError("... is only supported as an index of a tensor", em.range(node))

@@ -292,8 +292,8 @@ class IterableTree(SugaredValue):
         if unrolled:
             if len(unrolled) < len(children):
                 raise CompilationError(
-                    "Can not iterate over a module list or tuple with a value that does not have a statically "
-                    "determinable length; use a list instead of the tuple\n",
+                    "Can not iterate over a module list or tuple with a value that does not have a "
+                    "statically determinable length; use a list instead of the tuple\n",
                     range,
                 )
             self.static_length = min(child.static_len() or 0 for child in children)

@@ -8,7 +8,5 @@ import ts as torch
 def fn():
     a = (1, 2)
     b = [2, 3, 4]
-    for x, y in zip(
-        a, b
-    ):  # expect error: Can not iterate over a module list or tuple with a value that does not have a statically determinable length
+    for x, y in zip(a, b):  # expect error: does not have a statically determinable length
         print(x, y)
