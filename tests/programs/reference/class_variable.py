@@ -14,4 +14,4 @@ class MyClass(object):
 
 @torch.jit.script
 def fn(a: MyClass):
-    return a.name  # expect error: object has no attribute or method 'name'. Did you forget to initialize an attribute in __init__()?
+    return a.name  # expect error: object has no attribute or method 'name'. 'name' is defined as a class attribute
