@@ -206,84 +206,9 @@ def nll_loss(
     return operator("nll_loss_nd")(input, target, weight, REDUCTIONS[reduction], ignore_index)
 
 
-def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """softmax of the negative."""
-    return operator("softmax")(operator("neg")(input), _softmax_dim(input, dim), dtype)
-
-
-def _softmax_dim(input: Any, dim: int | None) -> int:
-    return dim if dim is not None else 0 if input.ndim in (0, 1, 3) else 1
-
-
-def softsign(input: Any) -> Any:
-    """x / (1 + |x|)"""
-    return input / (operator("abs")(input) + 1)
-
-
-def tanhshrink(input: Any) -> Any:
-    """x - tanh(x)"""
-    return input - operator("tanh")(input)
-
-
 def logsigmoid(input: Any) -> Any:
     """log(sigmoid(x))"""
     return operator("log_sigmoid")(input)
-
-
-def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
-    """x divided by its p-norm along `dim`."""
-    size = operator("linalg_vector_norm")(input, p, [dim] if isinstance(dim, int) else dim, True)
-    return input / operator("clamp_min")(size, eps).expand_as(input)
-
-
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Elements set to zero with probability `p`, the others scaled by 1 / (1 - p)."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    return operator("dropout")(input, float(p), training)
-
-
-def _channel_dropout(name: str) -> Function:
-    def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-        if not 0 <= p <= 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        return operator("feature_dropout")(input, float(p), training)
-
-    dropout.__name__ = dropout.__qualname__ = name
-    return dropout
-
-
-def batch_norm(
-    input: Any,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any = None,
-    bias: Any = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Any:
-    """Every channel normalised by the batch's, or the running, moments."""
-    if training and math.prod(input.shape) == (input.shape[1] if input.ndim > 1 else 0):
-        raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {input.shape}"
-        )
-    return operator("batch_norm")(
-        input, weight, bias, running_mean, running_var, training, float(momentum), float(eps), True
-    )
-
-
-def embedding(
-    input: Any,
-    weight: Any,
-    padding_idx: int | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> Any:
-    """Rows of `weight` by index."""
-    return operator("embedding")(weight, input, -1 if padding_idx is None else padding_idx)
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
@@ -425,24 +350,6 @@ def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) ->
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
-def instance_norm(
-    input: Any,
-    running_mean: Any = None,
-    running_var: Any = None,
-    weight: Any = None,
-    bias: Any = None,
-    use_input_stats: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Any:
-    """Every channel of every sample normalised by its own moments."""
-    if use_input_stats and math.prod(input.shape[2:]) == 1:
-        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
-    return operator("instance_norm")(
-        input, weight, bias, running_mean, running_var, use_input_stats, float(momentum), float(eps), True
-    )
-
-
 def local_response_norm(
     input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
@@ -455,40 +362,18 @@ def local_response_norm(
     return input / operator("pow")(mean * alpha + k, beta)
 
 
-def _activation(name: str) -> Function:
-    def activation(*args: Any, inplace: bool = False, **options: Any) -> Any:
-        return operator(f"{name}_" if inplace else name)(*args, **options)
-
-    activation.__name__ = activation.__qualname__ = name
-    return activation
-
-
 LOSSES = (
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "margin_ranking_loss",
     "hinge_embedding_loss", "cosine_embedding_loss", "triplet_margin_loss", "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
 )  # fmt: skip
-ACTIVATIONS = (
-    "relu6",
-    "elu",
-    "selu",
-    "celu",
-    "leaky_relu",
-    "silu",
-    "mish",
-    "hardswish",
-    "hardsigmoid",
-    "hardtanh",
-    "threshold",
-)
 _TORCH = (
     broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, meshgrid, einsum, tensordot, norm, cdist,
     nonzero, unique, unique_consecutive,
 )  # fmt: skip
 _NN = (
-    kl_div, poisson_nll_loss, cross_entropy, nll_loss, softmin, softsign, tanhshrink, logsigmoid, normalize,
-    dropout, batch_norm, embedding, unfold, fold, interpolate, upsample_nearest, upsample_bilinear,
-    instance_norm, local_response_norm,
+    kl_div, poisson_nll_loss, cross_entropy, nll_loss, logsigmoid, unfold, fold, interpolate,
+    upsample_nearest, upsample_bilinear, local_response_norm,
 )  # fmt: skip
 
 
@@ -502,8 +387,6 @@ def nn_functions() -> dict[str, Function]:
     return (
         {f.__name__: f for f in _NN}
         | {n: _loss(n) for n in LOSSES}
-        | {n: _activation(n) for n in ACTIVATIONS}
-        | {n: _channel_dropout(n) for n in ("dropout2d", "dropout3d")}
         | {n: _max_pool(n) for n in (f"max_pool{d}d" for d in (1, 2, 3))}
         | {
             n: _adaptive(n, d)

@@ -11,7 +11,7 @@ What takes no generator by its schema has a twin that does (`rand.generator`), d
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ts import dtypes
 from ts.ops import rules
 from ts.ops.generator import Generator, manual_seed, source
-from ts.ops.registry import op
+from ts.ops.registry import op, write
 
 Array = rules.Array
 
@@ -458,3 +458,51 @@ def _feature_dropout(xp: Any, input: Array, p: float, train: bool) -> Array:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     whole = _dropout(xp, xp.ones((*input.shape[:2], *(1,) * (input.ndim - 2)), dtype=input.dtype), p, train)
     return input * whole
+
+
+@op("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor", where="f", nondeterministic=True)
+def _alpha_dropout(xp: Any, input: Array, p: float, train: bool) -> Array:
+    return _to_the_limit(xp, input, input.shape, p, train)
+
+
+@op(
+    "aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor",
+    where="f",
+    nondeterministic=True,
+)
+def _feature_alpha_dropout(xp: Any, input: Array, p: float, train: bool) -> Array:
+    if train and input.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    return _to_the_limit(xp, input, (*input.shape[:2], *(1,) * (input.ndim - 2)), p, train)
+
+
+_SELU_LIMIT = -1.7580993408473766
+
+
+def _to_the_limit(xp: Any, input: Array, shape: Sequence[int], p: float, train: bool) -> Array:
+    """What is dropped becomes SELU's limit; then everything is scaled and moved to the old moments."""
+    if not train or p == 0 or p == 1:
+        return _dropout(xp, input, p, train)
+    kept = uniform_array(xp, shape, rules.DOUBLE, None) < 1 - p
+    scale = 1 / math.sqrt((_SELU_LIMIT * _SELU_LIMIT * p + 1) * (1 - p))
+    moved = xp.where(kept, input, _SELU_LIMIT) - _SELU_LIMIT * p
+    return rules.cast(xp, moved * scale, input.dtype)
+
+
+def _inplace_dropout(name: str, compute: Callable[..., Array]) -> None:
+    """The form that overwrites its input; its argument has another name than that of the function."""
+
+    @op(
+        f"aten::{name}_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+        variant="inplace",
+        where="f",
+        nondeterministic=True,
+    )
+    def kernel(xp: Any, self: Array, p: float, train: bool) -> Array:
+        return write(xp, self, compute(xp, self, p, train))
+
+
+_inplace_dropout("dropout", _dropout)
+_inplace_dropout("feature_dropout", _feature_dropout)
+_inplace_dropout("alpha_dropout", _alpha_dropout)
+_inplace_dropout("feature_alpha_dropout", _feature_alpha_dropout)

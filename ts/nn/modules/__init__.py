@@ -9,6 +9,42 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "module": ("Module",),
     "container": ("Sequential", "ModuleList", "ModuleDict"),
     "parameter_containers": ("ParameterList", "ParameterDict"),
+    "linear": ("Identity", "Linear", "Bilinear"),
+    "conv": ("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
+    "batchnorm": ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
+    "instancenorm": ("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
+    "normalization": ("LocalResponseNorm", "CrossMapLRN2d", "LayerNorm", "GroupNorm", "RMSNorm"),
+    "activation": (
+        "ReLU", "SELU", "SiLU", "Mish", "Hardsigmoid", "Hardswish", "Sigmoid", "Tanh", "Tanhshrink",
+        "Softsign", "LogSigmoid", "CELU", "ELU", "LeakyReLU", "RReLU", "Threshold", "GELU", "GLU",
+        "Hardshrink", "Softshrink", "Softplus", "Softmax", "LogSoftmax", "Softmin", "Softmax2d", "Hardtanh",
+        "ReLU6", "PReLU",
+    ),
+    "dropout": ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout"),
+    "sparse": ("Embedding", "EmbeddingBag"),
+    "pooling": (
+        "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "AvgPool1d",
+        "AvgPool2d", "AvgPool3d", "LPPool1d", "LPPool2d", "LPPool3d", "AdaptiveMaxPool1d",
+        "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d",
+        "AdaptiveAvgPool3d",
+    ),
+    "padding": (
+        "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
+        "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
+        "ReplicationPad3d", "CircularPad1d", "CircularPad2d", "CircularPad3d",
+    ),
+    "loss": (
+        "L1Loss", "MSELoss", "SoftMarginLoss", "MultiLabelMarginLoss", "NLLLoss", "NLLLoss2d",
+        "CrossEntropyLoss", "PoissonNLLLoss", "GaussianNLLLoss", "KLDivLoss", "BCELoss",
+        "BCEWithLogitsLoss", "MultiLabelSoftMarginLoss", "HingeEmbeddingLoss", "SmoothL1Loss", "HuberLoss",
+        "CosineEmbeddingLoss", "MarginRankingLoss", "MultiMarginLoss", "TripletMarginLoss", "CTCLoss",
+    ),
+    "flatten": ("Flatten", "Unflatten"),
+    "distance": ("PairwiseDistance", "CosineSimilarity"),
+    "pixelshuffle": ("PixelShuffle", "PixelUnshuffle"),
+    "channelshuffle": ("ChannelShuffle",),
+    "fold": ("Fold", "Unfold"),
+    "upsampling": ("Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d"),
 }  # fmt: skip
 HOMES: Final = {name: f"ts.nn.modules.{family}" for family, names in _FAMILIES.items() for name in names}
 

@@ -1,0 +1,191 @@
+"""The layers against PyTorch: text, initial parameters, results while training and after, state."""
+
+import re
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import ts  # noqa: E402
+
+INPUTS = {"v": (2, 4), "s": (2, 4, 6), "i": (2, 4, 6, 6), "d": (2, 4, 6, 6, 6)}
+LAYERS = r"""
+Linear(4,3)|v
+Linear(4,3,bias=False)|v
+Identity(3)|v
+Bilinear(4,4,3)|v,v
+Conv1d(4,8,3)|s
+Conv2d(4,8,3,padding=1,groups=2)|i
+Conv2d(4,8,3,padding='same')|i
+Conv2d(4,8,3,padding=1,padding_mode='reflect')|i
+Conv2d(4,8,(3,1),stride=2,bias=False)|i
+Conv3d(4,2,3)|d
+ConvTranspose1d(4,2,3)|s
+ConvTranspose2d(4,2,3,stride=2,padding=1,output_padding=1)|i
+ConvTranspose3d(4,2,3)|d
+BatchNorm1d(4)|v
+BatchNorm1d(4)|s
+BatchNorm2d(4)|i
+BatchNorm2d(4,momentum=None)|i
+BatchNorm2d(4,track_running_stats=False)|i
+BatchNorm2d(4,affine=False)|i
+BatchNorm3d(4)|d
+BatchNorm2d(4)|v
+InstanceNorm1d(4)|s
+InstanceNorm2d(4,affine=True,track_running_stats=True)|i
+InstanceNorm3d(4)|d
+LayerNorm(4)|v
+LayerNorm((4,6))|s
+GroupNorm(2,4)|i
+RMSNorm(4)|v
+LocalResponseNorm(2)|i
+ReLU()|v
+ReLU(True)|v
+ReLU6()|v
+SELU()|v
+SiLU()|v
+Mish()|v
+Hardsigmoid()|v
+Hardswish()|v
+Hardswish(True)|v
+Sigmoid()|v
+Tanh()|v
+Tanhshrink()|v
+Softsign()|v
+LogSigmoid()|v
+CELU()|v
+ELU(0.5,True)|v
+LeakyReLU(.1)|v
+Threshold(.1,2)|v
+GELU()|v
+GELU("tanh")|v
+GLU()|v
+Hardshrink()|v
+Softshrink()|v
+Softplus()|v
+Softmax(1)|v
+Softmax()|v
+LogSoftmax(1)|v
+Softmin(1)|v
+Softmax2d()|i
+Hardtanh()|v
+Hardtanh(2,1)|v
+PReLU()|v
+PReLU(4)|i
+Dropout()|v
+Dropout(inplace=True)|v
+Dropout1d()|s
+Dropout2d()|i
+Dropout3d()|d
+AlphaDropout()|v
+FeatureAlphaDropout()|i
+Dropout(2)|v
+Flatten()|i
+Unflatten(1,(2,2))|v
+PixelShuffle(2)|i
+PixelUnshuffle(2)|i
+ChannelShuffle(2)|i
+CosineSimilarity()|v,v
+PairwiseDistance()|v,v
+Unfold(3)|i
+Fold((6,6),2)|torch.randn(2,16,25)
+Upsample(scale_factor=2)|i
+Upsample(size=3,mode="bilinear")|i
+UpsamplingNearest2d(scale_factor=2)|i
+UpsamplingBilinear2d(size=(3,3))|i
+MaxPool1d(2)|s
+MaxPool2d(2)|i
+MaxPool2d(2,return_indices=True)|i
+MaxPool3d(2)|d
+AvgPool1d(2)|s
+AvgPool2d(2)|i
+AvgPool3d(2)|d
+AdaptiveAvgPool1d(3)|s
+AdaptiveAvgPool2d((3,None))|i
+AdaptiveAvgPool3d(3)|d
+AdaptiveMaxPool1d(3)|s
+AdaptiveMaxPool2d(3,True)|i
+AdaptiveMaxPool3d(3)|d
+MaxUnpool2d(2)|torch.randn(1,1,2,2),torch.tensor([[[[0,2],[8,10]]]])
+Embedding(5,3)|torch.tensor([[1,2],[3,4]])
+Embedding(5,3,padding_idx=1)|torch.tensor([[1,2],[3,4]])
+Embedding(5,3,max_norm=1.0)|torch.tensor([[1,2],[3,4]])
+ConstantPad1d(1,2.)|s
+ConstantPad2d(1,2.)|i
+ConstantPad3d(1,2.)|d
+ZeroPad1d(1)|s
+ZeroPad2d((1,2,0,1))|i
+ReflectionPad1d(1)|s
+ReflectionPad2d(1)|i
+ReflectionPad3d(1)|d
+ReplicationPad1d(1)|s
+ReplicationPad2d(1)|i
+ReplicationPad3d(1)|d
+CircularPad1d(1)|s
+CircularPad2d(1)|i
+CircularPad3d(1)|d
+L1Loss()|v,v
+L1Loss(reduction='none')|v,v
+L1Loss(size_average=False)|v,v
+MSELoss()|v,v
+SoftMarginLoss()|v,v
+NLLLoss()|v,torch.tensor([1,0])
+CrossEntropyLoss()|v,torch.tensor([1,0])
+CrossEntropyLoss(torch.ones(4)*2,label_smoothing=.1)|v,torch.tensor([1,0])
+PoissonNLLLoss()|v,v
+KLDivLoss()|v,torch.rand(2,4)
+KLDivLoss(reduction='batchmean')|v,torch.rand(2,4)
+BCELoss()|torch.rand(2,4),torch.rand(2,4)
+BCEWithLogitsLoss()|v,torch.rand(2,4)
+HingeEmbeddingLoss()|v,v
+SmoothL1Loss()|v,v
+HuberLoss()|v,v
+CosineEmbeddingLoss()|v,v,torch.ones(2)
+MarginRankingLoss()|torch.randn(2),torch.randn(2),torch.ones(2)
+TripletMarginLoss()|v,v,v
+"""
+
+
+def arguments(t, text):
+    """`v,v`: normal tensors of the shapes above; anything else is an expression."""
+    for part in re.findall(r"torch\.\w+\((?:[^()]|\([^()]*\))*\)|[vsid]", text):
+        yield t.randn(*INPUTS[part]) if part in INPUTS else eval(part, {"torch": t})
+
+
+def numbers(value):
+    return [v.tolist() for v in value] if isinstance(value, tuple) else value.tolist()
+
+
+def outcomes(t, line):
+    """What a layer is, and what it gives; the error where it gives none."""
+    made, _, text = line.partition("|")
+    t.manual_seed(3)
+    try:
+        layer = eval(f"nn.{made}", {"nn": t.nn, "torch": t})
+        found = [repr(layer), state(layer)]
+        args = list(arguments(t, text))
+        found += [numbers(layer(*args)), state(layer), numbers(layer.eval()(*args))]
+    except Exception as error:
+        return [f"{type(error).__name__}: {error}"]
+    return found
+
+
+def state(layer):
+    return [(name, tensor.tolist()) for name, tensor in layer.state_dict().items()]
+
+
+def close(a, b):
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or abs(a - b) <= 1e-5 + 1e-4 * abs(b) or (a != a and b != b)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(close, a, b))
+    return a == b
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("line", LAYERS.strip().splitlines())
+def test_as_pytorch(line):
+    """A layer of the same seed has PyTorch's text, parameters and results."""
+    ours, theirs = outcomes(ts, line), outcomes(torch, line)
+    for one, other in zip(ours, theirs, strict=True):
+        assert close(one, other)

@@ -1,0 +1,247 @@
+"""Activations that may overwrite their input, and those over a dimension that may be left to choose."""
+
+from __future__ import annotations
+
+import ts
+from ts._core.tensor import Tensor
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(x, 0)"""
+    if inplace:
+        result = ts.relu_(input)
+    else:
+        result = ts.relu(input)
+    return result
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """min(max(x, 0), 6)"""
+    if inplace:
+        result = ts.relu6_(input)
+    else:
+        result = ts.relu6(input)
+    return result
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """The exponential linear unit."""
+    if inplace:
+        result = ts.elu_(input, alpha)
+    else:
+        result = ts.elu(input, alpha)
+    return result
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The scaled exponential linear unit."""
+    if inplace:
+        result = ts.selu_(input)
+    else:
+        result = ts.selu(input)
+    return result
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """The continuously differentiable exponential linear unit."""
+    if inplace:
+        result = ts.celu_(input, alpha)
+    else:
+        result = ts.celu(input, alpha)
+    return result
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """x, or a fraction of it where it is negative."""
+    if inplace:
+        result = ts.leaky_relu_(input, negative_slope)
+    else:
+        result = ts.leaky_relu(input, negative_slope)
+    return result
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * sigmoid(x)"""
+    if inplace:
+        result = ts.silu_(input)
+    else:
+        result = ts.silu(input)
+    return result
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * tanh(softplus(x))"""
+    if inplace:
+        result = ts.mish_(input)
+    else:
+        result = ts.mish(input)
+    return result
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * hardsigmoid(x)"""
+    if inplace:
+        result = ts.hardswish_(input)
+    else:
+        result = ts.hardswish(input)
+    return result
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """A sigmoid of three lines."""
+    if inplace:
+        result = ts.hardsigmoid_(input)
+    else:
+        result = ts.hardsigmoid(input)
+    return result
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """x, clamped."""
+    if inplace:
+        result = ts.hardtanh_(input, min_val, max_val)
+    else:
+        result = ts.hardtanh(input, min_val, max_val)
+    return result
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """x where it is above a threshold, `value` elsewhere."""
+    if inplace:
+        result = ts.threshold_(input, threshold, value)
+    else:
+        result = ts.threshold(input, threshold, value)
+    return result
+
+
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """`elu` into the input."""
+    return elu(input, alpha, inplace=True)
+
+
+def selu_(input: Tensor) -> Tensor:
+    """`selu` into the input."""
+    return selu(input, inplace=True)
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """`celu` into the input."""
+    return celu(input, alpha, inplace=True)
+
+
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """`leaky_relu` into the input."""
+    return leaky_relu(input, negative_slope, inplace=True)
+
+
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """`hardtanh` into the input."""
+    return hardtanh(input, min_val, max_val, inplace=True)
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """`threshold` into the input."""
+    return threshold(input, threshold, value, inplace=True)
+
+
+def relu_(input: Tensor) -> Tensor:
+    """`relu` into the input."""
+    return relu(input, inplace=True)
+
+
+def rrelu(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """LeakyReLU with random slopes while training."""
+    if training:
+        slope = ts.empty_like(input).uniform_(lower, upper)
+    else:
+        slope = ts.full_like(input, (lower + upper) / 2)
+    result = ts.where(ts.ge(input, 0), input, input * slope)
+    if inplace:
+        input.copy_(result)
+        result = input
+    return result
+
+
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+    return input.tanh()
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-x))"""
+    return input.sigmoid()
+
+
+def softsign(input: Tensor) -> Tensor:
+    """x / (1 + |x|)"""
+    return input / (input.abs() + 1)
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """x - tanh(x)"""
+    return input - input.tanh()
+
+
+def _softmax_dim(ndim: int) -> int:
+    """The dimension that is meant where none is given."""
+    if ndim == 0 or ndim == 1 or ndim == 3:
+        chosen = 0
+    else:
+        chosen = 1
+    return chosen
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: int | None = None) -> Tensor:
+    """exp(x), normalised over a dimension."""
+    if dim is None:
+        dim = _softmax_dim(input.dim())
+    if dtype is None:
+        result = input.softmax(dim)
+    else:
+        result = input.softmax(dim, dtype=dtype)
+    return result
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: int | None = None) -> Tensor:
+    """softmax(-x)"""
+    if dim is None:
+        dim = _softmax_dim(input.dim())
+    if dtype is None:
+        result = (-input).softmax(dim)
+    else:
+        result = (-input).softmax(dim, dtype=dtype)
+    return result
+
+
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: int | None = None
+) -> Tensor:
+    """log(softmax(x))"""
+    if dim is None:
+        dim = _softmax_dim(input.dim())
+    if dtype is None:
+        result = input.log_softmax(dim)
+    else:
+        result = input.log_softmax(dim, dtype=dtype)
+    return result
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """A sample of the Gumbel-softmax distribution; `hard` makes it one-hot."""
+    gumbels = ts.neg(ts.empty_like(logits).exponential_().log())
+    soft = ((logits + gumbels) / tau).softmax(dim)
+    if hard:
+        index = soft.max(dim, keepdim=True)[1]
+        one_hot = ts.zeros_like(logits).scatter_(dim, index, 1.0)
+        result = one_hot - soft.detach() + soft
+    else:
+        result = soft
+    return result

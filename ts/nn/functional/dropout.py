@@ -1,0 +1,85 @@
+"""Dropout of elements and of channels."""
+
+from __future__ import annotations
+
+import ts
+from ts._core.tensor import Tensor
+
+
+def _check(p: float) -> None:
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Elements set to zero with probability `p`, the others scaled by 1 / (1 - p)."""
+    _check(p)
+    if inplace:
+        result = ts.dropout_(input, p, training)
+    else:
+        result = ts.dropout(input, p, training)
+    return result
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Elements set to SELU's limit, then rescaled."""
+    _check(p)
+    if inplace:
+        result = ts.alpha_dropout_(input, p, training)
+    else:
+        result = ts.alpha_dropout(input, p, training)
+    return result
+
+
+def feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """`alpha_dropout` of whole channels."""
+    _check(p)
+    if inplace:
+        result = ts.feature_alpha_dropout_(input, p, training)
+    else:
+        result = ts.feature_alpha_dropout(input, p, training)
+    return result
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Channels of (N, C, L) set to zero."""
+    _check(p)
+    if input.dim() != 2 and input.dim() != 3:
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. "
+            "Note that dropout1d exists to provide channel-wise dropout on inputs with 1 "
+            "spatial dimension, a channel dimension, and an optional batch dimension "
+            "(i.e. 2D or 3D inputs)."
+        )
+    batched = input.dim() == 3
+    if not batched:
+        input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
+    if inplace:
+        result = ts.feature_dropout_(input, p, training)
+    else:
+        result = ts.feature_dropout(input, p, training)
+    if not batched:
+        result = result.squeeze_(0) if inplace else result.squeeze(0)
+    return result
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Channels of (N, C, H, W) set to zero."""
+    _check(p)
+    if inplace:
+        result = ts.feature_dropout_(input, p, training)
+    else:
+        result = ts.feature_dropout(input, p, training)
+    return result
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Channels of (N, C, D, H, W) set to zero."""
+    _check(p)
+    if inplace:
+        result = ts.feature_dropout_(input, p, training)
+    else:
+        result = ts.feature_dropout(input, p, training)
+    return result

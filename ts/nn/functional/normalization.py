@@ -1,0 +1,68 @@
+"""Normalisation by moments and by norms."""
+
+from __future__ import annotations
+
+import ts
+from ts._core.tensor import Tensor
+
+
+def _verify_batch_size(size: list[int]) -> None:
+    values = size[0]
+    for i in range(len(size) - 2):
+        values *= size[i + 2]
+    if values == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+
+
+def _verify_spatial_size(size: list[int]) -> None:
+    values = 1
+    for i in range(2, len(size)):
+        values *= size[i]
+    if values == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {size}")
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Every channel normalised by the batch's, or the running, moments."""
+    if training:
+        _verify_batch_size(input.size())
+    return ts.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Every channel of every sample normalised by its own moments."""
+    if use_input_stats:
+        _verify_spatial_size(input.size())
+    return ts.instance_norm(
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
+    )
+
+
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
+    """x divided by its p-norm along `dim`."""
+    size = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    if out is None:
+        result = input / size
+    else:
+        result = ts.div(input, size, out=out)
+    return result

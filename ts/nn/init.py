@@ -1,0 +1,187 @@
+"""Initialisation: functions that fill a tensor in place and give it back.
+
+    init.kaiming_uniform_(weight, a=math.sqrt(5))       what Linear and the convolutions do
+    init.normal_(weight, 0.0, 0.02)
+
+They draw what PyTorch draws: the same seed gives the same parameters.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeVar
+
+import ts
+from ts._core.tensor import Tensor
+
+T = TypeVar("T", bound=Tensor)
+
+_LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """The factor by which a nonlinearity shrinks the deviation of what goes through it."""
+    if nonlinearity in (*_LINEAR, "sigmoid"):
+        return 1.0
+    if nonlinearity == "tanh":
+        return 5.0 / 3
+    if nonlinearity == "relu":
+        return math.sqrt(2.0)
+    if nonlinearity == "selu":
+        return 3.0 / 4
+    if nonlinearity == "leaky_relu":
+        if param is not None and (isinstance(param, bool) or not isinstance(param, int | float)):
+            raise ValueError(f"negative_slope {param} not a valid number")
+        slope = 0.01 if param is None else param
+        return math.sqrt(2.0 / (1 + slope**2))
+    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+
+
+def _fans(tensor: Tensor) -> tuple[int, int]:
+    """How many inputs an output has, and how many outputs an input."""
+    if tensor.dim() < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    window = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * window, tensor.shape[0] * window
+
+
+_calculate_fan_in_and_fan_out = _fans
+
+
+def _fan(tensor: Tensor, mode: str) -> int:
+    modes = ["fan_in", "fan_out"]
+    if mode.lower() not in modes:
+        raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
+    return _fans(tensor)[modes.index(mode.lower())]
+
+
+def _quietly(tensor: T, fill: str, *arguments: Any, generator: Any = None) -> T:
+    """Call an in-place operator; nothing is recorded for gradients."""
+    with ts.no_grad():
+        if generator is None:
+            getattr(tensor, fill)(*arguments)
+        else:
+            getattr(tensor, fill)(*arguments, generator=generator)
+    return tensor
+
+
+def uniform_(tensor: T, a: float = 0.0, b: float = 1.0, generator: Any = None) -> T:
+    """Uniform over [a, b)."""
+    return _quietly(tensor, "uniform_", a, b, generator=generator)
+
+
+def normal_(tensor: T, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> T:
+    """Normal."""
+    return _quietly(tensor, "normal_", mean, std, generator=generator)
+
+
+def trunc_normal_(
+    tensor: T, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+) -> T:
+    """Normal, cut off at `a` and `b`."""
+
+    def below(x: float) -> float:
+        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+    low, high = below((a - mean) / std), below((b - mean) / std)
+    _quietly(tensor, "uniform_", 2 * low - 1, 2 * high - 1, generator=generator)
+    with ts.no_grad():
+        tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(min=a, max=b)
+    return tensor
+
+
+def constant_(tensor: T, val: float) -> T:
+    """`val` everywhere."""
+    return _quietly(tensor, "fill_", val)
+
+
+def ones_(tensor: T) -> T:
+    """1 everywhere."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: T) -> T:
+    """0 everywhere."""
+    return _quietly(tensor, "zero_")
+
+
+def eye_(tensor: T) -> T:
+    """The identity matrix."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    return _quietly(tensor, "copy_", ts.eye(*tensor.shape))
+
+
+def dirac_(tensor: T, groups: int = 1) -> T:
+    """A convolution that leaves as many channels as it can as they are."""
+    dimensions = tensor.dim()
+    if dimensions not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.shape[0] % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    channels = tensor.shape[0] // groups
+    middle = [size // 2 for size in tensor.shape[2:]]
+    zeros_(tensor)
+    with ts.no_grad():
+        for group in range(groups):
+            for channel in range(min(channels, tensor.shape[1])):
+                tensor[(group * channels + channel, channel, *middle)] = 1
+    return tensor
+
+
+def xavier_uniform_(tensor: T, gain: float = 1.0, generator: Any = None) -> T:
+    """Uniform, of a variance between what inputs and outputs ask for."""
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_fans(tensor))))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: T, gain: float = 1.0, generator: Any = None) -> T:
+    """Normal, of a variance between what inputs and outputs ask for."""
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), generator)
+
+
+def kaiming_uniform_(
+    tensor: T, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> T:
+    """Uniform, of the variance that keeps a nonlinearity's."""
+    if 0 in tensor.shape:
+        return tensor
+    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: T, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> T:
+    """Normal, of the variance that keeps a nonlinearity's."""
+    if 0 in tensor.shape:
+        return tensor
+    return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
+
+
+def orthogonal_(tensor: T, gain: float = 1, generator: Any = None) -> T:
+    """A (semi-)orthogonal matrix."""
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
+    flat = ts.empty(rows, columns, dtype=tensor.dtype).normal_(0, 1)
+    with ts.no_grad():
+        q, r = ts.linalg.qr(flat.t() if rows < columns else flat)
+        q = q * ts.diag(r, 0).sign()
+        tensor.copy_((q.t() if rows < columns else q).reshape(tensor.shape)).mul_(gain)
+    return tensor
+
+
+def sparse_(tensor: T, sparsity: float, std: float = 0.01, generator: Any = None) -> T:
+    """Normal, with a fraction of every column set to zero."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    normal_(tensor, 0, std, generator)
+    with ts.no_grad():
+        for column in range(columns):
+            tensor[ts.randperm(rows)[:zeros], column] = 0
+    return tensor

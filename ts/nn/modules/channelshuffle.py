@@ -1,0 +1,25 @@
+"""ChannelShuffle: the channels of `groups` groups, taken in turn."""
+
+from __future__ import annotations
+
+from ts._core.tensor import Tensor
+from ts.nn import functional as F
+from ts.nn.modules.module import Module
+from ts.nn.modules.sizes import constructor_text
+
+
+class ChannelShuffle(Module):
+    """The channels of `groups` groups, taken in turn."""
+
+    __constants__ = ["groups"]
+    groups: int
+
+    def __init__(self, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self) -> str:
+        return constructor_text(self, "groups")

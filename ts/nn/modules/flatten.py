@@ -1,0 +1,62 @@
+"""Flatten and Unflatten: dimensions joined and split."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.tensor import Tensor
+from ts.nn.modules.module import Module, type_name
+from ts.nn.modules.sizes import constructor_text
+
+
+class Flatten(Module):
+    """The dimensions from `start_dim` to `end_dim` as one."""
+
+    __constants__ = ["start_dim", "end_dim"]
+    start_dim: int
+    end_dim: int
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        return constructor_text(self, "start_dim", "end_dim")
+
+
+class Unflatten(Module):
+    """Dimension `dim` as several, of sizes `unflattened_size`."""
+
+    __constants__ = ["dim", "unflattened_size"]
+    dim: int
+    unflattened_size: tuple[int, ...]
+
+    def __init__(self, dim: Any, unflattened_size: Any) -> None:
+        super().__init__()
+        if not isinstance(dim, int):
+            raise TypeError(
+                f"expected type of dim to be int, but found type {type(dim).__name__}: named dimensions are "
+                "not supported"
+            )
+        if not isinstance(unflattened_size, tuple | list):
+            raise TypeError(
+                f"unflattened_size must be a tuple of ints, but found type {type_name(unflattened_size)}"
+            )
+        for position, size in enumerate(unflattened_size):
+            if not isinstance(size, int):
+                raise TypeError(
+                    "unflattened_size must be tuple of ints, but found element of type "
+                    f"{type(size).__name__} at pos {position}"
+                )
+        self.dim = dim
+        self.unflattened_size = tuple(unflattened_size)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return constructor_text(self, "dim", "unflattened_size")

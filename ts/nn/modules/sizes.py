@@ -1,0 +1,16 @@
+"""Hyperparameters that are one number, or one for each dimension: `spread(3, 2)` is `(3, 3)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+def spread(value: Any, n: int) -> tuple[Any, ...]:
+    """One number for each of `n` dimensions."""
+    return tuple(value) if isinstance(value, Iterable) else (value,) * n
+
+
+def constructor_text(module: Any, *names: str) -> str:
+    """`extra_repr` that lists attributes by name."""
+    return ", ".join(f"{name}={getattr(module, name)}" for name in names)
