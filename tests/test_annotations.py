@@ -210,3 +210,75 @@ def test_wrong_number_in_comment():
     (parsed,) = parse.module_defs("def f(x, y):\n    # type: (int) -> int\n    return x\n", Resolver({}))
     with pytest.raises(CompilationError, match=r"Number of type annotations \(1\) did not match"):
         annotations.signature(parsed)
+
+
+def test_a_broadcasting_list_takes_one_number():
+    """`BroadcastingList2[int]` is `int[2]` in the schema, in every spelling, for callers on both sides."""
+    from ts.jit.annotations import BroadcastingList2, BroadcastingList3
+
+    @ts.jit.script
+    def pair(n: BroadcastingList2[int], f: BroadcastingList3[float] = 0.5):
+        return n, f
+
+    @ts.jit.script
+    def calls():
+        return pair(3), pair((1, 2), 1.0)
+
+    @ts.jit.script
+    def optional(n: Optional[BroadcastingList2[int]] = None):
+        return n
+
+    assert str(pair.schema) == "pair(int[2] n, float[3] f=[0.5, 0.5, 0.5]) -> ((int[], float[]))"
+    assert pair(4) == ([4, 4], [0.5, 0.5, 0.5])
+    assert pair((4, 5), [1, 2, 3]) == ([4, 5], [1.0, 2.0, 3.0])
+    assert calls() == (([3, 3], [0.5, 0.5, 0.5]), ([1, 2], [1.0, 1.0, 1.0]))
+    assert optional(3) == [3, 3] and optional() is None
+
+
+@pytest.mark.parametrize(
+    "annotation, message",
+    [
+        ("BroadcastingListx[int]", "subscript of Broadcastable list must be a positive integer"),
+        ("BroadcastingList2[str]", "Broadcastable lists only supported for int or float"),
+        ("List[BroadcastingList2[int]]", "Unknown type constructor BroadcastingList2"),
+        ("int[2]", "Unknown type constructor int"),
+        ("Tuple[(int,)]", "Tuple literal in Tuple type annotation must not have any elements"),
+    ],
+)
+def test_broadcasting_lists_are_refused_elsewhere(annotation, message):
+    with pytest.raises(RuntimeError, match=message):
+        ts.jit.CompilationUnit(f"def f(x: {annotation}):\n    return x")
+
+
+def test_a_text_may_be_indented():
+    """Definitions in a string may stand at any indentation; places in messages are those of the text."""
+    unit = ts.jit.CompilationUnit("""
+        def f(x: Tuple[()]) -> Tuple[()]:
+            return x
+        def g(x):
+            return x + 1
+    """)
+    assert unit.f(()) == () and str(unit.g.schema) == "g(Tensor x) -> Tensor"
+    with pytest.raises(RuntimeError) as caught:
+        ts.jit.CompilationUnit("\n    def f(x: 3):\n        return x")
+    assert "line 2" in str(caught.value) and "             ~ <--- HERE" in str(caught.value)
+
+
+def test_annotations_as_objects():
+    """`ts.jit.annotations` gives the types of `ts.types`."""
+    from ts import Tensor
+    from ts.jit.annotations import ann_to_type, get_signature, try_ann_to_type
+    from ts.types import IntType, ListType
+
+    assert try_ann_to_type(List[int], None) == ListType(IntType.get())
+    assert try_ann_to_type(scope) is None
+    with pytest.raises(ValueError, match="Unknown type annotation"):
+        ann_to_type(scope)
+
+    def f(x: int, y: Tensor) -> str:
+        return ""
+
+    assert [str(t) for t in get_signature(f)[0]] == ["int", "Tensor"]
+    assert ts.jit.get_callable_argument_names(f) == ["x", "y"]
+    assert ts.jit.is_optional(Optional[int]) and not ts.jit.is_optional(Union[int, str])
+    assert ts.types.parse_schema("f(int[2] n) -> int").arguments[0].N == 2

@@ -47,7 +47,7 @@ _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _MODULES = frozenset({
     "analysis", "backends", "bytecode", "cli", "devices", "dtypes", "errors", "fft", "frontend", "functions",
     "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random", "runtime", "signal",
-    "special",
+    "special", "types",
 })  # fmt: skip
 
 

@@ -15,6 +15,7 @@ containers; a list parameter any sized iterable except str and dict.
 
 from collections import namedtuple
 from collections.abc import Collection, Mapping
+from enum import Enum
 
 from cpython.bool cimport PyBool_Check
 from cpython.complex cimport PyComplex_Check
@@ -55,6 +56,7 @@ cdef object object_of_instance = None
 cdef object instance_of_object = None
 cdef object device_type = None
 cdef dict code_of_type = {}
+cdef object class_spec = None
 
 
 def register_tensor_type(type cls not None):
@@ -77,6 +79,12 @@ def register_object_conversion(to_object, to_instance):
     """
     global object_of_instance, instance_of_object
     object_of_instance, instance_of_object = to_object, to_instance
+
+
+def register_class_spec(function):
+    """Say what the classes of enums and scripted classes are: function(class) -> TypeSpec, or None."""
+    global class_spec
+    class_spec = function
 
 
 def register_code_type(type cls not None, code):
@@ -211,6 +219,10 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out) except -1:
     cdef Py_ssize_t i, n
     if type(x) is List:
         return put_object(x, out)
+    if spec.detail is not None:  # a list of this size that a single number stands for
+        if isinstance(x, (int, float)) and not isinstance(x, bool):
+            x = [x] * spec.detail
+        spec = list_spec(element)
     if PyList_CheckExact(x):
         n = PyList_GET_SIZE(x)
         result = list_new(spec, n)
@@ -411,6 +423,8 @@ cpdef TypeSpec infer_spec(object x):
         return NONE_SPEC
     if isinstance(x, bool):
         return BOOL_SPEC
+    if isinstance(x, Enum):
+        return spec_of_class(type(x))
     if isinstance(x, int):
         return INT_SPEC
     if isinstance(x, float):
@@ -438,7 +452,13 @@ cpdef TypeSpec infer_spec(object x):
             raise TypeError("Dictionary inputs must have entries")
         key, value = common_spec(x.keys(), "Dictionary"), common_spec(x.values(), "Dictionary")
         return TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
-    return TypeSpec(KIND_OBJECT, (), type(x).__name__)
+    return spec_of_class(type(x))
+
+
+cdef TypeSpec spec_of_class(type cls):
+    """The descriptor of a class that the core does not know: scripted classes, enums."""
+    cdef object found = None if class_spec is None else class_spec(cls)
+    return TypeSpec(KIND_OBJECT, (), cls.__name__) if found is None else found
 
 
 # ---------------------------------------------------------------- IValue -> Python
@@ -560,8 +580,9 @@ def from_core(x):
 
 def argument_error(str function, str name, TypeSpec spec not None, Py_ssize_t position, x, str declaration, cause=None):
     """What a call raises for an argument of the wrong type, in PyTorch's words and class."""
+    expected = f"Enum<{spec.text}>" if spec.kind == KIND_ENUM else spec.text
     lines = [
-        f"{function}() Expected a value of type '{spec.text}' for argument '{name}'"
+        f"{function}() Expected a value of type '{expected}' for argument '{name}'"
         f" but instead found type '{type(x).__name__}'.",
         f"Position: {position}",
         f"Value: {x!r}",

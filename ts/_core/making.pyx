@@ -19,6 +19,7 @@ from ts._core.ivalue cimport (
     KIND_ANY,
     KIND_BOOL,
     KIND_CLASS,
+    KIND_ENUM,
     KIND_FLOAT,
     KIND_INT,
     KIND_NONE,
@@ -88,6 +89,8 @@ cdef inline int kind_of_tag(int64_t tag) noexcept nogil:
 
 
 cdef bint object_is(object x, TypeSpec spec) noexcept:
+    if spec.kind == KIND_ENUM and spec.detail is not None:
+        return isinstance(x, spec.detail)
     try:
         return infer_spec(x) == spec or (spec.kind in (KIND_OBJECT, KIND_CLASS) and type(x).__name__ == spec.text)
     except TypeError:

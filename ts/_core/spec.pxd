@@ -32,7 +32,7 @@ cdef class TypeSpec:
     cdef readonly int kind            # one of the KIND_ constants
     cdef readonly tuple children      # element types
     cdef readonly str text            # PyTorch's annotation spelling, for messages
-    cdef readonly object detail       # (name, fields) of a NamedTuple, a class ...
+    cdef readonly object detail       # (name, fields) of a NamedTuple, a class, the size of a sized list parameter
     cdef readonly bint plain          # values own no Python object: int, float, bool, None
     cdef readonly bint acyclic        # plain, or str, complex: cannot be part of a reference cycle
     cdef TypeSpec list_of             # the spec of a list of this, made on first use

@@ -3,6 +3,8 @@
 In: IValues.  Out: the truth of a comparison, or the text that `print`, `str()` and `format` show.
 """
 
+from enum import Enum
+
 from libc.math cimport isnan
 from libc.stdint cimport int64_t
 from libc.stdio cimport snprintf
@@ -161,6 +163,8 @@ cdef str value_text(IValue *x):
         return dict_text(<Dict>o)
     if type(o) is complex:
         return complex_text(o)
+    if isinstance(o, Enum):
+        return f"Enum<{type(o).__name__}.{o.name}>"
     return script_text(o) if script_text is not None else str(o)
 
 

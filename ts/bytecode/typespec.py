@@ -10,7 +10,7 @@ from typing import Any
 
 from ts._core.objects import ObjectClass
 from ts._core.spec import KINDS, TypeSpec
-from ts.ir.types import ClassType, DictType, ListType, OptionalType, TupleType, Type
+from ts.ir.types import ClassType, DictType, EnumType, ListType, OptionalType, TupleType, Type
 
 _CLASS_OF_KIND: dict[str, str] = {
     "IntType": "i",
@@ -45,6 +45,14 @@ def type_spec(type: Type) -> TypeSpec:
     return spec
 
 
+def sized_spec(type: Type, size: int) -> TypeSpec:
+    """The descriptor of a list parameter that takes a single value `size` times."""
+    if isinstance(type, OptionalType):
+        return TypeSpec(KINDS["OptionalType"], (sized_spec(type.elem, size),), type.annotation_str)
+    assert isinstance(type, ListType)
+    return TypeSpec(KINDS["ListType"], (type_spec(type.elem),), type.annotation_str, size)
+
+
 def _make_spec(type: Type) -> TypeSpec:
     if isinstance(type, ClassType):
         return object_class(type).spec
@@ -58,6 +66,8 @@ def _make_spec(type: Type) -> TypeSpec:
         children = type.elems
         if type.name is not None and type.fields is not None:
             detail = (type.name, tuple(type.fields))
+    elif isinstance(type, EnumType):
+        detail = type.python_class
     elif type.kind() == "UnionType":
         children = tuple(type.contained_types())
     kind = KINDS.get(type.kind(), _KIND_OBJECT)

@@ -18,7 +18,8 @@ import sys
 import types as python_types
 import typing
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from enum import Enum
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend.classes import class_type
@@ -29,17 +30,26 @@ from ts.ir import types as ir
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import Type
 
+_T = TypeVar("_T")
 NO_DEFAULT: Final = object()
 
 
 class Parameter(NamedTuple):
-    """One parameter of a scripted function; `default` is NO_DEFAULT where there is none."""
+    """One parameter of a scripted function; `default` is NO_DEFAULT where there is none.
+
+    `size` is how often a single value for a list is repeated: 2 for `BroadcastingList2[int]`.
+    """
 
     name: str
     type: Type
     default: object
     kw_only: bool
+    size: int | None = None
 
+
+SizedType = tuple[Type, int | None]
+_BROADCASTING: Final = "BroadcastingList"
+_IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
 _NAMES: dict[str, Callable[[], Type]] = {
     "Tensor": ir.TensorType.get,
@@ -67,7 +77,7 @@ _BARE: dict[str, str] = {
 }
 _KEY_TYPES = (
     ir.StringType, ir.IntType, ir.FloatType, ir.BoolType, ir.ComplexType, ir.TensorType, ir.DeviceObjType,
-    ir.AnyType, ir.EnumType,
+    ir.AnyType,
 )  # fmt: skip
 
 
@@ -76,22 +86,29 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
     if parsed.signature is not None:
         return parsed.signature  # type: ignore[no-any-return]
     reader = _Reader(parsed.resolver, parsed.ranges)
+    reader.is_text = parsed.function is None
     arguments = parsed.arguments
-    types: list[Type]
+    types: list[SizedType]
+    returns: Type | None = None
     if parsed.type_comment is not None:
         types, returns = _from_comment(parsed, len(arguments) - (parsed.self_type is not None))
         if parsed.self_type is not None:
-            types.insert(0, parsed.self_type)
+            types.insert(0, (parsed.self_type, None))
     else:
-        inferred = ir.TensorType.get_inferred()
-        types = [inferred if arg.annotation is None else reader.read(arg.annotation) for arg in arguments]
+        inferred: SizedType = (ir.TensorType.get_inferred(), None)
+        live = {} if parsed.function is None else parsed.function.__annotations__
+        types = [
+            inferred if arg.annotation is None else reader.live(arg.annotation, live.get(arg.arg))
+            for arg in arguments
+        ]
         if parsed.self_type is not None and types:
-            types[0] = parsed.self_type
-        returns = None if parsed.node.returns is None else reader.read(parsed.node.returns)
+            types[0] = (parsed.self_type, None)
+        if parsed.node.returns is not None:
+            returns, _ = reader.live(parsed.node.returns, live.get("return"))
     keyword_only = set(parsed.node.args.kwonlyargs)
     parameters = [
-        Parameter(arg.arg, type, _default(parsed, arg, type), arg in keyword_only)
-        for arg, type in zip(arguments, types, strict=True)
+        Parameter(arg.arg, type, _default(parsed, arg, type, size), arg in keyword_only, size)
+        for arg, (type, size) in zip(arguments, types, strict=True)
     ]
     return parameters, returns
 
@@ -135,7 +152,48 @@ class _Reader:
     def __init__(self, resolver: Resolver, ranges: Ranges | None, whole: SourceRange | None = None) -> None:
         self.resolver = resolver
         self.ranges = ranges
+        self.is_text = False
         self.whole = whole  # what is underlined for parts of an annotation in quotes
+
+    def argument(self, node: ast.expr) -> SizedType:
+        """The type of an argument; one of `BroadcastingListN` has a size."""
+        match node:
+            case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=inner):
+                if name.startswith(_BROADCASTING):
+                    return self._broadcasting(node, name.removeprefix(_BROADCASTING), inner)
+                if name == "Optional":
+                    type, size = self.argument(inner)
+                    return union([type, ir.NONE]), size
+            case ast.Constant(value=str(text)):
+                return self._quoted(text, node, _Reader.argument)
+        return self.read(node), None
+
+    def live(self, node: ast.expr, annotation: object) -> SizedType:
+        """The type of an argument of a live function, whose annotation may name what only its object knows.
+
+        A class defined beside the function is no free variable of it if only the annotation names it.
+        """
+        try:
+            return self.argument(node)
+        except CompilationError as error:
+            if annotation is None or isinstance(annotation, str) or "Unknown type" not in str(error):
+                raise
+            found = self._convert(of_ts(annotation))
+            if found is None:
+                raise
+            return found, None
+
+    def _broadcasting(self, node: ast.Subscript, size: str, elem: ast.expr) -> SizedType:
+        if not size.isdecimal():
+            raise CompilationError(
+                "subscript of Broadcastable list must be a positive integer", self._range(node.slice)
+            )
+        type = self.read(elem)
+        if type not in (ir.INT, ir.FLOAT):
+            raise CompilationError(
+                "Broadcastable lists only supported for int or float", self._range(node.value)
+            )
+        return ir.ListType(type), int(size)
 
     def read(self, node: ast.expr) -> Type:
         match node:
@@ -148,7 +206,7 @@ class _Reader:
             case ast.Constant(value=None):
                 return ir.NONE
             case ast.Constant(value=str(text)):
-                return self._quoted(text, node)
+                return self._quoted(text, node, _Reader.read)
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
                 return union([self.read(left), self.read(right)])
             case ast.Subscript(value=base, slice=index):
@@ -171,18 +229,24 @@ class _Reader:
             raise CompilationError(f"Unknown type name '{ast.unparse(node)}'", self._range(node))
         return result
 
-    def _quoted(self, text: str, node: ast.Constant) -> Type:
+    def _quoted(self, text: str, node: ast.Constant, read: Callable[[_Reader, ast.expr], _T]) -> _T:
         try:
             expression = ast.parse(text.strip(), mode="eval").body
         except SyntaxError:
             raise CompilationError(f"Unknown type name '{text}'", self._range(node)) from None
-        return _Reader(self.resolver, None, self._range(node)).read(expression)
+        return read(_Reader(self.resolver, None, self._range(node)), expression)
 
     def _generic(self, node: ast.Subscript, base: ast.expr, index: ast.expr) -> Type:
         constructor = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
-        arguments = list(index.elts) if isinstance(index, ast.Tuple) else [index]
-        if isinstance(index, ast.Tuple) and not index.elts:
-            arguments = []
+        arguments = index.elts if isinstance(index, ast.Tuple) else [index]
+        # In live functions `Tuple[(int,)]` is `Tuple[int]`, as in Python; strings follow PyTorch's parser.
+        if self.is_text and isinstance(index, ast.Tuple) and index.elts and constructor == "Tuple":
+            where = self._range(index)
+            if where is not None and where.text().startswith("("):
+                raise CompilationError(
+                    "Tuple literal in Tuple type annotation must not have any elements!",
+                    self._range(index.elts[0]),
+                )
         build = _GENERICS.get(constructor)
         if build is None:
             try:
@@ -240,11 +304,17 @@ class _Reader:
     def _convert_class(self, cls: Any) -> Type | None:
         if cls in _CLASSES:
             return _CLASSES[cls]()
+        if issubclass(cls, Enum):
+            from ts.frontend.enums import enum_type
+
+            return enum_type(cls, self.whole)
         if hasattr(cls, "_fields") and issubclass(cls, tuple):
             return self._named_tuple(cls)
         if getattr(cls, "__module__", "").partition(".")[0] == "ts":
             return _ts_class(cls)
-        return None if getattr(cls, "__module__", "") == "builtins" else class_type(cls)
+        if cls.__flags__ & _IMMUTABLE:  # bytes, numpy.ndarray: written in C
+            return None
+        return class_type(cls)
 
     def _named_tuple(self, cls: Any) -> Type:
         annotations: dict[str, object] = {}
@@ -282,6 +352,11 @@ def _dict(arguments: list[Type], range: SourceRange | None) -> Type:
     if len(arguments) != 2:
         raise CompilationError("Dict type must have exactly two element types", range)
     key, value = arguments
+    return dict_type(key, value, range)
+
+
+def dict_type(key: Type, value: Type, range: SourceRange | None) -> ir.DictType:
+    """The type of dicts from `key` to `value`, where keys may be of that type."""
     if not isinstance(key, _KEY_TYPES):
         raise CompilationError(
             f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, device "
@@ -335,15 +410,23 @@ def _ts_class(cls: type) -> Type | None:
 def _syntax_name(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return "dots" if node.value is ... else "const"
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        return _OPERATORS[type(node.op)]
     return {"Call": "apply", "List": "list_literal", "Tuple": "tuple_literal"}.get(
         type(node).__name__, type(node).__name__.lower()
     )
 
 
+_OPERATORS: Final[dict[type[ast.operator], str]] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitXor: "^", ast.MatMult: "@",
+}  # fmt: skip
+
+
 # ---- signatures ------------------------------------------------------------------------------------------
 
 
-def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[Type], Type | None]:
+def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], Type | None]:
     """Types of `# type: (int, Tensor) -> int`."""
     comment = parsed.type_comment
     assert comment is not None
@@ -357,7 +440,7 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[Type], Type 
     assert isinstance(syntax, ast.FunctionType)
     start = len(comment) - len(body)
     reader = _Reader(parsed.resolver, _Shifted(source, start))
-    types = [reader.read(argument) for argument in syntax.argtypes]
+    types = [reader.argument(argument) for argument in syntax.argtypes]
     if len(types) != count:
         raise CompilationError(
             f"Number of type annotations ({len(types)}) did not match "
@@ -378,7 +461,7 @@ class _Shifted(Ranges):
         return self.start + super().offset(line, column)
 
 
-def _default(parsed: ParsedFunction, arg: ast.arg, type: Type) -> object:
+def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None) -> object:
     """The default of an argument as a value of its type."""
     if arg.arg not in parsed.defaults:
         return NO_DEFAULT
@@ -392,6 +475,8 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type) -> object:
             f"on parameter {arg.arg}",
             place,
         )
+    if size is not None and isinstance(value, int | float):
+        value = (value,) * size
     converted = constant_of_type(of_ts(value), type)
     if converted is NO_DEFAULT:
         inferred = arg.annotation is None and parsed.type_comment is None
@@ -444,6 +529,8 @@ def constant_of_type(value: Any, type: Type) -> object:
                 return NO_DEFAULT
             parts = tuple(constant_of_type(v, type.elem) for v in value)
             return NO_DEFAULT if NO_DEFAULT in parts else list(parts)
+        case ir.EnumType():
+            return value if isinstance(value, type.python_class or ()) else NO_DEFAULT
         case ir.TensorType():
             return value if value.__class__.__name__ == "Tensor" else NO_DEFAULT
         case ir.DeviceObjType():

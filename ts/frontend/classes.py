@@ -24,13 +24,14 @@ from weakref import WeakValueDictionary
 from ts.frontend import parse
 from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, Property
+from ts.ir.types.nominal import NamedType
 
 # (name, qualified name, what parses it) -> the method: a function of the runtime, which is above this module.
 MakeMethod = Callable[[str, str, Callable[[], ParsedFunction]], Any]
 _make_method: MakeMethod | None = None
 
 _ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the two live and die together
-_names: WeakValueDictionary[str, ClassType] = WeakValueDictionary()
+_names: WeakValueDictionary[str, NamedType] = WeakValueDictionary()
 _mangles = itertools.count()
 
 
@@ -47,7 +48,7 @@ def class_type(cls: type) -> ClassType:
         return found
     type = ClassType(unique_name(qualified_name(cls)))
     type.python_class = cls
-    _names[type.qualified_name()] = type
+    take_name(type)
     setattr(cls, _ATTRIBUTE, type)
     try:
         declare_methods(type, cls)
@@ -112,6 +113,11 @@ def qualified_name(cls: type) -> str:
     """`__torch__.package.module.Class`; what `__main__` defines stands at the top."""
     module = "" if cls.__module__ == "__main__" else f"{cls.__module__}."
     return f"__torch__.{module}{cls.__name__}"
+
+
+def take_name(type: NamedType) -> None:
+    """Keep the type's name from others while the type lives."""
+    _names[type.qualified_name()] = type
 
 
 def unique_name(name: str) -> str:

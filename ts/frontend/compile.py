@@ -104,6 +104,7 @@ def _schema(name: str, parameters: list[Parameter], returns: Type) -> FunctionSc
                 default=parameter.default if has_default else None,
                 has_default=has_default,
                 kwarg_only=parameter.kw_only,
+                size=parameter.size,
             )
         )
     return FunctionSchema(name, "", tuple(arguments), (Argument("", returns),))

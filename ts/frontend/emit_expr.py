@@ -13,6 +13,7 @@ import ast
 from collections.abc import Sequence
 
 from ts.errors import CompilationError
+from ts.frontend.annotations import dict_type
 from ts.frontend.class_values import overloaded
 from ts.frontend.emit_flow import condition
 from ts.frontend.emitter import Emitter, expression, sugared
@@ -177,7 +178,7 @@ def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
                 range,
             )
     pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
-    return em.insert("prim::DictConstruct", pairs).output().set_type(DictType(key_type, value_type))
+    return em.insert("prim::DictConstruct", pairs).output().set_type(dict_type(key_type, value_type, range))
 
 
 @expression(ast.JoinedStr)

@@ -232,11 +232,11 @@ def to_bool(em: Emitter, range: SourceRange, value: Value) -> Value:
         cast = GLOBALS["bool"].call(em, range, [value], {}, 0).as_value(em, range)
     except CompilationError:
         raise CompilationError(
-            f"Could not cast value of type {value.type().annotation_str} to bool", range
+            f"Could not cast value of type {value.type().repr_str} to bool", range
         ) from None
     if not cast.type().is_subtype_of(BOOL):
         raise CompilationError(
-            f"expected a bool expression for condition but found {cast.type().annotation_str}", range
+            f"expected a bool expression for condition but found {cast.type().repr_str}", range
         )
     return cast
 
@@ -345,8 +345,8 @@ def _if_expression(
     unified = unify(types[0], types[1])
     if unified is None:
         raise CompilationError(
-            f"if-expression's true branch has type {types[0].annotation_str} "
-            f"but false branch has type {types[1].annotation_str}",
+            f"if-expression's true branch has type {types[0].repr_str} "
+            f"but false branch has type {types[1].repr_str}",
             range,
         )
     return node.add_output(type=unified)
@@ -446,8 +446,8 @@ def _join(
     unified = unify(true_type, false_type)
     if unified is None:
         message = (
-            f"Type mismatch: {name} is set to type {true_type.annotation_str} in the true branch "
-            f"and type {false_type.annotation_str} in the false branch"
+            f"Type mismatch: {name} is set to type {true_type.repr_str} in the true branch "
+            f"and type {false_type.repr_str} in the false branch"
         )
         if em.scope.is_defined(name):
             raise CompilationError(message, range)

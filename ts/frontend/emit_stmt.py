@@ -207,7 +207,7 @@ def _augment_item(
     type = container.type()
     if isinstance(target.slice, ast.Tuple | ast.Slice):
         raise NotSupportedError(
-            f"Sliced expression not yet supported for {type.annotation_str} augmented assignment. "
+            f"Sliced expression not yet supported for {type.repr_str} augmented assignment. "
             "File a bug if you want this",
             em.range(target),
         )
@@ -217,7 +217,7 @@ def _augment_item(
         elem = type.value
     else:
         raise CompilationError(
-            f"{type.annotation_str} does not support augmented assignment.", em.range(target)
+            f"{type.repr_str} does not support augmented assignment.", em.range(target)
         )
     index = em.expr(target.slice)
     operand = em.expr(node.value)
@@ -271,8 +271,8 @@ def finish(em: Emitter, value: Value, range: SourceRange) -> None:
             value = convert_to_type(range, em.graph, declared, value, True)
         if not value.type().is_subtype_of(declared):
             raise CompilationError(
-                f"Return value was annotated as having type {declared.annotation_str} "
-                f"but is actually of type {value.type().annotation_str}",
+                f"Return value was annotated as having type {declared.repr_str} "
+                f"but is actually of type {value.type().repr_str}",
                 range,
             )
         merged = declared
@@ -281,8 +281,8 @@ def finish(em: Emitter, value: Value, range: SourceRange) -> None:
         unified = unify(before, value.type())
         if unified is None:
             raise CompilationError(
-                f"Previous return statement returned a value of type {before.annotation_str} "
-                f"but this return statement returns a value of type {value.type().annotation_str}",
+                f"Previous return statement returned a value of type {before.repr_str} "
+                f"but this return statement returns a value of type {value.type().repr_str}",
                 range,
             )
         merged = unified

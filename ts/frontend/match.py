@@ -229,7 +229,7 @@ class _Matcher:
         for result in self.schema.returns:
             type = substitute(result.type, self.variables)
             if type is None:
-                raise _Mismatch(f"Type variables in {result.type.annotation_str} could not be inferred.")
+                raise _Mismatch(f"Type variables in {result.type.repr_str} could not be inferred.")
             returns.append(type)
         return MatchedSchema(inputs, returns)
 
@@ -253,14 +253,14 @@ class _Matcher:
         matched = match_type_variables(expected, type, self.variables)
         if matched is not True:
             raise _Mismatch(
-                f"Could not match type {type.annotation_str} to {expected.annotation_str} "
+                f"Could not match type {type.repr_str} to {expected.repr_str} "
                 f"in argument '{formal.name}': {matched}.\n"
             )
         concrete = substitute(expected, self.variables)
         if concrete is None:
             raise _Mismatch(
-                f"Type variables in type {expected.annotation_str} could not be inferred "
-                f"from actual type {type.annotation_str}"
+                f"Type variables in type {expected.repr_str} could not be inferred "
+                f"from actual type {type.repr_str}"
             )
         value = convert_to_type(self.range, self.graph, concrete, value, self.allow_conversions)
         if not value.type().is_subtype_of(concrete):
@@ -284,8 +284,8 @@ def _type_mismatch(formal: Argument, expected: Type, value: Value) -> str:
     type = value.type()
     inferred = isinstance(formal.type, TensorType) and formal.type.inferred
     text = (
-        f"Expected a value of type '{formal.type.annotation_str}{' (inferred)' * inferred}' "
-        f"for argument '{formal.name}' but instead found type '{type.annotation_str}'.\n"
+        f"Expected a value of type '{formal.type.repr_str}{' (inferred)' * inferred}' "
+        f"for argument '{formal.name}' but instead found type '{type.repr_str}'.\n"
     )
     if inferred:
         text += (

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from enum import Enum
 from types import FunctionType as PythonFunction
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,7 @@ from ts.errors import CompilationError
 from ts.frontend import python_values, resolve
 from ts.frontend.annotations import object_type
 from ts.frontend.class_values import class_of
+from ts.frontend.enums import EnumClassValue, enum_constant
 from ts.frontend.sugared import (
     AssertionFailure,
     BuiltinFunction,
@@ -98,6 +100,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     """What a Python object around the function means inside of it."""
     if isinstance(obj, ModuleType):
         return PythonModule(obj)
+    if isinstance(obj, Enum):
+        return enum_constant(em, obj, range)
     if obj is None or isinstance(obj, bool | int | float | complex | str):
         return SimpleValue(em.constant(obj, range))
     if isinstance(obj, DType):
@@ -158,6 +162,8 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
         type_ = object_type(cls)
         if isinstance(type_, TupleType):
             return NamedTupleConstructor(type_)
+    if issubclass(cls, Enum):
+        return EnumClassValue(cls)
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
     return class_of(em, cls, range)

@@ -130,8 +130,8 @@ class Scope:
                 value = convert_to_type(range, self.graph, annotated, value, False)
             if not value.type().is_subtype_of(annotated):
                 raise CompilationError(
-                    f"Variable '{name}' is annotated with type {annotated.annotation_str} "
-                    f"but is being assigned to a value of type {value.type().annotation_str}",
+                    f"Variable '{name}' is annotated with type {annotated.repr_str} "
+                    f"but is being assigned to a value of type {value.type().repr_str}",
                     range,
                 )
         self.store(name, value)
@@ -170,8 +170,8 @@ class Scope:
         value = convert_to_type(range, self.graph, expected, value, True)
         if not value.type().is_subtype_of(expected):
             message = (
-                f"Variable '{name}' previously had type {before.type().annotation_str} "
-                f"but is now being assigned to a value of type {value.type().annotation_str}"
+                f"Variable '{name}' previously had type {before.type().repr_str} "
+                f"but is now being assigned to a value of type {value.type().repr_str}"
             )
             if isinstance(expected, ListType) and isinstance(value.type(), ListType):
                 message += (

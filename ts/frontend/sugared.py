@@ -127,6 +127,12 @@ class SimpleValue(SugaredValue):
                 return SimpleValue(emit_builtin_call(None, em.graph, f"{_PROPERTIES[name]}::{name}", [value]))
         elif type is ir.DEVICE and name in _DEVICE_PROPERTIES:
             return SimpleValue(emit_builtin_call(None, em.graph, f"prim::{name}", [value]))
+        elif isinstance(type, ir.EnumType):
+            from ts.frontend.enums import enum_attribute
+
+            part = enum_attribute(em, value, name)
+            if part is not None:
+                return part
         elif isinstance(type, TupleType) and type.fields and name in type.fields:
             index = type.fields.index(name)
             return SimpleValue(tuple_index(em.graph, value, em.constant(index), type.elems[index]))
@@ -136,7 +142,7 @@ class SimpleValue(SugaredValue):
         if name == "tolist" and type.is_subtype_of(TENSOR):
             return SpecialForm("tolist", value)
         raise CompilationError(
-            f"'{type.annotation_str}' object has no attribute or method '{name}'.{_maybe(type)}", range
+            f"'{type.repr_str}' object has no attribute or method '{name}'.{_maybe(type)}", range
         )
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
@@ -150,7 +156,7 @@ class SimpleValue(SugaredValue):
                 )
             node = em.insert("prim::ListUnpack", (self.simple,), size)
             return [SimpleValue(output.set_type(type.elem)) for output in node.outputs()]
-        raise CompilationError(f"{type.annotation_str} cannot be used as a tuple{_maybe(type)}", range)
+        raise CompilationError(f"{type.repr_str} cannot be used as a tuple{_maybe(type)}", range)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
         type = self.simple.type()
@@ -160,7 +166,7 @@ class SimpleValue(SugaredValue):
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::keys", [self.simple]))
         if isinstance(type, TupleType):
             return SugaredTuple([SimpleValue(v) for v in unpack_tuple(em.graph, self.simple)])
-        raise CompilationError(f"'{type.annotation_str}' object is not iterable{_maybe(type)}", range)
+        raise CompilationError(f"'{type.repr_str}' object is not iterable{_maybe(type)}", range)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
         length = BuiltinFunction("aten::len", magic="__len__")
@@ -175,7 +181,7 @@ class SimpleValue(SugaredValue):
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::select", args))
         if isinstance(type, ClassType):
             return self.attr(em, range, "__getitem__").call(em, range, [index], {}, 1)
-        raise CompilationError(f"'{type.annotation_str}' object is not subscriptable{_maybe(type)}", range)
+        raise CompilationError(f"'{type.repr_str}' object is not subscriptable{_maybe(type)}", range)
 
 
 def _maybe(type: Type) -> str:
@@ -241,7 +247,7 @@ class RangeValue(SugaredValue):
         for i, arg in enumerate(args):
             if arg.type() is not INT:
                 raise CompilationError(
-                    f"all inputs of range must be ints, found {arg.type().annotation_str} in argument {i}",
+                    f"all inputs of range must be ints, found {arg.type().repr_str} in argument {i}",
                     range,
                 )
         if not args:

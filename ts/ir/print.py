@@ -136,6 +136,8 @@ def format_value(value: Any, type: Type | None = None) -> str:
     """The text of a constant; `type` tells what an empty container would hold."""
     if value is None or isinstance(value, bool):
         return str(value)
+    if isinstance(type, EnumType):
+        return f"{type.qualified_name()}.{getattr(value, 'name', value)}"
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
@@ -167,8 +169,6 @@ def format_value(value: Any, type: Type | None = None) -> str:
         if type is not None and not value:
             return f"annotate({type.annotation_str},{{{text}}})"
         return f"{{{text}}}"
-    if isinstance(type, EnumType):
-        return f"{type.qualified_name()}.{getattr(value, 'name', value)}"
     if type is DEVICE:
         return f"torch.device({quote(str(value))})"
     return str(value)

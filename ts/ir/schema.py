@@ -17,6 +17,7 @@ In: the text of a schema, in PyTorch's notation. Out: a `FunctionSchema`, whose 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum
 from functools import lru_cache
 from typing import Any
 
@@ -249,6 +250,8 @@ def format_default(value: Any) -> str:
         return f"[{', '.join(map(format_default, value))}]"
     if isinstance(value, tuple):
         return f"({', '.join(map(format_default, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, Enum):
+        return f"Enum<{type(value).__name__}.{value.name}>"
     return str(value)
 
 

@@ -18,11 +18,13 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import parse
 from ts.frontend.classes import compile_class
+from ts.frontend.enums import enum_type
 from ts.frontend.resolve import Resolver
 from ts.jit.overloads import has_overloads
 from ts.runtime.deep import with_deep_stack
@@ -69,6 +71,9 @@ def script(
         raise TypeError(
             f"{type(obj)} is a built-in class; compile a string with ts.jit.CompilationUnit(text)"
         )
+    if inspect.isclass(obj) and issubclass(obj, Enum):
+        enum_type(obj)  # refused now if it is not one of the language's
+        return obj
     if inspect.isclass(obj):
         return script_class(obj)
     if inspect.ismethod(obj):

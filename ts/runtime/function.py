@@ -17,13 +17,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from ts._core.function import Function
-from ts.bytecode.typespec import type_spec
+from ts._core.ivalue import register_class_spec
+from ts._core.spec import TypeSpec
+from ts.bytecode.typespec import sized_spec, type_spec
 from ts.errors import CompilationError
 from ts.frontend import classes, compile, parse
+from ts.frontend.annotations import object_type
 from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
@@ -120,10 +124,10 @@ class ScriptFunction(Function):
     def finish(self, graph: Graph, schema: FunctionSchema) -> None:
         """Give the function its graph and its signature."""
         self._graph, self._schema = graph, schema
-        arguments = [
-            (a.name, type_spec(a.type), a.default) if a.has_default else (a.name, type_spec(a.type))
-            for a in schema.arguments
-        ]
+        arguments = []
+        for a in schema.arguments:
+            spec = type_spec(a.type) if a.size is None else sized_spec(a.type, a.size)
+            arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
         super().__init__(self.name, arguments, str(schema))
 
     def _prepare(self) -> Any:
@@ -134,6 +138,16 @@ class ScriptFunction(Function):
 
     def __repr__(self) -> str:
         return f"<ScriptFunction {self.qualified_name}>"
+
+
+def _class_spec(cls: type) -> TypeSpec | None:
+    """What the core knows a class of Python as, where its instances are given for an `Any`."""
+    known = issubclass(cls, Enum) or "__ts_type__" in cls.__dict__
+    type = object_type(cls) if known else None
+    return None if type is None else type_spec(type)
+
+
+register_class_spec(_class_spec)
 
 
 # ---- functions of Python -----------------------------------------------------------------------------

@@ -81,6 +81,11 @@ class Type:
         return self._annotation or self._spell()
 
     @property
+    def repr_str(self) -> _Str:
+        """The spelling of error messages: that of annotations, but enums say that they are enums."""
+        return self.annotation_str
+
+    @property
     def annotation_string(self) -> _Str:
         return self.annotation_str
 

@@ -143,16 +143,21 @@ class InterfaceType(NamedType):
 
 
 class EnumType(NamedType):
-    """An enumeration: the type of its values, and (name, value) of every member."""
+    """An enumeration: the type of its values, (name, value) of every member, and its class in Python."""
 
-    __slots__ = ("members", "value_type")
+    __slots__ = ("__weakref__", "members", "python_class", "value_type")
     mutable = False
 
     def __init__(
-        self, qualified_name: str, value_type: Type, enum_names_values: Iterable[tuple[str, object]] = ()
+        self,
+        qualified_name: str,
+        value_type: Type,
+        enum_names_values: Iterable[tuple[str, object]] = (),
+        python_class: type | None = None,
     ) -> None:
         super().__init__(qualified_name)
         self.value_type = value_type
+        self.python_class = python_class
         self.members = tuple(enum_names_values)
 
     def _spell(self) -> str:
@@ -161,6 +166,10 @@ class EnumType(NamedType):
     @property
     def annotation_str(self) -> str:
         return self.qualified_name_
+
+    @property
+    def repr_str(self) -> str:
+        return self._spell()
 
     def getValueType(self) -> Type:
         return self.value_type

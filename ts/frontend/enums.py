@@ -1,0 +1,112 @@
+"""Enumerations: the type of an enum class, its members as constants, and the class itself in an expression.
+
+In: a subclass of `enum.Enum` whose values are all ints, all floats or all strings.  Out: its `EnumType`, and
+
+    Color.RED        %1 : Enum<__torch__.Color> = prim::Constant[value=__torch__.Color.RED]()
+    x.name           prim::EnumName(%x)
+    x.value          prim::EnumValue(%x)
+    for c in Color   a loop over the constant list of the members
+
+A member is the Python object itself, on both sides of the border.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from ts.errors import CompilationError
+from ts.frontend.classes import qualified_name, take_name, unique_name
+from ts.frontend.match import MatchedSchema, insert_operator
+from ts.frontend.sugared import SimpleValue, SugaredValue
+from ts.ir.attributes import constant_type_hooks, type_of_constant
+from ts.ir.source import SourceRange
+from ts.ir.types import FLOAT, INT, STR, EnumType, ListType, Type
+from ts.ir.value import Value
+from ts.ops import registry
+
+if TYPE_CHECKING:
+    from ts.frontend.emitter import Emitter
+
+_types: WeakKeyDictionary[type[Enum], EnumType] = WeakKeyDictionary()
+_OVERLOADS = {INT: "int", FLOAT: "float", STR: "str"}
+
+
+def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
+    """The type of an enum class; one for each class."""
+    found = _types.get(cls)
+    if found is None:
+        members = [(name, member.value) for name, member in cls.__members__.items()]
+        name = unique_name(qualified_name(cls))
+        found = _types[cls] = EnumType(name, _value_type(cls, range), members, cls)
+        take_name(found)
+    return found
+
+
+def _value_type(cls: type[Enum], range: SourceRange | None) -> Type:
+    types = [type_of_constant(member.value) for member in cls]
+    if not types:
+        raise CompilationError(f"No enum values defined for: '{cls}'; give the enum a member", range)
+    first = types[0]
+    for i, type in enumerate(types):
+        if type != first:
+            raise CompilationError(
+                f"Could not unify type list since element {i} of type {type} did not match the types before "
+                f"it ({first}); give all members values of one type",
+                range,
+            )
+    if first not in _OVERLOADS:
+        name = first.annotation_str if first is not None else cls.__name__
+        raise CompilationError(
+            f"Cannot create Enum with value type '{name}', only int, float and string are supported", range
+        )
+    return first
+
+
+def enum_constant(em: Emitter, member: Enum, range: SourceRange) -> SimpleValue:
+    """A member as a constant."""
+    return SimpleValue(em.constant(member, range, enum_type(type(member), range)))
+
+
+def enum_attribute(em: Emitter, value: Value, name: str) -> SimpleValue | None:
+    """`value.name` or `value.value`; None for any other attribute."""
+    type = value.type()
+    assert isinstance(type, EnumType)
+    result: Type
+    if name == "name":
+        kind, overload, result = "prim::EnumName", "", STR
+    elif name == "value":
+        kind, overload, result = "prim::EnumValue", _OVERLOADS[type.value_type], type.value_type
+    else:
+        return None
+    operator = next(o for o in registry.lookup(kind) if o.schema.overload_name == overload)
+    return SimpleValue(
+        insert_operator(em.graph, kind, MatchedSchema([value], [result]), None, operator).output()
+    )
+
+
+class EnumClassValue(SugaredValue):
+    """An enum class: its members are its attributes, and it can be looped over."""
+
+    kind = "EnumClass"
+
+    def __init__(self, cls: type[Enum]) -> None:
+        self.cls = cls
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        member = self.cls.__members__.get(name)
+        if member is None:
+            raise CompilationError(f"{enum_type(self.cls, range)}' has no attribute '{name}'", range)
+        return enum_constant(em, member, range)
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        type = ListType(enum_type(self.cls, range))
+        return SimpleValue(em.constant(list(self.cls), range, type))
+
+
+def _type_of_member(value: object) -> Type | None:
+    return enum_type(type(value)) if isinstance(value, Enum) else None
+
+
+constant_type_hooks.append(_type_of_member)

@@ -1,0 +1,67 @@
+"""What annotations mean, for Python code around scripted functions.
+
+In: annotations as objects, functions.  Out: types of `ts.types`.
+
+    from ts.jit.annotations import BroadcastingList2
+
+    @ts.jit.script
+    def pad(x, by: BroadcastingList2[int]): ...      pad(x, 1) is pad(x, [1, 1])
+
+    try_ann_to_type(List[int])                       List[int] of `ts.types`; None for what is no type
+    get_signature(f)                                 ([types of arguments], return type)
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ts.frontend import parse
+from ts.frontend.annotations import object_type, signature
+from ts.ir.types import TensorType, Type
+
+
+class _BroadcastingList:
+    """`BroadcastingListN[T]`: an argument that is a list of T, or one T to be repeated N times."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __getitem__(self, elem: Any) -> Any:
+        return types.GenericAlias(list, (elem,))
+
+    def __repr__(self) -> str:
+        return f"ts.jit.annotations.BroadcastingList{self.size}"
+
+
+BroadcastingList1 = _BroadcastingList(1)
+BroadcastingList2 = _BroadcastingList(2)
+BroadcastingList3 = _BroadcastingList(3)
+BroadcastingList4 = _BroadcastingList(4)
+BroadcastingList5 = _BroadcastingList(5)
+BroadcastingList6 = _BroadcastingList(6)
+
+
+def try_ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type | None:
+    """The type that an annotation means; None if it means none.  A missing annotation means Tensor."""
+    if annotation is inspect.Signature.empty:
+        return TensorType.get_inferred()
+    return object_type(annotation)
+
+
+def ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type:
+    """The type that an annotation means; ValueError if it means none."""
+    found = try_ann_to_type(annotation)
+    if found is None:
+        raise ValueError(f"Unknown type annotation: '{annotation}'")
+    return found
+
+
+def get_signature(
+    function: Callable[..., Any], rcb: object = None, loc: object = None, is_method: bool = False
+) -> tuple[list[Type], Type | None]:
+    """Types of the arguments and of the result, from annotations or a type comment."""
+    parameters, returns = signature(parse.function_def(function))
+    return [parameter.type for parameter in parameters[is_method:]], returns

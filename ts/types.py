@@ -1,0 +1,103 @@
+"""The types of the language and the schemas made of them, as objects.
+
+In: element types, or the text of a schema.  Out: what `graph`, `schema` and the passes show types as:
+
+    >>> from ts.types import DictType, IntType, ListType, StringType, parse_schema
+    >>> DictType(StringType.get(), ListType(IntType.get())).annotation_str
+    'Dict[str, List[int]]'
+    >>> parse_schema("f(Tensor x, int[2] n=1) -> Tensor").arguments[1].type
+    List[int]
+
+These are the classes of `ts.ir`, under the name where `import ts as torch` looks for them.
+"""
+
+from __future__ import annotations
+
+from ts.ir.schema import AliasInfo, Argument, FunctionSchema, parse_schema
+from ts.ir.type_parser import parse_type
+from ts.ir.types import (
+    AnyClassType,
+    AnyEnumType,
+    AnyListType,
+    AnyTupleType,
+    AnyType,
+    AwaitType,
+    BoolType,
+    ClassType,
+    ComplexType,
+    DeviceObjType,
+    DictType,
+    EnumType,
+    FloatType,
+    FunctionType,
+    FutureType,
+    GeneratorType,
+    InterfaceType,
+    IntType,
+    LayoutType,
+    ListType,
+    MemoryFormatType,
+    ModuleType,
+    NoneType,
+    NumberType,
+    OptionalType,
+    PyObjectType,
+    RRefType,
+    ScalarTypeType,
+    StorageType,
+    StreamObjType,
+    StringType,
+    TensorType,
+    TupleType,
+    Type,
+    UnionType,
+    VarType,
+    unify,
+    unify_list,
+)
+
+__all__ = [
+    "AliasInfo",
+    "AnyClassType",
+    "AnyEnumType",
+    "AnyListType",
+    "AnyTupleType",
+    "AnyType",
+    "Argument",
+    "AwaitType",
+    "BoolType",
+    "ClassType",
+    "ComplexType",
+    "DeviceObjType",
+    "DictType",
+    "EnumType",
+    "FloatType",
+    "FunctionSchema",
+    "FunctionType",
+    "FutureType",
+    "GeneratorType",
+    "IntType",
+    "InterfaceType",
+    "LayoutType",
+    "ListType",
+    "MemoryFormatType",
+    "ModuleType",
+    "NoneType",
+    "NumberType",
+    "OptionalType",
+    "PyObjectType",
+    "RRefType",
+    "ScalarTypeType",
+    "StorageType",
+    "StreamObjType",
+    "StringType",
+    "TensorType",
+    "TupleType",
+    "Type",
+    "UnionType",
+    "VarType",
+    "parse_schema",
+    "parse_type",
+    "unify",
+    "unify_list",
+]
