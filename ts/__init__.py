@@ -45,8 +45,8 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _MODULES = frozenset({
-    "analysis", "backends", "bytecode", "cli", "devices", "dtypes", "errors", "fft", "frontend", "functions",
-    "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random", "runtime", "signal",
+    "analysis", "backends", "bytecode", "cli", "cuda", "devices", "dtypes", "errors", "fft", "frontend",
+    "functions", "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random", "runtime", "signal",
     "special", "types",
 })  # fmt: skip
 

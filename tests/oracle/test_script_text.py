@@ -46,7 +46,7 @@ def test_script_text(x):
 
 def shown(x):
     print(x, [x], 3)
-    return "{}".format(x)  # noqa: UP032
+    return "{}".format(x)
 
 
 def test_print(capsys):
