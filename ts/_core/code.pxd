@@ -41,6 +41,7 @@ cdef class Code:
     cdef PyObject **operator_at       # the same objects, borrowed
     cdef PyObject **function_at
     cdef PyObject **type_at
+    cdef readonly tuple handlers      # (start, end, register, function) of `with` statements, innermost first
     cdef readonly tuple lines         # per instruction: the call stack of its node, ((function, range), ...)
     cdef tuple rows                   # the instructions as they were given, for disassembly
 

@@ -13,6 +13,7 @@ class Code:
     functions: tuple[Any, ...]
     types: tuple[Any, ...]
     lines: tuple[Any, ...]
+    handlers: tuple[tuple[int, int, int, Any], ...]
     def __init__(
         self,
         name: str,
@@ -25,6 +26,7 @@ class Code:
         functions: Iterable[Any] = ...,
         types: Iterable[Any] = ...,
         lines: Iterable[Any] = ...,
+        handlers: Iterable[tuple[int, int, int, Any]] = ...,
     ) -> None: ...
     @property
     def instructions(self) -> tuple[tuple[int, int, int, int], ...]: ...

@@ -46,8 +46,13 @@ cdef class Code:
         functions=(),
         types=(),
         lines=(),
+        handlers=(),
     ):
-        """`constants` are the values of the last registers; `lines` has one entry per instruction, or none."""
+        """`constants` are the values of the last registers; `lines` has one entry per instruction, or none.
+
+        `handlers` are (start, end, register, function), innermost first: if an instruction of the range
+        fails, the function is called with the object in the register.
+        """
         self.name = name
         self.classes = classes
         self.register_count = len(classes)
@@ -56,6 +61,7 @@ cdef class Code:
         self.operators, self.functions, self.types = tuple(operators), tuple(functions), tuple(types)
         self.rows = tuple(instructions)
         self.lines = tuple(lines)
+        self.handlers = tuple(handlers)
         self.size = len(self.rows)
         self.fill_template(tuple(constants))
         self.fill_pool(tuple(pool))

@@ -14,7 +14,7 @@ from cpython.pystate cimport PyThreadState
 from ts._core.code cimport Callee, Code, Instruction
 from ts._core.container cimport Object, list_size, raise_key_error, raise_list_index, value_text
 from ts._core.failure cimport located, script_stack
-from ts._core.frame cimport State, enter_chunk, frame_registers, frame_size, release_frames
+from ts._core.frame cimport Frame, State, enter_chunk, frame_registers, frame_size, release_frames
 from ts._core.interp cimport (
     BAD_ATTRIBUTE,
     BAD_CAST,
@@ -29,7 +29,7 @@ from ts._core.interp cimport (
     RAISED,
     loop,
 )
-from ts._core.ivalue cimport box
+from ts._core.ivalue cimport IValue, box, box_shallow
 from ts._core.meter cimport charge, look_up, start_meter
 from ts._core.operand cimport O, R
 from ts._core.scalar cimport raise_status
@@ -64,9 +64,34 @@ cdef int execute(State *state) except -1:
                 raise_failure(state, status)
         except BaseException as error:
             charge(state)
-            stack = script_stack(state)
+            error = located(error, script_stack(state))
+            error = leave_contexts(state, error)
             release_frames(state)
-            raise located(error, stack)
+            raise error
+
+
+cdef object leave_contexts(State *state, object error):
+    """Leave the objects that the failing frames have entered, innermost first; the exception to go on with.
+
+    As in Python, an exception that leaving raises takes the place of the one before; as in PyTorch, what
+    `__exit__` returns does not stop an exception, and its arguments are None.
+    """
+    cdef Frame *frame = state.frame
+    cdef Code code
+    cdef Py_ssize_t at
+    while frame != NULL:
+        code = <Code>frame.code
+        at = frame.pc - code.instructions - 1
+        for start, end, register, function in code.handlers:
+            if start <= at < end:
+                context = box_shallow(<IValue *>frame_registers(frame) + <int>register)
+                try:
+                    function(context, None, None, None)
+                except Exception as failure:
+                    failure.__context__ = error
+                    error = failure
+        frame = frame.caller
+    return error
 
 
 cdef int call_slowly(State *state) except -1:

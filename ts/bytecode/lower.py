@@ -18,7 +18,7 @@ Operators that have an instruction of their own in the opcode table get it; all 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ts._core.code import Code
 from ts._core.ivalue import to_core
@@ -34,6 +34,15 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import ANY, DEVICE, DictType, ListType, NoneType, TupleType, Type
 
 MIXED = ("int_float", "float_int")
+
+
+class Handler(NamedTuple):
+    """A `with` statement: what is called with which object if an instruction between the labels fails."""
+
+    register: int
+    function: Any
+    start: Label
+    end: Label
 
 
 def lower(graph: Graph, name: str = "graph") -> Code:
@@ -58,6 +67,8 @@ class Lowering(Loops):
         self.operators: dict[int, tuple[int, Any]] = {}
         self.functions: dict[int, tuple[int, Any]] = {}
         self.types: dict[Type, int] = {}
+        self.entered: list[Handler] = []  # the `with` statements around the next instruction
+        self.handlers: list[Handler] = []
 
     def run(self) -> Code:
         """Lower, allocate, assemble."""
@@ -143,6 +154,7 @@ class Lowering(Loops):
         self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, pool: list[int] | None = None, results: int = 0
     ) -> Instruction:
         instruction = Instruction(name, a, b, c, pool, results, self.line, self.depth)
+        instruction.keeps = tuple(context.register for context in self.entered)
         instruction.refresh()
         self.code.append(instruction)
         self.terminated = name in ("RETURN", "RAISE")
@@ -170,9 +182,10 @@ class Lowering(Loops):
     # ---- nodes -----------------------------------------------------------------------------------------
 
     def lower_nodes(self, block: Block) -> None:
+        entered = len(self.entered)
         for node in block.nodes():
             if self.terminated:
-                return
+                break
             if node.kind() == "prim::Constant" or self.is_deferred(node):
                 continue
             self.line = line_of(node)
@@ -181,6 +194,8 @@ class Lowering(Loops):
                 method(self, node)
             else:
                 self.lower_operator(node)
+        while len(self.entered) > entered:  # the code ends before their exits
+            self.code.append(Instruction("", self.entered.pop().end, depth=self.depth))
 
     def lower_operator(self, node: Node) -> None:
         """A node with a schema: by an instruction of its own, or by a call of its kernel."""
@@ -376,6 +391,24 @@ class Lowering(Loops):
         type: Any = node.input(0).type()
         self.call(node, type.methods[node.get("name")], node.inputs())
 
+    # ---- with ------------------------------------------------------------------------------------------
+
+    def lower_enter(self, node: Node) -> None:
+        """From here to the exit, the object is to be left if something fails: see `Code.handlers`."""
+        type: Any = node.input().type()
+        self.call(node, type.methods["__enter__"], node.inputs())
+        context = Handler(self.use(node.input()), type.methods["__exit__"], Label(), Label())
+        self.place(context.start)
+        self.entered.append(context)
+        self.handlers.append(context)
+
+    def lower_exit(self, node: Node) -> None:
+        context = self.entered.pop()
+        self.place(context.end)
+        none = self.constant(None, "x")
+        number = self.function_number(context.function)
+        self.emit("CALL", self.define(node.output()), number, pool=[context.register, none, none, none])
+
     # ---- calls and failures ----------------------------------------------------------------------------
 
     def lower_call(self, node: Node) -> None:
@@ -384,7 +417,7 @@ class Lowering(Loops):
 
     def call(self, node: Node, function: Any, arguments: Sequence[Value]) -> None:
         """A call of a function that is known here."""
-        number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
+        number = self.function_number(function)
         pool = []
         for value, argument in zip(arguments, function.schema.arguments, strict=True):
             register = self.use(value)
@@ -470,6 +503,10 @@ class Lowering(Loops):
     def type_number(self, type: Type) -> int:
         return self.types.setdefault(type, len(self.types))
 
+    def function_number(self, function: Any) -> int:
+        number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
+        return number
+
     def operator_number(self, operator: Any) -> int:
         number, _ = self.operators.setdefault(id(operator), (len(self.operators), operator))
         return number
@@ -535,6 +572,11 @@ class Lowering(Loops):
             [function for _, function in self.functions.values()],
             [type_spec(type) for type in self.types],
             lines,
+            [
+                (target[id(h.start)], target[id(h.end)], place[h.register], h.function)
+                for h in reversed(self.handlers)
+                if h.register in place
+            ],
         )
 
 
@@ -547,6 +589,8 @@ _LOWER: dict[str, Any] = {
     "prim::GetAttr": Lowering.lower_get_attr,
     "prim::SetAttr": Lowering.lower_set_attr,
     "prim::PythonOp": Lowering.lower_python_call,
+    "prim::Enter": Lowering.lower_enter,
+    "prim::Exit": Lowering.lower_exit,
     "prim::RaiseException": Lowering.lower_raise,
     "prim::Print": Lowering.lower_print,
     "prim::isinstance": Lowering.lower_isinstance,

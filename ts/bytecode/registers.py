@@ -47,6 +47,7 @@ class Instruction:
     results: int = 0
     line: Any = None
     depth: int = 0  # how many blocks around it
+    keeps: tuple[int, ...] = ()  # registers that must hold their value here, though nothing reads them
     reads: tuple[int, ...] = ()
     writes: tuple[int, ...] = ()
 
@@ -68,7 +69,7 @@ class Instruction:
                 writes.append(operand)
             elif format in "ifboxsvr":
                 reads.append(operand)
-        self.reads, self.writes = tuple(reads), tuple(writes)
+        self.reads, self.writes = (*reads, *self.keeps), tuple(writes)
 
     @property
     def target(self) -> Label | None:

@@ -32,6 +32,11 @@ class ClassValue(SugaredValue):
 
     kind = "class"
 
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise CompilationError(
+            f"Python type cannot be used as a value: call {self.type.name()}(...) to make an object", range
+        )
+
     def __init__(self, type: ClassType) -> None:
         self.type = type
 
@@ -50,8 +55,8 @@ class ClassValue(SugaredValue):
         function = None if self.type.python_class is None else static_method(self.type.python_class, name)
         if function is None:
             raise CompilationError(
-                f"Tried to lookup unknown attribute on class {self.type.annotation_str}: '{name}'. "
-                "Only static methods can be used without an object",
+                f"Tried to lookup unknown attribute on class {self.type.annotation_str}. "
+                f"'{name}' is no static method, and others need an object",
                 range,
             )
         try:
@@ -108,6 +113,9 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
         return SimpleValue(output.set_type(type.attributes[name]))
     if name in type.properties:
         return MethodValue(value, type.properties[name].getter.name).call(em, range, (), {}, 0)
+    function = None if type.python_class is None else static_method(type.python_class, name)
+    if function is not None:
+        return FunctionValue(em.compile_callee(function))
     hint = "Did you forget to initialize an attribute in __init__()?"
     if hasattr(type.python_class, name):
         hint = (
@@ -141,6 +149,13 @@ def set_attribute(
                 "Initialize the field at the top level first",
                 range,
             )
+        if annotated is None and _contains(assigned.type(), type):
+            raise CompilationError(
+                f"Assignment to attribute '{name}' cannot be of a type that contains class "
+                f"'{type.annotation_str}'.\nClasses that recursively contain instances of themselves are not "
+                f"yet supported without an annotation: write `self.{name}: ... = ...` with the type",
+                range,
+            )
         expected = type.attributes[name] = annotated or assigned.type()
     if expected is None:
         prop = type.properties.get(name)
@@ -163,6 +178,10 @@ def set_attribute(
     em.insert("prim::SetAttr", (value, assigned), 0).set("name", name)
 
 
+def _contains(type: Type, searched: Type) -> bool:
+    return type == searched or any(_contains(part, searched) for part in type.contained_types())
+
+
 def _is_constructing(em: Emitter, type: Type) -> bool:
     """Whether this is the constructor of that class: there, assignments declare attributes."""
     return em.parsed.name == "__init__" and em.parsed.self_type is type
@@ -179,3 +198,22 @@ def overloaded(
         return None
     found = attribute(em, range, args[0], method)
     return found.call(em, range, list(args[1:]), kwargs or {}, 1).as_value(em, range)
+
+
+def delete_item(
+    em: Emitter, range: SourceRange, statement: SourceRange, value: Value, index: Value
+) -> None:
+    """`del value[index]`, where the value is an object."""
+    type: Any = value.type()
+    if type.find_method("__delitem__") is None:
+        raise CompilationError("Class does not define __delitem__", range)
+    MethodValue(value, "__delitem__").call(em, statement, [index], {}, 0)
+
+
+def augmented(em: Emitter, range: SourceRange, method: str, value: Value, operand: Value) -> Value | None:
+    """`value += operand`: by `__iadd__` if the object has it, or `__add__`; None if it is no object."""
+    type = value.type()
+    if not isinstance(type, ClassType):
+        return None
+    in_place = f"__i{method[2:]}"
+    return overloaded(em, range, in_place if in_place in type.methods else method, (value, operand))

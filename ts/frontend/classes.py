@@ -70,10 +70,13 @@ def compile_class(cls: type) -> ClassType:
 
 def declare_methods(type: ClassType, cls: type) -> None:
     """Enter methods and properties of the class's own body, to be compiled when they are asked for."""
+    unused = getattr(cls, "__jit_unused_properties__", ())
     for name, member in sorted(vars(cls).items(), key=_constructor_first):
         if isinstance(member, FunctionType):
             declare_method(type, cls, name, member)
-        elif isinstance(member, property):
+        elif isinstance(member, classmethod):
+            declare_method(type, cls, name, member.__func__, is_classmethod=True)
+        elif isinstance(member, property) and name not in unused and not _is_dropped(member.fget):
             getter = declare_method(type, cls, f"__{name}_getter", member.fget)
             setter = None
             if member.fset is not None:
@@ -85,13 +88,21 @@ def _constructor_first(item: tuple[str, object]) -> tuple[bool, str]:
     return item[0] != "__init__", item[0]
 
 
-def declare_method(type: ClassType, cls: type, name: str, function: Any) -> Any:
-    """Enter one method."""
+def _is_dropped(function: Any) -> bool:
+    """Whether a function is marked as one that scripts do not use."""
+    return "unused" in str(getattr(function, "_torchscript_modifier", "")).lower()
+
+
+def declare_method(
+    type: ClassType, cls: type, name: str, function: Any, is_classmethod: bool = False
+) -> Any:
+    """Enter one method; a class method is one that does not look at its object."""
     assert _make_method is not None  # the runtime has been imported: it asks for classes
 
     def parsed() -> ParsedFunction:
         definition = parse.function_def(function, name)
         definition.self_type = type
+        definition.is_classmethod = is_classmethod
         definition.resolver.fallback[cls.__name__] = cls
         return definition
 

@@ -14,6 +14,7 @@ import ast
 from collections.abc import Sequence
 
 from ts.errors import CompilationError, NotSupportedError
+from ts.frontend.class_values import overloaded
 from ts.frontend.emitter import Emitter, sugared
 from ts.frontend.match import (
     Actual,
@@ -245,7 +246,8 @@ def assign(em: Emitter, target: ast.Subscript, value: Value, range: SourceRange)
             em.range(target),
         )
     index = em.expr(target.slice)
-    emit_builtin_call(range, em.graph, "aten::_set_item", [container, index, value])
+    if overloaded(em, range, "__setitem__", (container, index, value)) is None:
+        emit_builtin_call(range, em.graph, "aten::_set_item", [container, index, value])
 
 
 def _is_key(container: Value, index: ast.expr) -> bool:

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 
 from ts.errors import CompilationError, NotSupportedError
 from ts.frontend import emit_index
-from ts.frontend.class_values import set_attribute
+from ts.frontend.class_values import augmented, delete_item, overloaded, set_attribute
 from ts.frontend.emitter import Emitter, statement
 from ts.frontend.match import convert_to_type, emit_builtin_call, emit_builtin_statement
-from ts.frontend.operators import AUGMENTED
+from ts.frontend.operators import AUGMENTED, MAGIC
 from ts.frontend.sugared import ExceptionClass, ExceptionInstance, SugaredValue
 from ts.ir.source import SourceRange
-from ts.ir.types import ANY, NONE, STR, TENSOR, DictType, ListType, Type, unify
+from ts.ir.types import ANY, NONE, STR, TENSOR, ClassType, DictType, ListType, Type, unify
 from ts.ir.value import Value
 
 
@@ -174,6 +174,9 @@ def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
 def _augmented(em: Emitter, node: ast.AugAssign, value: Value, range: SourceRange) -> Value:
     """`value` changed by the statement's operator and operand."""
     operand = em.expr(node.value)
+    found = augmented(em, range, MAGIC[node.op.__class__], value, operand)
+    if found is not None:
+        return found
     operator = _augmented_operator(em, node, value.type())
     return emit_builtin_call(range, em.graph, operator, [value, operand])
 
@@ -211,6 +214,12 @@ def _augment_item(
             "File a bug if you want this",
             em.range(target),
         )
+    if isinstance(type, ClassType):
+        index = em.expr(target.slice)
+        item = overloaded(em, range, "__getitem__", (container, index))
+        assert item is not None
+        overloaded(em, range, "__setitem__", (container, index, _augmented(em, node, item, range)))
+        return
     if isinstance(type, ListType):
         elem = type.elem
     elif isinstance(type, DictType):
@@ -241,6 +250,9 @@ def emit_delete(em: Emitter, node: ast.Delete) -> None:
                 container = em.sugared(target.value)
                 index = em.expr(target.slice)
                 value = container.as_value(em, em.range(target.value))
+                if isinstance(value.type(), ClassType):
+                    delete_item(em, em.range(target), em.range(node), value, index)
+                    continue
                 emit_builtin_statement(em.range(target), em.graph, "aten::Delete", [value, index])
             case ast.Name(id=name):
                 if not em.scope.remove(name):

@@ -37,7 +37,6 @@ _REFUSED: dict[str, tuple[str, str, str]] = {
     "AsyncFunctionDef": ("async function definitions", "async def", "define a plain function"),
     "AsyncFor": ("async for loops", "async for", "write a plain `for`"),
     "AsyncWith": ("async with statements", "async with", "write a plain `with`"),
-    "With": ("with statements", "with", "call what the block would do on entry and on exit"),
     "Await": ("Await", " ", "call the function directly"),
     "ClassDef": ("class definitions", "class", "define the class outside the function"),
     "Try": ("try blocks", "try", "test with `if` before the operation that may fail"),
@@ -56,7 +55,7 @@ _REFUSED: dict[str, tuple[str, str, str]] = {
 }
 _STATEMENTS = (
     ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.While, ast.For,
-    ast.If, ast.Pass, ast.Break, ast.Continue, ast.Delete,
+    ast.If, ast.Pass, ast.Break, ast.Continue, ast.Delete, ast.With,
 )  # fmt: skip
 _EXPRESSIONS = (
     ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare,
@@ -77,6 +76,7 @@ class ParsedFunction:
     defaults: dict[str, object] = field(default_factory=dict)  # values of the arguments' defaults
     function: FunctionType | None = None  # the live function; None for text
     self_type: Type | None = None  # of a method: the class that it belongs to
+    is_classmethod: bool = False
     signature: Any = None  # parameters and return type, where they are not those of `node` (an overload's)
     ranges: Ranges = field(repr=False, default=None)  # type: ignore[assignment]  # set by the functions below
 

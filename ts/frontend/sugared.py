@@ -145,6 +145,13 @@ class SimpleValue(SugaredValue):
             f"'{type.repr_str}' object has no attribute or method '{name}'.{_maybe(type)}", range
         )
 
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if isinstance(self.simple.type(), ClassType):
+            return self.attr(em, range, "__call__").call(em, range, args, kwargs, n_binders)
+        return super().call(em, range, args, kwargs, n_binders)
+
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
         type = self.simple.type()
         if isinstance(type, TupleType):

@@ -194,6 +194,8 @@ class _ExitTransformer:
             after = node.next()
             node.move_before(rest.return_node())
             node = after
+        if _is_body_of_with(block):
+            self._carry_out(guard)
         outputs = list(block.outputs())
         for value, skipped in zip(outputs, self._uninitialized_like(outputs), strict=True):
             exit_block.register_output(skipped)
@@ -203,6 +205,24 @@ class _ExitTransformer:
         exit_again = self._graph.create(self._kind, left.values, 0)
         exit_again.insert_before(exit_block.return_node())
         return self._transform_if(guard)
+
+    def _carry_out(self, guard: Node) -> None:
+        """What the code after the `with` uses of the guarded code becomes an output of the guard."""
+        exit_block, rest = guard.blocks()
+        for node in rest.nodes():
+            for value in node.outputs():
+                outside = [
+                    use
+                    for use in value.uses()
+                    if not _is_inside(use.user, rest) and use.user is not guard.owning_block().return_node()
+                ]
+                if not outside:
+                    continue
+                exit_block.register_output(self._uninitialized_value(value.type()))
+                rest.register_output(value)
+                carried = guard.add_output().set_type(value.type())
+                for use in outside:
+                    use.user.replace_input(use.offset, carried)
 
     def _remove_from(self, first: Node, block: Block) -> None:
         """Remove `first` and all nodes after it, last one first, so that none has uses left."""
@@ -235,6 +255,19 @@ class _ExitTransformer:
             self._graph.prepend_node(node)
             value = self._uninitialized[id(type)] = node.output().set_type(type)
         return value
+
+
+def _is_body_of_with(block: Block) -> bool:
+    owner = block.owning_node()
+    return owner is not None and owner.kind() == "prim::With"
+
+
+def _is_inside(node: Node, block: Block) -> bool:
+    current: Block | None = node.owning_block()
+    while current is not None and current is not block:
+        owner = current.owning_node()
+        current = None if owner is None else owner.owning_block()
+    return current is block
 
 
 def _status_of_if(on_true: _Leaves, on_false: _Leaves) -> _Leaves:

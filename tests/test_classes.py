@@ -1,0 +1,150 @@
+"""Script classes: what Python sees of them, and what their types hold."""
+
+from typing import Any, List, Optional
+
+import pytest
+
+import ts
+
+
+class Point:
+    def __init__(self, x: int, y: float = 0.5):
+        self.x = x
+        self.y = y
+
+    def norm(self) -> float:
+        return float(self.x * self.x) + self.y
+
+
+class Holder:
+    """Its second method uses a part of Python that scripts do not have."""
+
+    def __init__(self, points: List[Point]):
+        self.points = points
+
+    def total(self) -> int:
+        return sum([p.x for p in self.points])
+
+    def unsupported(self):
+        return (lambda: locals())()
+
+
+class Context:
+    """Leaving it appends its digit to a number that is visible outside."""
+
+    def __init__(self, order: ts.Tensor, digit: int):
+        self.order = order
+        self.digit = digit
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, type: Any, value: Any, tb: Any):
+        self.order.mul_(10)
+        self.order.add_(self.digit)
+
+
+def double(p: Point) -> Point:
+    p.x *= 2
+    return p
+
+
+def total(h: Holder) -> int:
+    return h.total()
+
+
+def uses_unsupported(h: Holder):
+    return h.unsupported()
+
+
+def test_instances_are_copied_in_and_out():
+    """A script gets a new object with the attributes of an instance, and gives a new instance back."""
+    p = Point(3)
+    q = ts.jit.script(double)(p)
+    assert type(q) is Point and (q.x, q.y) == (6, 0.5)
+    assert p.x == 3
+
+
+def test_containers_of_instances():
+    """Lists, dicts and optionals of instances cross the border, both ways."""
+
+    @ts.jit.script
+    def last(ps: List[Point], other: Optional[Point]) -> List[Point]:
+        return [ps[-1]] if other is None else [ps[-1], other]
+
+    assert [p.x for p in last([Point(1), Point(2)], None)] == [2]
+    assert [p.x for p in last([Point(1)], Point(7))] == [1, 7]
+    with pytest.raises(RuntimeError, match="was missing attribute x"):
+        last([3], None)
+
+
+def test_attribute_of_a_wrong_type():
+    """An instance whose attribute has not the type that the class declares is refused by name."""
+    p = Point(3)
+    p.x = "three"
+    with pytest.raises(RuntimeError, match="Could not cast attribute 'x' to type int"):
+        ts.jit.script(double)(p)
+
+
+def test_unused_method_that_does_not_compile():
+    """A method that scripts cannot have hurts only who calls it, or who asks for the whole class."""
+    assert ts.jit.script(total)(Holder([Point(1), Point(5)])) == 6
+    with pytest.raises(ts.jit.FrontendError, match="Lambda"):
+        ts.jit.script(uses_unsupported)
+    with pytest.raises(ts.jit.FrontendError, match="Lambda"):
+        ts.jit.script(Holder)
+
+
+def test_exit_when_the_body_fails():
+    """An exception leaves the objects that were entered, innermost first, in this frame and its callers."""
+
+    @ts.jit.script
+    def fails(xs: List[int], order: ts.Tensor) -> int:
+        with Context(order, 1):
+            if len(xs) > 5:
+                raise ValueError("long")
+            y = xs[7]
+        return y
+
+    @ts.jit.script
+    def outer(xs: List[int], order: ts.Tensor) -> int:
+        with Context(order, 2), Context(order, 3):
+            return fails(xs, order)
+
+    for xs, message in ([1], "list index out of range"), ([1] * 6, "long"):
+        order = ts.zeros([1])
+        with pytest.raises(RuntimeError, match=message):
+            outer(xs, order)
+        assert order.item() == 132
+
+
+def test_inheritance_is_refused():
+    """As in PyTorch, a class that is scripted has no other bases."""
+
+    class Derived(Point):
+        pass
+
+    with pytest.raises(RuntimeError, match="TorchScript classes does not support inheritance yet"):
+        ts.jit.script(Derived)
+
+
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        ("self.x = 1\n        self.x = 'a'", "Wrong type for attribute assignment. Expected int but got str"),
+        ("if 1 == 1:\n            self.x = 1", "First assignment cannot be in a control-flow block"),
+        ("self.x = 1\n        del self.x", "del statements are only supported"),
+        ("self.y", "object has no attribute or method 'y'. Did you forget to initialize an attribute"),
+        ("self.x = 1\n    def g(self):\n        self.z = 1", "Tried to set nonexistent attribute: z."),
+        ("x = 1\n        x.y = 2", "Tried to set an attribute: y on a non-class: int"),
+    ],
+)
+def test_errors(body, message, tmp_path):
+    """The constructor's mistakes are reported in PyTorch's words."""
+    path = tmp_path / "bad_class.py"
+    path.write_text(f"class Bad:\n    def __init__(self):\n        {body}\n")
+    names: dict[str, Any] = {"__name__": "bad_class"}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    with pytest.raises(ts.jit.FrontendError) as failure:
+        ts.jit.script(names["Bad"])
+    assert message in str(failure.value)
