@@ -1,7 +1,7 @@
-"""with is refused by name."""
+"""What is entered must be an object with __enter__ and __exit__."""
 
 
 def main():
-    with print("a"):  # expect error: with statements aren't supported; call what the block would do
+    with 3 as n:  # expect error: With item expression must return an object
         x = 1
     return x
