@@ -34,6 +34,8 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     ),
     "ts.ir.read": ("parse_ir",),
     "ts.runtime.limits": ("limits",),
+    "ts.futures": ("Future",),
+    "ts._core.pool": ("get_num_interop_threads", "set_num_interop_threads"),
     "ts.functions": (
         "no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "is_tensor", "is_floating_point",
         "is_complex", "numel",
@@ -46,8 +48,8 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
 _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _MODULES = frozenset({
     "analysis", "backends", "bytecode", "cli", "cuda", "devices", "dtypes", "errors", "fft", "frontend",
-    "functions", "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random", "runtime", "signal",
-    "special", "types",
+    "functions", "futures", "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random", "runtime",
+    "signal", "special", "types",
 })  # fmt: skip
 
 

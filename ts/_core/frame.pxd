@@ -42,6 +42,8 @@ cdef struct State:
     int64_t budget                # what was left of the meter when the loop was left
     int64_t quantum               # what the meter was set to
     double looked                 # when signals were last looked for
+    int64_t slice                 # budget until the program is suspended, INT64_MAX for never
+    bint suspending               # set by other threads: suspend it when it looks up next
     int depth
     int depth_limit
     State *next                   # in the list of unused states

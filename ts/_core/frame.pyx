@@ -5,6 +5,7 @@
     give_state(state)             back on the list, with one chunk
 """
 
+from libc.stdint cimport INT64_MAX
 from libc.stdlib cimport calloc, free, malloc
 
 cdef enum:
@@ -34,6 +35,7 @@ cdef State *take_state() except NULL:
         raise MemoryError()
     state.chunk = new_chunk(CHUNK_SIZE)
     state.top, state.end = state.chunk.top, state.chunk.end
+    state.slice = INT64_MAX
     return state
 
 
@@ -61,6 +63,8 @@ cdef void give_state(State *state) noexcept:
     state.frame = NULL
     state.top = <char *>(state.chunk + 1)
     state.depth = 0
+    state.slice = INT64_MAX
+    state.suspending = False
     state.next = unused
     unused = state
 

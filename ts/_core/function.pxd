@@ -1,6 +1,7 @@
 """Functions that Python can call."""
 
 from ts._core.code cimport Callee
+from ts._core.frame cimport State
 
 
 cdef class Function(Callee):
@@ -15,3 +16,4 @@ cdef class Function(Callee):
     cdef dict __dict__
 
     cdef object call(self, tuple args, dict kwargs)
+    cdef int write_parameters(self, State *state, tuple args) except -1

@@ -11,8 +11,8 @@ In: Python arguments.  Out: a Python value, or the exception that PyTorch raises
 
 from cpython.long cimport PyLong_CheckExact
 
-from ts._core.execution cimport execute
-from ts._core.frame cimport Frame, State, first_frame, frame_registers, give_state, release_frames, take_state
+from ts._core.execution cimport Execution, begin, execute
+from ts._core.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
 from ts._core.ivalue cimport IValue, KIND_INT, TypeSpec, box, release, unbox
 
 from ts._core.ivalue import argument_error
@@ -46,30 +46,14 @@ cdef class Function:
 
     cdef object call(self, tuple args, dict kwargs):
         cdef State *state
-        cdef Frame *frame
-        cdef IValue *r
-        cdef int i = 0, overflow = 0
         if self.ready == NULL:
             self.prepare()
         if kwargs or len(args) != self.argument_count:
             args = self.bind(args, kwargs)
         state = take_state()
         try:
-            frame = first_frame(state, self.code)
-            r = <IValue *>frame_registers(frame)
-            try:
-                for i in range(self.argument_count):
-                    x = args[i]
-                    if PyLong_CheckExact(x) and (<TypeSpec>self.specs[i]).kind == KIND_INT:
-                        r[i].v.i = PyLong_AsLongLongAndOverflow(x, &overflow)
-                        if overflow == 0:
-                            continue
-                    unbox(x, <TypeSpec>self.specs[i], &r[i])
-            except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-                release_frames(state)
-                raise argument_error(
-                    self.name, self.names[i], <TypeSpec>self.specs[i], i, args[i], self.declaration, error
-                ) from None
+            first_frame(state, self.code)
+            self.write_parameters(state, args)
             execute(state)
         finally:
             give_state(state)
@@ -77,6 +61,35 @@ cdef class Function:
             return box(&state.result)
         finally:
             release(&state.result)
+
+    cdef int write_parameters(self, State *state, tuple args) except -1:
+        """Unbox the arguments into the innermost frame; no frames are left when that fails."""
+        cdef IValue *r = <IValue *>frame_registers(state.frame)
+        cdef int i = 0, overflow = 0
+        try:
+            for i in range(self.argument_count):
+                x = args[i]
+                if PyLong_CheckExact(x) and (<TypeSpec>self.specs[i]).kind == KIND_INT:
+                    r[i].v.i = PyLong_AsLongLongAndOverflow(x, &overflow)
+                    if overflow == 0:
+                        continue
+                unbox(x, <TypeSpec>self.specs[i], &r[i])
+        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+            release_frames(state)
+            raise argument_error(
+                self.name, self.names[i], <TypeSpec>self.specs[i], i, args[i], self.declaration, error
+            ) from None
+        return 0
+
+    def start(self, *args, **kwargs):
+        """The call as an `Execution`, which has not begun."""
+        if self.ready == NULL:
+            self.prepare()
+        if kwargs or len(args) != self.argument_count:
+            args = self.bind(args, kwargs)
+        cdef Execution program = begin(self)
+        self.write_parameters(program.state, args)
+        return program
 
     def bind(self, tuple args, dict kwargs):
         """All arguments by position; the errors are PyTorch's."""

@@ -378,6 +378,12 @@ cdef int loop(State *state) noexcept nogil:
             if (<PrintCall>print_values)(<IValue *>r, pool + at.a) < 0:
                 status = FAILED
                 break
+        elif op == FORK:
+            status = FORKING
+            break
+        elif op == WAIT:
+            status = WAITING
+            break
 
         elif op == JUMP:
             pc = target(at)

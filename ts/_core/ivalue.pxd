@@ -21,6 +21,7 @@ from ts._core.spec cimport (
     KIND_DICT,
     KIND_ENUM,
     KIND_FLOAT,
+    KIND_FUTURE,
     KIND_INT,
     KIND_LIST,
     KIND_NONE,

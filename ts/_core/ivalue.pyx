@@ -52,11 +52,18 @@ cdef extern from "Python.h":
 # ---------------------------------------------------------------- types defined elsewhere
 
 cdef object tensor_type = None
+cdef object future_type = None
 cdef object object_of_instance = None
 cdef object instance_of_object = None
 cdef object device_type = None
 cdef dict code_of_type = {}
 cdef object class_spec = None
+
+
+def register_future_type(type cls not None):
+    """The class of futures, which is defined after this module."""
+    global future_type
+    future_type = cls
 
 
 def register_tensor_type(type cls not None):
@@ -350,6 +357,10 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
         return put_object(x, out)
     if kind == KIND_UNION:
         return unbox_union(x, spec, out)
+    if kind == KIND_FUTURE:
+        if type(x) is not future_type:
+            return mismatch(x, spec)
+        return put_object(x, out)
     if kind == KIND_CLASS and isinstance(spec.detail, ObjectClass):
         if type(x) is Object and (<Object>x).cls is spec.detail:
             return put_object(x, out)

@@ -10,4 +10,16 @@ cdef void start_meter(State *state) noexcept nogil
 cdef void charge(State *state) noexcept nogil
 # Called without the GIL when `state.thread` is set, else with it.  0, or -1 with an exception set
 # and the GIL held (state.thread is NULL then); otherwise a new budget is set.
+# 1 when the program is to be suspended.
 cdef int look_up(State *state, bint may_release) noexcept nogil
+
+# The limits of this thread, for a program that another thread will run: a new reference, or NULL.
+cdef void *hold_limits() noexcept
+cdef void drop_limits(void *limits) noexcept
+# Make `limits` those of this thread; the result are those that it had.
+cdef void *exchange_limits(void *limits) noexcept
+# Seconds until the deadline of this thread's limits; -1 when there is none.
+cdef double seconds_left() noexcept
+# Raise what stops the program: a signal's handler did, or a limit is passed.
+cdef int check(double now) except -1
+cdef double now_seconds() noexcept

@@ -37,7 +37,10 @@ cdef extern from *:
     #endif
         return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     }
+    /* Programs of several threads may draw on one allowance. */
+    #define take_fuel(fuel, n) __atomic_fetch_sub(fuel, n, __ATOMIC_RELAXED)
     """
+    int64_t take_fuel(int64_t *fuel, int64_t n) noexcept nogil
     void *current_limits
     double monotonic_seconds() noexcept nogil
 
@@ -45,13 +48,16 @@ cdef enum:
     QUANTUM = 4096
     DEPTH_LIMIT = 65536
 
+cdef double NO_DEADLINE = 1e300
+
 cdef double SIGNAL_SECONDS = 0.02     # without the GIL, signals are looked for this often
 cdef double TURN_SECONDS = 0.005      # with it, other threads get a turn this often
 
 
 cdef struct Limits:
     # One `with ts.limits(...)`; what is not limited has the largest value.
-    Limits *outer
+    Limits *outer                     # a reference
+    int users                         # references: its thread's, inner limits', forked programs'
     int64_t fuel
     double deadline
     int64_t bytes                     # resident memory of the process that is too much
@@ -69,8 +75,9 @@ def push_limits(fuel=None, seconds=None, bytes=None, depth=None):
     cdef Limits *outer = innermost()
     cdef Limits limits
     limits.outer = outer
+    limits.users = 1
     limits.fuel = INT64_MAX if fuel is None else min(fuel, INT64_MAX)
-    limits.deadline = 1e300 if seconds is None else monotonic_seconds() + seconds
+    limits.deadline = NO_DEADLINE if seconds is None else monotonic_seconds() + seconds
     limits.bytes = INT64_MAX if bytes is None else resident_bytes() + bytes
     limits.depth = DEPTH_LIMIT if depth is None else min(depth, DEPTH_LIMIT)
     if outer != NULL:
@@ -90,8 +97,47 @@ def pop_limits():
     cdef Limits *limits = innermost()
     if limits == NULL:
         raise RuntimeError("pop_limits without push_limits")
-    current_limits = limits.outer
-    free(limits)
+    exchange_limits(limits.outer)
+    if limits.outer != NULL:
+        limits.outer.users += 1
+    drop_limits(limits)
+
+
+cdef void *hold_limits() noexcept:
+    cdef Limits *limits = innermost()
+    if limits != NULL:
+        limits.users += 1
+    return limits
+
+
+cdef void drop_limits(void *held) noexcept:
+    cdef Limits *limits = <Limits *>held
+    cdef Limits *outer
+    while limits != NULL:
+        limits.users -= 1
+        if limits.users > 0:
+            return
+        outer = limits.outer
+        free(limits)
+        limits = outer
+
+
+cdef void *exchange_limits(void *limits) noexcept:
+    global current_limits
+    cdef void *before = current_limits
+    current_limits = limits
+    return before
+
+
+cdef double seconds_left() noexcept:
+    cdef Limits *limits = innermost()
+    if limits == NULL or limits.deadline == NO_DEADLINE:
+        return -1
+    return max(limits.deadline - monotonic_seconds(), 0.0)
+
+
+cdef double now_seconds() noexcept:
+    return monotonic_seconds()
 
 
 def resident_bytes():
@@ -105,7 +151,7 @@ def resident_bytes():
 
 cdef void start_meter(State *state) noexcept nogil:
     cdef Limits *limits = innermost()
-    state.quantum = QUANTUM
+    state.quantum = max(min(QUANTUM, state.slice), 0)
     state.depth_limit = DEPTH_LIMIT if limits == NULL else limits.depth
     while limits != NULL:
         state.quantum = max(min(state.quantum, limits.fuel), 0)
@@ -117,8 +163,10 @@ cdef void charge(State *state) noexcept nogil:
     cdef Limits *limits = innermost()
     while limits != NULL:
         if limits.fuel != INT64_MAX:
-            limits.fuel -= state.quantum - state.budget
+            take_fuel(&limits.fuel, state.quantum - state.budget)
         limits = limits.outer
+    if state.slice != INT64_MAX:
+        state.slice -= state.quantum - state.budget
     state.quantum = state.budget = 0
 
 
@@ -139,6 +187,8 @@ cdef int look_up(State *state, bint may_release) noexcept nogil:
             PyEval_RestoreThread(PyEval_SaveThread())    # a turn for other threads
         status = (<Check>check)(now)
         state.looked = now
+    if status == 0 and (state.suspending or state.slice <= 0):
+        return 1
     if status == 0:
         start_meter(state)
         if may_release and state.thread == NULL:

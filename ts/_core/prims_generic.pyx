@@ -12,7 +12,8 @@ from libc.stdint cimport int32_t, int64_t
 
 from ts._core.container cimport Dict, List, Tuple, list_new
 from ts._core.dispatch cimport Operator
-from ts._core.ivalue cimport INT_SPEC, box_shallow, list_spec, unbox_shallow
+from ts._core.future cimport Future
+from ts._core.ivalue cimport ANY_SPEC, INT_SPEC, box_shallow, list_spec, unbox_shallow
 from ts._core.row cimport row
 from ts._core.tagged cimport (
     IValue,
@@ -179,6 +180,16 @@ cdef int nothing(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+# ---------------------------------------------------------------- futures
+
+cdef int wait(Operator op, IValue *r, const int32_t *at) except -1:
+    """In bytecode WAIT is in its place, which leaves the thread to others."""
+    set_none(&r[at[1]])
+    (<Future>r[at[0]].v.o).block()
+    (<Future>r[at[0]].v.o).take(ANY_SPEC, &r[at[1]])
+    return 0
+
+
 # ---------------------------------------------------------------- enums
 
 cdef int enum_name(Operator op, IValue *r, const int32_t *at) except -1:
@@ -256,6 +267,7 @@ def operators():
         row("aten::warn(str message, int stacklevel=2) -> ()", warn),
         row("aten::_print(str s) -> ()", print_text),
         row("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", assert_number),
+        row("aten::wait(Future(t) self) -> t", wait),
         # devices
         row("aten::eq.device(Device a, Device b) -> bool", devices_equal),
         row("aten::ne.device(Device a, Device b) -> bool", devices_differ),

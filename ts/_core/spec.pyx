@@ -31,6 +31,7 @@ KINDS: dict = {
     "UnionType": KIND_UNION,
     "ClassType": KIND_CLASS,
     "EnumType": KIND_ENUM,
+    "FutureType": KIND_FUTURE,
 }
 
 

@@ -17,10 +17,11 @@ Operators that have an instruction of their own in the opcode table get it; all 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ts._core.code import Code
+from ts._core.function import Function
 from ts._core.ivalue import to_core
 from ts._core.python_call import PythonOperator
 from ts.bytecode.branches import line_of, operator_of
@@ -45,16 +46,32 @@ class Handler(NamedTuple):
     end: Label
 
 
-def lower(graph: Graph, name: str = "graph") -> Code:
-    """The code of a graph."""
-    return Lowering(graph, name).run()
+Prepare = Callable[[Graph, str], Code]
+
+
+def lower(graph: Graph, name: str = "graph", prepare: Prepare | None = None) -> Code:
+    """The code of a graph; `prepare` makes that of the graphs in its nodes, once they run."""
+    return Lowering(graph, name, prepare or lower).run()
+
+
+class ForkedFunction(Function):
+    """What a `prim::fork` starts."""
+
+    def __init__(self, graph: Graph, prepare: Prepare) -> None:
+        super().__init__("<forked function>")
+        self.graph = graph
+        self._make_code = prepare
+
+    def _prepare(self) -> Code:
+        return self._make_code(self.graph, self.name)
 
 
 class Lowering(Loops):
     """The lowering of one graph. Loops and branches are in the base classes."""
 
-    def __init__(self, graph: Graph, name: str) -> None:
+    def __init__(self, graph: Graph, name: str, prepare: Prepare) -> None:
         super().__init__()
+        self.prepare = prepare
         self.graph = graph
         self.name = name
         self.classes: list[str] = []  # of the virtual registers
@@ -444,6 +461,15 @@ class Lowering(Loops):
         pool = [*inputs, target]
         self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
 
+    def lower_fork(self, node: Node) -> None:
+        function = ForkedFunction(node.get("Subgraph"), self.prepare)
+        number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
+        self.emit("FORK", self.define(node.output()), number, pool=[self.use(v) for v in node.inputs()])
+
+    def lower_wait(self, node: Node) -> None:
+        output = node.output()
+        self.emit("WAIT", self.define(output), self.use(node.input()), self.type_number(output.type()))
+
     def lower_raise(self, node: Node) -> None:
         name = self.use(node.input(1)) if len(node.inputs()) > 1 else self.constant(None, "x")
         self.emit("RAISE", self.use(node.input()), name)
@@ -591,6 +617,8 @@ _LOWER: dict[str, Any] = {
     "prim::PythonOp": Lowering.lower_python_call,
     "prim::Enter": Lowering.lower_enter,
     "prim::Exit": Lowering.lower_exit,
+    "prim::fork": Lowering.lower_fork,
+    "aten::wait": Lowering.lower_wait,
     "prim::RaiseException": Lowering.lower_raise,
     "prim::Print": Lowering.lower_print,
     "prim::isinstance": Lowering.lower_isinstance,

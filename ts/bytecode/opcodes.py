@@ -164,6 +164,8 @@ CALLS = [
     op("RETURN", "r - -", "leave the function with r[a]"),
     op("RAISE", "r r -", "raise an exception with message r[a], of the class that r[b] names"),
     obj("PRINT", "P - -", "print pool[a]"),
+    obj("FORK", "=o F P", "r[a] := future of function b, started with pool[c]"),
+    obj("WAIT", "=r o T", "r[a] := the value, of type c, of the future r[b], when it is there"),
 ]
 
 

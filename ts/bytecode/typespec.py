@@ -10,7 +10,16 @@ from typing import Any
 
 from ts._core.objects import ObjectClass
 from ts._core.spec import KINDS, TypeSpec
-from ts.ir.types import ClassType, DictType, EnumType, ListType, OptionalType, TupleType, Type
+from ts.ir.types import (
+    ClassType,
+    DictType,
+    EnumType,
+    FutureType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)
 
 _CLASS_OF_KIND: dict[str, str] = {
     "IntType": "i",
@@ -58,7 +67,7 @@ def _make_spec(type: Type) -> TypeSpec:
         return object_class(type).spec
     children: tuple[Type, ...] = ()
     detail: Any = None
-    if isinstance(type, ListType | OptionalType):
+    if isinstance(type, ListType | OptionalType | FutureType):
         children = (type.elem,)
     elif isinstance(type, DictType):
         children = (type.key, type.value)

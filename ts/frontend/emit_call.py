@@ -4,13 +4,14 @@ f(x, k=1)                 emits callee, arguments, keyword arguments; then the c
 range, zip, enumerate     iterables for loops
 list(xs), dict(xs)        aten::list, or a comprehension
 annotate(List[int], [])   its second argument, converted
+fork(f, x)                a closure with the call f(x), started as a program of its own
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from ts.errors import CompilationError
@@ -29,6 +30,7 @@ from ts.ir.types import (
     STR,
     TENSOR,
     DictType,
+    FutureType,
     ListType,
     OptionalType,
     StringType,
@@ -45,12 +47,20 @@ def emit_call(em: Emitter, node: ast.Call, n_binders: int, hint: Type | None) ->
     range = em.range(node.func)
     if isinstance(callee, SpecialForm):
         return _FORMS[callee.form](em, node, callee, hint)
-    args: list[Actual] = list(values_of(em, node.args))
+    args, kwargs = _arguments(em, node.args, node.keywords)
+    return callee.call(em, range, args, kwargs, n_binders)
+
+
+def _arguments(
+    em: Emitter, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]
+) -> tuple[list[Actual], dict[str, Actual]]:
+    """The arguments of a call."""
+    args: list[Actual] = list(values_of(em, positional))
     kwargs: dict[str, Actual] = {}
-    for keyword in node.keywords:
+    for keyword in keywords:
         assert keyword.arg is not None  # the parser refuses `**`
         kwargs[keyword.arg] = em.expr(keyword.value)
-    return callee.call(em, range, args, kwargs, n_binders)
+    return args, kwargs
 
 
 def _check_count(em: Emitter, node: ast.Call, name: str, least: int, most: int) -> None:
@@ -169,6 +179,21 @@ def _annotate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None)
     return _simple(value)
 
 
+def _fork(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    """`fork(f, x, k=y)`: the call is emitted into a closure, which a pass makes a graph of its own."""
+    range = em.range(node)
+    if not node.args:
+        raise CompilationError("Expected at least one argument to fork()", range)
+    callee = em.sugared(node.args[0])
+    args, kwargs = _arguments(em, node.args[1:], node.keywords)
+    closure = em.insert("prim::Closure", (), 1, range)
+    with em.in_block(closure.add_block()) as scope:
+        result = callee.call(em, range, args, kwargs, 1).as_value(em, range)
+        scope.block.register_output(result)
+    future = em.insert("prim::forkClosure", (closure.output(),), 1, range).output()
+    return _simple(future.set_type(FutureType(result.type())))
+
+
 def _isinstance(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     _check_count(em, node, "isinstance", 2, 2)
     return _simple(emit_flow.isinstance_condition(em, node.args[0], node.args[1]).value)
@@ -227,6 +252,7 @@ _FORMS: Final[dict[str, _Form]] = {
     "list": _list,
     "dict": _dict,
     "annotate": _annotate,
+    "fork": _fork,
     "isinstance": _isinstance,
     "getattr": _getattr,
     "hasattr": _hasattr,

@@ -141,6 +141,10 @@ def _special(obj: Any) -> SugaredValue | None:
 
     if obj is markers.annotate:
         return SpecialForm("annotate")
+    if obj is markers.fork:
+        return SpecialForm("fork")
+    if obj is markers.wait:
+        return BuiltinFunction("aten::wait")
     if obj is markers.is_scripting:
         return BuiltinFunction("aten::is_scripting")
     if obj is markers.is_tracing:

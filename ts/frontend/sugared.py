@@ -57,28 +57,32 @@ class SugaredValue:
     simple: Value | None = None  # the value, for a SimpleValue
     unrolled = False  # whether a loop over it is unrolled
 
+    def describe(self) -> str:
+        """What it is, for messages."""
+        return self.kind
+
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
-        raise CompilationError(f"{self.kind} cannot be used as a value", range)
+        raise CompilationError(f"{self.describe()} cannot be used as a value", range)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        raise CompilationError(f"attribute lookup is not defined on {self.kind}", range)
+        raise CompilationError(f"attribute lookup is not defined on {self.describe()}", range)
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        raise CompilationError(f"cannot call a {self.kind}", range)
+        raise CompilationError(f"cannot call a {self.describe()}", range)
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
-        raise CompilationError(f"{self.kind} cannot be used as a tuple", range)
+        raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
-        raise CompilationError(f"{self.kind} cannot be used as an iterable", range)
+        raise CompilationError(f"{self.describe()} cannot be used as an iterable", range)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
-        raise CompilationError(f"'{self.kind}' object is not iterable", range)
+        raise CompilationError(f"'{self.describe()}' object is not iterable", range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
-        raise CompilationError(f"'{self.kind}' object is not subscriptable", range)
+        raise CompilationError(f"'{self.describe()}' object is not subscriptable", range)
 
     def static_len(self) -> int | None:
         """The number of iterations of an unrolled loop over it."""
@@ -109,6 +113,9 @@ class SimpleValue(SugaredValue):
 
     def __init__(self, value: Value) -> None:
         self.simple: Value = value
+
+    def describe(self) -> str:
+        return f"value of type '{self.simple.type().annotation_str}'"
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         return self.simple

@@ -27,7 +27,8 @@ _HOMES: dict[str, tuple[str, str]] = {
     for module, names in {
         "ts.jit.scripting": "script CompilationUnit enable disable",
         "ts.jit.markers": "annotate ignore unused export is_scripting is_tracing isinstance boolean_dispatch "
-        "script_if_tracing Attribute ScriptWarning unwrap_optional set_module is_optional",
+        "fork wait script_if_tracing Attribute ScriptWarning unwrap_optional set_module is_optional",
+        "ts.futures": "Future",
         "ts.jit.overloads": "overload overload_method get_overloads",
         "ts.ir.print": "hide_source_ranges",
         "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph",
@@ -40,6 +41,8 @@ _HOMES: dict[str, tuple[str, str]] = {
     "Error": ("ts.errors", "ScriptRuntimeError"),
     "get_callable_argument_names": ("ts.jit.markers", "callable_argument_names"),
     # PyTorch's private names, which programs use all the same.
+    "_fork": ("ts.jit.markers", "fork"),
+    "_wait": ("ts.jit.markers", "wait"),
     "_overload": ("ts.jit.overloads", "overload"),
     "_overload_method": ("ts.jit.overloads", "overload_method"),
     "_script_if_tracing": ("ts.jit.markers", "script_if_tracing"),

@@ -29,6 +29,36 @@ def annotate(the_type: Any, the_value: T) -> T:
     return the_value
 
 
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A future of `func(*args, **kwargs)`.
+
+    A scripted function runs as a program of its own, on another thread if need be; in compiled code any
+    function does.  A function of Python has run when this returns.
+    """
+    from ts.futures import Future
+    from ts.runtime.function import ScriptFunction
+
+    if isinstance(func, ScriptFunction):
+        program = func.start(*args, **kwargs)
+        program.queue()
+        return program.future
+    if not callable(func):
+        raise TypeError(f"Object of type '{type(func).__name__}' is not an instance of 'function'")
+    future: Future[Any] = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
+
+
+def wait(future: Any) -> Any:
+    """The result of a future, as soon as it is there."""
+    from ts.futures import Future
+
+    if not isinstance(future, Future):
+        found = type(future).__name__
+        raise TypeError(f"wait(): incompatible function arguments: expected a Future, not {found}")
+    return future.wait()
+
+
 def is_scripting() -> bool:
     """Whether this is compiled code: known at compile time, so the other branch need not compile."""
     return False

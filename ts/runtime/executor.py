@@ -52,9 +52,14 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 
 def prepare(function: ScriptFunction) -> Any:
     """The code of a function."""
+    return prepare_graph(function.graph, function.name)
+
+
+def prepare_graph(graph: Graph, name: str) -> Any:
+    """The code of a graph."""
 
     def optimize_and_lower() -> Any:
-        graph = optimized(function.graph) if _optimize else faithful(function.graph).copy()
-        return lower(graph, function.name)
+        ready = optimized(graph) if _optimize else faithful(graph).copy()
+        return lower(ready, name, prepare_graph)
 
     return with_deep_stack(optimize_and_lower)

@@ -1,0 +1,157 @@
+"""Programs that are left and gone on with: suspension, forked programs and limits."""
+
+import gc
+import threading
+import time
+import weakref
+from typing import List
+
+import pytest
+
+import ts
+from ts.futures import Future
+
+
+@ts.jit.script
+def count(n: int) -> int:
+    total = 0
+    for i in range(n):
+        total += i % 7
+    return total
+
+
+def twice(x: int) -> int:
+    total = 0
+    for _ in range(2):
+        total += x
+    return total
+
+
+@ts.jit.script
+def squares(n: int) -> List[int]:
+    result: List[int] = []
+    for i in range(n):
+        result.append(twice(i))
+    return result
+
+
+@ts.jit.script
+def fails(n: int) -> int:
+    for i in range(n):
+        if i == 1000:
+            raise ValueError("late")
+    return n
+
+
+@ts.jit.script
+def waits(x: ts.jit.Future[int]) -> int:
+    return ts.jit.wait(x) + 1
+
+
+def test_steps():
+    """A program runs a number of steps at a time, and its result is the same."""
+    program = count.start(10_000)
+    turns = 0
+    while not program.run(steps=100):
+        assert not program.future.done() and "suspended" in repr(program)
+        assert [name for name, _ in program.stack] == ["count"]
+        turns += 1
+    assert 50 <= turns <= 200 and program.finished
+    assert program.future.wait() == count(10_000)
+    assert program.run() and program.stack == []
+    program = squares.start(300)
+    while not program.run(steps=7):
+        pass
+    assert program.future.wait() == [2 * i for i in range(300)]
+    with pytest.raises(ValueError, match="at least 1"):
+        count.start(1).run(steps=0)
+
+
+def test_other_threads_go_on():
+    """Each turn may be on another thread."""
+    program = count.start(5_000)
+    threads = 0
+    while not program.finished:
+        thread = threading.Thread(target=program.run, args=(500,))
+        thread.start()
+        thread.join()
+        threads += 1
+    assert threads > 5 and program.future.wait() == count(5_000)
+
+
+def test_suspend_from_outside():
+    """A program that runs without the GIL stops soon after it was asked to."""
+    program = count.start(1 << 60)
+    results = []
+    thread = threading.Thread(target=lambda: results.append(program.run()))
+    thread.start()
+    time.sleep(0.02)
+    with pytest.raises(RuntimeError, match="cannot be run by hand"):
+        program.run()
+    program.suspend()
+    thread.join(10)
+    assert results == [False]
+
+
+def test_failures_are_the_futures():
+    """`run` itself does not raise."""
+    program = fails.start(2000)
+    while not program.run(steps=300):
+        pass
+    with pytest.raises(ts.jit.Error, match="late"):
+        program.future.wait()
+
+
+def test_waiting_by_hand():
+    """A program that waits is run to its end when the result is there."""
+    late = Future()
+    program = waits.start(late)
+    threading.Timer(0.02, late.set_result, [4]).start()
+    assert program.run() and program.future.wait() == 5
+
+
+def test_unfinished_programs_are_freed():
+    """Frames give back what they hold when nobody can go on with the program."""
+    late = Future()
+    program = waits.start(late)
+    future = program.future
+    program.queue()
+    time.sleep(0.01)
+    alive = weakref.ref(late)
+    del late, program
+    gc.collect()
+    assert not future.done()
+    del future
+    gc.collect()
+    assert alive() is None
+    program = squares.start(1000)
+    program.run(steps=10)
+    del program
+
+
+def test_limits_hold_for_forked_programs():
+    """A forked program draws on the allowance of the program that forked it, wherever it runs."""
+
+    @ts.jit.script
+    def forks(n: int) -> int:
+        return ts.jit.wait(ts.jit.fork(count, n))
+
+    assert forks(1000) == count(1000)
+    with ts.limits(fuel=10_000), pytest.raises(ts.errors.FuelExceeded):
+        forks(1 << 40)
+    with ts.limits(seconds=0.05), pytest.raises(ts.errors.TimeExceeded):
+        forks(1 << 40)
+    with ts.limits(seconds=0.05), pytest.raises(ts.errors.TimeExceeded):
+        waits(Future())
+    with ts.limits(fuel=5_000):
+        future = ts.jit.fork(count, 1 << 40)
+    with pytest.raises(ts.errors.FuelExceeded):
+        future.wait()
+
+
+def test_wrong_arguments():
+    """They are those of a call."""
+    with pytest.raises(RuntimeError, match="missing value for argument"):
+        count.start()
+    with pytest.raises(RuntimeError, match="Expected a value of type 'int'"):
+        count.start("x")

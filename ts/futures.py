@@ -1,0 +1,51 @@
+"""`ts.futures`: values that will be there, and several of them at once.
+
+    f = ts.jit.fork(work, x)                 a Future
+    f.wait()                                 its result
+    collect_all([f, g]).wait()               [f, g], both finished
+    wait_all([f, g])                         their results
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts._core.future import Future as Future
+
+__all__ = ["Future", "collect_all", "wait_all"]
+
+
+def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
+    """A future of the same futures, finished when all of them are; the first exception is its own."""
+    for future in futures:
+        if not isinstance(future, Future):
+            found = type(future).__name__
+            raise TypeError(f"collect_all(): incompatible function arguments: {found} is not a Future")
+    futures = list(futures)
+    result: Future[list[Future[Any]]] = Future()
+    missing = len(futures)
+
+    def finish() -> None:
+        errors = [error for future in futures if (error := future.exception()) is not None]
+        if errors:
+            result.set_exception(errors[0])
+        else:
+            result.set_result(futures)
+
+    def count(future: Future[Any]) -> None:
+        nonlocal missing
+        missing -= 1
+        if not missing:
+            finish()
+
+    for future in futures:
+        future.add_done_callback(count)
+    if not futures:
+        finish()
+    return result
+
+
+def wait_all(futures: Sequence[Future[Any]]) -> list[Any]:
+    """The results of all futures, when all are there; the first exception is raised."""
+    return [future.wait() for future in collect_all(futures).wait()]

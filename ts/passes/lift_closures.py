@@ -1,0 +1,69 @@
+"""Closures to subgraphs: what a `fork` starts becomes a graph of its own.
+
+    %c : Function = prim::Closure()                  %f : Future[Tensor] = prim::fork_0(%x)
+      block0():                                      with prim::fork_0 = graph(%x : Tensor):
+        %y : Tensor = aten::neg(%x)           =>       %y : Tensor = aten::neg(%x)
+        -> (%y)                                        return (%y)
+    %f : Future[Tensor] = prim::forkClosure(%c)
+
+The values that the block takes from outside become inputs, in the order in which it uses them.
+"""
+
+from __future__ import annotations
+
+from ts.ir.graph import Block, Graph, Node, Value
+
+
+def lift_closures(graph: Graph) -> bool:
+    """Make a `prim::fork` of each `prim::forkClosure`."""
+    closures = graph.find_all_nodes("prim::forkClosure")
+    for _ in closures:
+        graph.create("prim::TupleConstruct", (), 3)  # what PyTorch makes of closures first takes numbers
+    for node in closures:
+        _lift(node)
+    return bool(closures)
+
+
+def _lift(fork_closure: Node) -> None:
+    graph = fork_closure.owning_graph()
+    closure = fork_closure.input().node()
+    captured, subgraph = _subgraph(closure.blocks()[0])
+    fork = graph.create("prim::fork", captured).insert_after(fork_closure)
+    fork.range = fork_closure.range
+    fork.set("Subgraph", subgraph, "g")
+    fork.output().copy_metadata(fork_closure.output())
+    fork_closure.output().replace_all_uses_with(fork.output())
+    fork_closure.destroy()
+    closure.destroy()
+
+
+def _subgraph(block: Block) -> tuple[list[Value], Graph]:
+    """A copy of the block as a graph, and the outer values that are its arguments."""
+    subgraph = Graph()
+    context = subgraph.add_input()
+    # The numbers of values follow PyTorch, where the captured ones are unpacked from a tuple first.
+    unpack = subgraph.append_node(subgraph.create("prim::TupleUnpack", (context,), 0))
+    captured: dict[Value, Value] = {}
+    copies: dict[Value, Value] = {}
+
+    def lookup(value: Value) -> Value:
+        found = copies.get(value)
+        if found is None:
+            found = captured[value] = copies[value] = unpack.add_output().copy_metadata(value)
+        return found
+
+    for node in block.nodes():
+        for value in node.inputs():
+            lookup(value)
+        copy = subgraph.append_node(subgraph.create_clone(node, lookup))
+        for old, new in zip(node.outputs(), copy.outputs(), strict=True):
+            copies[old] = new
+    for value in block.outputs():
+        subgraph.register_output(lookup(value))
+    for i, (outer, inner) in enumerate(captured.items()):
+        parameter = subgraph.insert_input(i).copy_metadata(outer)
+        inner.replace_all_uses_with(parameter)
+    unpack.destroy()
+    subgraph.erase_input(len(captured))
+    lift_closures(subgraph)
+    return list(captured), subgraph
