@@ -29,6 +29,25 @@ def tiny_chain(x: Tensor, y: Tensor, steps: int) -> Tensor:
 """
 
 
+VIEWS = """
+def views(x: Tensor, steps: int) -> Tensor:
+    y = x
+    for i in range(steps):
+        y = y.t()
+        y = y.unsqueeze(0)
+        y = y[0]
+        y = y[0:4]
+    return y
+"""
+
+
+def views(x: Any, steps: int) -> Any:
+    """The chain of `VIEWS` in plain Python."""
+    for _ in range(steps):
+        x = x.t().unsqueeze(0)[0][0:4]
+    return x
+
+
 def tiny_chain(lib: Any, x: Any, y: Any, steps: int) -> Any:
     """The chain of `TINY_CHAIN` in plain Python over `lib`."""
     for _ in range(steps):
@@ -48,6 +67,12 @@ def cases() -> list[Case]:
         "ts": lambda: ours(x, y, STEPS),
         "ts eager": lambda: tiny_chain(ts, x, y, STEPS),
     }
+    view_chain = ts.jit.CompilationUnit(VIEWS).views
+    square = ts.randn(4, 4)
+    looks: dict[str, Any] = {
+        "ts": lambda: view_chain(square, STEPS),
+        "ts eager": lambda: views(square, STEPS),
+    }
     if peers.has_torch():
         import torch
 
@@ -56,7 +81,12 @@ def cases() -> list[Case]:
         tx, ty = torch.from_numpy(x.numpy()), torch.from_numpy(y.numpy())
         chains["PyTorch"] = lambda: theirs(tx, ty, STEPS)
         chains["PyTorch eager"] = lambda: tiny_chain(torch, tx, ty, STEPS)
+        their_views = torch.jit.CompilationUnit(VIEWS).views
+        their_square = torch.from_numpy(square.numpy())
+        looks["PyTorch"] = lambda: their_views(their_square, STEPS)
+        looks["PyTorch eager"] = lambda: views(their_square, STEPS)
     return [
         Case("call of f(int, int) -> int", {who: partial(f, 3, 4) for who, f in calls.items()}),
         Case("tiny tensor operator in a loop", chains, per_call=4 * STEPS),
+        Case("view in a loop", looks, per_call=4 * STEPS),
     ]

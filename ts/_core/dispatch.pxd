@@ -40,3 +40,9 @@ cdef class Operator:
     cdef tuple return_specs            # TypeSpec of each result
     cdef bint whole                    # its kernel takes and gives tensors, on whatever devices
     cdef int device_at                 # the argument that says on which device to create, or -1
+
+
+# Let records name `kernel`, to be tried before their own.
+cdef int register_kernel(str name, Kernel kernel) except -1
+# The record's own kernel: what a kernel in C falls back to.
+cdef int run_record(Operator op, IValue *r, const int32_t *at) except -1

@@ -142,12 +142,20 @@ cdef class Operator:
         return call_bound(self, args)
 
 
+cdef dict _kernels = {}              # name in a record -> address of a kernel in C
+
+
+cdef int register_kernel(str name, Kernel kernel) except -1:
+    _kernels[name] = <size_t><void *>kernel
+    return 0
+
+
 cdef int take_ufunc(Operator op, record) except -1:
     """Choose the kernel in C where the record names one, or a ufunc whose loops can be called directly."""
     op.whole = getattr(record, "whole", False)
     loop = getattr(record, "loop", None)
     if loop is not None:
-        op.kernel = run_product if loop == "product" else run_linear
+        op.kernel = <Kernel><void *><size_t>_kernels[loop]
         return 0
     name = getattr(record, "ufunc", None)
     variant = getattr(record, "variant", "")
@@ -554,6 +562,10 @@ cdef int run_linear(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+register_kernel("product", run_product)
+register_kernel("linear", run_linear)
+
+
 # ---------------------------------------------------------------- backends
 
 cdef object _backends = None
@@ -565,3 +577,6 @@ cdef object backend_registry():
         import ts.backends
         _backends = ts.backends
     return _backends
+
+
+from ts._core import elements, views  # noqa: E402, F401 -- they register their kernels

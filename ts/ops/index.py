@@ -275,6 +275,7 @@ def _zero(xp: Any, self: Array) -> Array:
     "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     variant="inplace",
     where="m",
+    loop="copy",
 )
 def _copy(xp: Any, self: Array, src: Array, non_blocking: bool = False) -> Array:
     source = rules.cast(xp, src, self.dtype)

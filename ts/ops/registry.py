@@ -50,7 +50,7 @@ class Record:
     promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
     ufunc: str | None = None  # pointwise: the NumPy ufunc that is the whole kernel
     types: str | None = None  # pointwise: NumPy's type characters that the ufunc is right for; None: all
-    loop: str | None = None  # the loop in C to try before the kernel: "product" or "linear"
+    loop: str | None = None  # the kernel in C to try before this one, by the name it is registered under
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     nondeterministic: bool = False  # draws random numbers
     side_effect: bool = False  # must not be removed though its result is unused

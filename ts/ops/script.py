@@ -26,14 +26,14 @@ def _only_element(self: Array, to: str) -> Any:
     return self.item()
 
 
-@op("aten::Int.Tensor(Tensor a) -> int", where="")
-@op("aten::IntImplicit(Tensor a) -> int", where="")
+@op("aten::Int.Tensor(Tensor a) -> int", where="", loop="to_int")
+@op("aten::IntImplicit(Tensor a) -> int", where="", loop="to_int")
 def _int(xp: Any, a: Array) -> int:
     return int(_only_element(a, "Scalar"))
 
 
-@op("aten::Float.Tensor(Tensor a) -> float", where="")
-@op("aten::FloatImplicit(Tensor a) -> float", where="")
+@op("aten::Float.Tensor(Tensor a) -> float", where="", loop="to_float")
+@op("aten::FloatImplicit(Tensor a) -> float", where="", loop="to_float")
 def _float(xp: Any, a: Array) -> float:
     return float(_only_element(a, "Scalar"))
 
@@ -43,7 +43,7 @@ def _complex(xp: Any, a: Array) -> complex:
     return complex(_only_element(a, "Scalar"))
 
 
-@op("aten::Bool.Tensor(Tensor a) -> bool", where="")
+@op("aten::Bool.Tensor(Tensor a) -> bool", where="", loop="to_bool")
 def _bool(xp: Any, a: Array) -> bool:
     if a.size != 1:
         what = "more than one value" if a.size else "no values"
@@ -51,8 +51,8 @@ def _bool(xp: Any, a: Array) -> bool:
     return bool(a.item())
 
 
-@op("aten::item(Tensor self) -> Scalar", where="")
-@op("aten::ScalarImplicit(Tensor a) -> Scalar", where="")
+@op("aten::item(Tensor self) -> Scalar", where="", loop="item")
+@op("aten::ScalarImplicit(Tensor a) -> Scalar", where="", loop="item")
 def _item(xp: Any, self: Array) -> Any:
     value = _only_element(self, "Scalar")
     return float(value) if isinstance(value, np.floating) else value
@@ -74,9 +74,9 @@ _TENSOR_OPTIONS = "*, ScalarType? dtype=None, Device? device=None, bool requires
 _AS_TENSOR_OPTIONS = "*, ScalarType? dtype=None, Device? device=None) -> Tensor"
 
 
-@op(f"aten::tensor.bool(bool t, {_TENSOR_OPTIONS}", where="")
-@op(f"aten::tensor.float(float t, {_TENSOR_OPTIONS}", where="")
-@op(f"aten::tensor.int(int t, {_TENSOR_OPTIONS}", where="")
+@op(f"aten::tensor.bool(bool t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number")
+@op(f"aten::tensor.float(float t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number")
+@op(f"aten::tensor.int(int t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number")
 @op(f"aten::tensor.complex(complex t, {_TENSOR_OPTIONS}", where="")
 @op(f"aten::tensor(t[] data, {_TENSOR_OPTIONS}", where="")
 @op(f"aten::as_tensor.bool(bool t, {_AS_TENSOR_OPTIONS}", where="")

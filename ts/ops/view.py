@@ -32,7 +32,7 @@ def view_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
         ) from None
 
 
-@op("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)")
+@op("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", loop="reshape")
 def _view(xp: Any, self: Array, size: Sequence[int]) -> Array:
     return view_kernel(xp, self, size)
 
@@ -48,7 +48,7 @@ def _view_dtype(xp: Any, self: Array, dtype: int) -> Array:
     return self.view(target)
 
 
-@op("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
+@op("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", loop="reshape")
 def _reshape(xp: Any, self: Array, shape: Sequence[int]) -> Array:
     return self.reshape(rules.infer_size(shape, self.size))
 
@@ -59,7 +59,7 @@ def _view_as(xp: Any, self: Array, other: Array) -> Array:
     return self.reshape(rules.infer_size(other.shape, self.size))
 
 
-@op("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)")
+@op("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", loop="permute")
 def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     if len(dims) != self.ndim:
         raise RuntimeError(
@@ -73,7 +73,7 @@ def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     return self.transpose(axes)
 
 
-@op("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace="")
+@op("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace="", loop="transpose")
 @op("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", inplace=True)
 @op("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace=True)
 def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
@@ -81,7 +81,7 @@ def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
     return self.swapaxes(a, b) if self.ndim else self[...]
 
 
-@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True)
+@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t")
 def _t(xp: Any, self: Array) -> Array:
     if self.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
@@ -132,13 +132,19 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
                 f"dimension {i}.  Target sizes: {given}.  Tensor sizes: {list(self.shape)}"
             )
         shape.append(n)
+    if any(n < 0 for n in shape):
+        raise RuntimeError(f"numel: integer multiplication overflow. The sizes {given} are negative")
     result = xp.broadcast_to(self, shape)
     if hasattr(result, "flags") and not result.flags.writeable and self.flags.writeable:
         result = xp.lib.stride_tricks.as_strided(self, shape, result.strides) if result.size else result
     return result
 
 
-@op("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", where="m")
+@op(
+    "aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
+    where="m",
+    loop="expand",
+)
 def _expand(xp: Any, self: Array, size: Sequence[int], implicit: bool = False) -> Array:
     return expand_kernel(xp, self, size)
 
@@ -153,19 +159,19 @@ def _expand_as(xp: Any, self: Array, other: Array) -> Array:
     return expand_kernel(xp, self, other.shape)
 
 
-@op("aten::squeeze(Tensor(a) self) -> Tensor(a)", inplace=True)
+@op("aten::squeeze(Tensor(a) self) -> Tensor(a)", inplace=True, loop="squeeze")
 def _squeeze(xp: Any, self: Array) -> Array:
     return xp.squeeze(self)
 
 
-@op("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", inplace=True)
+@op("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", inplace=True, loop="squeeze_dim")
 @op("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", inplace=True)
 def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
     axes = rules.wrap_dims(dim, self.ndim) if not isinstance(dim, Sequence) or dim else ()
     return self.reshape([n for i, n in enumerate(self.shape) if not (i in axes and n == 1)])
 
 
-@op("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", inplace=True)
+@op("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", inplace=True, loop="unsqueeze")
 def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
     return xp.expand_dims(self, rules.wrap_dim(dim, self.ndim + 1))
 
@@ -202,7 +208,7 @@ def _unflatten(xp: Any, self: Array, dim: int, sizes: Sequence[int]) -> Array:
     return self.reshape((*self.shape[:axis], *inner, *self.shape[axis + 1 :]))
 
 
-@op("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)")
+@op("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", loop="select")
 def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     if self.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -218,6 +224,7 @@ def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
     "step=1) -> Tensor(a)",
     where="",
+    loop="slice",
 )
 def _slice(
     xp: Any, self: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
@@ -246,7 +253,7 @@ def narrow_kernel(self: Array, dim: int, start: int, length: int) -> Array:
     return self[(slice(None),) * axis + (slice(start, start + length),)]
 
 
-@op("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")
+@op("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", loop="narrow")
 def _narrow(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
     return narrow_kernel(self, dim, start, length)
 
@@ -322,7 +329,7 @@ def split_every(self: Array, size: int, dim: int) -> list[Array]:
     return split_sizes(self, [size] * (count - 1) + [n - size * (count - 1)], dim)
 
 
-@op("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]")
+@op("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", loop="split")
 @op("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")
 def _split(xp: Any, self: Array, split_size: int, dim: int = 0) -> list[Array]:
     return split_every(self, split_size, dim)
@@ -335,7 +342,7 @@ def _split_sizes(xp: Any, self: Array, split_size: Sequence[int], dim: int = 0) 
     return split_sizes(self, split_size, dim)
 
 
-@op("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
+@op("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", loop="chunk")
 @op("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
 def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
     if self.ndim == 0:
@@ -430,7 +437,7 @@ def _dsplit(xp: Any, self: Array, by: Any) -> list[Array]:
     return _split_along("dsplit", self, 2, by)
 
 
-@op("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
+@op("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", loop="unbind")
 def _unbind(xp: Any, self: Array, dim: int = 0) -> list[Array]:
     if self.ndim == 0:
         raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
