@@ -41,9 +41,10 @@ from ts._core.lists cimport (
     list_remove_at,
     list_set_item,
     list_size,
+    list_slice,
     raise_list_index,
     tuple_at,
     tuple_new,
 )
 from ts._core.objects cimport Object, ObjectClass, object_new, object_slot
-from ts._core.values cimport compare_values, float_text, value_text, values_equal
+from ts._core.values cimport compare_values, float_text, type_text, value_text, values_equal

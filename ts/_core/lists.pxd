@@ -46,6 +46,8 @@ cdef int raise_no_memory() except -1 nogil
 # ---------------------------------------------------------------- lists
 
 cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil
+# The `n` items from `start` on, every `step`-th, as a new list.
+cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n)
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil
 
 

@@ -94,6 +94,16 @@ cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil:
     return 0
 
 
+cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n):
+    cdef List result = list_new(x.spec, n)
+    cdef Py_ssize_t i
+    for i in range(n):
+        result.items[i] = x.items[start + i * step]
+        retain(&result.items[i])
+    result.size = n
+    return result
+
+
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil:
     """Move item `i` (in range) to `out`, whose old value is not released, and close the gap."""
     cdef IValue *items = (<List>x).items

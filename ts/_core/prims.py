@@ -6,6 +6,7 @@ In: nothing.  Out: `operators()`, which the registry puts in order together with
 from __future__ import annotations
 
 from ts._core import (  # type: ignore[attr-defined]  # extensions without stubs: all they show is operators()
+    prims_compare,
     prims_container,
     prims_dict,
     prims_generic,
@@ -16,7 +17,10 @@ from ts._core import (  # type: ignore[attr-defined]  # extensions without stubs
 )
 from ts._core.dispatch import Operator
 
-_MODULES = (prims_math, prims_scalar, prims_container, prims_dict, prims_string, prims_generic, prims_tensor)
+_MODULES = (
+    prims_math, prims_scalar, prims_container, prims_compare, prims_dict, prims_string, prims_generic,
+    prims_tensor,
+)  # fmt: skip
 
 
 def operators() -> list[Operator]:

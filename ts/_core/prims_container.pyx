@@ -1,4 +1,4 @@
-"""Operators on indexing, mutation, search, sorting, slices and sums.
+"""Operators on the items of lists: indexing, mutation, slices and sums.
 
 In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
 
@@ -10,21 +10,17 @@ of all types.  A list that is returned by an operator that mutates it is the lis
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove
 
 from ts._core.container cimport (
     List,
-    compare_values,
     list_append,
     list_get_item,
     list_grow,
     list_new,
     list_remove_at,
     list_set_item,
-    raise_list_index,
-    value_text,
-    values_equal,
+    list_slice,
 )
 from ts._core.dispatch cimport Operator
 from ts._core.ivalue cimport INT_SPEC, STR_SPEC, box_shallow, list_spec
@@ -80,7 +76,7 @@ cdef int remove_item(List x, int64_t i, IValue *out) except -1:
     if i < 0:
         i += x.size
     if not 0 <= i < x.size:
-        return raise_list_index()
+        raise RuntimeError("pop index out of range")
     return list_remove_at(<PyObject *>x, i, out)
 
 
@@ -149,76 +145,11 @@ cdef int reverse(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- search
-
-cdef Py_ssize_t find(List x, IValue *value) except -2:
-    """The index of the first item that equals `value`, or -1."""
-    cdef Py_ssize_t i
-    for i in range(x.size):
-        if values_equal(&x.items[i], value):
-            return i
-    return -1
-
-
-cdef int contains(Operator op, IValue *r, const int32_t *at) except -1:
-    set_bool(&r[at[2]], find(list_of(&r[at[0]]), &r[at[1]]) >= 0)
-    return 0
-
-
-cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Py_ssize_t i = find(list_of(&r[at[0]]), &r[at[1]])
-    if i < 0:
-        raise RuntimeError(f"'{value_text(&r[at[1]])}' is not in list")
-    set_int(&r[at[2]], i)
-    return 0
-
-
-cdef int count(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef List x = list_of(&r[at[0]])
-    cdef Py_ssize_t i, n = 0
-    for i in range(x.size):
-        n += values_equal(&x.items[i], &r[at[1]])
-    set_int(&r[at[2]], n)
-    return 0
-
-
-cdef int remove(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef List x = list_of(&r[at[0]])
-    cdef Py_ssize_t i = find(x, &r[at[1]])
-    cdef IValue removed
-    if i < 0:
-        raise RuntimeError("list.remove(x): x not in list")
-    remove_item(x, i, &removed)
-    release(&removed)
-    return 0
-
-
-cdef int equal(Operator op, IValue *r, const int32_t *at) except -1:
-    set_bool(&r[at[2]], values_equal(&r[at[0]], &r[at[1]]))
-    return 0
-
-
-cdef int not_equal(Operator op, IValue *r, const int32_t *at) except -1:
-    set_bool(&r[at[2]], not values_equal(&r[at[0]], &r[at[1]]))
-    return 0
-
-
 # ---------------------------------------------------------------- new lists
-
-cdef List copy_items(List x, int64_t start, int64_t step, Py_ssize_t n):
-    """The `n` items from `start` on, every `step`-th."""
-    cdef List result = list_new(x.spec, n)
-    cdef Py_ssize_t i
-    for i in range(n):
-        result.items[i] = x.items[start + i * step]
-        retain(&result.items[i])
-    result.size = n
-    return result
-
 
 cdef int copy_list(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List x = list_of(&r[at[0]])
-    set_object(&r[at[1]], copy_items(x, 0, 1, x.size))
+    set_object(&r[at[1]], list_slice(x, 0, 1, x.size))
     return 0
 
 
@@ -229,7 +160,7 @@ cdef int slice_list(Operator op, IValue *r, const int32_t *at) except -1:
     if step == 0:
         raise RuntimeError("List slice should have non-zero step")
     n = slice_bounds(x.size, &r[at[1]], &r[at[2]], step, &start)
-    set_object(&r[at[4]], copy_items(x, start, step, n))
+    set_object(&r[at[4]], list_slice(x, start, step, n))
     return 0
 
 
@@ -297,105 +228,6 @@ cdef int characters(Operator op, IValue *r, const int32_t *at) except -1:
         set_object(&result.items[i], text[i])
         result.size = i + 1
     set_object(&r[at[1]], result)
-    return 0
-
-
-# ---------------------------------------------------------------- order
-
-cdef int merge_sort(IValue *items, IValue *scratch, Py_ssize_t n, int sign) except -1:
-    """Sort stably, ascending for sign 1, descending for -1."""
-    cdef Py_ssize_t i, j, k, half = n // 2
-    cdef IValue item
-    if n <= 16:
-        for i in range(1, n):
-            item = items[i]
-            j = i
-            while j > 0 and sign * compare_values(&items[j - 1], &item) > 0:
-                items[j] = items[j - 1]
-                j -= 1
-            items[j] = item
-        return 0
-    merge_sort(items, scratch, half, sign)
-    merge_sort(items + half, scratch, n - half, sign)
-    memcpy(scratch, items, half * sizeof(IValue))
-    i, j, k = 0, half, 0
-    while i < half and j < n:
-        if sign * compare_values(&scratch[i], &items[j]) <= 0:
-            items[k] = scratch[i]
-            i += 1
-        else:
-            items[k] = items[j]
-            j += 1
-        k += 1
-    memcpy(items + k, scratch + i, (half - i) * sizeof(IValue))
-    return 0
-
-
-cdef int sort_items(List x, bint descending) except -1:
-    cdef IValue *scratch
-    cdef Py_ssize_t i
-    for i in range(1, x.size):  # refuse before anything moves: an error may not lose items
-        compare_values(&x.items[i - 1], &x.items[i])
-    scratch = <IValue *>malloc((x.size + 1) * sizeof(IValue))
-    if scratch == NULL:
-        raise MemoryError()
-    try:
-        return merge_sort(x.items, scratch, x.size, -1 if descending else 1)
-    finally:
-        free(scratch)
-
-
-cdef int sort(Operator op, IValue *r, const int32_t *at) except -1:
-    return sort_items(list_of(&r[at[0]]), r[at[1]].v.i != 0)
-
-
-cdef int sorted_list(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef List x = list_of(&r[at[0]]), result = copy_items(x, 0, 1, x.size)
-    sort_items(result, False)
-    set_object(&r[at[1]], result)
-    return 0
-
-
-cdef int extreme(List x, int sign, IValue *out, str name) except -1:
-    """The first item that none of the others is above (sign 1) or below (sign -1), by `<` of its kind."""
-    cdef Py_ssize_t i, best = 0
-    if x.size == 0:
-        raise RuntimeError(f"{name}() arg is an empty sequence")
-    for i in range(1, x.size):
-        if x.items[0].tag == TAG_FLOAT:
-            if sign * x.items[i].v.f > sign * x.items[best].v.f:
-                best = i
-        elif sign * compare_values(&x.items[i], &x.items[best]) > 0:
-            best = i
-    copy_value(out, &x.items[best])
-    return 0
-
-
-cdef int min_item(Operator op, IValue *r, const int32_t *at) except -1:
-    return extreme(list_of(&r[at[0]]), -1, &r[at[1]], "min")
-
-
-cdef int max_item(Operator op, IValue *r, const int32_t *at) except -1:
-    return extreme(list_of(&r[at[0]]), 1, &r[at[1]], "max")
-
-
-cdef int compare_lists(List a, List b) except? -2:
-    cdef Py_ssize_t i
-    cdef int order
-    for i in range(min(a.size, b.size)):
-        order = compare_values(&a.items[i], &b.items[i])
-        if order:
-            return order
-    return (a.size > b.size) - (a.size < b.size)
-
-
-cdef int min_list(Operator op, IValue *r, const int32_t *at) except -1:
-    copy_value(&r[at[2]], &r[at[0 if compare_lists(list_of(&r[at[0]]), list_of(&r[at[1]])) <= 0 else 1]])
-    return 0
-
-
-cdef int max_list(Operator op, IValue *r, const int32_t *at) except -1:
-    copy_value(&r[at[2]], &r[at[0 if compare_lists(list_of(&r[at[0]]), list_of(&r[at[1]])) > 0 else 1]])
     return 0
 
 
@@ -485,43 +317,24 @@ cdef list list_rows():
         row("aten::sum.float(float[] self) -> float", sum_floats),
         row("aten::sum.complex(complex[] self) -> complex", sum_complex),
         row("aten::sum.bool(bool[] self) -> int", sum_ints),
-        row("aten::__contains__.int_list(int[] l, int item) -> bool", contains),
-        row("aten::__contains__.str_list(str[] l, str item) -> bool", contains),
         row("aten::any.str(str[] self) -> bool", any_true),
     ]
 
 
-cdef list element_rows(str t):
-    """Operators that have an overload for each element type that can be compared."""
-    rows = [
-        row(f"aten::index.list_{t}({t}[] self, {t} el) -> int", index),
-        row(f"aten::count.{t}({t}[] self, {t} el) -> int", count),
-        row(f"aten::remove.{t}({t}[](a!) self, {t} el) -> ()", remove),
-        row(f"aten::eq.{t}_list({t}[] a, {t}[] b) -> bool", equal),
-        row(f"aten::ne.{t}_list({t}[] a, {t}[] b) -> bool", not_equal),
-        row(f"aten::sort.{t}({t}[](a!) self, bool reverse=False) -> ()", sort),
-        row(f"aten::sorted.{t}({t}[](a) input) -> {t}[]", sorted_list),
+cdef list number_rows(str t):
+    """Operators on lists of numbers."""
+    return [
+        row(f"aten::all.{t}({t}[] self) -> bool", all_true),
+        row(f"aten::any.{t}({t}[] self) -> bool", any_true),
     ]
-    if t != "str":
-        rows += [
-            row(f"aten::all.{t}({t}[] self) -> bool", all_true),
-            row(f"aten::any.{t}({t}[] self) -> bool", any_true),
-            row(f"prim::min.{t}_list({t}[] l, {t}[] r) -> {t}[]", min_list),
-            row(f"prim::min.self_{t}({t}[] self) -> {t}", min_item),
-            row(f"prim::max.{t}_list({t}[] l, {t}[] r) -> {t}[]", max_list),
-            row(f"prim::max.self_{t}({t}[] self) -> {t}", max_item),
-        ]
-    return rows
 
 
 def operators():
     """The operators of this file."""
-    rows = list_rows()
-    for t in ("int", "float", "bool", "str"):
-        rows += element_rows(t)
-    return rows + [
-        row("aten::sort.any(t[](a!) self, bool reverse=False) -> ()", sort),
-        row("aten::sorted.any(t[](a) self) -> t[]", sorted_list),
+    return [
+        *list_rows(),
+        *number_rows("int"),
+        *number_rows("float"),
+        *number_rows("bool"),
         row("aten::len.any(Any[] a) -> int", len_list),
-        row("aten::__contains__.float_list(float[] l, float item) -> bool", contains),
     ]

@@ -90,6 +90,18 @@ cdef int choose(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
+    """An item at a place that the program computes; places that it knows are `TUPLE_GET` instructions."""
+    cdef Tuple x = <Tuple>r[at[0]].v.o
+    cdef int64_t i = r[at[1]].v.i
+    if i < 0:
+        i += x.size
+    if not 0 <= i < x.size:
+        raise RuntimeError("Tuple list index out of range")
+    copy_value(&r[at[2]], &x.items[i])
+    return 0
+
+
 # ---------------------------------------------------------------- shapes
 
 cdef List ints_list(object values):
@@ -249,6 +261,7 @@ def operators():
         row("prim::unchecked_unwrap_optional(t(a)? optional) -> t(a)", pass_on),
         row("prim::unchecked_cast(t x) -> t", pass_on),
         row("prim::IfThenElse(bool cond, Any(a) x, Any(b) y) -> Any(b|a)", choose),
+        row("prim::TupleIndex(Any tup, int i) -> Any", tuple_item),
         # shapes
         row("aten::broadcast_shapes(int[] a, int[] b) -> int[]", broadcast_shapes),
         row("aten::_infer_size(int[] a, int[] b) -> int[]", broadcast_shapes),

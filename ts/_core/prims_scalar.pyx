@@ -15,9 +15,10 @@ from libc.stdlib cimport calloc
 
 from ts._core.dispatch cimport Kernel, Operator
 from ts._core.number cimport complex_of, from_parts, is_complex, real_of, set_complex
+from ts._core.ivalue cimport box_shallow
 from ts._core.row cimport row
 from ts._core.scalar cimport *
-from ts._core.tagged cimport IValue, TAG_FLOAT, set_bool, set_float, set_int
+from ts._core.tagged cimport IValue, TAG_FLOAT, set_bool, set_float, set_int, set_object
 
 
 cdef extern from "<complex.h>" nogil:
@@ -421,6 +422,14 @@ cdef list comparison(str name, str overloads, IntCompare of_int, FloatCompare of
     return rows
 
 
+cdef int complex_from_items(Operator op, IValue *r, const int32_t *at) except -1:
+    """`complex(x, y)` where x, y or both are tensors of one element."""
+    parts = [box_shallow(&r[at[i]]) for i in range(2)]
+    parts = [part if isinstance(part, (int, float)) else part.item() for part in parts]
+    set_object(&r[at[2]], complex(parts[0], parts[1]))
+    return 0
+
+
 def operators():
     """The operators of this file."""
     return (
@@ -495,6 +504,12 @@ def operators():
             *[
                 row(f"aten::Complex.{x}_{y}({x} x, {y} y) -> complex", complex_from_parts)
                 for x, y in COMPLEX_PARTS
+            ],
+            row("aten::Complex.Tensor_Tensor(Tensor a, Tensor b) -> complex", complex_from_items),
+            *[
+                row(f"aten::Complex.{x}_{y}({x} x, {y} y) -> complex", complex_from_items)
+                for t in ("float", "int", "bool")
+                for x, y in (("Tensor", t), (t, "Tensor"))
             ],
         ]
     )

@@ -7,11 +7,13 @@ In: nothing.  Out: `operators()`, the list of Operator records; their kernels wo
 A string of a script is a Python `str`, and most operators are its methods.  Departures from PyTorch, whose
 strings are bytes and whose methods know ASCII only: characters are Unicode's, so `len("é")` is 1; `"\\r\\n"` is
 one line end; `split(None, n)` heeds n; an empty pattern in `count`, `replace` and `rsplit`, on which PyTorch
-loops for ever, means what it means in Python.  Kept as PyTorch has them: a negative `end` counts from one past
-the last character, so -1 is the whole string; `format` knows `{}` only and `%` knows `d i s c f F e E %` only.
+loops for ever, means what it means in Python; `format` also knows `{0}`, `{:.2f}` and `{{`.  Kept as PyTorch has them: a negative `end` counts from one past
+the last character, so -1 is the whole string; `%` knows `d i s c f F e E %` only.
 
 The variadic operators take what stands for the dots as one Tuple: `format(text, Tuple(a, b))`.
 """
+
+import re
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
@@ -276,20 +278,42 @@ cdef int to_text(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+# `{{`, `}}`, `{}`, `{0}`, `{:5d}`, `{0:.2f}`: (position, specification) of the last four.
+FIELD = re.compile(r"\{\{|\}\}|\{(\d*)(?::([^{}]*))?\}")
+
+
+cdef str format_field(IValue *x, str specification):
+    """The text of one value, as `{}` or, with a specification, as Python's `format` has it."""
+    if not specification:
+        return value_text(x)
+    value = box_shallow(x)
+    if not isinstance(value, (int, float, complex, str)):
+        raise RuntimeError(f"the format specification '{specification}' needs a number or a string")
+    try:
+        return format(value, specification)
+    except ValueError as error:
+        raise RuntimeError(str(error)) from None
+
+
 cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
-    """`"{} {}".format(a, b)`; everything but a bare pair of braces stands for itself."""
+    """`"{} {}".format(a, b)`; a brace that is part of no field stands for itself."""
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
-    cdef Py_ssize_t i
+    cdef Py_ssize_t position, used = 0, end = 0
     text = text_of(&r[at[0]])
-    pieces = text.split("{}")
-    if len(pieces) - 1 > arguments.size:
-        raise RuntimeError(f"Too few arguments for format string: {text}")
-    if len(pieces) - 1 < arguments.size:
-        raise RuntimeError(f"Too many arguments for format string: {text}")
-    result = [pieces[0]]
-    for i in range(arguments.size):
-        result.append(value_text(&arguments.items[i]))
-        result.append(pieces[i + 1])
+    result = []
+    for match in FIELD.finditer(text):
+        result.append(text[end:match.start()])
+        end = match.end()
+        number = match[1]
+        if number is None:
+            result.append(match[0][0])
+            continue
+        position = int(number) if number else used
+        used += not number
+        if position >= arguments.size:
+            raise RuntimeError(f"Too few arguments for format string: {text}")
+        result.append(format_field(&arguments.items[position], match[2]))
+    result.append(text[end:])
     set_object(&r[at[2]], "".join(result))
     return 0
 
@@ -313,7 +337,7 @@ cdef str format_one(str specifier, IValue *x):
             return chr(x.v.i)
         if kind_text(x) == "String" and len(<str>x.v.o) == 1:
             return <str>x.v.o
-        raise RuntimeError(f"%c requires an int or a single character, but got {kind_text(x)}")
+        raise RuntimeError(f"%c requires an int or char for formatting, but got {kind_text(x)}")
     if specifier not in "difFeE":
         raise RuntimeError(f"The specifier %{specifier} is not supported in TorchScript format strings")
     if not is_number:

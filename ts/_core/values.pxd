@@ -12,6 +12,8 @@ cdef int compare_values(IValue *a, IValue *b) except? -2
 # The text that `print`, `str()` and `"{}".format` give in a script.
 cdef str value_text(IValue *x)
 cdef str float_text(double x)
+# The type of a value, for messages: List[int], Tensor.
+cdef str type_text(IValue *x)
 
 # `==` and `repr` of a container, asked from Python.
 cdef object core_equal(object a, object b)

@@ -95,7 +95,7 @@ cdef int compare_values(IValue *a, IValue *b) except? -2:
     if a.tag != TAG_OBJECT and b.tag != TAG_OBJECT:
         return (a.v.i > b.v.i) - (a.v.i < b.v.i)
     if a.tag != b.tag:
-        raise TypeError("only values of one type can be ordered")
+        raise_different(a, b)
     x, y = <object>a.v.o, <object>b.v.o
     if type(x) is str:
         return PyUnicode_Compare(x, y)
@@ -105,7 +105,28 @@ cdef int compare_values(IValue *a, IValue *b) except? -2:
             if order:
                 return order
         return ((<Tuple>x).size > (<Tuple>y).size) - ((<Tuple>x).size < (<Tuple>y).size)
-    raise TypeError(f"values of type {type(x).__name__} cannot be ordered")
+    if type(x) is not type(y):
+        raise_different(a, b)
+    if type(x) in (List, Dict, complex):
+        raise TypeError(f"values of type {type_text(a)} cannot be ordered")
+    return -1 if x < y else (1 if y < x else 0)  # tensors of one element
+
+
+cdef int raise_different(IValue *a, IValue *b) except? -2:
+    raise TypeError(f"Only values of same type can be compared. Found {type_text(a)} and {type_text(b)}")
+
+
+cdef str type_text(IValue *x):
+    """The type of a value, as annotations spell it."""
+    cdef Py_ssize_t i
+    if x.tag != TAG_OBJECT:
+        return {TAG_NONE: "NoneType", TAG_INT: "int", TAG_FLOAT: "float"}.get(x.tag, "bool")
+    o = <object>x.v.o
+    if type(o) is Tuple:
+        items = [type_text(&(<Tuple>o).items[i]) for i in range((<Tuple>o).size)]
+        return f"Tuple[{', '.join(items)}]"
+    spec = (<List>o).spec if type(o) is List else ((<Dict>o).spec if type(o) is Dict else None)
+    return type(o).__name__ if spec is None else spec.text
 
 
 # ---------------------------------------------------------------- text

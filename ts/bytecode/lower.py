@@ -314,10 +314,11 @@ class Lowering(Loops):
     def lower_tuple_index(self, node: Node) -> None:
         index = self.number(node.input(1))
         type = node.input().type()
-        if not isinstance(index, int) or not isinstance(type, TupleType):
+        size = len(type.elems) if isinstance(type, TupleType) else 0
+        if not isinstance(index, int) or not -size <= index < size:  # the operator finds it, or raises
             self.lower_operator(node)
             return
-        self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % len(type.elems))
+        self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % size)
 
     def lower_list_unpack(self, node: Node) -> None:
         source = self.use(node.input())

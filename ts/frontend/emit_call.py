@@ -18,8 +18,16 @@ from ts.errors import CompilationError
 from ts.frontend import emit_flow, emit_loop
 from ts.frontend.emit_expr import values_of
 from ts.frontend.emitter import Emitter, sugared
-from ts.frontend.match import Actual, construct_list, construct_tuple, convert_to_type, emit_builtin_call
-from ts.frontend.sugared import IterableTree, RangeValue, SimpleValue, SpecialForm, SugaredValue
+from ts.frontend.iterables import IterableTree, RangeValue, SliceValue
+from ts.frontend.match import (
+    Actual,
+    construct_list,
+    construct_tuple,
+    convert_to_type,
+    emit_builtin_call,
+    emit_builtin_statement,
+)
+from ts.frontend.sugared import SimpleValue, SpecialForm, SugaredValue
 from ts.ir.source import SourceRange
 from ts.ir.types import (
     BOOL,
@@ -29,11 +37,13 @@ from ts.ir.types import (
     NONE,
     STR,
     TENSOR,
+    ClassType,
     DictType,
     FutureType,
     ListType,
     OptionalType,
     StringType,
+    TupleType,
     Type,
 )  # fmt: skip
 from ts.ir.value import Value
@@ -69,8 +79,7 @@ def _check_count(em: Emitter, node: ast.Call, name: str, least: int, most: int) 
         raise CompilationError(f"{name} takes no keyword arguments", em.range(node))
     if not least <= count <= most:
         expected = f"exactly {least}" if least == most else f"{least} to {most}"
-        plural = "argument" if most == 1 else "arguments"
-        raise CompilationError(f"{name} expected {expected} {plural} but found {count}", em.range(node))
+        raise CompilationError(f"{name} expected {expected} arguments but found {count}", em.range(node))
 
 
 def _simple(value: Value) -> SugaredValue:
@@ -86,8 +95,10 @@ def _range(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
 
 def _enumerate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     range = em.range(node)
-    start_node = next((keyword.value for keyword in node.keywords if keyword.arg == "start"), None)
-    args = node.args if start_node is None else [*node.args, start_node]
+    for keyword in node.keywords:
+        if keyword.arg != "start":
+            raise CompilationError(f"enumerate expected kwarg name 'start', got '{keyword.arg}'", range)
+    args = [*node.args, *(keyword.value for keyword in node.keywords)]
     if not args:
         raise CompilationError("enumerate expected at least 1 arguments, got 0", range)
     if len(args) > 2:
@@ -106,12 +117,25 @@ def _zip(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> S
     return IterableTree([em.sugared(arg).iter(em, range) for arg in node.args], range)
 
 
+def _slice(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    count = len(node.args)
+    if node.keywords:
+        raise CompilationError("slice takes no keyword arguments", em.range(node))
+    if not 1 <= count <= 3:
+        raise CompilationError(
+            f"slice accepts exactly 1, 2 or 3 arguments, got: {count}", em.range(node.func)
+        )
+    bounds = [em.expr(arg) for arg in node.args]
+    given = [None if bound.type() is NONE else bound for bound in bounds]
+    if count == 1:
+        return SliceValue(None, given[0], None)
+    return SliceValue(given[0], given[1], given[2] if count == 3 else None)
+
+
 # ---- containers ------------------------------------------------------------------------------------
 
 
 def _tuple(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    if not node.args:
-        return _simple(construct_tuple(em.graph, []))
     _check_count(em, node, "tuple", 1, 1)
     range = em.range(node)
     items = em.sugared(node.args[0]).as_tuple(em, range)
@@ -143,23 +167,66 @@ def _list(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
 
 
 def _dict(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    range = em.range(node)
-    if node.keywords:
-        keys: list[ast.expr | None] = []
-        for keyword in node.keywords:
-            keys.append(ast.copy_location(ast.Constant(keyword.arg), keyword.value))
-        literal = ast.copy_location(ast.Dict(keys, [keyword.value for keyword in node.keywords]), node)
-        if node.args:
-            raise CompilationError("dict() with keywords takes no other argument", range)
-        return _simple(em.expr(literal, hint))
-    if not node.args:
+    """A literal argument and the keywords become one list of pairs; another argument is copied.
+
+    dict(a=1)        aten::dict([("a", 1)])         dict(d, a=1)     aten::dict(%d), then aten::_set_item
+    """
+    argument = node.args[0] if node.args else None
+    if (argument is None and not node.keywords) or _is_empty_literal(argument):
+        if node.keywords:
+            return _simple(_dict_of_pairs(em, node, []))
         type = hint if isinstance(hint, DictType) else DictType(STR, TENSOR)
         return _simple(em.insert("prim::DictConstruct").output().set_type(type))
-    _check_count(em, node, "dict", 1, 1)
-    argument = node.args[0]
-    if isinstance(argument, ast.Dict | ast.DictComp):
-        return _simple(em.expr(argument, hint))
-    return _simple(emit_builtin_call(range, em.graph, "aten::dict", [em.expr(argument)]))
+    if isinstance(argument, ast.DictComp):
+        return _simple(_with_keywords(em, node, em.expr(argument, hint)))
+    if isinstance(argument, ast.Dict):
+        pairs = [
+            ast.copy_location(ast.Tuple([key, value], ast.Load()), key)
+            for key, value in zip(argument.keys, argument.values, strict=True)
+            if key is not None
+        ]
+        return _simple(_dict_of_pairs(em, node, pairs))
+    if argument is None or (node.keywords and isinstance(argument, ast.List)):
+        return _simple(_dict_of_pairs(em, node, [] if argument is None else argument.elts))
+    if len(node.args) != 1:
+        raise CompilationError(
+            f"dict expected exactly 1 arguments but found {len(node.args)}", em.range(node)
+        )
+    range = em.range(node)
+    iterable = em.sugared(argument)
+    value = iterable.simple
+    if value is not None and isinstance(value.type(), DictType):
+        copy = emit_builtin_call(range, em.graph, "aten::dict", [value])
+        return _simple(_with_keywords(em, node, copy))
+    if node.keywords:
+        raise CompilationError("dict takes no keyword arguments", range)
+    if value is not None and isinstance(value.type(), ListType | TupleType):
+        return _simple(emit_builtin_call(range, em.graph, "aten::dict", [value]))
+    source, element = _names(em, node, iterable, range)
+    pairs_list = emit_loop.list_comprehension(em, range, source, element, element, None)
+    return _simple(emit_builtin_call(range, em.graph, "aten::dict", [pairs_list]))
+
+
+def _is_empty_literal(node: ast.expr | None) -> bool:
+    return (isinstance(node, ast.Dict) and not node.values) or (isinstance(node, ast.List) and not node.elts)
+
+
+def _dict_of_pairs(em: Emitter, node: ast.Call, pairs: Sequence[ast.expr]) -> Value:
+    """`dict([...])` of written pairs, followed by the keywords."""
+    elements = list(pairs)
+    for keyword in node.keywords:
+        name = ast.copy_location(ast.Constant(keyword.arg), keyword.value)
+        elements.append(ast.copy_location(ast.Tuple([name, keyword.value], ast.Load()), keyword.value))
+    literal = ast.copy_location(ast.List(elements, ast.Load()), node)
+    return emit_builtin_call(em.range(node), em.graph, "aten::dict", [em.expr(literal)])
+
+
+def _with_keywords(em: Emitter, node: ast.Call, value: Value) -> Value:
+    for keyword in node.keywords:
+        range = em.range(keyword)
+        key = em.constant(keyword.arg, range)
+        emit_builtin_statement(range, em.graph, "aten::_set_item", [value, key, em.expr(keyword.value)])
+    return value
 
 
 # ---- types -----------------------------------------------------------------------------------------
@@ -171,7 +238,7 @@ def _annotate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None)
     value = convert_to_type(em.range(node), em.graph, type, em.expr(node.args[1], type), True)
     if not value.type().is_subtype_of(type):
         raise CompilationError(
-            f"expected an expression of type {type.annotation_str} but found {value.type().annotation_str}",
+            f"expected an expression of type {type.repr_str} but found {value.type().repr_str}",
             em.range(node.args[1]),
         )
     if isinstance(type, OptionalType) and value.type() is NONE:
@@ -209,6 +276,12 @@ def _hasattr(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) 
     _check_count(em, node, "hasattr", 2, 2)
     base = em.sugared(node.args[0])
     range = em.range(node)
+    if base.simple is not None and not isinstance(base.simple.type(), ClassType | TupleType):
+        raise CompilationError(
+            "hasattr's first argument must be an object or NamedTuple, "
+            f"got {base.simple.type().repr_str} instead",
+            em.range(node.func),
+        )
     try:
         base.attr(em, range, _attribute_name(em, node))
     except CompilationError:
@@ -234,7 +307,7 @@ def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -
         dim, elem = dim + 1, elem.elem
     if elem not in _TOLIST_TYPES:
         raise CompilationError(
-            f"{elem.annotation_str} is not one of the supported element types for tolist: "
+            f"{elem.repr_str} is not one of the supported element types for tolist: "
             "int, float, complex, bool",
             em.range(node),
         )
@@ -248,6 +321,7 @@ _FORMS: Final[dict[str, _Form]] = {
     "range": _range,
     "enumerate": _enumerate,
     "zip": _zip,
+    "slice": _slice,
     "tuple": _tuple,
     "list": _list,
     "dict": _dict,

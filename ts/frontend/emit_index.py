@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from ts.errors import CompilationError, NotSupportedError
 from ts.frontend.class_values import overloaded
 from ts.frontend.emitter import Emitter, sugared
+from ts.frontend.iterables import IterableTree, RangeValue, SliceValue
 from ts.frontend.match import (
     Actual,
     Literal,
@@ -34,6 +35,7 @@ from ts.ir.types import (
     NONE,
     NUMBER,
     TENSOR,
+    DictType,
     ListType,
     OptionalType,
     TupleType,
@@ -69,15 +71,19 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
     index = indices[0]
     if isinstance(index, ast.Slice):
         value = base.as_value(em, where)
-        if value.type().is_subtype_of(TENSOR):
-            return SimpleValue(_slice(em, range, value, em.constant(0, range), index))
-        return SimpleValue(_slice(em, range, value, None, index))
+        dim = em.constant(0, range) if value.type().is_subtype_of(TENSOR) else None
+        return SimpleValue(_slice(em, range, value, dim, _bounds(em, index)))
     value_or_none = base.simple
     if value_or_none is not None and value_or_none.type().is_subtype_of(TENSOR):
         # PyTorch looks at the index before it knows that a tensor is indexed.
-        em.again(lambda: em.expr(index, NONE if _is_none(index) else None))
+        em.again(lambda: em.sugared(index, 1, NONE if _is_none(index) else None))
         return SimpleValue(_index_tensor(em, range, value_or_none, indices))
-    position = em.expr(index)
+    found = em.sugared(index)
+    if isinstance(found, SliceValue):
+        return SimpleValue(_slice(em, range, base.as_value(em, where), None, found))
+    position = found.as_value(em, em.range(index))
+    if isinstance(base, RangeValue | IterableTree):
+        base.as_value(em, where)  # a loop may ask them for elements, the program may not
     if value_or_none is not None and isinstance(value_or_none.type(), TupleType):
         return SimpleValue(_index_tuple(em, range, value_or_none, position))
     return base.getitem(em, range, position)
@@ -109,6 +115,7 @@ def int_and_slice_indexing(
     """Apply ints, slices and None; give the result and the tensor indices, which remain to do."""
     dims = [0] * len(indices)
     emitted: list[Value | None] = [None] * len(indices)
+    slices: dict[int, SliceValue] = {}  # the slice objects among the indices
 
     def dimension(position: int, dim: int, from_right: bool) -> int:
         """Emit the index at `position`, which applies to `dim`; give the dimension of the next one."""
@@ -117,7 +124,14 @@ def int_and_slice_indexing(
         step = -1 if from_right else 1
         if isinstance(index, ast.Slice):
             return dim + step
-        em.again(lambda: em.expr(index))  # PyTorch asks whether it is a slice object first
+        asked = em.again(lambda: em.sugared(index))
+        if isinstance(asked, SliceValue):
+            # What `again` gave may be gone: emitted once more unless it is a variable.
+            once_more = not isinstance(index, ast.Name)
+            bounds = em.sugared(index) if once_more else asked
+            assert isinstance(bounds, SliceValue)
+            slices[position] = bounds
+            return dim + step
         found = em.expr(index, NONE if _is_none(index) else None)
         if isinstance(found.type(), ListType):
             found = emit_builtin_call(None, em.graph, "aten::tensor", [found], {"dtype": Literal(_INT64)})
@@ -134,7 +148,7 @@ def int_and_slice_indexing(
         if type is INT:
             return dim - 1 if from_right else dim
         raise CompilationError(
-            f"Unsupported operation: indexing tensor with unsupported index type '{type.annotation_str}'. "
+            f"Unsupported operation: indexing tensor with unsupported index type '{type.repr_str}'. "
             "Only ints, slices, lists and tensors are supported",
             range,
         )
@@ -152,8 +166,10 @@ def int_and_slice_indexing(
     tensors: dict[int, Value] = {}
     for position, index in enumerate(indices):
         found = emitted[position]
-        if isinstance(index, ast.Slice):
-            value = _slice(em, range, value, em.constant(dims[position], range), index)
+        if isinstance(index, ast.Slice) or position in slices:
+            dim_value = em.constant(dims[position], range)
+            bounds = slices.get(position) or _bounds(em, index)
+            value = _slice(em, range, value, dim_value, bounds)
         elif found is None:
             continue  # the ellipsis
         elif found.type() is NONE:
@@ -175,10 +191,15 @@ def _positions(start: int, end: int) -> Sequence[int]:
     return range(start, end)
 
 
-def _slice(em: Emitter, range: SourceRange, value: Value, dim: Value | None, node: ast.Slice) -> Value:
-    start, end, step = (
-        None if bound is None else em.expr(bound) for bound in (node.lower, node.upper, node.step)
-    )
+def _bounds(em: Emitter, node: ast.expr) -> SliceValue:
+    """The bounds of a written slice."""
+    assert isinstance(node, ast.Slice)
+    bounds = (node.lower, node.upper, node.step)
+    return SliceValue(*(None if bound is None else em.expr(bound) for bound in bounds))
+
+
+def _slice(em: Emitter, range: SourceRange, value: Value, dim: Value | None, bounds: SliceValue) -> Value:
+    start, end, step = bounds.start, bounds.stop, bounds.step
     if isinstance(value.type(), TupleType):
         return _slice_tuple(em, range, value, start, end, step)
     if step is None:
@@ -200,13 +221,17 @@ def _index_tuple(em: Emitter, range: SourceRange, value: Value, index: Value) ->
     if position is None:
         if not type.elems or not convertible_to_list(type, ListType(type.elems[0])):
             raise CompilationError(
-                "Cannot index into a tuple with a non-integer literal because "
+                f"Cannot index into a {type.repr_str} with a non-integer literal because "
                 "we cannot resolve the output type",
                 range,
             )
-        return tuple_index(em.graph, value, index, type.elems[0])
+        item = tuple_index(em.graph, value, index, type.elems[0])
+        item.node().range = range
+        return item
     if not -len(type.elems) <= position < len(type.elems):
-        raise CompilationError(f"Tuple index out of range. Tuple is length {len(type.elems)}", range)
+        raise CompilationError(
+            f"Tuple index out of range. Tuple is length {len(type.elems)} and index is {position}", range
+        )
     return tuple_index(em.graph, value, index, type.elems[position])
 
 
@@ -221,6 +246,8 @@ def _slice_tuple(
         if bound is not None and not (isinstance(position, int) or bound.type() is NONE):
             raise CompilationError("tuple slice indices must be integer constants", range)
         bounds.append(position)
+    if bounds[2] == 0:
+        raise CompilationError("List slice should have non-zero step", range)
     items = []
     for position in _selected(slice(*bounds), len(type.elems)):
         items.append(tuple_index(em.graph, value, em.constant(position), type.elems[position]))
@@ -245,13 +272,17 @@ def assign(em: Emitter, target: ast.Subscript, value: Value, range: SourceRange)
             "Sliced expression not yet supported for subscripted assignment. File a bug if you want this",
             em.range(target),
         )
+    if not isinstance(container.type(), ListType | DictType):
+        raise CompilationError(
+            f"{container.type().repr_str} does not support subscripted assignment", em.range(target)
+        )
     index = em.expr(target.slice)
     if overloaded(em, range, "__setitem__", (container, index, value)) is None:
         emit_builtin_call(range, em.graph, "aten::_set_item", [container, index, value])
 
 
 def _is_key(container: Value, index: ast.expr) -> bool:
-    return isinstance(index, ast.Tuple) and container.type().kind() == "DictType"
+    return isinstance(index, ast.Tuple) and isinstance(container.type(), DictType)
 
 
 def _assign_tensor(

@@ -34,6 +34,7 @@ def emit_while(em: Emitter, node: ast.While) -> None:
 def emit_for(em: Emitter, node: ast.For) -> None:
     range = em.range(node)
     iterable = em.sugared(node.iter).iter(em, range)
+    emit_stmt.check_targets(em, [node.target])
     for_each(em, range, iterable, node.target, lambda: em.statements(node.body))
 
 

@@ -57,6 +57,9 @@ def emit_annotated_assign(em: Emitter, node: ast.AnnAssign) -> None:
     if isinstance(node.target, ast.Attribute):
         _assign_attribute(em, node.target, node.value, em.range(node), type)
         return
+    if isinstance(node.target, ast.Subscript):
+        emit_index.assign(em, node.target, em.expr(node.value, type), em.range(node))
+        return
     if not isinstance(node.target, ast.Name):
         raise NotSupportedError(
             "Type annotations on assignments to anything but a name are not supported", em.range(node.target)
@@ -69,16 +72,18 @@ def _assign_expression(em: Emitter, target: ast.expr, value: ast.expr, range: So
     match target:
         case ast.Name(id=name):
             em.scope.set(em.range(target), name, em.sugared(value))
-        case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            starred = _starred(em, targets)
+        case ast.Tuple(elts=targets):
+            starred = check_targets(em, targets)
             n_binders = len(targets) - starred
             assign_tuple(em, target, targets, em.sugared(value, n_binders), em.range(value))
+        case ast.Starred():
+            check_targets(em, [target])
         case ast.Subscript():
             emit_index.assign(em, target, em.expr(value), range)
         case ast.Attribute():
             _assign_attribute(em, target, value, range)
         case _:
-            raise CompilationError("unexpected expression on left-hand side of assignment", em.range(target))
+            raise _no_target(em, target)
 
 
 def _assign_attribute(
@@ -88,10 +93,24 @@ def _assign_attribute(
     set_attribute(em, range, base, target.attr, em.expr(value, annotated), annotated)
 
 
-def _starred(em: Emitter, targets: Sequence[ast.expr]) -> bool:
+def _no_target(em: Emitter, target: ast.expr) -> CompilationError:
+    instead = "; write the targets without brackets" if isinstance(target, ast.List) else ""
+    return CompilationError(
+        f"unexpected expression on left-hand side of assignment{instead}", em.range(target)
+    )
+
+
+def check_targets(em: Emitter, targets: Sequence[ast.expr]) -> bool:
+    """Whether one of the targets of an unpacking is starred; more than one, or that alone, is refused."""
     starred = [target for target in targets if isinstance(target, ast.Starred)]
     if len(starred) > 1:
         raise CompilationError("Only one starred expression is allowed on the lhs", em.range(starred[1]))
+    if starred and len(targets) == 1:
+        raise CompilationError(
+            "A Starred expression may only appear on the lhs within the presence of another non-starred "
+            "expression; write `a, *b = ...`",
+            em.range(starred[0]),
+        )
     return bool(starred)
 
 
@@ -99,7 +118,7 @@ def assign_tuple(
     em: Emitter, whole: ast.expr, targets: Sequence[ast.expr], value: SugaredValue, range: SourceRange
 ) -> None:
     """Unpack `value` over targets, one of which may be starred."""
-    starred = _starred(em, targets)
+    starred = check_targets(em, targets)
     n_binders = len(targets) - starred
     outputs = value.as_tuple(em, range, None if starred else n_binders)
     if len(outputs) < n_binders:
@@ -134,16 +153,14 @@ def assign_each(
                 i += len(rest) - 1
             case ast.Starred():
                 raise CompilationError("Cannot pack a tuple into a non-variable", em.range(target))
-            case ast.Tuple(elts=inner) | ast.List(elts=inner):
+            case ast.Tuple(elts=inner):
                 assign_tuple(em, target, inner, outputs[i], range)
             case ast.Subscript():
                 emit_index.assign(em, target, outputs[i].as_value(em, range), range)
             case ast.Attribute(value=base, attr=name):
                 set_attribute(em, range, em.sugared(base), name, outputs[i].as_value(em, range))
             case _:
-                raise CompilationError(
-                    "unexpected expression on left-hand side of assignment", em.range(target)
-                )
+                raise _no_target(em, target)
         i += 1
 
 
@@ -253,6 +270,12 @@ def emit_delete(em: Emitter, node: ast.Delete) -> None:
                 if isinstance(value.type(), ClassType):
                     delete_item(em, em.range(target), em.range(node), value, index)
                     continue
+                if not isinstance(value.type(), ListType | DictType):
+                    raise CompilationError(
+                        "del statements are only supported for deleting list and dict items, not items of a "
+                        f"{value.type().repr_str}",
+                        em.range(target),
+                    )
                 emit_builtin_statement(em.range(target), em.graph, "aten::Delete", [value, index])
             case ast.Name(id=name):
                 if not em.scope.remove(name):

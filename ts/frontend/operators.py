@@ -41,11 +41,11 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Mult: ("aten::mul", "aten::mul_"),
     ast.Div: ("aten::div", "aten::div_"),
     ast.Mod: ("aten::remainder", "aten::fmod_"),  # PyTorch: fmod, which makes a float of an int
-    ast.BitOr: ("aten::__or__", "aten::__ior__"),
-    ast.BitAnd: ("aten::__and__", "aten::__iand__"),
-    ast.BitXor: ("aten::__xor__", "aten::__ixor__"),
-    ast.LShift: ("aten::__lshift__", "aten::__ilshift__"),
-    ast.RShift: ("aten::__rshift__", "aten::__irshift__"),
+    ast.BitOr: ("aten::__or__", "aten::bitwise_or_"),
+    ast.BitAnd: ("aten::__and__", "aten::bitwise_and_"),
+    ast.BitXor: ("aten::__xor__", "aten::bitwise_xor_"),
+    ast.LShift: ("aten::__lshift__", "aten::bitwise_left_shift_"),
+    ast.RShift: ("aten::__rshift__", "aten::bitwise_right_shift_"),
     ast.Pow: ("aten::pow", "aten::pow_"),
     ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),  # an extension
 }

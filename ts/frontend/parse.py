@@ -126,14 +126,11 @@ def module_defs(
     text: str, resolver: Resolver | None = None, filename: str = "<string>"
 ) -> list[ParsedFunction]:
     """Parse a string of function definitions, as `CompilationUnit` takes it."""
-    dedented = dedent(text) if text.lstrip("\n")[:1].isspace() else text
-    first = dedented.lstrip("\n ")[:1]
-    indent = text.find(first) - dedented.find(first) if first else 0
-    source = Source(text, filename, 1, indent)
+    source = Source(text, filename, 1, 0)
     ranges = Ranges(source)
     resolver = resolver or Resolver()
     functions = []
-    for node in _parse_text(dedented, source).body:
+    for node in _definitions(text, source):
         if not isinstance(node, ast.FunctionDef):
             raise NotSupportedError(
                 "Expected a function definition at the top level of a script", ranges.of(node)
@@ -197,7 +194,20 @@ def _align(lines: list[str]) -> list[str]:
     return [line if line.startswith(indentation) else indentation + line for line in lines]
 
 
-def _parse_text(text: str, source: Source) -> ast.Module:
+def _definitions(text: str, source: Source) -> list[ast.stmt]:
+    """The statements of a text, which may be indented as a whole."""
+    lines = (line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#"))
+    if not next(lines, "")[:1].isspace():
+        return _parse_text(text, source).body
+    # Taking the blanks away would change what multi-line strings hold.
+    block = _parse_text("if True:\n" + text, source, first_line=0).body[0]
+    assert isinstance(block, ast.If)
+    for statement in block.body:
+        ast.increment_lineno(statement, -1)
+    return block.body
+
+
+def _parse_text(text: str, source: Source, first_line: int = 1) -> ast.Module:
     try:
         return ast.parse(text)
     except (RecursionError, MemoryError):  # how Python's parser says so
@@ -206,10 +216,14 @@ def _parse_text(text: str, source: Source) -> ast.Module:
         start = source.line_starts()[longest]
         raise NestingError(NESTED, SourceRange(source, start, start + len(lines[longest]))) from None
     except SyntaxError as error:
-        start = source.offset_at(max(error.lineno or 1, 1), 0) + max((error.offset or 1) - 1, 0)
+        line = max((error.lineno or 1) + first_line - 1, 1)
+        start = source.offset_at(line, 0) + max((error.offset or 1) - 1, 0)
         while start > 0 and source.text[start : start + 1].strip() == "":
             start -= 1  # at the end of a line: the last character before it
-        raise FrontendError(error.msg, SourceRange(source, start, start + 1)) from None
+        message = error.msg
+        if message.startswith("cannot assign to") and source.text[start - 1 : start] == "*":
+            message = f"Cannot pack a tuple into a non-variable; {message}"
+        raise FrontendError(message, SourceRange(source, start, start + 1)) from None
 
 
 def _definition_extent(node: ast.FunctionDef, ranges: Ranges) -> tuple[int, int]:
@@ -295,6 +309,10 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
                 "else branches of for loops aren't supported; set a flag before `break` and test it after",
                 parsed.ranges.token(node, 3),
             )
+        case ast.For(iter=ast.Tuple() as iterable) if parsed.function is None and not _in_brackets(iterable):
+            raise NotSupportedError(
+                "List of iterables is not supported currently; use zip(a, b)", parsed.range(node)
+            )
         case ast.AnnAssign(value=None):
             raise _refuse(node, parsed, "annotated assignments without assigned value")
         case ast.AugAssign(op=ast.MatMult() as op):
@@ -314,6 +332,11 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
             _check_statement(child, parsed)
         else:
             _check_expression(child, parsed)
+
+
+def _in_brackets(node: ast.Tuple) -> bool:
+    first = node.elts[0] if node.elts else None
+    return first is None or (first.lineno, first.col_offset) != (node.lineno, node.col_offset)
 
 
 def _parts(node: ast.AST) -> Iterator[ast.stmt | ast.expr]:

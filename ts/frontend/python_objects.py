@@ -12,6 +12,7 @@ In: an object that a name of the program stands for.  Out: a `SugaredValue`:
 from __future__ import annotations
 
 import builtins
+import inspect
 import math
 from enum import Enum
 from types import FunctionType as PythonFunction
@@ -119,6 +120,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
             if operator is not None:
                 return BuiltinFunction(operator)
         return python_values.function_value(em, obj, range)
+    if inspect.isbuiltin(obj) and obj.__module__ == "builtins":
+        return python_values.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
     if isinstance(operator, str) and callable(obj):
         found = operator if "::" in operator else operator_of("ts", operator)
@@ -187,6 +190,9 @@ _BUILTIN_OPERATORS: Final = {
 
 # Those that objects may define.
 _MAGIC: Final = frozenset({"len", "hex", "oct", "round", "abs", "hash", "divmod", "pow", "bin"})
+_FORMS: Final = (
+    "tuple", "list", "dict", "range", "zip", "enumerate", "slice", "isinstance", "getattr", "hasattr",
+)  # fmt: skip
 
 # Names that mean something unless a variable hides them.
 GLOBALS: Final[dict[str, SugaredValue]] = {
@@ -197,10 +203,7 @@ GLOBALS: Final[dict[str, SugaredValue]] = {
     "str": CastValue(STR, "aten::str"),
     "complex": CastValue(COMPLEX, "aten::Complex"),
     "AssertionError": AssertionFailure("AssertionError"),
-    **{
-        form: SpecialForm(form)
-        for form in ("tuple", "list", "dict", "range", "zip", "enumerate", "isinstance", "getattr", "hasattr")
-    },
+    **{form: SpecialForm(form) for form in _FORMS},
     **{
         name: BuiltinFunction(operator, magic=f"__{name}__" if name in _MAGIC else "")
         for name, operator in _BUILTIN_OPERATORS.items()

@@ -4,8 +4,8 @@ In: an expression that was emitted, or a Python object around the function.  Out
 knows how it is called, iterated, indexed and asked for attributes:
 
     x                SimpleValue(%x)                       x.relu     BuiltinFunction("aten::relu", %x)
-    range(3)         RangeValue                            torch.relu BuiltinFunction("aten::relu")
-    zip(a, b)        IterableTree                          int        CastValue(INT, "aten::Int")
+    (a, b)           SugaredTuple, if its elements are no values   torch.relu BuiltinFunction("aten::relu")
+    range(3)         RangeValue (`iterables`)              int        CastValue(INT, "aten::Int")
     helper           FunctionValue(compiled on demand)     math       PythonModule (`python_objects`)
 
 The methods take the emitter first and insert nodes at its insertion point.
@@ -31,7 +31,6 @@ from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.source import SourceRange
 from ts.ir.types import (
     BOOL,
-    INT,
     STR,
     TENSOR,
     ClassType,
@@ -247,103 +246,6 @@ class SugaredTuple(SugaredValue):
         return len(self.items)
 
 
-# ---- iterables -------------------------------------------------------------------------------------
-
-
-class RangeValue(SugaredValue):
-    """`range(...)` of a loop: its length and its elements are computed, it is no list."""
-
-    kind = "range"
-
-    def __init__(
-        self, em: Emitter, range: SourceRange, args: Sequence[Value], static_length: int | None = None
-    ) -> None:
-        for i, arg in enumerate(args):
-            if arg.type() is not INT:
-                raise CompilationError(
-                    f"all inputs of range must be ints, found {arg.type().repr_str} in argument {i}",
-                    range,
-                )
-        if not args:
-            raise CompilationError("range expected at least 1 arguments, got 0", range)
-        if len(args) > 3:
-            raise CompilationError(f"range expected at most 3 arguments, got {len(args)}", range)
-        self.only_end = len(args) == 1
-        if self.only_end:
-            self.end = args[0]
-            self.start = em.constant(0, range)
-            self.step = em.constant(1, range)
-        else:
-            self.start, self.end = args[0], args[1]
-            self.step = args[2] if len(args) == 3 else em.constant(1, range)
-        self.static_length = static_length
-
-    @property
-    def unrolled(self) -> bool:  # type: ignore[override]
-        return self.static_length is not None
-
-    def static_len(self) -> int | None:
-        return self.static_length
-
-    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
-        return self
-
-    def len(self, em: Emitter, range: SourceRange) -> Value:
-        if self.only_end:
-            return self.end
-        return emit_builtin_call(range, em.graph, "aten::__range_length", [self.start, self.end, self.step])
-
-    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
-        if self.only_end:
-            return SimpleValue(index)
-        args = [index, self.start, self.step]
-        return SimpleValue(emit_builtin_call(range, em.graph, "aten::__derive_index", args))
-
-
-class IterableTree(SugaredValue):
-    """`zip(...)` and `enumerate(...)`: several iterables in step."""
-
-    kind = "iterabletree"
-
-    def __init__(self, children: list[SugaredValue], range: SourceRange) -> None:
-        self.children = children
-        unrolled = [child for child in children if child.unrolled]
-        self.static_length: int | None = None
-        if unrolled:
-            if len(unrolled) < len(children):
-                raise CompilationError(
-                    "Can not iterate over a module list or tuple with a value that does not have a "
-                    "statically determinable length; use a list instead of the tuple\n",
-                    range,
-                )
-            self.static_length = min(child.static_len() or 0 for child in children)
-
-    @property
-    def unrolled(self) -> bool:  # type: ignore[override]
-        return self.static_length is not None
-
-    def static_len(self) -> int | None:
-        return self.static_length
-
-    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
-        return self
-
-    def leaves(self) -> list[SugaredValue]:
-        """The iterables at the tips of the tree."""
-        return [
-            leaf
-            for child in self.children
-            for leaf in (child.leaves() if isinstance(child, IterableTree) else [child])
-        ]
-
-    def len(self, em: Emitter, range: SourceRange) -> Value:
-        lengths = em.list(INT, [leaf.len(em, range) for leaf in self.leaves()])
-        return emit_builtin_call(range, em.graph, "prim::min", [lengths])
-
-    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
-        return SugaredTuple([child.getitem(em, range, index) for child in self.children])
-
-
 # ---- callables -------------------------------------------------------------------------------------
 
 
@@ -374,7 +276,7 @@ class CastValue(BuiltinFunction):
     """`int`, `float`, `bool`, `str`, `complex`: nothing to do where the type is right already."""
 
     def __init__(self, type: Type, name: str) -> None:
-        super().__init__(name, magic=f"__{type.annotation_str}__")
+        super().__init__(name, magic=f"__{type.repr_str}__")
         self.type = type
 
     def call(

@@ -33,7 +33,11 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     """Run `node` on `arguments`; see the module's description."""
     run = _STRUCTURAL.get(node.kind())
     if run is not None:
-        return list(run(*arguments))
+        try:
+            results = list(run(*arguments))
+        except IndexError:
+            return NOT_EVALUATED
+        return results if len(results) == len(node.outputs()) else NOT_EVALUATED
     operator = node.operator()
     if operator is None or not callable(operator):
         return NOT_EVALUATED

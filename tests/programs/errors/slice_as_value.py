@@ -1,0 +1,5 @@
+"""A slice object is no value."""
+
+
+def main():
+    return slice(1)  # expect error: Python slice value cannot be used as a value

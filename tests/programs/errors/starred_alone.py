@@ -1,0 +1,6 @@
+"""A starred target needs another one beside it."""
+
+
+def main():
+    (*a,) = (1, 2)  # expect error: A Starred expression may only appear on the lhs
+    return a

@@ -1,0 +1,7 @@
+"""Tuples do not change."""
+
+
+def main():
+    t = (1, 2)
+    t[0] = 3  # expect error: Tuple[int, int] does not support subscripted assignment
+    return t

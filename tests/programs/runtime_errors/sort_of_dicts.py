@@ -1,0 +1,7 @@
+"""Tuples of dicts have no order."""
+
+
+def main():
+    pairs = [({1: 2}, 1), ({1: 1}, 1)]
+    pairs.sort()  # expect runtime error: are not sortable
+    print(len(pairs))

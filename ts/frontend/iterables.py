@@ -1,0 +1,128 @@
+"""What `range`, `zip`, `enumerate` and `slice` give: nothing that exists at run time.
+
+In: what they are called with.  Out: sugared values that loops, comprehensions and subscripts take apart.
+
+    for i in range(2, n)         RangeValue: length aten::__range_length, elements aten::__derive_index
+    for a, b in zip(xs, ys)      IterableTree([SimpleValue(%xs), SimpleValue(%ys)])
+    x[slice(1, None)]            SliceValue(%1, None, None): the same as x[1:]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ts.errors import CompilationError
+from ts.frontend.match import emit_builtin_call
+from ts.frontend.sugared import SimpleValue, SugaredTuple, SugaredValue
+from ts.ir.source import SourceRange
+from ts.ir.types import INT
+from ts.ir.value import Value
+
+if TYPE_CHECKING:
+    from ts.frontend.emitter import Emitter
+
+
+class SliceValue(SugaredValue):
+    """`slice(start, stop, step)`; a bound that is None or left out is no value."""
+
+    kind = "Python slice value"
+
+    def __init__(self, start: Value | None, stop: Value | None, step: Value | None) -> None:
+        self.start = start
+        self.stop = stop
+        self.step = step
+
+
+class RangeValue(SugaredValue):
+    """`range(...)` of a loop: its length and its elements are computed, it is no list."""
+
+    kind = "range"
+
+    def __init__(
+        self, em: Emitter, range: SourceRange, args: Sequence[Value], static_length: int | None = None
+    ) -> None:
+        for i, arg in enumerate(args):
+            if arg.type() is not INT:
+                raise CompilationError(
+                    f"all inputs of range must be ints, found {arg.type().repr_str} in argument {i}",
+                    range,
+                )
+        if not args:
+            raise CompilationError("range expected at least 1 arguments, got 0", range)
+        if len(args) > 3:
+            raise CompilationError(f"range expected at most 3 arguments, got {len(args)}", range)
+        self.only_end = len(args) == 1
+        if self.only_end:
+            self.end = args[0]
+            self.start = em.constant(0, range)
+            self.step = em.constant(1, range)
+        else:
+            self.start, self.end = args[0], args[1]
+            self.step = args[2] if len(args) == 3 else em.constant(1, range)
+        self.static_length = static_length
+
+    @property
+    def unrolled(self) -> bool:  # type: ignore[override]
+        return self.static_length is not None
+
+    def static_len(self) -> int | None:
+        return self.static_length
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        return self
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        if self.only_end:
+            return self.end
+        return emit_builtin_call(range, em.graph, "aten::__range_length", [self.start, self.end, self.step])
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        if self.only_end:
+            return SimpleValue(index)
+        args = [index, self.start, self.step]
+        return SimpleValue(emit_builtin_call(range, em.graph, "aten::__derive_index", args))
+
+
+class IterableTree(SugaredValue):
+    """`zip(...)` and `enumerate(...)`: several iterables in step."""
+
+    kind = "iterabletree"
+
+    def __init__(self, children: list[SugaredValue], range: SourceRange) -> None:
+        self.children = children
+        unrolled = [child for child in children if child.unrolled]
+        self.static_length: int | None = None
+        if unrolled:
+            if len(unrolled) < len(children):
+                raise CompilationError(
+                    "Can not iterate over a module list or tuple with a value that does not have a "
+                    "statically determinable length; use a list instead of the tuple\n",
+                    range,
+                )
+            self.static_length = min(child.static_len() or 0 for child in children)
+
+    @property
+    def unrolled(self) -> bool:  # type: ignore[override]
+        return self.static_length is not None
+
+    def static_len(self) -> int | None:
+        return self.static_length
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        return self
+
+    def leaves(self) -> list[SugaredValue]:
+        """The iterables at the tips of the tree."""
+        return [
+            leaf
+            for child in self.children
+            for leaf in (child.leaves() if isinstance(child, IterableTree) else [child])
+        ]
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        lengths = em.list(INT, [leaf.len(em, range) for leaf in self.leaves()])
+        return emit_builtin_call(range, em.graph, "prim::min", [lengths])
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        return SugaredTuple([child.getitem(em, range, index) for child in self.children])
