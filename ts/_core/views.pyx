@@ -330,15 +330,18 @@ cdef int expand(Operator op, IValue *r, const int32_t *at) except -1:
     if a == NULL or shape.size > MOST or shape.size < ndim_of(a):
         return run_record(op, r, at)
     extra = <int>shape.size - ndim_of(a)
-    for i in range(<int>shape.size):
+    for i in range(<int>shape.size - 1, -1, -1):
         n = shape.items[i].v.i
         dims[i] = n
-        strides[i] = 0
         if i >= extra and (n == -1 or n == dims_of(a)[i - extra]):
             dims[i] = dims_of(a)[i - extra]
             strides[i] = strides_of(a)[i - extra]
         elif n < 0 or (i >= extra and dims_of(a)[i - extra] != 1):
             return run_record(op, r, at)
+        elif n != 1:
+            strides[i] = 0
+        else:  # as `unsqueeze` has it
+            strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < shape.size else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, <int>shape.size, dims, strides, 0)
 
 
