@@ -10,6 +10,7 @@ f"{n} of {m}"    aten::format("{} of {}", %n, %m)
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Sequence
 
 from ts.errors import CompilationError
@@ -110,6 +111,26 @@ def values_of(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None) 
     return values
 
 
+def _common_type(em: Emitter, node: ast.expr, values: Sequence[Value], warns: bool, kind: str) -> Type:
+    """The type of the elements of a list or the values of a dict: a union where nothing is common."""
+    types = [value.type() for value in values]
+    common = unify_list(types)
+    if common is not None:
+        return common
+    union = unify_list(types, default_to_union=True)
+    assert union is not None
+    if warns:
+        warnings.warn(
+            f"{kind} consists of heterogeneous types, which means that it has been typed as containing "
+            f"{union.annotation_str}. To use any of the values in this {kind}, it will be necessary to add "
+            "an `assert isinstance` statement before first use to trigger type refinement.\n"
+            + em.range(node).highlight(),
+            UserWarning,
+            stacklevel=2,
+        )
+    return union
+
+
 @expression(ast.Tuple)
 def emit_tuple(em: Emitter, node: ast.Tuple, hint: Type | None) -> Value:
     return construct_tuple(em.graph, values_of(em, node.elts))
@@ -126,15 +147,10 @@ def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
             # Fits a list of any type as an argument; as a variable it is a list of tensors.
             return em.insert("prim::EmptyListLiteral").output().set_type(ListType(TENSOR))
         return construct_list(em.graph, wanted, ())
-    elem = unify_list([value.type() for value in values])
     if wanted is not None and all(value.type().is_subtype_of(wanted) for value in values):
-        elem = wanted
-    if elem is None:
-        found = ", ".join(dict.fromkeys(value.type().annotation_str for value in values))
-        raise CompilationError(
-            f"Lists must contain only a single type; found {found}. Convert the elements to one type",
-            em.range(node),
-        )
+        elem: Type = wanted
+    else:
+        elem = _common_type(em, node, values, wanted is None, "List")
     if wanted is not None and elem is not wanted and not elem.is_subtype_of(wanted):
         raise CompilationError(
             f"List type annotation `{ListType(wanted).annotation_str}` did not match the types of the given "
@@ -159,17 +175,15 @@ def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
     if wanted is None and not keys:
         wanted = DictType(STR, TENSOR)
     key_type = wanted.key if wanted is not None else keys[0].type()
-    for key_value in keys:
+    for key_node, key_value in zip(node.keys, keys, strict=True):
         if not key_value.type().is_subtype_of(key_type):
+            assert key_node is not None
             raise CompilationError(
                 "Dict keys must contain only a single type. Expected: "
                 f"{key_type.annotation_str} but found {key_value.type().annotation_str} instead",
-                range,
+                em.range(key_node),
             )
-    value_type = wanted.value if wanted is not None else unify_list([value.type() for value in values])
-    if value_type is None:
-        found = ", ".join(dict.fromkeys(value.type().annotation_str for value in values))
-        raise CompilationError(f"Dict values must contain only a single type; found {found}", range)
+    value_type = wanted.value if wanted is not None else _common_type(em, node, values, True, "Dict")
     for item in values:
         if not item.type().is_subtype_of(value_type):
             raise CompilationError(

@@ -440,10 +440,14 @@ def _join(
             with em.graph.inserting_before(block):
                 missing = em.insert("prim::Uninitialized").output().set_type(other)
                 em.scope.store(name, missing)
-    em.scope.find(name)
+    before = em.scope.find(name)
     true_type, false_type = true_type or false_type, false_type or true_type
     assert true_type is not None and false_type is not None
     unified = unify(true_type, false_type)
+    if unified is None and before is not None and before.simple is not None:
+        outer = before.simple.type()  # a union that was refined in the branches
+        if true_type.is_subtype_of(outer) and false_type.is_subtype_of(outer):
+            unified = outer
     if unified is None:
         message = (
             f"Type mismatch: {name} is set to type {true_type.repr_str} in the true branch "

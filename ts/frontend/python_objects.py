@@ -39,7 +39,6 @@ from ts.frontend.sugared import (
 )
 from ts.ir.source import SourceRange
 from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, TupleType
-from ts.ir.value import Value
 from ts.ops import registry
 
 if TYPE_CHECKING:
@@ -127,9 +126,10 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         found = operator if "::" in operator else operator_of("ts", operator)
         if found is not None and registry.lookup(found):
             return BuiltinFunction(found)
-    value = _constant(em, obj, range)
-    if value is not None:
-        return SimpleValue(value)
+    if not _is_mutable(obj):
+        value = em.graph.try_insert_constant(obj, range)  # tuples of numbers, devices, tensors
+        if value is not None:
+            return SimpleValue(value)
     return python_values.object_value(em, obj, range)
 
 
@@ -173,12 +173,14 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
         return EnumClassValue(cls)
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
+    if cls.__module__ == "builtins":  # set, reversed, map: they take tensors, and stay in Python
+        return python_values.object_value(em, cls, range)
     return class_of(em, cls, range)
 
 
-def _constant(em: Emitter, obj: object, range: SourceRange) -> Value | None:
-    """Tuples and lists of numbers, devices, tensors: what a graph can hold as a constant."""
-    return em.graph.try_insert_constant(obj, range)
+def _is_mutable(obj: object) -> bool:
+    """Lists and dicts, also inside tuples: as constants they would be shared by all calls."""
+    return isinstance(obj, list | dict) or (isinstance(obj, tuple) and any(map(_is_mutable, obj)))
 
 
 _BUILTIN_OPERATORS: Final = {

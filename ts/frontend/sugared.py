@@ -156,7 +156,7 @@ class SimpleValue(SugaredValue):
     ) -> SugaredValue:
         if isinstance(self.simple.type(), ClassType):
             return self.attr(em, range, "__call__").call(em, range, args, kwargs, n_binders)
-        return super().call(em, range, args, kwargs, n_binders)
+        raise CompilationError(f"cannot call a value of type '{self.simple.type().repr_str}'", range)
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
         type = self.simple.type()

@@ -1,0 +1,5 @@
+"""Builtin classes of Python take tensors only."""
+
+
+def main():
+    return set([1, 2])  # expect error: Expected a value of type 'Tensor'

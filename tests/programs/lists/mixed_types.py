@@ -1,0 +1,12 @@
+"""Elements of different types: the list holds a union."""
+
+
+def main():
+    xs = [1, "a"]
+    x = xs[0]
+    assert isinstance(x, int)
+    print(x + 1, len(xs))  # expect: 2 2
+    d = {"n": 1, "s": "t"}
+    y = d["s"]
+    if isinstance(y, str):
+        print(y + "!")  # expect: t!
