@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "bytecode": VOCABULARY | {"_core", "ir", "ops", "bytecode", "analysis"},
 }
 ALLOWED_INSIDE_FUNCTIONS = {
-    "frontend": {"", "jit"},  # names of the program are looked up in `ts` itself; markers such as `annotate`
+    "frontend": {"", "jit", "nn"},  # names of the program are looked up in `ts` itself; markers such as `annotate`
     "_core": {"backends", "ops", "printing"},  # a tensor finds its operators and its text by name
     "backends": {"ops"},
 }

@@ -20,7 +20,7 @@ from ts.frontend.classes import class_type, static_method
 from ts.frontend.match import Actual, convert_to_type, match_schema
 from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
 from ts.ir.source import SourceRange
-from ts.ir.types import ClassType, Type
+from ts.ir.types import ClassType, ModuleType, Type
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
@@ -105,6 +105,10 @@ def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
 def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> SugaredValue:
     """`value.name`, where the value is an object."""
     type: Any = value.type()
+    if isinstance(type, ModuleType):
+        from ts.frontend.module_values import ModuleValue
+
+        return ModuleValue(value).attr(em, range, name)
     if name in type.methods:
         return MethodValue(value, name)
     if name in type.attributes:
@@ -136,7 +140,7 @@ def set_attribute(
     annotated: Type | None = None,
 ) -> None:
     """`base.name = assigned`; `annotated` is the type that the assignment declares."""
-    value = base.simple
+    value = base.simple or base.receiver
     type = value.type() if value is not None else None
     if value is None or not isinstance(type, ClassType):
         what = base.kind if type is None else type.annotation_str

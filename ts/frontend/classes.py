@@ -97,13 +97,43 @@ def declare_method(
     type: ClassType, cls: type, name: str, function: Any, is_classmethod: bool = False
 ) -> Any:
     """Enter one method; a class method is one that does not look at its object."""
+    return _declare(type, cls, name, lambda: parse.function_def(function, name), is_classmethod)
+
+
+def declare_overload(type: ClassType, cls: type, name: str, function: Any, declaration: Any) -> Any:
+    """Enter a method with the types of one of its declarations."""
+    from ts.jit.overloads import parse_overload
+
+    def parsed() -> ParsedFunction:
+        definition = parse_overload(function, declaration)
+        definition.name = name
+        parameters, returns = definition.signature
+        definition.signature = [parameters[0]._replace(type=type), *parameters[1:]], returns
+        return definition
+
+    return _declare(type, cls, name, parsed)
+
+
+def declare_text(type: ClassType, definition: ParsedFunction) -> Any:
+    """Enter a method that was given as text."""
+    return _declare(type, type.python_class, definition.name, lambda: definition)
+
+
+def _declare(
+    type: ClassType,
+    cls: type | None,
+    name: str,
+    parse_it: Callable[[], ParsedFunction],
+    is_classmethod: bool = False,
+) -> Any:
     assert _make_method is not None  # the runtime has been imported: it asks for classes
 
     def parsed() -> ParsedFunction:
-        definition = parse.function_def(function, name)
+        definition = parse_it()
         definition.self_type = type
         definition.is_classmethod = is_classmethod
-        definition.resolver.fallback[cls.__name__] = cls
+        if cls is not None:
+            definition.resolver.fallback[cls.__name__] = cls
         return definition
 
     method = _make_method(name, f"{type.qualified_name()}.{name}", parsed)
@@ -123,6 +153,8 @@ def static_method(cls: type, name: str) -> Any | None:
 def qualified_name(cls: type) -> str:
     """`__torch__.package.module.Class`; what `__main__` defines stands at the top."""
     module = "" if cls.__module__ == "__main__" else f"{cls.__module__}."
+    if module.startswith("ts."):  # the modules of `ts.nn` have PyTorch's names, also in archives
+        module = f"torch.{module.removeprefix('ts.')}"
     return f"__torch__.{module}{cls.__name__}"
 
 

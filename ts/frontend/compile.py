@@ -20,12 +20,13 @@ from ts.frontend import emit_call, emit_expr, emit_flow, emit_index, emit_loop, 
 from ts.frontend.annotations import NO_DEFAULT, Parameter, signature
 from ts.frontend.class_values import ClassValue
 from ts.frontend.emitter import Emitter
+from ts.frontend.module_values import ModuleValue
 from ts.frontend.parse import NESTED, ParsedFunction
 from ts.frontend.scope import is_meaningful
 from ts.frontend.sugared import CompileCallee
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
-from ts.ir.types import NONE, ClassType, Type
+from ts.ir.types import NONE, ClassType, ModuleType, Type
 
 # Imported because they fill the emitter's tables.
 EMITTERS = (emit_call, emit_expr, emit_flow, emit_index, emit_loop, emit_stmt, emit_with)
@@ -78,7 +79,8 @@ def emit_function(em: Emitter, parameters: list[Parameter], returns: Type | None
         value = graph.block().add_input(type=parameter.type)
         if is_meaningful(parameter.name):
             value.set_debug_name(parameter.name)
-        em.scope.set(em.range(arg), parameter.name, value)
+        of_module = isinstance(parameter.type, ModuleType) and parameter.type is em.parsed.self_type
+        em.scope.set(em.range(arg), parameter.name, ModuleValue(value) if of_module else value)
     if em.parsed.is_classmethod and isinstance(em.parsed.self_type, ClassType):
         em.scope.set(em.range(node), parameters[0].name, ClassValue(em.parsed.self_type))
     em.statements(node.body)

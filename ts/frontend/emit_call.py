@@ -27,7 +27,7 @@ from ts.frontend.match import (
     emit_builtin_call,
     emit_builtin_statement,
 )
-from ts.frontend.sugared import SimpleValue, SpecialForm, SugaredValue
+from ts.frontend.sugared import BuiltinFunction, SimpleValue, SpecialForm, SugaredValue
 from ts.ir.source import SourceRange
 from ts.ir.types import (
     BOOL,
@@ -57,6 +57,8 @@ def emit_call(em: Emitter, node: ast.Call, n_binders: int, hint: Type | None) ->
     range = em.range(node.func)
     if isinstance(callee, SpecialForm):
         return _FORMS[callee.form](em, node, callee, hint)
+    if isinstance(callee, BuiltinFunction) and callee.name == "aten::len" and len(node.args) == 1:
+        return SimpleValue(em.sugared(node.args[0]).len(em, range))
     args, kwargs = _arguments(em, node.args, node.keywords)
     return callee.call(em, range, args, kwargs, n_binders)
 

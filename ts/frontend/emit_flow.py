@@ -183,9 +183,14 @@ def _compare(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, rig
 def _compared(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Value:
     """The result of one comparison, which for tensors is no bool."""
     a = em.expr(left)
-    b = em.expr(right)
     if isinstance(op, ast.In):
-        a, b = b, a
+        container = em.sugared(right)
+        known = container.contains(em, range, a)
+        if known is not None:
+            return known
+        a, b = container.as_value(em, em.range(right)), a
+    else:
+        b = em.expr(right)
     found = overloaded(em, range, MAGIC.get(type(op)), (a, b))
     return found or emit_builtin_call(range, em.graph, BINARY[type(op)], [a, b])
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
+from collections.abc import Collection
 from enum import Enum
 from types import FunctionType as PythonFunction
 from types import ModuleType
@@ -75,7 +76,9 @@ _NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "Tensor", "dtype"})
 
 def operator_of(module: str, name: str) -> str | None:
     """The operator behind a function of `ts`, `ts.nn.functional`, `ts.linalg` ...; None if it is none."""
-    if name in _NOT_OPERATORS:
+    if name in _NOT_OPERATORS or module.startswith("ts.nn.functional."):
+        return None
+    if module == "ts.nn.functional" and name in _functional_names():
         return None
     if name in _SPECIAL_OPERATORS:
         return _SPECIAL_OPERATORS[name]
@@ -84,6 +87,13 @@ def operator_of(module: str, name: str) -> str | None:
     if last in ("linalg", "special", "fft"):
         candidates.insert(0, f"aten::{last}_{name}")
     return next((candidate for candidate in candidates if registry.lookup(candidate)), None)
+
+
+def _functional_names() -> Collection[str]:
+    """The functions of `ts.nn.functional` that are written in Python, over operators of the same name."""
+    from ts.nn import functional
+
+    return functional.HOMES
 
 
 _MATH_NAMES: Final = (

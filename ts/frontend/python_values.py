@@ -98,6 +98,10 @@ class PythonFunction(SugaredValue):
     ) -> SugaredValue:
         given = args if self.receiver is None else [self.receiver, *args]
         schema = python_schema(self.function, len(given), n_binders)
+        if self.receiver is not None:
+            receiver = Argument(schema.arguments[0].name, self.receiver.type())
+            arguments = (receiver, *schema.arguments[1:])
+            schema = FunctionSchema(schema.name, "", arguments, schema.returns, is_vararg=schema.is_vararg)
         matched = match_schema(schema, em.graph, range, given, kwargs)
         result = matched.returns[0]
         if markers_of(self.function) == "unused":

@@ -54,6 +54,7 @@ class SugaredValue:
 
     kind: ClassVar[str] = "value"
     simple: Value | None = None  # the value, for a SimpleValue
+    receiver: Value | None = None  # the object whose attributes these are, for a ModuleValue
     unrolled = False  # whether a loop over it is unrolled
 
     def describe(self) -> str:
@@ -82,6 +83,10 @@ class SugaredValue:
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
         raise CompilationError(f"'{self.describe()}' object is not subscriptable", range)
+
+    def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
+        """Whether an element is in it, where that is known without asking a value."""
+        return None
 
     def static_len(self) -> int | None:
         """The number of iterations of an unrolled loop over it."""

@@ -412,7 +412,10 @@ class _Printer:
         )
 
     def get_attr(self, node: Node) -> str:
-        return f"{self.operand(node.input())}.{node.get('name')}"
+        name = node.get("name")
+        if not name.isidentifier():  # the children of a ModuleList
+            return f'getattr({self.use(node.input())}, "{name}")'
+        return f"{self.operand(node.input())}.{name}"
 
     def enum_part(self, node: Node) -> str:
         return f"({self.use(node.input())}).{'name' if node.kind() == 'prim::EnumName' else 'value'}"

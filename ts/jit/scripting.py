@@ -76,6 +76,10 @@ def script(
         return obj
     if inspect.isclass(obj):
         return script_class(obj)
+    if hasattr(obj, "_modules"):
+        from ts.runtime.module import script_module
+
+        return script_module(obj)  # type: ignore[arg-type]  # it has a module's tables
     if inspect.ismethod(obj):
         obj = obj.__func__
     if not inspect.isfunction(inspect.unwrap(obj)):

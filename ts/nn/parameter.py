@@ -26,6 +26,8 @@ class Parameter(Tensor):
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
 
+    __str__ = __repr__
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         copied = type(self)(self.detach().clone(), self.requires_grad)
         memo[id(self)] = copied

@@ -19,6 +19,11 @@ from ts._core.objects import Object, ObjectClass
 
 def object_of(instance: Any, cls: ObjectClass) -> Object:
     """The object with the attributes of a Python instance; TypeError if it lacks one or has another type."""
+    handle = getattr(instance, "_object", None)
+    if isinstance(handle, Object):  # a scripted module
+        if handle.cls is not cls:
+            raise TypeError(f"Expected a module of type {cls.name} but found one of type {handle.cls.name}")
+        return handle
     made = new_object(cls)
     for slot, name in enumerate(cls.names):
         try:
@@ -37,6 +42,10 @@ def object_of(instance: Any, cls: ObjectClass) -> Object:
 
 def instance_of(made: Object) -> Any:
     """An instance of the Python class with the attributes of an object."""
+    if made.cls.type.is_module():
+        from ts.runtime.module import module_of
+
+        return module_of(made)
     python_class = made.cls.type.python_class
     instance = python_class.__new__(python_class)
     for slot, name in enumerate(made.cls.names):

@@ -88,9 +88,28 @@ class ClassType(NamedType):
 
 
 class ModuleType(ClassType):
-    """The type of one module instance: its submodules, parameters and attributes are `attributes`."""
+    """The type of one module instance: its submodules, parameters and attributes are `attributes`.
 
-    __slots__ = ()
+    `concrete` is what the frontend knows about such instances; None for one that was read from text.
+    """
+
+    __slots__ = ("concrete",)
+
+    def __init__(
+        self,
+        qualified_name: str,
+        attributes: Mapping[str, Type] | None = None,
+        methods: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(qualified_name, attributes, methods)
+        self.concrete: Any = None
+
+    def find_method(self, name: str) -> Any | None:
+        """The method, declared now if the module's class has it."""
+        found = self.methods.get(name)
+        if found is None and self.concrete is not None:
+            found = self.concrete.method(name)
+        return found
 
     def kind(self) -> str:
         return "ClassType"

@@ -141,7 +141,7 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """`threshold` into the input."""
-    return threshold(input, threshold, value, inplace=True)
+    return ts.threshold_(input, threshold, value)
 
 
 def relu_(input: Tensor) -> Tensor:

@@ -21,6 +21,8 @@ from ts.nn.modules.module import Module
 class _Indexed(Module):
     """Children named by their positions."""
 
+    _ts_container = "list"
+
     def _key(self, index: int) -> str:
         """The name of the child at `index`."""
         position = operator.index(index)
@@ -193,6 +195,8 @@ class ModuleList(_Indexed):
 
 class ModuleDict(Module):
     """A dictionary of modules, in the order of insertion."""
+
+    _ts_container = "dict"
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()

@@ -33,6 +33,8 @@ def _line(name: str, value: Any, kind: str) -> str:
 class ParameterList(Module):
     """A list of parameters."""
 
+    _ts_container = "parameter list"
+
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
         self._size = 0
@@ -93,6 +95,8 @@ class ParameterList(Module):
 
 class ParameterDict(Module):
     """A dictionary of parameters, in the order of insertion."""
+
+    _ts_container = "parameter dict"
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()

@@ -1,0 +1,109 @@
+"""Types of Python values: what an attribute of a module is, if no annotation says it.
+
+    infer_type([1, 2])             List[int]
+    infer_type({"a": 1.0})         Dict[str, float]
+    infer_type([])                 raises NoType: "List trace inputs must have elements"
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from typing import Any
+
+from ts import dtypes
+from ts._core.tensor import Tensor
+from ts.devices import device as Device
+from ts.errors import FrontendError
+from ts.frontend.annotations import object_type
+from ts.frontend.classes import class_type
+from ts.ir.types import (
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    STR,
+    TENSOR,
+    DictType,
+    ListType,
+    TupleType,
+    Type,
+    unify,
+)
+
+
+class NoType(Exception):
+    """The value has no type in the language; the text says why."""
+
+
+_SCALARS: dict[type, Type] = {
+    bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX, str: STR, type(None): NONE, Device: DEVICE,
+    dtypes.dtype: INT, dtypes.layout: INT, dtypes.memory_format: INT,
+}  # fmt: skip
+
+
+def infer_type(value: Any) -> Type:
+    """The type of a value."""
+    if isinstance(value, Tensor):
+        return TENSOR
+    found = _SCALARS.get(type(value))
+    if found is not None:
+        return found
+    if isinstance(value, list):
+        if not value:
+            raise NoType("List trace inputs must have elements")
+        return ListType(_common(value, "List", "element type"))
+    if isinstance(value, dict):
+        if not value:
+            raise NoType("Dictionary inputs must have entries")
+        key = _common(value, "Dictionary", "key type")
+        return DictType(key, _common(value.values(), "Dictionary", "value type"))
+    if isinstance(value, tuple):
+        if hasattr(value, "_fields"):
+            named = object_type(type(value))
+            if named is not None:
+                return named
+        return TupleType([infer_type(element) for element in value])
+    return _of_instance(value)
+
+
+def _common(values: Iterable[Any], container: str, what: str) -> Type:
+    """The one type of all elements."""
+    found: Type | None = None
+    for value in values:
+        each = infer_type(value)
+        merged = each if found is None else unify(found, each)
+        if merged is None:
+            assert found is not None
+            kinds = f"{found.annotation_str} and {each.annotation_str}"
+            raise NoType(f"{container} inputs to traced functions must have consistent {what}. Found {kinds}")
+        found = merged
+    assert found is not None
+    return found
+
+
+def _of_instance(value: Any) -> Type:
+    """The class of a value, as an enumeration or a script class."""
+    cls = type(value)
+    if hasattr(cls, "_modules") or hasattr(value, "_modules"):
+        raise NoType("Cannot infer concrete type of torch.nn.Module")
+    if isinstance(value, enum.Enum):
+        found = object_type(cls)
+        if found is not None:
+            return found
+    elif _may_be_script_class(cls):
+        try:
+            return class_type(cls)
+        except FrontendError:
+            pass  # the reason below names the class
+    raise NoType(
+        "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as inputs or "
+        f"outputs of traced functions, but instead got value of type {cls.__name__}."
+    )
+
+
+def _may_be_script_class(cls: type) -> bool:
+    """Whether a class is worth compiling: a plain class of Python code."""
+    return cls.__module__ != "builtins" and "__init__" in vars(cls) and cls.__mro__[1:] == (object,)

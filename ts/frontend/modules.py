@@ -1,0 +1,391 @@
+"""Modules to their types: what compiled code knows about a module instance.
+
+In: an instance of `ts.nn.Module`.  Out: its `ConcreteModule`, whose `type` is a `ModuleType`:
+
+    class Net(Module):                              concrete = concrete_module(Net())
+        __constants__ = ["steps"]                   concrete.type.attributes   {"weight": TENSOR, ...}
+        def __init__(self):                         concrete.constants         {"steps": 3}
+            self.weight = Parameter(...)            concrete.type.methods      {}, filled on demand
+            self.steps = 3
+
+Attributes are parameters, buffers, submodules and whatever else the instance holds whose type is annotated or
+can be inferred; the rest is remembered with the reason, for those who use it.  Two instances of one class
+have the same type if all of that is the same: constants count, values of attributes do not.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from ts import dtypes
+from ts._core.tensor import Tensor
+from ts.devices import device as Device
+from ts.errors import FrontendError
+from ts.frontend import classes
+from ts.frontend.annotations import to_type
+from ts.frontend.infer import NoType, infer_type
+from ts.frontend.resolve import Resolver
+from ts.ir.types import NONE, InterfaceType, ModuleType, Property, Type
+
+# What every instance has for the sake of Python.
+_INTERNAL: Final = frozenset({
+    "_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks",
+    "_forward_pre_hooks", "_backward_hooks", "_state_dict_hooks", "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_version", "dump_patches",
+})  # fmt: skip
+_CONSTANTS: Final = (bool, float, int, str, complex, type(None), Device, dtypes.layout, dtypes.dtype)
+_CONSTANT_NAMES: Final = (
+    "{bool, float, int, str, NoneType, torch.device, torch.layout, torch.dtype, torch.qscheme}"
+)
+
+_compile_function: Callable[..., Any] | None = None
+_known: WeakKeyDictionary[type, list[ConcreteModule]] = WeakKeyDictionary()
+
+
+def install(compile_function: Callable[..., Any]) -> None:
+    """Say how functions that are attributes are compiled."""
+    global _compile_function
+    _compile_function = compile_function
+
+
+@dataclass(eq=False)
+class ConcreteModule:
+    """What is known about module instances of one type."""
+
+    python_class: type
+    attributes: dict[str, Type] = field(default_factory=dict)  # all slots, in order
+    parameters: list[str] = field(default_factory=list)
+    buffers: list[str] = field(default_factory=list)
+    submodules: dict[str, ConcreteModule] = field(default_factory=dict)
+    constants: dict[str, object] = field(default_factory=dict)
+    functions: dict[str, Any] = field(default_factory=dict)  # attributes that are functions: compiled
+    python_functions: dict[str, Any] = field(default_factory=dict)  # those that stay in Python
+    failed: dict[str, str] = field(default_factory=dict)  # attribute -> why it has no type
+    ignored: set[str] = field(default_factory=set)
+    hooks: tuple[Any, ...] = ()
+    container: str | None = None  # "list", "dict", "parameter list", "parameter dict"
+    type: ModuleType = field(default=None)  # type: ignore[assignment]  # set when no equal one is known
+    compiled: bool = False
+
+    def same_as(self, other: ConcreteModule) -> bool:
+        """Whether instances of both can have one type."""
+        return (
+            list(self.attributes.items()) == list(other.attributes.items())
+            and self.parameters == other.parameters
+            and self.buffers == other.buffers
+            and self.failed.keys() == other.failed.keys()
+            and self.hooks == other.hooks
+            and _identical(self.submodules, other.submodules)
+            and _identical(self.functions, other.functions)
+            and _identical(self.python_functions, other.python_functions)
+            and _same_constants(self.constants, other.constants)
+        )
+
+    # ---- methods -------------------------------------------------------------------------------------
+
+    def method(self, name: str) -> Any | None:
+        """A method to be compiled, declared now if it was not; None where Python has no function for it."""
+        found = self.type.methods.get(name)
+        if found is not None:
+            return found
+        function = self.python_function(name)
+        if function is None or name in self.ignored:
+            return None
+        return self.declare(name, function)
+
+    def declare(self, name: str, function: Any, declaration: Any = None) -> Any:
+        """Enter a method; a `declaration` of an overload gives it its types."""
+        if declaration is None:
+            return classes.declare_method(self.type, self.python_class, name, function)
+        return classes.declare_overload(self.type, self.python_class, name, function, declaration)
+
+    def python_function(self, name: str) -> Any | None:
+        """The function of Python that defines a method, or None."""
+        member = inspect.getattr_static(self.python_class, name, None)
+        return member if isinstance(member, FunctionType) else None
+
+    def is_static(self, name: str) -> bool:
+        return isinstance(inspect.getattr_static(self.python_class, name, None), staticmethod)
+
+    def overloads(self, name: str) -> list[Any]:
+        """Methods for the declarations of an overloaded one, in order."""
+        from ts.jit.overloads import overloads_of_method
+
+        declarations = overloads_of_method(self.python_class, name)
+        found = []
+        for i, declaration in enumerate(declarations):
+            variant = f"{name}__{i}"
+            method = self.type.methods.get(variant)
+            found.append(method or self.declare(variant, self.python_function(name), declaration))
+        return found
+
+    def entry_points(self) -> Iterator[Any]:
+        """The methods that scripting a module compiles: `forward`, exported ones, properties, hooks."""
+        from ts.jit.markers import modifier_of
+
+        names = []
+        forward = self.python_function("forward")
+        if forward is not None and not _is_abstract(forward) and modifier_of(forward) is None:
+            names.append("forward")
+        for name in dir(self.python_class):
+            function = self.python_function(name)
+            if function is not None and modifier_of(function) == "export":
+                names.append(name)
+        for name in names:
+            variants = self.overloads(name)
+            yield from variants or [self.method(name)]
+        for prop in self.type.properties.values():
+            yield prop.getter
+            if prop.setter is not None:
+                yield prop.setter
+
+    def declare_properties(self) -> None:
+        """Enter the properties of the class that are not said to be unused."""
+        from ts.jit.markers import modifier_of
+
+        unused = {
+            name
+            for base in self.python_class.__mro__
+            for name in vars(base).get("__jit_unused_properties__", ())
+        }
+        for name, member in inspect.getmembers(self.python_class, lambda m: isinstance(m, property)):
+            if name in unused or name in self.ignored or modifier_of(member.fget) is not None:
+                continue
+            getter = self.declare(f"__{name}_getter", member.fget)
+            setter = None
+            if member.fset is not None and modifier_of(member.fset) is None:
+                setter = self.declare(f"__{name}_setter", member.fset)
+            self.type.properties[name] = Property(getter, setter)
+
+
+def _identical(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return list(a) == list(b) and all(a[name] is b[name] for name in a)
+
+
+def _same_constants(a: dict[str, object], b: dict[str, object]) -> bool:
+    return a.keys() == b.keys() and all(_same_constant(a[name], b[name]) for name in a)
+
+
+def _same_constant(a: object, b: object) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_same_constant, a, b))
+    return a is b or bool(a == b)
+
+
+def _is_abstract(forward: FunctionType) -> bool:
+    """Whether it is the `forward` that every module has, which only says that there is none."""
+    return forward.__qualname__ == "Module.forward" and forward.__module__ == "ts.nn.modules.module"
+
+
+# ---- from an instance ------------------------------------------------------------------------------
+
+
+def concrete_module(instance: Any, share_types: bool = True) -> ConcreteModule:
+    """The description of an instance: one that is known, if that is the same."""
+    described = getattr(instance, "_concrete", None)
+    if isinstance(described, ConcreteModule):
+        return described
+    cls = type(instance)
+    if "_parameters" not in instance.__dict__:
+        raise RuntimeError(
+            f"'{cls.__name__}' object has no attribute '_parameters': super().__init__() was not called"
+        )
+    concrete = _Description(instance, share_types).concrete
+    known = _known.setdefault(cls, [])
+    if share_types:
+        for other in known:
+            if other.same_as(concrete):
+                return other
+    name = classes.unique_name(classes.qualified_name(cls))
+    concrete.type = ModuleType(name, concrete.attributes)
+    classes.take_name(concrete.type)
+    concrete.type.concrete = concrete
+    concrete.type.python_class = cls
+    concrete.type.constants = dict(concrete.constants)
+    concrete.declare_properties()
+    if share_types:
+        known.append(concrete)
+    return concrete
+
+
+def forget(concrete: ConcreteModule) -> None:
+    """Take back a description whose methods did not compile."""
+    known = _known.get(concrete.python_class, [])
+    if concrete in known:
+        known.remove(concrete)
+
+
+class _Description:
+    """Fills in the description of one instance."""
+
+    def __init__(self, instance: Any, share_types: bool) -> None:
+        cls = type(instance)
+        self.instance = instance
+        self.share_types = share_types
+        self.concrete = ConcreteModule(cls)
+        self.concrete.container = getattr(cls, "_ts_container", None)
+        self.concrete.ignored = set(getattr(instance, "__jit_ignored_attributes__", ()))
+        self.concrete.ignored |= {
+            name for name, m in vars(cls).items() if isinstance(m, property) and m.fget is None
+        }
+        self.annotations: dict[str, Any] = getattr(cls, "__annotations__", {})
+        self.resolver = _resolver(cls)
+        final = {name for name, annotation in self.annotations.items() if self._is_final(annotation)}
+        self.constants = {*getattr(cls, "__constants__", ()), *final}
+        self._parameters()
+        self._submodules()
+        self._constants()
+        self._others()
+
+    def _is_final(self, annotation: Any) -> bool:
+        if isinstance(annotation, str):
+            return annotation.split("[")[0].rpartition(".")[2] == "Final"
+        return annotation is typing.Final or typing.get_origin(annotation) is typing.Final
+
+    def _annotated(self, name: str) -> Type | None:
+        """The type that the class's annotations give an attribute."""
+        annotation = self.annotations.get(name)
+        if annotation is None or self._is_final(annotation):
+            return None
+        return to_type(annotation, self.resolver)
+
+    def _type_of(self, name: str, value: Any) -> Type:
+        """The type of an attribute, by annotation or by value; raises NoType."""
+        annotated = self._annotated(name)
+        if annotated is not None:
+            return annotated
+        from ts.jit.markers import Attribute
+
+        if isinstance(value, Attribute):
+            return to_type(value.type, self.resolver)
+        return infer_type(value)
+
+    def _parameters(self) -> None:
+        for table, names in (("_parameters", self.concrete.parameters), ("_buffers", self.concrete.buffers)):
+            for name, value in getattr(self.instance, table).items():
+                if name in self.concrete.ignored:
+                    continue
+                names.append(name)
+                self.concrete.attributes[name] = self._type_of(name, value)
+
+    def _submodules(self) -> None:
+        for name, module in self.instance._modules.items():
+            if name in self.concrete.ignored:
+                continue
+            annotated = self._annotated(name) if name in self.annotations else None
+            if module is None and annotated is None:
+                self.concrete.attributes[name] = NONE
+                continue
+            if module is not None:
+                submodule = concrete_module(module, self.share_types)
+                if isinstance(annotated, InterfaceType):
+                    self.concrete.attributes[name] = annotated
+                else:
+                    self.concrete.attributes[name] = submodule.type
+                    self.concrete.submodules[name] = submodule
+            elif annotated is not None:
+                self.concrete.attributes[name] = annotated
+
+    def _constants(self) -> None:
+        for name in sorted(self.constants):
+            if name in self.concrete.attributes:
+                kind = (
+                    "submodule" if name in self.concrete.submodules
+                    else "parameter" if name in self.concrete.parameters
+                    else "buffer"
+                )  # fmt: skip
+                warnings.warn(
+                    f"'{name}' was found in ScriptModule constants,  but it is a non-constant {kind}. "
+                    "Consider removing it.",
+                    stacklevel=2,
+                )
+                continue
+            if not hasattr(self.instance, name):
+                warnings.warn(
+                    f"'{name}' was found in ScriptModule constants, but was not actually set in __init__. "
+                    "Consider removing it.",
+                    stacklevel=2,
+                )
+                continue
+            value = getattr(self.instance, name)
+            self.concrete.constants[name] = _constant(name, value, type(self.instance).__name__)
+
+    def _others(self) -> None:
+        concrete = self.concrete
+        for name, value in self.instance.__dict__.items():
+            if name in _INTERNAL or name in concrete.ignored or name in self.constants:
+                continue
+            if name in concrete.attributes:
+                continue
+            if inspect.isfunction(value):
+                self._function(name, value)
+                continue
+            if hasattr(type(value), "ensure_compiled"):
+                concrete.functions[name] = value
+                continue
+            if inspect.isbuiltin(value) or type(value).__name__ == "OverloadSet":
+                concrete.python_functions[name] = value
+                continue
+            try:
+                concrete.attributes[name] = self._type_of(name, value)
+            except NoType as reason:
+                concrete.failed[name] = (
+                    "(This attribute exists on the Python module, but we failed to convert Python type: "
+                    f"'{_type_name(value)}' to a TorchScript type. {reason}. Its type was inferred; try "
+                    "adding a type annotation for the attribute.)"
+                )
+
+    def _function(self, name: str, function: Any) -> None:
+        from ts.jit.markers import modifier_of
+
+        assert _compile_function is not None
+        if modifier_of(function) is not None or getattr(function, "__ts_boolean_dispatch__", None):
+            self.concrete.python_functions[name] = function
+            return
+        try:
+            self.concrete.functions[name] = _compile_function(function)
+        except (FrontendError, OSError, TypeError) as error:
+            self.concrete.failed[name] = (
+                "(This function exists as an attribute on the Python module, but we failed to compile it to "
+                f"a TorchScript function. \nThe error stack is reproduced here:\n{error}"
+            )
+
+
+def _type_name(value: object) -> str:
+    cls = type(value)
+    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _constant(name: str, value: Any, owner: str) -> object:
+    """A value as a constant of a module; TypeError if it cannot be one."""
+    if isinstance(value, (*_CONSTANTS, Tensor)):
+        return value
+    if isinstance(value, tuple | list):
+        return tuple(_constant(name, element, owner) for element in value)
+    raise TypeError(
+        f"\n'{_type_name(value)}' object in attribute '{owner}.{name}' is not a valid constant.\n"
+        "Valid constants are:\n1. a nn.ModuleList\n2. a value of type "
+        f"{_CONSTANT_NAMES}\n3. a list or tuple of (2)\n"
+    )
+
+
+def _resolver(cls: type) -> Resolver:
+    """The names around a class: those that its methods see."""
+    import sys
+
+    for member in vars(cls).values():
+        if isinstance(member, FunctionType):
+            return Resolver.of_function(member)
+    module = sys.modules.get(cls.__module__)
+    return Resolver({} if module is None else vars(module))
+
+

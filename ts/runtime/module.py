@@ -1,0 +1,502 @@
+"""Scripted modules: what `ts.jit.script` makes of an instance of `ts.nn.Module`.
+
+In: an instance.  Out: a `RecursiveScriptModule` whose attributes are the slots of one object that compiled
+code works on, so that what either side assigns the other one sees:
+
+    scripted = ts.jit.script(net)
+    scripted(x)                                    runs the compiled `forward`
+    scripted.graph, scripted.code                  of `forward`; scripted.method.graph of another method
+    scripted.weight, scripted.layers[0]            slots
+    scripted.train(), scripted.state_dict()        as for every module
+
+A class of Python may also be a scripted module itself: see `ScriptModule`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, MutableMapping
+from types import FunctionType
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from ts._core.ivalue import new_object, object_get, object_set
+from ts._core.objects import Object
+from ts.bytecode.typespec import object_class
+from ts.errors import FrontendError
+from ts.frontend import classes, modules, parse
+from ts.frontend.modules import ConcreteModule
+from ts.frontend.resolve import Resolver
+from ts.ir.graph import Graph
+from ts.ir.python_print import to_source
+from ts.ir.schema import FunctionSchema
+from ts.jit.markers import Attribute, modifier_of
+from ts.nn.modules.module import Module
+from ts.runtime.function import ScriptFunction, compile_function
+
+modules.install(compile_function)
+
+_wrappers: WeakValueDictionary[int, ScriptModule] = WeakValueDictionary()  # by id of the object
+
+
+class ScriptMethod:
+    """A compiled method of one module."""
+
+    def __init__(self, owner: ScriptModule, function: ScriptFunction) -> None:
+        self.owner = owner
+        self.function = function
+        self.name = self.__name__ = function.name
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(self.owner._object, *args, **kwargs)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as the frontend left it; its first input is the module."""
+        return self.function.graph
+
+    @property
+    def inlined_graph(self) -> Graph:
+        """The graph with all calls inlined."""
+        return self.function.inlined_graph
+
+    @property
+    def schema(self) -> FunctionSchema:
+        """Parameters and results."""
+        return self.function.schema
+
+    @property
+    def code(self) -> str:
+        """The graph as source text."""
+        return to_source(self.graph, self.name, self.schema, method=True)
+
+    @property
+    def bytecode(self) -> str:
+        """The disassembly of what runs."""
+        return self.function.bytecode
+
+    def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph that runs for these arguments."""
+        return self.function.graph_for(self.owner._object, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<ScriptMethod {self.function.qualified_name}>"
+
+
+class _Slots(MutableMapping[str, Any]):
+    """Some slots of an object as the table that a module of Python has."""
+
+    def __init__(self, owner: Object, names: list[str]) -> None:
+        self.owner = owner
+        self.places = {name: owner.cls.slot(name) for name in names}
+
+    def __getitem__(self, name: str) -> Any:
+        return object_get(self.owner, self.places[name])
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in self.places:
+            raise RuntimeError(f"Can't add a new parameter '{name}' to a scripted module; script it anew")
+        object_set(self.owner, self.places[name], value)
+
+    def __delitem__(self, name: str) -> None:
+        raise RuntimeError(f"Can't delete '{name}' of a scripted module")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.places
+
+
+class _Compiled:
+    """A method that compiled modules find through `__getattr__`, although the class has one of that name."""
+
+    def __init__(self, name: str, python: Callable[..., Any]) -> None:
+        self.name = name
+        self.python = python
+
+    def __get__(self, module: Any, cls: type) -> Any:
+        if module is None:
+            return self
+        if module.__dict__.get("_object") is not None:
+            return module.__getattr__(self.name)
+        return self.python.__get__(module, cls)
+
+
+class ScriptModule(Module):
+    """A module whose methods are compiled.
+
+    As a base class: methods marked with `script_method` are compiled when `__init__` is through.
+
+        class Net(ts.jit.ScriptModule):
+            def __init__(self):
+                super().__init__()
+                self.weight = ts.nn.Parameter(ts.rand(2))
+
+            @ts.jit.script_method
+            def forward(self, x):
+                return x * self.weight
+    """
+
+    _object: Object | None
+    _concrete: ConcreteModule
+    _script_methods: dict[str, Any] = {}
+    __jit_unused_properties__ = ("original_name", "graph", "inlined_graph", "code")
+
+    forward = _Compiled("forward", Module.forward)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__module__ == __name__:
+            return
+        inherited = dict(cls._script_methods)
+        marked = {name: m for name, m in vars(cls).items() if isinstance(m, ScriptMethodMarker)}
+        for name in marked:
+            delattr(cls, name)  # so that it is found in the compiled module
+        cls._script_methods = {**inherited, **{name: m.function for name, m in marked.items()}}
+        own_init = vars(cls).get("__init__", cls.__init__)
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            own_init(self, *args, **kwargs)
+            if type(self) is cls:
+                _finish(self)
+
+        __init__.__wrapped__ = own_init  # type: ignore[attr-defined]
+        cls.__init__ = __init__  # type: ignore[method-assign]
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "_object", None)
+        super().__init__()
+
+    # ---- attributes ----------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        handle = self.__dict__.get("_object")
+        if handle is None:
+            return super().__getattr__(name)
+        concrete = self._concrete
+        if name in self.__dict__["_modules"]:
+            return self.__dict__["_modules"][name]
+        if name in concrete.type.attributes:
+            return object_get(handle, handle.cls.slot(name))
+        if name in concrete.constants:
+            return concrete.constants[name]
+        if name in concrete.type.properties:
+            return ScriptMethod(self, concrete.type.properties[name].getter)()
+        method = concrete.type.methods.get(name)
+        if method is not None:
+            return ScriptMethod(self, method)
+        return self._of_class(name)
+
+    def _of_class(self, name: str) -> Any:
+        """What the Python class of the original module has of that name, where it stays in Python."""
+        member = getattr(self._concrete.python_class, name, None)
+        if isinstance(member, FunctionType):
+            if modifier_of(member) in ("ignore", "unused"):
+                return member.__get__(self)
+            if self._concrete.overloads(name):
+                return _OverloadedScriptMethod(self, self._concrete.overloads(name))
+        if name in self._concrete.functions:
+            return self._concrete.functions[name]
+        if name in self._concrete.python_functions:
+            return self._concrete.python_functions[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        handle = self.__dict__.get("_object")
+        if handle is None:
+            if isinstance(value, Attribute):
+                object.__setattr__(self, name, value)
+                return
+            super().__setattr__(name, value)
+            return
+        concrete = self._concrete
+        table = self.__dict__["_modules"]
+        if name in table:
+            if not isinstance(value, ScriptModule):
+                raise RuntimeError(
+                    "Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace "
+                    f"existing module '{name}': {value}"
+                )
+            object_set(handle, handle.cls.slot(name), value._object)
+            table[name] = value
+        elif name in concrete.type.attributes:
+            object_set(handle, handle.cls.slot(name), value)
+        elif name in concrete.constants:
+            raise RuntimeError(f"Can't set constant '{name}' which has value:{concrete.constants[name]}")
+        else:
+            prop = concrete.type.properties.get(name)
+            if prop is not None and prop.setter is not None:
+                ScriptMethod(self, prop.setter)(value)
+            else:
+                object.__setattr__(self, name, value)
+
+    def _adopt(self, concrete: ConcreteModule, handle: Object, children: dict[str, ScriptModule]) -> None:
+        """Be the module of an object from now on."""
+        own = self.__dict__
+        for name in (*concrete.type.attributes, *concrete.constants):
+            own.pop(name, None)
+        own["_concrete"] = concrete
+        own["_object"] = handle
+        own["_parameters"] = _Slots(handle, concrete.parameters)
+        own["_buffers"] = _Slots(handle, concrete.buffers)
+        own["_modules"] = children
+        _wrappers[id(handle)] = self
+
+    # ---- the compiled side ---------------------------------------------------------------------------
+
+    @property
+    def original_name(self) -> str:
+        """The name of the Python class it was made from."""
+        return self._concrete.python_class.__name__
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of `forward`."""
+        return self._forward().graph
+
+    @property
+    def inlined_graph(self) -> Graph:
+        """The graph of `forward` with all calls inlined."""
+        return self._forward().inlined_graph
+
+    @property
+    def code(self) -> str:
+        """The source text of `forward`."""
+        return self._forward().code
+
+    def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph that runs for these arguments."""
+        return self._forward().graph_for(*args, **kwargs)
+
+    def _forward(self) -> ScriptMethod:
+        return self.forward  # type: ignore[no-any-return]
+
+    def define(self, src: str) -> None:
+        """Add methods given as text; they see each other and the module's attributes."""
+        resolver = Resolver.of_frame(1)
+        added = [
+            classes.declare_text(self._concrete.type, definition)
+            for definition in parse.module_defs(src, resolver)
+        ]
+        for method in added:
+            method.ensure_compiled()
+
+    def get_debug_state(self) -> Any:
+        """The debug state of `forward`'s executor."""
+        return self._forward().function
+
+    def copy(self) -> ScriptModule:
+        """A module with attributes of its own; tensors are shared."""
+        return _copied(self, lambda value: value)
+
+    def __copy__(self) -> ScriptModule:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ScriptModule:
+        copied = _copied(self, lambda value: copy.deepcopy(value, memo))
+        memo[id(self)] = copied
+        return copied
+
+    def extra_repr(self) -> str:
+        return f"original_name={self.original_name}"
+
+    # ---- what Python asks the class for --------------------------------------------------------------
+
+    def __len__(self) -> int:
+        if self._concrete.container is not None:
+            return len(self._entries())
+        return self._magic("__len__")()  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Any]:
+        container = self._concrete.container
+        if container is None:
+            return self._magic("__iter__")()  # type: ignore[no-any-return]
+        return iter(self._entries() if container.endswith("dict") else list(self._entries().values()))
+
+    def __getitem__(self, key: Any) -> Any:
+        container = self._concrete.container
+        if container is None:
+            return self._magic("__getitem__")(key)
+        return self._entries()[key] if container.endswith("dict") else list(self._entries().values())[key]
+
+    def __contains__(self, key: object) -> bool:
+        if self._concrete.container is None:
+            return self._magic("__contains__")(key)  # type: ignore[no-any-return]
+        return key in self._entries()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _entries(self) -> dict[str, Any]:
+        own = self.__dict__["_modules"]
+        return dict(own or self.__dict__["_parameters"])
+
+    def keys(self) -> Any:
+        """The names of a ModuleDict."""
+        return self._entries().keys()
+
+    def values(self) -> Any:
+        """The modules of a ModuleDict."""
+        return self._entries().values()
+
+    def items(self) -> Any:
+        """Names and modules of a ModuleDict."""
+        return self._entries().items()
+
+    def _magic(self, name: str) -> Any:
+        method = self._concrete.type.methods.get(name)
+        if method is None:
+            raise NotImplementedError(f"{self.original_name} has no compiled method {name}")
+        return ScriptMethod(self, method)
+
+
+class RecursiveScriptModule(ScriptModule):
+    """What `ts.jit.script` makes of an instance of another class."""
+
+    def __init__(self, concrete: ConcreteModule, handle: Object, children: dict[str, ScriptModule]) -> None:
+        super().__init__()
+        self._adopt(concrete, handle, children)
+
+
+class _OverloadedScriptMethod:
+    """A method with several declarations, called from Python: the first one that takes the arguments."""
+
+    def __init__(self, owner: ScriptModule, methods: list[ScriptFunction]) -> None:
+        self.methods = [ScriptMethod(owner, method) for method in methods]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for method in self.methods[:-1]:
+            try:
+                return method(*args, **kwargs)
+            except (RuntimeError, TypeError) as error:
+                if "Expected a value of type" not in str(error):
+                    raise
+        return self.methods[-1](*args, **kwargs)
+
+
+class ScriptMethodMarker:
+    """A method of a ScriptModule class that is to be compiled."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+
+
+def script_method(function: FunctionType) -> Any:
+    """Mark a method of a `ScriptModule` to be compiled when the module is made."""
+    return ScriptMethodMarker(function)
+
+
+# ---- making ----------------------------------------------------------------------------------------
+
+
+def script_module(instance: Module) -> ScriptModule:
+    """The scripted form of a module."""
+    if isinstance(instance, ScriptModule) and instance._object is not None:
+        return instance
+    concrete = modules.concrete_module(instance)
+    made = _make(instance, concrete)
+    _compile(concrete)
+    return made
+
+
+def _make(instance: Any, concrete: ConcreteModule) -> ScriptModule:
+    """The tree of objects for a tree of modules, and the modules around them."""
+    if isinstance(instance, ScriptModule) and instance._object is not None:
+        return instance
+    handle, children = _object_of(instance, concrete)
+    return RecursiveScriptModule(concrete, handle, children)
+
+
+def _object_of(instance: Any, concrete: ConcreteModule) -> tuple[Object, dict[str, ScriptModule]]:
+    handle = new_object(object_class(concrete.type))
+    children: dict[str, ScriptModule] = {}
+    for slot, (name, type) in enumerate(concrete.type.attributes.items()):
+        value = getattr(instance, name)
+        if isinstance(value, Module):
+            submodule = concrete.submodules.get(name) or modules.concrete_module(value)
+            children[name] = _make(value, submodule)
+            value = children[name]._object
+        if isinstance(value, Attribute):
+            value = value.value
+        try:
+            object_set(handle, slot, value)
+        except TypeError as error:
+            raise RuntimeError(
+                f"Could not cast attribute '{name}' to type {type.annotation_str}: {error}"
+            ) from None
+    return handle, children
+
+
+def _compile(concrete: ConcreteModule) -> None:
+    """Compile what is called from outside, of the module and of those below it."""
+    if concrete.compiled:
+        return
+    concrete.compiled = True
+    try:
+        for submodule in concrete.submodules.values():
+            _compile(submodule)
+        for method in concrete.entry_points():
+            method.ensure_compiled()
+    except BaseException:
+        concrete.compiled = False
+        modules.forget(concrete)
+        raise
+
+
+def _finish(module: ScriptModule) -> None:
+    """Compile an instance of a subclass of ScriptModule."""
+    concrete = modules.concrete_module(module)
+    handle, children = _object_of(module, concrete)
+    for name, function in type(module)._script_methods.items():
+        if name not in concrete.type.methods:
+            concrete.declare(name, function)
+    module._adopt(concrete, handle, children)
+    try:
+        for submodule in concrete.submodules.values():
+            _compile(submodule)
+        for method in list(concrete.type.methods.values()):
+            method.ensure_compiled()
+    except FrontendError:
+        modules.forget(concrete)
+        raise
+
+
+def _copied(module: ScriptModule, convert: Callable[[Any], Any]) -> ScriptModule:
+    """A module of the same type whose slots are converted ones."""
+    concrete = module._concrete
+    assert module._object is not None
+    handle = new_object(module._object.cls)
+    children = {name: _copied(child, convert) for name, child in module.__dict__["_modules"].items()}
+    for slot, name in enumerate(module._object.cls.names):
+        value = children[name]._object if name in children else convert(object_get(module._object, slot))
+        object_set(handle, slot, value)
+    made = RecursiveScriptModule(concrete, handle, children)
+    for name, value in module.__dict__.items():
+        if name not in made.__dict__ and name not in _OWN:
+            made.__dict__[name] = convert(value)
+    return made
+
+
+_OWN: Final = ("_concrete", "_object", "_parameters", "_buffers", "_modules")
+
+
+def handle_of(value: Any) -> Object | None:
+    """The object behind a scripted module; None for anything else."""
+    return value._object if isinstance(value, ScriptModule) else None
+
+
+def module_of(handle: Object) -> ScriptModule:
+    """The module around an object: the one that exists, or a new one."""
+    found = _wrappers.get(id(handle))
+    if found is not None:
+        return found
+    concrete = handle.cls.type.concrete
+    children = {name: object_get(handle, handle.cls.slot(name)) for name in concrete.submodules}
+    return RecursiveScriptModule(concrete, handle, children)
+
+
