@@ -263,6 +263,25 @@ def _fork(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
     return _simple(future.set_type(FutureType(result.type())))
 
 
+def _unchecked_cast(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    _check_count(em, node, "unchecked_cast", 2, 2)
+    type = em.type_of(node.args[0])
+    cast = em.insert("prim::unchecked_cast", (em.expr(node.args[1]),), 1, em.range(node))
+    return _simple(cast.output().set_type(type))
+
+
+def _uninitialized(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    _check_count(em, node, "uninitialized", 1, 1)
+    type = em.type_of(node.args[0])
+    return _simple(em.insert("prim::Uninitialized", (), 1, em.range(node)).output().set_type(type))
+
+
+def _new(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    _check_count(em, node, "__new__", 1, 1)
+    type = em.type_of(node.args[0])
+    return _simple(em.insert("prim::CreateObject", (), 1, em.range(node)).output().set_type(type))
+
+
 def _isinstance(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     _check_count(em, node, "isinstance", 2, 2)
     return _simple(emit_flow.isinstance_condition(em, node.args[0], node.args[1]).value)
@@ -329,6 +348,9 @@ _FORMS: Final[dict[str, _Form]] = {
     "dict": _dict,
     "annotate": _annotate,
     "fork": _fork,
+    "unchecked_cast": _unchecked_cast,
+    "uninitialized": _uninitialized,
+    "__new__": _new,
     "isinstance": _isinstance,
     "getattr": _getattr,
     "hasattr": _hasattr,

@@ -108,6 +108,8 @@ _MATH[math.remainder] = "aten::mathremainder"
 
 def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredValue:
     """What a Python object around the function means inside of it."""
+    if isinstance(obj, SugaredValue):  # a name that only printed source has
+        return obj
     if isinstance(obj, ModuleType):
         return PythonModule(obj)
     if isinstance(obj, Enum):

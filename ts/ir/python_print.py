@@ -43,6 +43,7 @@ from ts.ir.types import (
 
 _LONG = 40  # an inlined expression this long gets a variable
 _FOREVER = (1 << 63) - 1  # the trip count of a while loop
+_TAKE_NAMES = frozenset({"prim::fork", "prim::awaitable", "prim::Closure", "prim::Enter"})
 _NAME = re.compile(r"[A-Za-z_][\w.]*\Z")
 _CASTS = {
     "aten::Int": "int",
@@ -303,6 +304,32 @@ class _Printer:
     def print_set_attr(self, node: Node) -> None:
         self.line(f"{self.operand(node.input(0))}.{node.get('name')} = {self.use(node.input(1))}")
 
+    def print_enter(self, node: Node) -> None:
+        context = self.use(node.input())
+        name = ""
+        if node.output().has_uses():
+            self.assign_names(node.outputs())
+            name = f" as {self.use(node.output())}"
+        self.line(f"with {context}{name}:")
+        self.level += 1
+        if _next_computation(node).kind() == "prim::Exit":
+            self.line("pass")
+
+    def print_exit(self, node: Node) -> None:
+        self.level -= 1
+
+    def print_fork(self, node: Node) -> None:
+        """The task is a function inside of the function, which sees its variables."""
+        task: Graph = node["Subgraph"]
+        name = self.new_name("__forked_function" if node.kind() == "prim::fork" else "__awaitable_function")
+        for inner, value in zip(task.inputs(), node.inputs(), strict=True):
+            self.expressions[inner] = self.use(value)
+        self.line(f"def {name}():")
+        self.level += 1
+        self.body(task.block())
+        self.level -= 1
+        self.define(node, f"{node.kind().removeprefix('prim::')}({name})")
+
     # --- expressions ---
 
     def expression(self, node: Node) -> str:
@@ -440,6 +467,10 @@ _STATEMENTS: dict[str, _Method] = {
     "prim::TupleUnpack": _Printer.print_unpack,
     "prim::ListUnpack": _Printer.print_unpack,
     "prim::SetAttr": _Printer.print_set_attr,
+    "prim::Enter": _Printer.print_enter,
+    "prim::Exit": _Printer.print_exit,
+    "prim::fork": _Printer.print_fork,
+    "prim::awaitable": _Printer.print_fork,
 }
 
 _EXPRESSIONS: dict[str, Callable[[_Printer, Node], str]] = {
@@ -474,6 +505,13 @@ def _previous_computation(node: Node) -> Node:
     return node
 
 
+def _next_computation(node: Node) -> Node:
+    node = node.next()
+    while node.kind() == "prim::Constant":
+        node = node.next()
+    return node
+
+
 def _can_inline(value: Value) -> bool:
     node = value.node()
     if len(node.outputs()) != 1 or value.use_count() != 1 or node.blocks():
@@ -485,7 +523,7 @@ def _can_inline(value: Value) -> bool:
     if user == "prim::Loop" and use.offset >= 2:
         return False
     # An inlined isinstance would refine types again when the source is compiled.
-    return user not in ("prim::fork", "prim::Closure") and node.kind() != "prim::isinstance"
+    return user not in _TAKE_NAMES and node.kind() != "prim::isinstance"
 
 
 def _is_true(value: Value) -> bool:

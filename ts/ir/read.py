@@ -173,8 +173,8 @@ class _Reader:
         else:
             tokens.accept("=")
         is_python = tokens.accept("^")
-        name = tokens.next()
-        if not is_name(name):
+        name = self.read_python_name() if is_python else tokens.next()
+        if not is_name(name) and not is_python:
             tokens.at -= 1
             raise tokens.error(f"expected an operator but found {name!r}")
         node = block.owning_graph().create("prim::PythonOp" if is_python else name, (), 0)
@@ -207,6 +207,15 @@ class _Reader:
             self.define(value, output_name, values)
         while tokens.peek().startswith("block") and tokens.peek()[5:].isdigit() and tokens.peek(1) == "(":
             self.read_block(node, values)
+
+    def read_python_name(self) -> str:
+        """The name of a Python function: `f`, or `<lambda>`."""
+        tokens = self.tokens
+        if not tokens.accept("<"):
+            return tokens.next()
+        name = tokens.next()
+        tokens.expect(">")
+        return f"<{name}>"
 
     def read_place(self) -> SourceRange | None:
         comment = self.tokens.comments.get(self.tokens.at)

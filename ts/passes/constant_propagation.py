@@ -106,7 +106,9 @@ class _Propagator:
     # -- operators -------------------------------------------------------------------------------------
 
     def _may_fold(self, node: Node) -> bool:
-        if node.kind() in _NEVER_FOLDED or not node.outputs() or _is_wrong_cast(node):
+        if node.kind() in _NEVER_FOLDED or not node.outputs():
+            return False
+        if _is_wrong_cast(node) or _keeps_its_text(node):
             return False
         if self._aliases is None:
             if any_mutable(node.inputs()) or any_mutable(node.outputs()):
@@ -126,7 +128,8 @@ class _Propagator:
                 constant = self._graph.try_insert_constant(result)
             if constant is None:
                 continue  # a kind of value that has no place in a graph
-            constant.set_type(output.type())
+            if result is None or output.type().kind() != "OptionalType":  # what is not None is no optional
+                constant.set_type(output.type())
             update("constant_propagation", "Folding %{} to {}", output.debug_name(), result)
             output.replace_all_uses_with(constant)
             self.changed = True
@@ -197,6 +200,14 @@ class _Propagator:
                 carried.replace_all_uses_with(initial)
                 remove_carried(node, i)
                 self.changed = True
+
+
+def _keeps_its_text(node: Node) -> bool:
+    """Named tuples and `format`, which PyTorch's graphs show unfolded."""
+    if node.kind() == "prim::TupleConstruct":
+        return getattr(node.output().type(), "name", None) is not None
+    schema = node.schema()
+    return schema is not None and schema.is_vararg
 
 
 def same_constant(first: Node, second: Node) -> bool:

@@ -1,0 +1,138 @@
+"""The names of printed source: what `fn.code` shows and archives hold is compiled with these.
+
+In: the constants without a literal (`CONSTANTS.c0`), and a way to find what `__torch__.…` names.  Out: a
+`PrintedNames`, the resolver for such source.
+
+    torch.add(x, 1)                  the operator aten::add
+    ops.prim.max(a, b)               the operator prim::max
+    __torch__.model.helper(x, )      a function or class that `find` gives
+    unchecked_cast(int, x)           the same value under another type
+    uninitialized(int)               the value of a variable on a path where nobody reads it
+    __torch__.C.__new__(__torch__.C) an object without attributes
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from math import inf, nan
+from typing import Any
+
+from ts.errors import CompilationError
+from ts.frontend.emitter import Emitter
+from ts.frontend.enums import EnumClassValue
+from ts.frontend.resolve import Resolver
+from ts.frontend.sugared import (
+    BuiltinFunction,
+    NamedTupleConstructor,
+    SimpleValue,
+    SpecialForm,
+    SugaredValue,
+)
+from ts.ir.source import SourceRange
+from ts.ir.types import NONE, NUMBER, ClassType, EnumType, TupleType, Type
+
+Find = Callable[[str], Any]
+"""From `__torch__.…` to a function, a type or a class; None for the name of a namespace."""
+
+
+class PrintedNames(Resolver):
+    """Looks up the names that printed source may use, and no others."""
+
+    def __init__(self, constants: Sequence[object] = (), find: Find | None = None) -> None:
+        super().__init__()
+        self._find = find or (lambda name: None)
+        self._names: dict[str, object] = {
+            "torch": Operators("aten"),
+            "ops": Operators(""),
+            "CONSTANTS": Constants(constants),
+            "__torch__": Namespace("__torch__", self._find),
+            "inf": inf,
+            "nan": nan,
+            "infj": complex(0, inf),
+            "nanj": complex(0, nan),
+            **{form: SpecialForm(form) for form in ("annotate", "unchecked_cast", "uninitialized")},
+        }
+
+    def lookup(self, name: str) -> object:
+        return self._names[name]
+
+    def evaluate(self, node: ast.expr) -> object:
+        """The type of a dotted name, or the member of an enum."""
+        name = ast.unparse(node)
+        found: object = _TYPES.get(name)
+        if found is None and name.startswith("__torch__."):
+            found = self._find(name)
+            if found is None:
+                enum, _, member = name.rpartition(".")
+                found = getattr(getattr(self._find(enum), "python_class", None), member, None)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
+_TYPES: dict[str, Type] = {"number": NUMBER, "NoneType": NONE}
+
+
+class Operators(SugaredValue):
+    """`torch`, `ops`, `ops.prim`: the operators of a namespace."""
+
+    kind = "module"
+
+    def __init__(self, space: str) -> None:
+        self.space = space
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        return BuiltinFunction(f"{self.space}::{name}") if self.space else Operators(name)
+
+
+class Constants(SugaredValue):
+    """`CONSTANTS`: the tensors and objects that have no literal."""
+
+    kind = "module"
+
+    def __init__(self, values: Sequence[object]) -> None:
+        self.values = values
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        number = name.removeprefix("c")
+        if not number.isdecimal() or int(number) >= len(self.values):
+            raise CompilationError(f"there is no constant CONSTANTS.{name}", range)
+        return SimpleValue(em.constant(self.values[int(number)], range))
+
+
+class Namespace(SugaredValue):
+    """`__torch__` and the modules in it."""
+
+    kind = "module"
+
+    def __init__(self, name: str, find: Find) -> None:
+        self.name = name
+        self.find = find
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        from ts.frontend.python_objects import to_sugared
+
+        full = f"{self.name}.{name}"
+        found = self.find(full)
+        if found is None:
+            return Namespace(full, self.find)
+        if isinstance(found, TupleType):
+            return NamedTupleConstructor(found)
+        if isinstance(found, EnumType) and found.python_class is not None:
+            return EnumClassValue(found.python_class)
+        return Class(found) if isinstance(found, ClassType) else to_sugared(em, found, range, full)
+
+
+class Class(SugaredValue):
+    """A class: printed source makes an object by `__new__` and then calls its `__init__`."""
+
+    kind = "class"
+
+    def __init__(self, type: ClassType) -> None:
+        self.type = type
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if name != "__new__":
+            raise CompilationError(f"{self.type.annotation_str} has no '{name}' without an object", range)
+        return SpecialForm("__new__")
