@@ -420,18 +420,6 @@ class _Printer:
     def call_python(self, node: Node) -> str:
         return f"^{node.get('name')}()({self.list_of(node.inputs())})"
 
-    def print_fork(self, node: Node) -> None:
-        """The subgraph as a function without parameters; its inputs are variables around it."""
-        subgraph = node.get("Subgraph")
-        name = self.new_name("__forked_function")
-        for inner, outer in zip(subgraph.inputs(), node.inputs(), strict=True):
-            self.expressions[inner] = self.use(outer)
-        self.line(f"def {name}():")
-        self.level += 1
-        self.body(subgraph.block())
-        self.level -= 1
-        self.define(node, f"fork({name})")
-
     def call_method(self, node: Node) -> str:
         receiver, *arguments = node.inputs()
         return (
@@ -462,7 +450,6 @@ _Method = Callable[[_Printer, Node], Any]
 
 _STATEMENTS: dict[str, _Method] = {
     "prim::If": _Printer.print_if,
-    "prim::fork": _Printer.print_fork,
     "prim::Loop": _Printer.print_loop,
     "prim::TupleUnpack": _Printer.print_unpack,
     "prim::ListUnpack": _Printer.print_unpack,
