@@ -28,6 +28,12 @@ _EXPECT = re.compile(r"#\s*expect( error| runtime error)?: ?(.*)$")
 _PYTHON = re.compile(r"\s*\(python: (.*)\)$")
 
 
+def as_module(text: str, module: str) -> str:
+    """A program with its imports of `ts` bound to another module."""
+    text = re.sub(r"^import ts$", f"import {module} as ts", text, flags=re.MULTILINE)
+    return re.sub(r"^(import|from) ts\b", rf"\1 {module}", text, flags=re.MULTILINE)
+
+
 @dataclass
 class Program:
     """A program's text and its expectations."""
@@ -46,8 +52,7 @@ class Program:
 
     def load(self, module: str = "ts") -> Any:
         """Run the file, with its imports of `ts` bound to `module`, and return its `main` if it has one."""
-        text = re.sub(r"^import ts$", f"import {module} as ts", self.text, flags=re.MULTILINE)
-        text = re.sub(r"^(import|from) ts\b", rf"\1 {module}", text, flags=re.MULTILINE)
+        text = as_module(self.text, module)
         filename = f"<{module}>/{self.path.name}"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         # A class finds its source through its module.

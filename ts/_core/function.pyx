@@ -93,9 +93,9 @@ cdef class Function:
 
     def bind(self, tuple args, dict kwargs):
         """All arguments by position; the errors are PyTorch's."""
-        if len(args) > self.argument_count:
+        if len(args) + len(kwargs) > self.argument_count:
             raise RuntimeError(
-                f"{self.name}() expected at most {self.argument_count} argument(s) but received {len(args)}"
+                f"{self.name}() expected at most {self.argument_count} argument(s) but received {len(args) + len(kwargs)}"
                 f" argument(s). Declaration: {self.declaration}"
             )
         values = list(args)

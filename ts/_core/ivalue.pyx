@@ -589,12 +589,19 @@ def from_core(x):
         release(&value)
 
 
+def _inferred(TypeSpec spec, str name):
+    if not spec.text.endswith("(inferred)"):
+        return []
+    return [f"Inferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type."]
+
+
 def argument_error(str function, str name, TypeSpec spec not None, Py_ssize_t position, x, str declaration, cause=None):
     """What a call raises for an argument of the wrong type, in PyTorch's words and class."""
     expected = f"Enum<{spec.text}>" if spec.kind == KIND_ENUM else spec.text
     lines = [
         f"{function}() Expected a value of type '{expected}' for argument '{name}'"
         f" but instead found type '{type(x).__name__}'.",
+        *_inferred(spec, name),
         f"Position: {position}",
         f"Value: {x!r}",
         f"Declaration: {declaration}",

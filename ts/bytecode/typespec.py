@@ -46,6 +46,14 @@ def register_class(type: Type) -> str:
     return _CLASS_OF_KIND.get(type.kind(), "o")
 
 
+def argument_spec(type: Type) -> TypeSpec:
+    """The type descriptor of a parameter: messages say where its type was not written."""
+    if type.repr_str == type.annotation_str:
+        return type_spec(type)
+    plain = type_spec(type)
+    return TypeSpec(plain.kind, (), type.repr_str, None)
+
+
 def type_spec(type: Type) -> TypeSpec:
     """The type descriptor of a type; one object for equal types."""
     spec = _specs.get(type)

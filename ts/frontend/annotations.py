@@ -432,6 +432,11 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], 
     assert comment is not None
     body = comment.removeprefix("# type:").strip()
     source = Source(comment)
+    if not body.startswith("("):
+        raise CompilationError(
+            "expected ( but found 'ident' here: the comment is written `# type: (int, Tensor) -> int`",
+            SourceRange(source, 0, len(comment)),
+        )
     try:
         syntax = ast.parse(body if "->" in body else f"{body} -> None", mode="func_type")
     except SyntaxError:

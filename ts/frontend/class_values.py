@@ -55,7 +55,7 @@ class ClassValue(SugaredValue):
         function = None if self.type.python_class is None else static_method(self.type.python_class, name)
         if function is None:
             raise CompilationError(
-                f"Tried to lookup unknown attribute on class {self.type.annotation_str}. "
+                f"Tried to lookup unknown attribute on class {self.type.repr_str}. "
                 f"'{name}' is no static method, and others need an object",
                 range,
             )
@@ -126,9 +126,7 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
             f"'{name}' is defined as a class attribute which currently is not supported. "
             "Consider converting this to an instance attribute."
         )
-    raise CompilationError(
-        f"'{type.annotation_str}' object has no attribute or method '{name}'. {hint}", range
-    )
+    raise CompilationError(f"'{type.repr_str}' object has no attribute or method '{name}'. {hint}", range)
 
 
 def set_attribute(
@@ -175,8 +173,8 @@ def set_attribute(
     assigned = convert_to_type(range, em.graph, expected, assigned, False)
     if not assigned.type().is_subtype_of(expected):
         raise CompilationError(
-            f"Wrong type for attribute assignment. Expected {expected.annotation_str} "
-            f"but got {assigned.type().annotation_str}",
+            f"Wrong type for attribute assignment. Expected {expected.repr_str} "
+            f"but got {assigned.type().repr_str}",
             range,
         )
     em.insert("prim::SetAttr", (value, assigned), 0).set("name", name)

@@ -43,8 +43,10 @@ def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
     value = node.value
     if type(value) in (int, float, complex):
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-            message = "Integral constant out of range (must fit in a signed 64 bit integer)"
-            raise CompilationError(message, em.range(node))
+            raise CompilationError(
+                f"Integral constant out of range (must fit in a signed 64 bit integer): {value}",
+                em.range(node),
+            )
         return em.number(value, em.range(node))  # type: ignore[arg-type]
     if value is ...:
         raise CompilationError("... is only supported as an index of a tensor", em.range(node))
@@ -153,8 +155,8 @@ def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
         elem = _common_type(em, node, values, wanted is None, "List")
     if wanted is not None and elem is not wanted and not elem.is_subtype_of(wanted):
         raise CompilationError(
-            f"List type annotation `{ListType(wanted).annotation_str}` did not match the types of the given "
-            f"list elements, which were unified to {elem.annotation_str}",
+            f"List type annotation `{ListType(wanted).repr_str}` did not match the types of the given "
+            f"list elements, which were unified to {elem.repr_str}",
             em.range(node),
         )
     return construct_list(em.graph, elem, values)
@@ -175,20 +177,27 @@ def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
     if wanted is None and not keys:
         wanted = DictType(STR, TENSOR)
     key_type = wanted.key if wanted is not None else keys[0].type()
-    for key_node, key_value in zip(node.keys, keys, strict=True):
+    for key, key_value in zip(node.keys, keys, strict=True):
+        assert key is not None
         if not key_value.type().is_subtype_of(key_type):
-            assert key_node is not None
+            found = key_value.type().repr_str
+            if wanted is not None:
+                raise CompilationError(
+                    f"Type annotation was inferred to be {wanted.repr_str}"
+                    f"but the type of keys given by the dict literal is {found}",
+                    range,
+                )
             raise CompilationError(
                 "Dict keys must contain only a single type. Expected: "
-                f"{key_type.annotation_str} but found {key_value.type().annotation_str} instead",
-                em.range(key_node),
+                f"{key_type.repr_str} but found {found} instead",
+                em.range(key),
             )
     value_type = wanted.value if wanted is not None else _common_type(em, node, values, True, "Dict")
     for item in values:
         if not item.type().is_subtype_of(value_type):
             raise CompilationError(
-                f"Dict values must contain only a single type. Expected: {value_type.annotation_str} "
-                f"but found {item.type().annotation_str} instead",
+                f"Dict values must contain only a single type. Expected: {value_type.repr_str} "
+                f"but found {item.type().repr_str} instead",
                 range,
             )
     pairs = [part for pair in zip(keys, values, strict=True) for part in pair]

@@ -242,9 +242,7 @@ def _augment_item(
     elif isinstance(type, DictType):
         elem = type.value
     else:
-        raise CompilationError(
-            f"{type.repr_str} does not support augmented assignment.", em.range(target)
-        )
+        raise CompilationError(f"{type.repr_str} does not support augmented assignment.", em.range(target))
     index = em.expr(target.slice)
     operand = em.expr(node.value)
     item = emit_builtin_call(range, em.graph, "aten::__getitem__", [container, index])

@@ -94,6 +94,7 @@ class Emitter:
         self.declared_return: Type | None = None
         self.merged_return: Type | None = None
         self.exits: set[Block] = set()  # blocks that end with return, raise, break or continue
+        self.calling: ast.Call | None = None  # the call last begun: where a callee is compiled
         self.loop: str | None = None  # what encloses the statement: "loop", "unrolled" or nothing
         self._numbers: dict[tuple[type, object], Value] = {}
         self._temporaries = 0

@@ -34,7 +34,6 @@ from ts.ir.types import (
     TENSOR,
     ListType,
     OptionalType,
-    TensorType,
     TupleType,
     Type,
     VarType,
@@ -210,7 +209,7 @@ class _Matcher:
             elif formal.has_default:
                 actual = Literal(formal.default)
             else:
-                raise _Mismatch(f"Argument {formal.name} not provided.")
+                raise _Mismatch(f"Argument {formal.name} not provided.\n")
             inputs.append(self._argument(formal, actual))
         if self_value is not None:
             raise _Mismatch("Provided self argument not used in schema.\n")
@@ -282,14 +281,18 @@ def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:
 
 def _type_mismatch(formal: Argument, expected: Type, value: Value) -> str:
     type = value.type()
-    inferred = isinstance(formal.type, TensorType) and formal.type.inferred
     text = (
-        f"Expected a value of type '{formal.type.repr_str}{' (inferred)' * inferred}' "
-        f"for argument '{formal.name}' but instead found type '{type.repr_str}'.\n"
+        f"Expected a value of type '{formal.type.repr_str}' for argument '{formal.name}' "
+        f"but instead found type '{type.repr_str}'.\n"
     )
-    if inferred:
+    if getattr(formal.type, "inferred", False):
         text += (
             f"Inferred '{formal.name}' to be of type 'Tensor' "
+            "because it was not annotated with an explicit type.\n"
+        )
+    if getattr(type, "inferred", False):
+        text += (
+            f"Inferred the value for argument '{formal.name}' to be of type 'Tensor' "
             "because it was not annotated with an explicit type.\n"
         )
     if isinstance(type, ListType) and type.elem.is_subtype_of(TENSOR):
@@ -375,7 +378,7 @@ def match_schemas(
                 return i, _Matcher(schema, graph, range, allow_conversions).match(args, kwargs, self)
             except _Mismatch as mismatch:
                 failures.append(f"\n{schema}:\n{mismatch}")
-    listed = "".join(f"  {line}\n" for line in "".join(failures).split("\n"))
+    listed = "".join(f"  {line}\n" for line in "".join(failures).rstrip("\n").split("\n"))
     raise SchemaMatchError(
         f"Arguments for call are not valid.\nThe following variants are available:\n{listed}"
         "\nThe original call is",

@@ -54,6 +54,9 @@ class PythonModule(SugaredValue):
     def __init__(self, module: ModuleType) -> None:
         self.module = module
 
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise python_values.no_value("python value of type 'module'", range)
+
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         if self.module.__name__ == "ts" or self.module.__name__.startswith("ts."):
             operator = operator_of(self.module.__name__, name)
@@ -61,8 +64,10 @@ class PythonModule(SugaredValue):
                 return BuiltinFunction(operator)
         try:
             obj = resolve.attribute(self.module, name)
-        except AttributeError as error:
-            raise CompilationError(str(error), range) from None
+        except AttributeError:
+            raise CompilationError(
+                f"object has no attribute {name}: module '{self.module.__name__}' does not have it", range
+            ) from None
         return to_sugared(em, obj, range, f"{self.module.__name__}.{name}")
 
 
@@ -134,7 +139,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     if inspect.isbuiltin(obj) and obj.__module__ == "builtins":
         return python_values.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
-    if isinstance(operator, str) and callable(obj):
+    home = getattr(obj, "__module__", None) or "ts"
+    if isinstance(operator, str) and callable(obj) and home.partition(".")[0] == "ts":
         found = operator if "::" in operator else operator_of("ts", operator)
         if found is not None and registry.lookup(found):
             return BuiltinFunction(found)

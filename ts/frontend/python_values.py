@@ -57,7 +57,8 @@ def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange
     try:
         return FunctionValue(em.compile_callee(function))
     except FrontendError as error:
-        raise error.add_call(function.__name__, em.parsed.name, range) from None
+        place = range if em.calling is None else em.range(em.calling)
+        raise error.add_call(function.__name__, em.parsed.name, place) from None
 
 
 def object_value(em: Emitter, obj: Any, range: SourceRange) -> SugaredValue:
@@ -86,12 +87,11 @@ class PythonFunction(SugaredValue):
         self.receiver = receiver
         self.name = getattr(function, "__name__", "<python_value>")
 
-    @property
-    def kind(self) -> str:  # type: ignore[override]
+    def describe(self) -> str:
         return f"python value of type '{type(self.function).__name__}'"
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
-        raise _no_value(self.kind, range)
+        raise no_value(self.describe(), range)
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
@@ -245,7 +245,7 @@ class UnsupportedBuiltin(SugaredValue):
         self.function = function
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
-        raise _no_value(f"python value of type '{type(self.function).__name__}'", range)
+        raise no_value(f"python value of type '{type(self.function).__name__}'", range)
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
@@ -263,15 +263,15 @@ class PythonObject(SugaredValue):
     def __init__(self, obj: object) -> None:
         self.obj = obj
 
-    @property
-    def kind(self) -> str:  # type: ignore[override]
+    def describe(self) -> str:
         return f"python value of type '{type(self.obj).__name__}'"
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
-        raise _no_value(self.kind, range)
+        raise no_value(self.describe(), range)
 
 
-def _no_value(kind: str, range: SourceRange) -> CompilationError:
+def no_value(kind: str, range: SourceRange) -> CompilationError:
+    """The error where a value is needed and something else is there."""
     return CompilationError(
         f"{kind} cannot be used as a value. Perhaps it is a closed over global variable? If so, please "
         "consider passing it in as an argument or use a local variable instead.",

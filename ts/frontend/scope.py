@@ -150,7 +150,7 @@ class Scope:
         if annotated is not None:
             raise CompilationError(
                 f"Attempting to declare and annotate the type of variable '{name}' "
-                "that is already defined in an outer block",
+                "but it is already defined in an outer block",
                 range,
             )
         if value is None:

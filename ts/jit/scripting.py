@@ -28,7 +28,12 @@ from ts.frontend.enums import enum_type
 from ts.frontend.resolve import Resolver
 from ts.jit.overloads import has_overloads
 from ts.runtime.deep import with_deep_stack
-from ts.runtime.function import ScriptFunction, compile_function, declare_functions
+from ts.runtime.function import (
+    ScriptFunction,
+    compile_function,
+    declare_functions,
+    qualified_name,
+)
 
 _enabled = True
 
@@ -86,8 +91,8 @@ def script(
         raise TypeError(_no_function(obj))
     if has_overloads(obj):
         raise RuntimeError(
-            f"Function {obj.__qualname__} cannot be directly compiled because it is overloaded. It must be "
-            "used in a context of a function where its inputs can determine which overload to call."
+            f"Function {qualified_name(obj)} cannot be directly compiled because it is overloaded. It must "
+            "be used in a context of a function where its inputs can determine which overload to call."
         )
     return compile_function(obj)
 

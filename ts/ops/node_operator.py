@@ -12,7 +12,7 @@ from typing import Any
 
 from ts.ir.graph import Node, OperatorLookup
 from ts.ir.schema import FunctionSchema
-from ts.ir.types import Type, match_type_variables, substitute
+from ts.ir.types import NoneType, Type, match_type_variables, substitute
 
 
 def find_operator(node: Node) -> Any | None:
@@ -43,6 +43,8 @@ def _takes(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
             if match_type_variables(formal, actual, bindings) is not True:
                 return False
             bound = substitute(formal, bindings)
+            if bound is None and isinstance(actual, NoneType):
+                continue  # None fits an optional of any type
             if bound is None:
                 return False
             formal = bound

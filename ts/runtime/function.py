@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 from ts._core.function import Function
 from ts._core.ivalue import register_class_spec
 from ts._core.spec import TypeSpec
-from ts.bytecode.typespec import sized_spec, type_spec
+from ts.bytecode.typespec import argument_spec, sized_spec, type_spec
 from ts.errors import CompilationError
 from ts.frontend import classes, compile, parse
 from ts.frontend.annotations import object_type
@@ -71,7 +71,8 @@ class ScriptFunction(Function):
         self.ensure_compiled()
         if self._schema is None:
             raise CompilationError(
-                f"function '{self.name}' is called recursively. Recursive calls need an annotated return type"
+                f"function '{self.name}' is called recursively. Recursive calls are not supported where the "
+                "return type is not annotated: annotate it"
             )
         return self._schema
 
@@ -126,7 +127,7 @@ class ScriptFunction(Function):
         self._graph, self._schema = graph, schema
         arguments = []
         for a in schema.arguments:
-            spec = type_spec(a.type) if a.size is None else sized_spec(a.type, a.size)
+            spec = argument_spec(a.type) if a.size is None else sized_spec(a.type, a.size)
             arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
         super().__init__(self.name, arguments, str(schema))
 
@@ -175,7 +176,7 @@ def compile_function(
     assert _session is not None
     try:
         parsed = with_deep_stack(lambda: parse.function_def(function))
-        script = ScriptFunction(function.__name__, _qualified_name(function), parsed)
+        script = ScriptFunction(function.__name__, qualified_name(function), parsed)
         _scripted[function] = script
         _session.append(function)
         script.ensure_compiled()
@@ -194,12 +195,12 @@ def _compile_overload(function: Callable[..., Any], declaration: Callable[..., A
     from ts.jit.overloads import parse_overload
 
     parsed = parse_overload(function, declaration)
-    script = ScriptFunction(function.__name__, _qualified_name(function), parsed)
+    script = ScriptFunction(function.__name__, qualified_name(function), parsed)
     script.ensure_compiled()
     return script
 
 
-def _qualified_name(function: Callable[..., Any]) -> str:
+def qualified_name(function: Callable[..., Any]) -> str:
     """`__torch__.package.module.name`; what `__main__` defines stands at the top."""
     module = function.__module__ or "__main__"
     prefix = "" if module == "__main__" else f"{module}."

@@ -82,7 +82,7 @@ class Type:
 
     @property
     def repr_str(self) -> _Str:
-        """The spelling of error messages: that of annotations, but enums say that they are enums."""
+        """The spelling in messages: that of annotations, but enums and inferred tensors say what they are."""
         return self.annotation_str
 
     @property

@@ -54,6 +54,11 @@ class TensorType(Type):
 
     getInferred = get_inferred
 
+    @property
+    def repr_str(self) -> str:
+        """``Tensor (inferred)`` for a parameter without annotation."""
+        return f"{self.annotation_str} (inferred)" if self.inferred else self.annotation_str
+
     def _key(self) -> tuple[object, ...]:
         return (
             self.scalar_type,

@@ -1,0 +1,91 @@
+"""Wrong programs of `tests/errors` and their messages.
+
+A program is a file with a function `main`, which is scripted and then called (as its `# call:` comment says),
+or with a text `UNIT` that is compiled as a `CompilationUnit`.  Its last comment is the whole message:
+
+    # error: CompilationError
+    # undefined value y:
+    #   File "undefined_name.py", line 5
+    # ...
+
+and before it, where PyTorch says something else, what that is: `# torch: the first line of its message`, or
+`# torch: nothing` where it has no error.  `TS_UPDATE_GOLDEN=1 pytest tests/test_error_files.py` writes the
+messages anew; review the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from tests.program_files import as_module
+
+FOLDER = Path(__file__).parent / "errors"
+_ERROR = "\n# error: "
+_TORCH = re.compile(r"\n# torch: (.*)\n")
+_CALL = re.compile(r"^# call: (main\(.*\))$", re.MULTILINE)
+
+
+class Expectation(NamedTuple):
+    """What a file says: the program, its error's class and message, PyTorch's first line where it differs."""
+
+    text: str
+    kind: str
+    message: str
+    torch: str | None
+
+
+def read(path: Path) -> Expectation:
+    """A file, taken apart."""
+    text, _, comment = path.read_text().partition(_ERROR)
+    kind, _, lines = comment.partition("\n")
+    message = "\n".join(line[2:] for line in lines.split("\n"))
+    found = _TORCH.search(text + "\n")
+    return Expectation(text.rstrip() + "\n", kind, message.strip("\n"), found[1] if found else None)
+
+
+def write(path: Path, kind: str, message: str) -> None:
+    """Put a message into a file."""
+    comment = "\n".join(f"# {line}".rstrip() for line in message.split("\n"))
+    path.write_text(f"{read(path).text}{_ERROR}{kind}\n{comment}\n")
+
+
+def failure(path: Path, module: str = "ts") -> tuple[str, str] | None:
+    """Class and message of the exception that the program ends with; None if it ends without one."""
+    text = read(path).text
+    try:
+        _run(path.name, as_module(text, module), module)
+    except Exception as error:
+        return type(error).__name__, _normal(str(error))
+    return None
+
+
+def _run(filename: str, text: str, module: str) -> None:
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    program = ModuleType(f"errors.{filename.removesuffix('.py')}")
+    program.__file__ = filename
+    sys.modules[program.__name__] = program
+    names = vars(program)
+    exec(compile(text, filename, "exec", dont_inherit=True), names)
+    jit = __import__(module).jit
+    if "UNIT" in names:
+        jit.CompilationUnit(names["UNIT"])
+        return
+    scripted = jit.script(names["main"])
+    call = _CALL.search(text)
+    eval(call[1] if call else "main()", {"main": scripted})
+
+
+def _normal(message: str) -> str:
+    """Without what is another at each run: the frames of the test around the program."""
+    message = re.sub(r"(\nAt:\n(?:  \w+\.py\(.*\n)+)(?:  .*\n?)*", r"\1", message)
+    return "\n".join(line.rstrip() for line in message.strip("\n").split("\n"))
+
+
+def all_files() -> list[Path]:
+    """Every wrong program, in the order of names."""
+    return sorted(FOLDER.rglob("*.py"))

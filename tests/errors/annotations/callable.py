@@ -1,0 +1,14 @@
+"""A function as an argument."""
+
+from typing import Callable
+
+
+def main(x: Callable[[int], int]):
+    return x(1)
+
+# error: CompilationError
+# Unknown type constructor Callable:
+#   File "callable.py", line 6
+# def main(x: Callable[[int], int]):
+#             ~~~~~~~~~~~~~~~~~~~~ <--- HERE
+#     return x(1)

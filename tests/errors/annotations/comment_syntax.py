@@ -1,0 +1,10 @@
+"""A type comment that is none."""
+
+
+def main(x):
+    # type: int -> int
+    return x
+
+# error: CompilationError
+# expected ( but found 'ident' here: the comment is written `# type: (int, Tensor) -> int`:
+# # type: int -> int

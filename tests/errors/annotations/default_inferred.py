@@ -1,0 +1,13 @@
+"""A default of an argument without an annotation."""
+
+
+def main(x=3):
+    return x
+
+# error: FrontendError
+# Expected a default value of type Tensor (inferred) on parameter "x".Because "x" was not annotated with an explicit type it is assumed to be type 'Tensor'.:
+#   File "default_inferred.py", line 4
+# def main(x=3):
+# ~~~~~~~~~~~~~~
+#     return x
+#     ~~~~~~~~ <--- HERE

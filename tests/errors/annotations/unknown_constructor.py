@@ -1,0 +1,14 @@
+"""A generic type that the language does not have."""
+
+from typing import Set
+
+
+def main(x: Set[int]):
+    return 1
+
+# error: CompilationError
+# Unknown type constructor Set:
+#   File "unknown_constructor.py", line 6
+# def main(x: Set[int]):
+#             ~~~~~~~~ <--- HERE
+#     return 1

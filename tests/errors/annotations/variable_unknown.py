@@ -1,0 +1,14 @@
+"""A variable with a type that nothing defines."""
+
+
+def main(x: int):
+    y: "Missing" = x
+    return y
+
+# error: CompilationError
+# Unknown type name 'Missing':
+#   File "variable_unknown.py", line 5
+# def main(x: int):
+#     y: "Missing" = x
+#        ~~~~~~~~ <--- HERE
+#     return y

@@ -1,0 +1,15 @@
+"""None where a number is needed."""
+
+
+def main(x: int):
+    return x
+
+
+# call: main(None)
+
+# error: RuntimeError
+# main() Expected a value of type 'int' for argument 'x' but instead found type 'NoneType'.
+# Position: 0
+# Value: None
+# Declaration: main(int x) -> int
+# Cast error details: Expected a value of type 'int' but instead found type 'NoneType'

@@ -1,0 +1,23 @@
+"""An operator without its second argument."""
+
+import ts
+
+
+def main(x):
+    return ts.mm(x)
+
+# error: SchemaMatchError
+# Arguments for call are not valid.
+# The following variants are available:
+#
+#   aten::mm(Tensor self, Tensor mat2) -> Tensor:
+#   Argument mat2 not provided.
+#
+#   aten::mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!):
+#   Argument mat2 not provided.
+#
+# The original call is:
+#   File "operator_missing.py", line 7
+# def main(x):
+#     return ts.mm(x)
+#            ~~~~~ <--- HERE

@@ -1,0 +1,23 @@
+"""An operator with an argument of another type."""
+
+import ts
+
+
+def main(x):
+    return ts.mm(x, "a")
+
+# error: SchemaMatchError
+# Arguments for call are not valid.
+# The following variants are available:
+#
+#   aten::mm(Tensor self, Tensor mat2) -> Tensor:
+#   Expected a value of type 'Tensor' for argument 'mat2' but instead found type 'str'.
+#
+#   aten::mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!):
+#   Expected a value of type 'Tensor' for argument 'mat2' but instead found type 'str'.
+#
+# The original call is:
+#   File "operator_type.py", line 7
+# def main(x):
+#     return ts.mm(x, "a")
+#            ~~~~~ <--- HERE

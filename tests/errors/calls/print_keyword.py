@@ -1,0 +1,12 @@
+"""Printing has no options."""
+
+
+def main(x: int):
+    print(x, sep="")
+
+# error: CompilationError
+# print doesn't accept any keyword arguments:
+#   File "print_keyword.py", line 5
+# def main(x: int):
+#     print(x, sep="")
+#     ~~~~~ <--- HERE

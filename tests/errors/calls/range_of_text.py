@@ -1,0 +1,14 @@
+"""A range that ends at a text."""
+
+
+def main(x: str):
+    for i in range(x):
+        print(i)
+
+# error: CompilationError
+# all inputs of range must be ints, found str in argument 0:
+#   File "range_of_text.py", line 5
+# def main(x: str):
+#     for i in range(x):
+#              ~~~~~~~ <--- HERE
+#         print(i)

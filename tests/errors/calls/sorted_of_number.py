@@ -1,0 +1,8 @@
+"""A number cannot be sorted."""
+
+
+def main(x: int):
+    return sorted(x)
+
+# error: RuntimeError
+# main() is missing value for argument 'x'. Declaration: main(int x) -> int[]

@@ -1,0 +1,14 @@
+"""A method of texts with too many arguments."""
+
+
+def main(x: str):
+    return x.upper(1)
+
+# error: SchemaMatchError
+# aten::upper(str self) -> str:
+# Expected at most 0 arguments but found 1 positional arguments.
+# :
+#   File "text_method.py", line 5
+# def main(x: str):
+#     return x.upper(1)
+#            ~~~~~~~ <--- HERE

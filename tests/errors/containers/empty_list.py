@@ -1,0 +1,18 @@
+"""An empty list is a list of tensors."""
+
+
+def main(x: int):
+    y = []
+    y.append(x)
+    return y
+
+# error: SchemaMatchError
+# aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!):
+# Could not match type int to t in argument 'el': Type variable 't' previously matched to type Tensor is matched to type int.
+# :
+#   File "empty_list.py", line 6
+# def main(x: int):
+#     y = []
+#     y.append(x)
+#     ~~~~~~~~ <--- HERE
+#     return y

@@ -1,0 +1,16 @@
+"""A list is not what its annotation says."""
+
+from typing import List
+
+
+def main(x: int):
+    y: List[str] = [x]
+    return y
+
+# error: CompilationError
+# List type annotation `List[str]` did not match the types of the given list elements, which were unified to int:
+#   File "list_of_annotated.py", line 7
+# def main(x: int):
+#     y: List[str] = [x]
+#                    ~~ <--- HERE
+#     return y

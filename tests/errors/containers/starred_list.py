@@ -1,0 +1,14 @@
+"""The elements of a list are not counted."""
+
+from typing import List
+
+
+def main(x: List[int]):
+    return max(*x)
+
+# error: CompilationError
+# cannot statically infer the expected size of a list in this context:
+#   File "starred_list.py", line 7
+# def main(x: List[int]):
+#     return max(*x)
+#                ~~ <--- HERE

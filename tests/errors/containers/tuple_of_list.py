@@ -1,0 +1,14 @@
+"""The length of a list is not known."""
+
+from typing import List
+
+
+def main(x: List[int]):
+    return tuple(x)
+
+# error: CompilationError
+# cannot statically infer the expected size of a list in this context:
+#   File "tuple_of_list.py", line 7
+# def main(x: List[int]):
+#     return tuple(x)
+#            ~~~~~~~ <--- HERE

@@ -1,0 +1,12 @@
+"""A number is no exception."""
+
+
+def main(x: int):
+    raise x
+
+# error: CompilationError
+# exceptions must derive from BaseException:
+#   File "raise_number.py", line 5
+# def main(x: int):
+#     raise x
+#     ~~~~~~~ <--- HERE

@@ -1,0 +1,12 @@
+"""An exception that nothing defines."""
+
+
+def main(x: int):
+    raise MissingError("a")
+
+# error: CompilationError
+# undefined value MissingError:
+#   File "raise_undefined.py", line 5
+# def main(x: int):
+#     raise MissingError("a")
+#           ~~~~~~~~~~~~ <--- HERE

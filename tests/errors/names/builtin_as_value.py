@@ -1,0 +1,12 @@
+"""A builtin is no value."""
+
+
+def main(x: int):
+    return print
+
+# error: CompilationError
+# print cannot be used as a value:
+#   File "builtin_as_value.py", line 5
+# def main(x: int):
+#     return print
+#            ~~~~~ <--- HERE

@@ -1,0 +1,15 @@
+"""A variable that only the body of a loop assigns."""
+
+
+def main(x: int):
+    for i in range(x):
+        y = i
+    return y
+
+# error: CompilationError
+# undefined value y:
+#   File "defined_in_loop.py", line 7
+#     for i in range(x):
+#         y = i
+#     return y
+#            ~ <--- HERE

@@ -1,0 +1,37 @@
+"""A variable that is deleted without being there."""
+
+
+def main(x: int):
+    del y
+    return x
+
+
+# types_of_branches: A variable with another type in each branch.
+
+
+def main(x: int):
+    if x > 1:
+        y = 1
+    else:
+        y = "one"
+    return y
+
+# error: CompilationError
+# Type mismatch: y is set to type int in the true branch and type str in the false branch:
+#   File "delete_undefined.py", line 13
+# def main(x: int):
+#     if x > 1:
+#     ~~~~~~~~~
+#         y = 1
+#         ~~~~~
+#     else:
+#     ~~~~~
+#         y = "one"
+#         ~~~~~~~~ <--- HERE
+#     return y
+#  and was used here:
+#   File "delete_undefined.py", line 17
+#     else:
+#         y = "one"
+#     return y
+#            ~ <--- HERE

@@ -1,0 +1,12 @@
+"""A builtin of Python that the language does not have."""
+
+
+def main(x: int):
+    return open("file")
+
+# error: CompilationError
+# Python builtin <built-in function open> is currently not supported in Torchscript; call it in a function that is marked with @ts.jit.ignore:
+#   File "builtin_function.py", line 5
+# def main(x: int):
+#     return open("file")
+#            ~~~~ <--- HERE

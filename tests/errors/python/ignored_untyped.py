@@ -1,0 +1,21 @@
+"""A function that stays in Python, without annotations, takes tensors."""
+
+import ts
+
+
+@ts.jit.ignore
+def helper(a):
+    return a
+
+
+def main(x: int):
+    return helper(x)
+
+# error: SchemaMatchError
+# helper(Tensor a) -> Tensor 0:
+# Expected a value of type 'Tensor' for argument 'a' but instead found type 'int'.
+# :
+#   File "ignored_untyped.py", line 12
+# def main(x: int):
+#     return helper(x)
+#            ~~~~~~ <--- HERE

@@ -1,0 +1,15 @@
+"""A lambda around the function."""
+
+increment = lambda x: x + 1
+
+
+def main(x):
+    return increment(x)
+
+# error: FrontendError
+# Expected a single top-level function: lambda_called.py:3
+# '<lambda>' is being compiled since it was called from 'main'
+#   File "lambda_called.py", line 7
+# def main(x):
+#     return increment(x)
+#            ~~~~~~~~~~~ <--- HERE

@@ -1,0 +1,23 @@
+"""A function that stays in Python gives another type."""
+
+import ts
+
+
+@ts.jit.ignore
+def helper(a: int) -> int:
+    return "text"
+
+
+def main():
+    return helper(1)
+
+# error: RuntimeError
+# The following operation failed in the TorchScript interpreter.
+# Traceback of TorchScript (most recent call last):
+#   File "python_result.py", line 12, in main
+# def main():
+#     return helper(1)
+#            ~~~~~~ <--- HERE
+# RuntimeError:  expected value of type int for return value but instead got value of type str.
+# Value: 'text'
+# Cast error details: Expected a value of type 'int' but instead found type 'str'

@@ -1,0 +1,12 @@
+"""A list has another number of elements than names."""
+
+
+def main():
+    a, b = [1, 2, 3]
+    return a
+
+# error: RuntimeError
+# The following operation failed in the TorchScript interpreter.
+# Traceback of TorchScript (most recent call last):
+#   <no source>, in main
+# RuntimeError: Expected 2 elements in a list but found 3

@@ -1,0 +1,12 @@
+"""An asynchronous function is awaited."""
+
+
+async def wait(x: int) -> int:
+    return x
+
+
+async def main(x: int):
+    return await wait(x)
+
+# error: FrontendError
+# Expected a single top-level function: async_function.py:8

@@ -1,0 +1,12 @@
+"""There are no bytes."""
+
+
+def main(x: int):
+    return b"abc"
+
+# error: FrontendError
+# Unknown Constant expression type:
+#   File "bytes_literal.py", line 5
+# def main(x: int):
+#     return b"abc"
+#            ~~~~~~ <--- HERE

@@ -1,0 +1,12 @@
+"""A condition in a comprehension."""
+
+
+def main(x: int):
+    return [i for i in range(x) if i > 1]
+
+# error: NotSupportedError
+# Comprehension ifs are not supported yet:
+#   File "comprehension_if.py", line 5
+# def main(x: int):
+#     return [i for i in range(x) if i > 1]
+#            ~ <--- HERE

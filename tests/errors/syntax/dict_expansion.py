@@ -1,0 +1,14 @@
+"""Entries of another dict in a dict literal."""
+
+from typing import Dict
+
+
+def main(x: Dict[str, int]):
+    return {**x, "a": 1}
+
+# error: NotSupportedError
+# Dict expansion (e.g. `{**dict}`) is not supported:
+#   File "dict_expansion.py", line 7
+# def main(x: Dict[str, int]):
+#     return {**x, "a": 1}
+#            ~ <--- HERE

@@ -1,0 +1,12 @@
+"""A conversion in a formatted string."""
+
+
+def main(x: int):
+    return f"{x!r}"
+
+# error: NotSupportedError
+# Don't support conversion in JoinedStr:
+#   File "f_string_conversion.py", line 5
+# def main(x: int):
+#     return f"{x!r}"
+#            ~ <--- HERE

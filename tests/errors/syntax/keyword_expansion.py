@@ -1,0 +1,14 @@
+"""Keyword arguments from a dict."""
+
+from typing import Dict
+
+
+def main(x: Dict[str, int]):
+    return sum(**x)
+
+# error: NotSupportedError
+# keyword-arg expansion is not supported:
+#   File "keyword_expansion.py", line 7
+# def main(x: Dict[str, int]):
+#     return sum(**x)
+#                  ~ <--- HERE

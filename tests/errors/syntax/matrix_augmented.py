@@ -1,0 +1,14 @@
+"""The augmented form of `@`."""
+
+
+def main(x):
+    x @= x
+    return x
+
+# error: NotSupportedError
+# unsupported kind of augmented assignment: MatMult:
+#   File "matrix_augmented.py", line 5
+# def main(x):
+#     x @= x
+#       ~~ <--- HERE
+#     return x

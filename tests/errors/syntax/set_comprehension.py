@@ -1,0 +1,14 @@
+"""There are no sets, however they are written."""
+
+from typing import List
+
+
+def main(x: List[int]):
+    return {i for i in x}
+
+# error: UnsupportedNodeError
+# SetComp aren't supported; use the keys of a dict:
+#   File "set_comprehension.py", line 7
+# def main(x: List[int]):
+#     return {i for i in x}
+#            ~ <--- HERE

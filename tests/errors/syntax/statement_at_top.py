@@ -1,0 +1,15 @@
+"""A unit holds functions only."""
+
+UNIT = """
+y = 3
+"""
+
+
+# torch: expected def but found 'ident' here
+
+# error: NotSupportedError
+# Expected a function definition at the top level of a script:
+#   File "<string>", line 2
+#
+# y = 3
+# ~~~~~ <--- HERE

@@ -1,0 +1,15 @@
+"""A plus sign in front."""
+
+
+def main(x: int):
+    return +x
+
+
+# torch: 'UnaryOp' object has no attribute 'range'
+
+# error: NotSupportedError
+# unsupported unary operator: UAdd:
+#   File "unary_plus.py", line 5
+# def main(x: int):
+#     return +x
+#            ~ <--- HERE

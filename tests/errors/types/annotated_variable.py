@@ -1,0 +1,14 @@
+"""A variable is not what its annotation says."""
+
+
+def main(x: int):
+    y: str = x
+    return y
+
+# error: CompilationError
+# Variable 'y' is annotated with type str but is being assigned to a value of type int:
+#   File "annotated_variable.py", line 5
+# def main(x: int):
+#     y: str = x
+#     ~ <--- HERE
+#     return y

@@ -1,0 +1,12 @@
+"""The shape of a tensor is called."""
+
+
+def main(x):
+    return x.shape(1)
+
+# error: CompilationError
+# cannot call a value of type 'List[int]':
+#   File "list_called.py", line 5
+# def main(x):
+#     return x.shape(1)
+#            ~~~~~~~ <--- HERE

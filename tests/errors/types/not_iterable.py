@@ -1,0 +1,15 @@
+"""A number is no iterable."""
+
+
+def main(x: int):
+    for i in x:
+        print(i)
+
+# error: CompilationError
+# 'int' object is not iterable:
+#   File "not_iterable.py", line 5
+# def main(x: int):
+#     for i in x:
+#     ~~~~~~~~~~~
+#         print(i)
+#         ~~~~~~~ <--- HERE

@@ -1,0 +1,16 @@
+"""A path ends without a return."""
+
+
+def main(x: int) -> int:
+    if x > 1:
+        return 1
+
+# error: CompilationError
+# Function was not annotated as having type None, but does not return along all paths:
+#   File "not_on_all_paths.py", line 4
+# def main(x: int) -> int:
+# ~~~~~~~~~~~~~~~~~~~~~~~~
+#     if x > 1:
+#     ~~~~~~~~~
+#         return 1
+#         ~~~~~~~~ <--- HERE

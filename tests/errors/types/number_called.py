@@ -1,0 +1,12 @@
+"""A number is called."""
+
+
+def main(x: int):
+    return x(1)
+
+# error: CompilationError
+# cannot call a value of type 'int':
+#   File "number_called.py", line 5
+# def main(x: int):
+#     return x(1)
+#            ~ <--- HERE

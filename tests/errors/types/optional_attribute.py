@@ -1,0 +1,15 @@
+"""A method of what may be None."""
+
+from typing import Optional
+
+
+def main(x: Optional[str]):
+    return x.upper()
+
+# error: CompilationError
+# 'Optional[str]' object has no attribute or method 'upper'.
+# The value may be None: test it with `is not None` before, so that its type is known:
+#   File "optional_attribute.py", line 7
+# def main(x: Optional[str]):
+#     return x.upper()
+#            ~~~~~~~ <--- HERE

@@ -1,0 +1,15 @@
+"""An element of what may be None."""
+
+from typing import List, Optional
+
+
+def main(x: Optional[List[int]]):
+    return x[0]
+
+# error: CompilationError
+# 'Optional[List[int]]' object is not subscriptable
+# The value may be None: test it with `is not None` before, so that its type is known:
+#   File "optional_index.py", line 7
+# def main(x: Optional[List[int]]):
+#     return x[0]
+#            ~~~~ <--- HERE

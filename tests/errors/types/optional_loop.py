@@ -1,0 +1,18 @@
+"""A loop over what may be None."""
+
+from typing import List, Optional
+
+
+def main(x: Optional[List[int]]):
+    for i in x:
+        print(i)
+
+# error: CompilationError
+# 'Optional[List[int]]' object is not iterable
+# The value may be None: test it with `is not None` before, so that its type is known:
+#   File "optional_loop.py", line 7
+# def main(x: Optional[List[int]]):
+#     for i in x:
+#     ~~~~~~~~~~~
+#         print(i)
+#         ~~~~~~~ <--- HERE

@@ -1,0 +1,12 @@
+"""The returned value is not what the annotation says."""
+
+
+def main(x: int) -> str:
+    return x
+
+# error: CompilationError
+# Return value was annotated as having type str but is actually of type int:
+#   File "return_type.py", line 5
+# def main(x: int) -> str:
+#     return x
+#     ~~~~~~~~ <--- HERE

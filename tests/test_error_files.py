@@ -1,0 +1,24 @@
+"""Wrong programs and their whole messages: `tests/errors`, one file each."""
+
+import os
+import warnings
+
+import pytest
+
+from tests.error_files import FOLDER, all_files, failure, read, write
+
+FILES = all_files()
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(FOLDER)) for path in FILES])
+def test_message(path):
+    """The program fails with the class and the message that its last comment says."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = failure(path)
+    assert found is not None, "the program runs"
+    if os.environ.get("TS_UPDATE_GOLDEN"):
+        write(path, *found)
+    expected = read(path)
+    assert found == (expected.kind, expected.message)
+    assert "internal error" not in expected.message
