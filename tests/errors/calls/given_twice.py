@@ -10,7 +10,7 @@ def main(x: int):
 
 # error: SchemaMatchError
 # helper(int a) -> int:
-# Argument a specified twice in schema.
+# Keyword argument a specified twice.
 # :
 #   File "given_twice.py", line 9
 # def main(x: int):

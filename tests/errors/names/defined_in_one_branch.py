@@ -15,7 +15,7 @@ def main(x: int):
 #         y = x
 #         ~~~~~ <--- HERE
 #     return y
-#  and was used here:
+# and was used here:
 #   File "defined_in_one_branch.py", line 7
 #     if x > 1:
 #         y = x

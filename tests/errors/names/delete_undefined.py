@@ -29,7 +29,7 @@ def main(x: int):
 #         y = "one"
 #         ~~~~~~~~ <--- HERE
 #     return y
-#  and was used here:
+# and was used here:
 #   File "delete_undefined.py", line 17
 #     else:
 #         y = "one"
