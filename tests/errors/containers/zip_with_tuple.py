@@ -8,8 +8,7 @@ def main(x: Tuple[int, str], y: List[int]):
         print(i, j)
 
 # error: CompilationError
-# Can not iterate over a module list or tuple with a value that does not have a statically determinable length
-# ; use a list instead of the tuple
+# Can not iterate over a module list or tuple with a value that does not have a statically determinable length; use a list instead of the tuple
 # :
 #   File "zip_with_tuple.py", line 7
 # def main(x: Tuple[int, str], y: List[int]):
