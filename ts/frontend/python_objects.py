@@ -40,6 +40,7 @@ from ts.frontend.sugared import (
 )
 from ts.ir.source import SourceRange
 from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, TupleType
+from ts.ir.value import Value
 from ts.ops import registry
 
 if TYPE_CHECKING:
