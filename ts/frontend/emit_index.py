@@ -70,6 +70,9 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         return SimpleValue(_index_tensor(em, range, base.as_value(em, where), indices))
     index = indices[0]
     if isinstance(index, ast.Slice):
+        part = base.slice(em, range, _bounds(em, index)) if base.unrolled else None
+        if part is not None:
+            return part
         value = base.as_value(em, where)
         dim = em.constant(0, range) if value.type().is_subtype_of(TENSOR) else None
         return SimpleValue(_slice(em, range, value, dim, _bounds(em, index)))

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend.class_values import MethodValue
-from ts.frontend.match import Actual, match_schemas
+from ts.frontend.match import Actual, match_schemas, unpack_tuple
 from ts.frontend.modules import ConcreteModule
-from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredTuple, SugaredValue
+from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredTuple, SugaredValue, inserted
 from ts.ir.source import SourceRange
-from ts.ir.types import ModuleType
+from ts.ir.types import NONE, ModuleType, TupleType
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
@@ -69,9 +69,11 @@ class ModuleValue(SugaredValue):
 
     def slot(self, em: Emitter, name: str) -> SugaredValue:
         """What one slot holds."""
+        type = self.type.attributes[name]
+        if type is NONE:
+            return SimpleValue(em.constant(None))
         output = em.insert("prim::GetAttr", (self.receiver,)).set("name", name).output()
         output.set_debug_name(f"_{name}" if name[0].isdigit() else name)
-        type = self.type.attributes[name]
         output.set_type(type)
         if isinstance(type, ModuleType):
             return ModuleValue(output)
@@ -131,7 +133,30 @@ class ModuleValue(SugaredValue):
             raise CompilationError(
                 f"Module '{self.type.name()}' has no attribute 'forward': it cannot be called", range
             )
-        return forward.call(em, range, args, kwargs, n_binders)
+        if self.concrete is None or not (self.concrete.pre_hooks or self.concrete.hooks):
+            return forward.call(em, range, args, kwargs, n_binders)
+        if kwargs:
+            raise CompilationError("A module with hooks takes no keyword arguments", range)
+        return self._call_with_hooks(em, range, forward, args)
+
+    def _call_with_hooks(
+        self, em: Emitter, range: SourceRange, forward: SugaredValue, args: Sequence[Actual]
+    ) -> SugaredValue:
+        """The hooks before `forward` may change its arguments, those after it its result."""
+        given = em.tuple([inserted(em, arg) for arg in args])
+        for function in self.concrete.pre_hooks:
+            changed = MethodValue(self.receiver, function.__name__).call(em, range, [given], {}, 1)
+            value = changed.as_value(em, range)
+            if value.type() is NONE:
+                continue
+            given = value if isinstance(value.type(), TupleType) else em.tuple([value])
+        result = forward.call(em, range, unpack_tuple(em.graph, given), {}, 1)
+        for function in self.concrete.hooks:
+            after: list[Actual] = [given, result.as_value(em, range)]
+            changed = MethodValue(self.receiver, function.__name__).call(em, range, after, {}, 1)
+            if changed.as_value(em, range).type() is not NONE:
+                result = changed
+        return result
 
     # ---- containers ----------------------------------------------------------------------------------
 
@@ -205,6 +230,16 @@ class ModuleValue(SugaredValue):
             range,
         )
 
+
+    def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
+        if self.concrete.container not in ("list", "parameter list"):
+            return None
+        parts = (bounds.start, bounds.stop, bounds.step)
+        given = [None if bound is None else bound.to_ivalue() for bound in parts]
+        for bound, value in zip(parts, given, strict=True):
+            if bound is not None and not isinstance(value, int):
+                raise CompilationError("Slices of a ModuleList take integer literals only", range)
+        return SugaredTuple([value for _, value in self.dictionary(em)][slice(*given)])
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
         if self.concrete is None or self.concrete.container not in ("dict", "parameter dict"):

@@ -39,6 +39,7 @@ _INTERNAL: Final = frozenset({
     "_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks",
     "_forward_pre_hooks", "_backward_hooks", "_state_dict_hooks", "_state_dict_pre_hooks",
     "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_version", "dump_patches",
+    "_object", "_definitions", "__annotations__",
 })  # fmt: skip
 _CONSTANTS: Final = (bool, float, int, str, complex, type(None), Device, dtypes.layout, dtypes.dtype)
 _CONSTANT_NAMES: Final = (
@@ -69,7 +70,9 @@ class ConcreteModule:
     python_functions: dict[str, Any] = field(default_factory=dict)  # those that stay in Python
     failed: dict[str, str] = field(default_factory=dict)  # attribute -> why it has no type
     ignored: set[str] = field(default_factory=set)
-    hooks: tuple[Any, ...] = ()
+    overrides: dict[str, Any] = field(default_factory=dict)  # methods that the instance has of its own
+    pre_hooks: tuple[Any, ...] = ()  # functions called before `forward`, in order
+    hooks: tuple[Any, ...] = ()  # and after it
     container: str | None = None  # "list", "dict", "parameter list", "parameter dict"
     type: ModuleType = field(default=None)  # type: ignore[assignment]  # set when no equal one is known
     compiled: bool = False
@@ -81,7 +84,9 @@ class ConcreteModule:
             and self.parameters == other.parameters
             and self.buffers == other.buffers
             and self.failed.keys() == other.failed.keys()
+            and self.pre_hooks == other.pre_hooks
             and self.hooks == other.hooks
+            and _identical(self.overrides, other.overrides)
             and _identical(self.submodules, other.submodules)
             and _identical(self.functions, other.functions)
             and _identical(self.python_functions, other.python_functions)
@@ -108,6 +113,8 @@ class ConcreteModule:
 
     def python_function(self, name: str) -> Any | None:
         """The function of Python that defines a method, or None."""
+        if name in self.overrides:
+            return self.overrides[name]
         member = inspect.getattr_static(self.python_class, name, None)
         return member if isinstance(member, FunctionType) else None
 
@@ -145,6 +152,26 @@ class ConcreteModule:
             yield prop.getter
             if prop.setter is not None:
                 yield prop.setter
+        for hook in (*self.pre_hooks, *self.hooks):
+            yield self.type.methods[hook.__name__]
+
+    def declare_hooks(self) -> None:
+        """Enter the hooks as methods; no two of them, and no method, may have the same name."""
+        for kind, hooks in (("Pre-hook", self.pre_hooks), ("Hook", self.hooks)):
+            functions: dict[str, Any] = {}
+            for hook in hooks:
+                if functions.setdefault(hook.__name__, hook) is not hook:
+                    raise RuntimeError(
+                        f"{kind} '{hook.__name__}' on {self.python_class.__name__} has at least two "
+                        "different python definitions. Please use unique names for all hooks."
+                    )
+            for name, hook in functions.items():
+                if name in self.type.methods or self.python_function(name) is not None:
+                    raise RuntimeError(
+                        f"Can't define hook: {name} on class: {self.type.annotation_str} because a method or "
+                        "hook with that name already exists."
+                    )
+                self.declare(name, hook)
 
     def declare_properties(self) -> None:
         """Enter the properties of the class that are not said to be unused."""
@@ -212,6 +239,7 @@ def concrete_module(instance: Any, share_types: bool = True) -> ConcreteModule:
     concrete.type.python_class = cls
     concrete.type.constants = dict(concrete.constants)
     concrete.declare_properties()
+    concrete.declare_hooks()
     if share_types:
         known.append(concrete)
     return concrete
@@ -237,7 +265,7 @@ class _Description:
         self.concrete.ignored |= {
             name for name, m in vars(cls).items() if isinstance(m, property) and m.fget is None
         }
-        self.annotations: dict[str, Any] = getattr(cls, "__annotations__", {})
+        self.annotations: dict[str, Any] = getattr(instance, "__annotations__", {})
         self.resolver = _resolver(cls)
         final = {name for name, annotation in self.annotations.items() if self._is_final(annotation)}
         self.constants = {*getattr(cls, "__constants__", ()), *final}
@@ -245,6 +273,8 @@ class _Description:
         self._submodules()
         self._constants()
         self._others()
+        self.concrete.pre_hooks = tuple(h.function for h in instance._forward_pre_hooks.values())
+        self.concrete.hooks = tuple(h.function for h in instance._forward_hooks.values())
 
     def _is_final(self, annotation: Any) -> bool:
         if isinstance(annotation, str):
@@ -325,6 +355,9 @@ class _Description:
             if name in _INTERNAL or name in concrete.ignored or name in self.constants:
                 continue
             if name in concrete.attributes:
+                continue
+            if inspect.ismethod(value) and value.__self__ is self.instance:
+                concrete.overrides[name] = value.__func__
                 continue
             if inspect.isfunction(value):
                 self._function(name, value)

@@ -84,6 +84,10 @@ class SugaredValue:
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
         raise CompilationError(f"'{self.describe()}' object is not subscriptable", range)
 
+    def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
+        """The part of it that a slice means, where that is known while compiling."""
+        return None
+
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
         """Whether an element is in it, where that is known without asking a value."""
         return None

@@ -32,7 +32,7 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.jit.overloads": "overload overload_method get_overloads",
         "ts.ir.print": "hide_source_ranges",
         "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph",
-        "ts.runtime.module": "ScriptModule RecursiveScriptModule ScriptMethod script_method",
+        "ts.runtime.module": "ScriptModule RecursiveScriptModule ScriptMethod script_method module_type",
         "ts.runtime.executor": "optimized_execution",
         "ts.errors": "FrontendError NotSupportedError UnsupportedNodeError",
     }.items()

@@ -30,6 +30,7 @@ from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
 from ts.ir.python_print import to_source
 from ts.ir.schema import FunctionSchema
+from ts.ir.types import ModuleType
 from ts.jit.markers import Attribute, modifier_of
 from ts.nn.modules.module import Module
 from ts.runtime.function import ScriptFunction, compile_function
@@ -122,7 +123,8 @@ class _Compiled:
     def __get__(self, module: Any, cls: type) -> Any:
         if module is None:
             return self
-        if module.__dict__.get("_object") is not None:
+        done = module.__dict__.get("_object") is not None
+        if done and (self.name == "forward" or self.name in module._concrete.type.methods):
             return module.__getattr__(self.name)
         return self.python.__get__(module, cls)
 
@@ -148,6 +150,8 @@ class ScriptModule(Module):
     __jit_unused_properties__ = ("original_name", "graph", "inlined_graph", "code")
 
     forward = _Compiled("forward", Module.forward)
+    _save_to_state_dict = _Compiled("_save_to_state_dict", Module._save_to_state_dict)
+    _load_from_state_dict = _Compiled("_load_from_state_dict", Module._load_from_state_dict)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -210,8 +214,9 @@ class ScriptModule(Module):
         handle = self.__dict__.get("_object")
         if handle is None:
             if isinstance(value, Attribute):
-                object.__setattr__(self, name, value)
-                return
+                declared = {**getattr(self, "__annotations__", {}), name: value.type}
+                object.__setattr__(self, "__annotations__", declared)
+                value = value.value
             super().__setattr__(name, value)
             return
         concrete = self._concrete
@@ -278,11 +283,11 @@ class ScriptModule(Module):
 
     def define(self, src: str) -> None:
         """Add methods given as text; they see each other and the module's attributes."""
-        resolver = Resolver.of_frame(1)
-        added = [
-            classes.declare_text(self._concrete.type, definition)
-            for definition in parse.module_defs(src, resolver)
-        ]
+        definitions = parse.module_defs(src, Resolver.of_frame(1))
+        if self.__dict__.get("_object") is None:  # in `__init__`: the attributes are not complete
+            self.__dict__.setdefault("_definitions", []).extend(definitions)
+            return
+        added = [classes.declare_text(self._concrete.type, definition) for definition in definitions]
         for method in added:
             method.ensure_compiled()
 
@@ -301,6 +306,29 @@ class ScriptModule(Module):
         copied = _copied(self, lambda value: copy.deepcopy(value, memo))
         memo[id(self)] = copied
         return copied
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        handle = self.__dict__.get("_object")
+        if handle is None or not (self._concrete.pre_hooks or self._concrete.hooks):
+            return super().__call__(*args, **kwargs)
+        methods = self._concrete.type.methods
+        for hook in self._concrete.pre_hooks:
+            changed = methods[hook.__name__](handle, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
+        result = super().__call__(*args, **kwargs)
+        for hook in self._concrete.hooks:
+            changed = methods[hook.__name__](handle, args, result)
+            if changed is not None:
+                result = changed
+        return result
+
+    def __dir__(self) -> list[str]:
+        names = set(super().__dir__())
+        if self.__dict__.get("_object") is not None:
+            concrete = self._concrete
+            names |= {*dir(concrete.python_class), *concrete.attributes, *concrete.type.methods}
+        return sorted(names)
 
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"
@@ -398,10 +426,29 @@ def script_module(instance: Module) -> ScriptModule:
     """The scripted form of a module."""
     if isinstance(instance, ScriptModule) and instance._object is not None:
         return instance
+    instance = prepared(instance, {})
     concrete = modules.concrete_module(instance)
     made = _make(instance, concrete)
     _compile(concrete)
     return made
+
+
+def prepared(instance: Any, seen: dict[int, Any]) -> Any:
+    """The module that stands for another one in scripts, by its `__prepare_scriptable__`."""
+    if id(instance) in seen:
+        return seen[id(instance)]
+    replace = getattr(instance, "__prepare_scriptable__", None)
+    replacement = seen[id(instance)] = instance if replace is None else replace()
+    if not isinstance(replacement, ScriptModule):
+        for name, module in replacement._modules.items():
+            if module is not None:
+                replacement._modules[name] = prepared(module, seen)
+    return replacement
+
+
+def module_type(module: ScriptModule) -> ModuleType:
+    """The type that compiled code gives a module."""
+    return module._concrete.type
 
 
 def _make(instance: Any, concrete: ConcreteModule) -> ScriptModule:
@@ -450,8 +497,11 @@ def _compile(concrete: ConcreteModule) -> None:
 
 def _finish(module: ScriptModule) -> None:
     """Compile an instance of a subclass of ScriptModule."""
-    concrete = modules.concrete_module(module)
+    definitions = module.__dict__.pop("_definitions", [])
+    concrete = modules.concrete_module(module, share_types=not definitions)
     handle, children = _object_of(module, concrete)
+    for definition in definitions:
+        classes.declare_text(concrete.type, definition)
     for name, function in type(module)._script_methods.items():
         if name not in concrete.type.methods:
             concrete.declare(name, function)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import ts
 from ts._core.tensor import Tensor
-
-if TYPE_CHECKING:
-    from ts.jit.annotations import BroadcastingList2, BroadcastingList3
+from ts.jit.annotations import BroadcastingList2, BroadcastingList3
 
 
 def _root(mean: Tensor, p: float, count: int) -> Tensor:
