@@ -148,3 +148,94 @@ def test_errors(body, message, tmp_path):
     with pytest.raises(ts.jit.FrontendError) as failure:
         ts.jit.script(names["Bad"])
     assert message in str(failure.value)
+
+
+@ts.jit.interface
+class Measured:
+    def norm(self) -> float:
+        pass
+
+
+@ts.jit.interface
+class Named:
+    def name(self) -> str:
+        pass
+
+
+def measure(m: Measured) -> float:
+    return m.norm()
+
+
+def test_interface_arguments():
+    """An instance given for an interface becomes an object of its own class; others are refused."""
+    f = ts.jit.script(measure)
+    assert f(Point(3)) == 9.5
+    with pytest.raises(RuntimeError, match="does not have method 'norm'"):
+        f(Holder([]))
+
+
+def test_interface_errors():
+    """What lacks a method, or has it with other types, is refused at compile time."""
+
+    def lacks(h: Holder) -> float:
+        return measure(h)
+
+    def unlike(n: Named) -> float:
+        return measure(n)
+
+    with pytest.raises(ts.jit.FrontendError, match="Holder' does not have method 'norm' but"):
+        ts.jit.script(lacks)
+    with pytest.raises(ts.jit.FrontendError, match=r"Interface '.*Named' does not have method 'norm'"):
+        ts.jit.script(unlike)
+    with pytest.raises(RuntimeError, match="should only contain a single 'pass' statement"):
+
+        @ts.jit.interface
+        class WithBody:
+            def f(self) -> int:
+                return 3
+
+    with pytest.raises(RuntimeError, match="does not support inheritance yet"):
+
+        @ts.jit.interface
+        class Derived(Measured):
+            pass
+
+
+def test_handle_of_an_object():
+    """`script(instance)` gives a handle: scripts that get it change the object behind it."""
+    handle = ts.jit.script(Point(3))
+    assert (handle.x, handle.y, handle.norm()) == (3, 0.5, 9.5)
+    ts.jit.script(double)(handle)
+    assert handle.x == 6
+    handle.x = 1
+    assert handle.norm() == 1.5
+    assert "prim::GetAttr" in str(handle.norm.graph)
+    with pytest.raises(AttributeError, match="does not have a field with name 'z'"):
+        handle.z
+    with pytest.raises(RuntimeError, match="does not have an attribute with name 'z'"):
+        handle.z = 3
+
+
+def test_instances_as_any():
+    """An instance given for an Any is an object of its class once scripts know the class."""
+
+    @ts.jit.script
+    def which(x: Any) -> int:
+        if isinstance(x, Point):
+            return x.x
+        return -1
+
+    assert which(Point(5)) == 5
+    assert which("x") == -1
+
+
+def test_sorting_needs_an_order():
+    """A list of objects without `__lt__` cannot be sorted."""
+
+    @ts.jit.script
+    def sort(xs: List[Point]):
+        xs.sort()
+
+    sort([])
+    with pytest.raises(RuntimeError, match="must define a __lt__ method with two inputs of type"):
+        sort([Point(1), Point(2)])

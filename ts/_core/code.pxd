@@ -10,6 +10,7 @@ cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t
 
+from ts._core.objects cimport ObjectClass
 from ts._core.ivalue cimport IValue
 
 
@@ -55,3 +56,12 @@ cdef class Callee:
     cdef PyObject *ready              # the code, borrowed, or NULL: what the loop looks at
 
     cdef int prepare(self) except -1
+
+
+cdef class Method:
+    """What a CALL_METHOD names: a method of whatever class the object has, looked up by name."""
+    cdef readonly str name
+    cdef ObjectClass cls              # of the object that it was called on last
+    cdef Callee callee                # the method of that class
+
+    cdef int resolve(self, ObjectClass cls) except -1

@@ -262,3 +262,14 @@ cdef PyObject **borrowed(tuple objects) except NULL:
     for i in range(len(objects)):
         array[i] = <PyObject *>objects[i]
     return array
+
+
+cdef class Method:
+    def __init__(self, str name):
+        self.name = name
+
+    cdef int resolve(self, ObjectClass cls) except -1:
+        """Make it the method of that class."""
+        self.callee = <Callee?>cls.type.find_method(self.name)
+        self.cls = cls
+        return 0

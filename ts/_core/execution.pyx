@@ -22,7 +22,7 @@ from cpython.pystate cimport PyThreadState
 from cpython.ref cimport PyObject
 from libc.stdint cimport INT64_MAX, int32_t
 
-from ts._core.code cimport Callee, Code, Instruction
+from ts._core.code cimport Callee, Code, Instruction, Method
 from ts._core.container cimport Object, list_size, raise_key_error, raise_list_index, value_text
 from ts._core.failure cimport located, script_stack
 from ts._core.frame cimport (
@@ -146,10 +146,22 @@ cdef object leave_contexts(State *state, object error):
     return error
 
 
+cdef Callee callee_of(State *state, object called):
+    """The function that the call at the frame's pc means."""
+    cdef const int32_t *args
+    cdef Object x
+    if type(called) is not Method:
+        return <Callee>called
+    args = (<Code>state.frame.code).pool + state.frame.pc.c
+    x = <Object>(<IValue *>frame_registers(state.frame))[args[1]].v.o
+    (<Method>called).resolve(x.cls)
+    return (<Method>called).callee
+
+
 cdef int call_slowly(State *state) except -1:
     """What keeps the CALL at the frame's pc from a plain push is put right; the loop runs it again.  Or SUSPENDED."""
     cdef Code code = <Code>state.frame.code
-    cdef Callee callee = <Callee>code.function_at[state.frame.pc.b]
+    cdef Callee callee = callee_of(state, <object>code.function_at[state.frame.pc.b])
     cdef int status
     if state.depth >= state.depth_limit:
         raise StackExceeded(f"more than {state.depth_limit} nested calls: endless recursion? (calls of {callee.name})")

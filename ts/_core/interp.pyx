@@ -14,10 +14,11 @@ from cpython.ref cimport PyObject
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 
-from ts._core.code cimport Callee, Code, Instruction
+from ts._core.code cimport Callee, Code, Instruction, Method
 from ts._core.container cimport (
     Dict,
     List,
+    Object,
     dict_find,
     dict_recent,
     dict_set,
@@ -353,6 +354,24 @@ cdef int loop(State *state) noexcept nogil:
             r = frame_registers(frame)
             pc = frame.pc
             pool = (<Code>frame.code).pool
+        elif op == CALL_METHOD:
+            args = pool + at.c
+            callee = enter_method((<Code>frame.code).function_at[at.b], (<IValue *>r)[args[1]].v.o, state, budget)
+            if callee == NULL:
+                pc = at
+                status = CALL_SLOWLY
+                break
+            budget -= 1
+            for i in range(args[0]):
+                place = <IValue *>frame_registers(callee) + i
+                place[0] = (<IValue *>r)[args[i + 1]]
+                retain(place)
+            callee.result = at.a
+            frame.pc = pc
+            frame = callee
+            r = frame_registers(frame)
+            pc = frame.pc
+            pool = (<Code>frame.code).pool
         elif op == RETURN:
             value = R(r, at.a)[0]
             retain(&value)
@@ -622,6 +641,13 @@ cdef inline void copy_scalar_or_steal(IValue *dst, IValue *src) noexcept nogil:
     cdef IValue old = dst[0]
     dst[0] = src[0]
     release(&old)
+
+
+cdef inline Frame *enter_method(PyObject *method, PyObject *x, State *state, int64_t budget) noexcept nogil:
+    """The frame of the method that the object's class has, if that is the class of the last call; else NULL."""
+    if <PyObject *>(<Object>x).cls != <PyObject *>(<Method>method).cls:
+        return NULL
+    return enter(<PyObject *>(<Method>method).callee, state, budget)
 
 
 cdef inline int append(PyObject *x, IValue *value) noexcept nogil:

@@ -361,8 +361,8 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
         if type(x) is not future_type:
             return mismatch(x, spec)
         return put_object(x, out)
-    if kind == KIND_CLASS and isinstance(spec.detail, ObjectClass):
-        if type(x) is Object and (<Object>x).cls is spec.detail:
+    if kind == KIND_CLASS:
+        if type(x) is Object and <object>(<Object>x).cls is spec.detail:
             return put_object(x, out)
         return put_object(<Object?>object_of_instance(x, spec.detail), out)
     if kind == KIND_CLASS or kind == KIND_ENUM:
@@ -382,11 +382,15 @@ cdef int unbox_optional(object x, TypeSpec spec, IValue *out) except -1:
 
 cdef int unbox_any(object x, IValue *out) except -1:
     cdef int status
+    cdef TypeSpec spec
     status = unbox_shallow(x, out)
-    if out.tag != TAG_OBJECT or not isinstance(x, (list, tuple, dict)):
+    if out.tag != TAG_OBJECT or type(x) is tensor_type or type(x) is str or type(x) is Object:
+        return status
+    spec = infer_spec(x)
+    if spec.kind != KIND_CLASS and not isinstance(x, (list, tuple, dict)):
         return status
     release(out)
-    return unbox(x, infer_spec(x), out)
+    return unbox(x, spec, out)
 
 
 cdef int unbox_shallow(object x, IValue *out) except -1:

@@ -22,6 +22,7 @@ cdef class ObjectClass:
     cdef readonly tuple names         # attributes by slot; None until the first object is made
     cdef readonly tuple specs         # their TypeSpecs
     cdef public object spec           # the TypeSpec of the class itself
+    cdef public object less           # (a, b) -> bool: the order that `__lt__` defines; None until asked for
     cdef object describe              # () -> (names, specs), asked once
     cdef int64_t *tags
     cdef Py_ssize_t size

@@ -9,6 +9,7 @@ class ObjectClass:
     names: tuple[str, ...]
     specs: tuple[TypeSpec, ...]
     spec: TypeSpec
+    less: Callable[[Object, Object], bool] | None
     def __init__(
         self,
         name: str,

@@ -30,6 +30,7 @@ KINDS: dict = {
     "OptionalType": KIND_OPTIONAL,
     "UnionType": KIND_UNION,
     "ClassType": KIND_CLASS,
+    "InterfaceType": KIND_CLASS,
     "EnumType": KIND_ENUM,
     "FutureType": KIND_FUTURE,
 }

@@ -107,6 +107,8 @@ cdef int compare_values(IValue *a, IValue *b) except? -2:
         return ((<Tuple>x).size > (<Tuple>y).size) - ((<Tuple>x).size < (<Tuple>y).size)
     if type(x) is not type(y):
         raise_different(a, b)
+    if type(x) is Object:
+        return compare_objects(<Object>x, <Object>y)
     if type(x) in (List, Dict, complex):
         raise TypeError(f"values of type {type_text(a)} cannot be ordered")
     return -1 if x < y else (1 if y < x else 0)  # tensors of one element
@@ -127,6 +129,23 @@ cdef str type_text(IValue *x):
         return f"Tuple[{', '.join(items)}]"
     spec = (<List>o).spec if type(o) is List else ((<Dict>o).spec if type(o) is Dict else None)
     return type(o).__name__ if spec is None else spec.text
+
+
+cdef object order_of_class = None
+
+
+def register_object_order(function):
+    """Say how objects are sorted: function(ObjectClass) -> less(a, b), or an error for what has no order."""
+    global order_of_class
+    order_of_class = function
+
+
+cdef int compare_objects(Object x, Object y) except? -2:
+    if x.cls.less is None:
+        x.cls.less = order_of_class(x.cls)
+    if x.cls.less(x, y):
+        return -1
+    return 1 if x.cls.less(y, x) else 0
 
 
 # ---------------------------------------------------------------- text

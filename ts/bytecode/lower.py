@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ts._core.code import Code
+from ts._core.code import Code, Method
 from ts._core.function import Function
 from ts._core.ivalue import to_core
 from ts._core.python_call import PythonOperator
@@ -32,7 +32,8 @@ from ts.bytecode.tidy import tidy
 from ts.bytecode.typespec import register_class, type_spec
 from ts.errors import FrontendError, InternalError
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.types import ANY, DEVICE, DictType, ListType, NoneType, TupleType, Type
+from ts.ir.schema import Argument
+from ts.ir.types import ANY, DEVICE, DictType, InterfaceType, ListType, NoneType, TupleType, Type
 
 MIXED = ("int_float", "float_int")
 
@@ -84,6 +85,7 @@ class Lowering(Loops):
         self.operators: dict[int, tuple[int, Any]] = {}
         self.functions: dict[int, tuple[int, Any]] = {}
         self.types: dict[Type, int] = {}
+        self.methods: dict[str, Method] = {}
         self.entered: list[Handler] = []  # the `with` statements around the next instruction
         self.handlers: list[Handler] = []
 
@@ -407,7 +409,14 @@ class Lowering(Loops):
 
     def lower_call_method(self, node: Node) -> None:
         type: Any = node.input(0).type()
-        self.call(node, type.methods[node.get("name")], node.inputs())
+        name = node.get("name")
+        if isinstance(type, InterfaceType):
+            method = self.methods.setdefault(name, Method(name))
+            number = self.function_number(method)
+            pool = self.arguments(type.methods[name].arguments, node.inputs())
+            self.emit("CALL_METHOD", self.define(node.output()), number, pool=pool)
+        else:
+            self.call(node, type.methods[name], node.inputs())
 
     # ---- with ------------------------------------------------------------------------------------------
 
@@ -435,9 +444,13 @@ class Lowering(Loops):
 
     def call(self, node: Node, function: Any, arguments: Sequence[Value]) -> None:
         """A call of a function that is known here."""
-        number = self.function_number(function)
+        pool = self.arguments(function.schema.arguments, arguments)
+        self.emit("CALL", self.define(node.output()), self.function_number(function), pool=pool)
+
+    def arguments(self, parameters: Sequence[Argument], values: Sequence[Value]) -> list[int]:
+        """The registers to pass, of the classes that the parameters have."""
         pool = []
-        for value, argument in zip(arguments, function.schema.arguments, strict=True):
+        for value, argument in zip(values, parameters, strict=True):
             register = self.use(value)
             kind = register_class(argument.type)
             if self.classes[register] != kind:  # a value for an optional, None for it
@@ -445,8 +458,7 @@ class Lowering(Loops):
                 self.move(converted, register)
                 register = converted
             pool.append(register)
-        result = self.define(node.output())
-        self.emit("CALL", result, number, pool=pool)
+        return pool
 
     def lower_python_call(self, node: Node) -> None:
         """A Python callable, as an operator of its own."""

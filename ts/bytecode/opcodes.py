@@ -161,6 +161,7 @@ CALLS = [
     obj("CALL_OPERATOR", "O P -", "operator a on pool[b]: arguments, then results"),
     op("CALL_SCALAR", "O P -", "operator a, which takes and gives numbers, on pool[b]"),
     op("CALL", "=r F P", "r[a] := function b called with pool[c]"),
+    obj("CALL_METHOD", "=r F P", "r[a] := method b of the first of pool[c] called with pool[c]"),
     op("RETURN", "r - -", "leave the function with r[a]"),
     op("RAISE", "r r -", "raise an exception with message r[a], of the class that r[b] names"),
     obj("PRINT", "P - -", "print pool[a]"),

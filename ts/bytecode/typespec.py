@@ -15,6 +15,7 @@ from ts.ir.types import (
     DictType,
     EnumType,
     FutureType,
+    InterfaceType,
     ListType,
     OptionalType,
     TupleType,
@@ -83,6 +84,8 @@ def _make_spec(type: Type) -> TypeSpec:
         children = type.elems
         if type.name is not None and type.fields is not None:
             detail = (type.name, tuple(type.fields))
+    elif isinstance(type, InterfaceType):
+        detail = type
     elif isinstance(type, EnumType):
         detail = type.python_class
     elif type.kind() == "UnionType":

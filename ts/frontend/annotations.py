@@ -22,7 +22,7 @@ from enum import Enum
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ts.errors import CompilationError, FrontendError
-from ts.frontend.classes import class_type
+from ts.frontend.classes import named_type
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver, of_ts
@@ -314,7 +314,7 @@ class _Reader:
             return _ts_class(cls)
         if cls.__flags__ & _IMMUTABLE:  # bytes, numpy.ndarray: written in C
             return None
-        return class_type(cls)
+        return named_type(cls)
 
     def _named_tuple(self, cls: Any) -> Type:
         annotations: dict[str, object] = {}

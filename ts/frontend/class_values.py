@@ -19,8 +19,9 @@ from ts.errors import CompilationError, FrontendError
 from ts.frontend.classes import class_type, static_method
 from ts.frontend.match import Actual, convert_to_type, match_schema
 from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
+from ts.ir.schema import FunctionSchema
 from ts.ir.source import SourceRange
-from ts.ir.types import ClassType, ModuleType, Type
+from ts.ir.types import OBJECT_TYPES, ClassType, InterfaceType, ModuleType, Type
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ class MethodValue(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         type: Any = self.value.type()
-        method = type.find_method(self.name)
+        method = type.methods[self.name]
         try:
-            schema = method.schema
+            schema = method if isinstance(method, FunctionSchema) else method.schema
         except FrontendError as error:
             if isinstance(error, CompilationError) and error.range is None:
                 error.range = range  # it is being compiled, and its return type is not known yet
@@ -111,6 +112,12 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
         return ModuleValue(value).attr(em, range, name)
     if name in type.methods:
         return MethodValue(value, name)
+    if isinstance(type, InterfaceType):
+        raise CompilationError(
+            f"'{type.annotation_str}' object has no attribute or method '{name}'. "
+            "An interface has only the methods that it declares",
+            range,
+        )
     if name in type.attributes:
         output = em.insert("prim::GetAttr", (value,)).set("name", name).output()
         output.set_debug_name(name)
@@ -196,7 +203,7 @@ def overloaded(
     em: Emitter, range: SourceRange, method: str | None, args: Sequence[Value], kwargs: Kwargs | None = None
 ) -> Value | None:
     """An operator on objects, which is a call of the method of the first one; None if it is no object."""
-    if method is None or not args or not isinstance(args[0].type(), ClassType):
+    if method is None or not args or not isinstance(args[0].type(), OBJECT_TYPES):
         return None
     found = attribute(em, range, args[0], method)
     return found.call(em, range, list(args[1:]), kwargs or {}, 1).as_value(em, range)

@@ -30,7 +30,7 @@ from ts.ir.types.nominal import NamedType
 MakeMethod = Callable[[str, str, Callable[[], ParsedFunction]], Any]
 _make_method: MakeMethod | None = None
 
-_ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the two live and die together
+ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the two live and die together
 _names: WeakValueDictionary[str, NamedType] = WeakValueDictionary()
 _mangles = itertools.count()
 
@@ -43,21 +43,27 @@ def install(make_method: MakeMethod) -> None:
 
 def class_type(cls: type) -> ClassType:
     """The script class behind a class of Python, declared now if it was not before."""
-    found = cls.__dict__.get(_ATTRIBUTE)
+    found = cls.__dict__.get(ATTRIBUTE)
     if isinstance(found, ClassType):
         return found
     type = ClassType(unique_name(qualified_name(cls)))
     type.python_class = cls
     take_name(type)
-    setattr(cls, _ATTRIBUTE, type)
+    setattr(cls, ATTRIBUTE, type)
     try:
         declare_methods(type, cls)
         if "__init__" in type.methods:
             type.methods["__init__"].ensure_compiled()
     except BaseException:
-        delattr(cls, _ATTRIBUTE)
+        delattr(cls, ATTRIBUTE)
         raise
     return type
+
+
+def named_type(cls: type) -> NamedType:
+    """What the name of a class means as a type: an interface, or a script class."""
+    found = cls.__dict__.get(ATTRIBUTE)
+    return found if isinstance(found, NamedType) else class_type(cls)
 
 
 def compile_class(cls: type) -> ClassType:

@@ -39,6 +39,7 @@ from ts.ir.types import (
     VarType,
     match_type_variables,
     substitute,
+    why_not_implemented,
 )  # fmt: skip
 from ts.ir.value import Value
 from ts.ops import registry
@@ -301,7 +302,7 @@ def _type_mismatch(formal: Argument, expected: Type, value: Value) -> str:
             "empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in "
             "the list for Python 2)\n"
         )
-    return text
+    return text + why_not_implemented(type, expected)
 
 
 def match_schema(

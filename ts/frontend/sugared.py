@@ -31,9 +31,9 @@ from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.source import SourceRange
 from ts.ir.types import (
     BOOL,
+    OBJECT_TYPES,
     STR,
     TENSOR,
-    ClassType,
     DictType,
     ListType,
     StringType,
@@ -131,7 +131,7 @@ class SimpleValue(SugaredValue):
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         value = self.simple
         type = value.type()
-        if isinstance(type, ClassType):
+        if isinstance(type, OBJECT_TYPES):
             from ts.frontend.class_values import attribute
 
             return attribute(em, range, value, name)
@@ -163,7 +163,7 @@ class SimpleValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        if isinstance(self.simple.type(), ClassType):
+        if isinstance(self.simple.type(), OBJECT_TYPES):
             return self.attr(em, range, "__call__").call(em, range, args, kwargs, n_binders)
         raise CompilationError(f"cannot call a value of type '{self.simple.type().repr_str}'", range)
 
@@ -201,7 +201,7 @@ class SimpleValue(SugaredValue):
         if type.is_subtype_of(TENSOR):
             args: list[Actual] = [self.simple, Literal(0), index]
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::select", args))
-        if isinstance(type, ClassType):
+        if isinstance(type, OBJECT_TYPES):
             return self.attr(em, range, "__getitem__").call(em, range, [index], {}, 1)
         raise CompilationError(f"'{type.repr_str}' object is not subscriptable{_maybe(type)}", range)
 
@@ -276,7 +276,7 @@ class BuiltinFunction(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        if self.magic and args and isinstance(args[0], Value) and isinstance(args[0].type(), ClassType):
+        if self.magic and args and isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
             return SimpleValue(args[0]).attr(em, range, self.magic).call(em, range, args[1:], kwargs, 1)
         return SimpleValue(emit_builtin_call(range, em.graph, self.name, args, kwargs, self.self_value))
 
@@ -297,7 +297,7 @@ class CastValue(BuiltinFunction):
             type = value.type()
             if type.is_subtype_of(self.type):
                 return SimpleValue(value)
-            if isinstance(type, ClassType):
+            if isinstance(type, OBJECT_TYPES):
                 return super().call(em, range, [value], kwargs, n_binders)
             if self.type is BOOL and isinstance(type, ListType | StringType | DictType):
                 length = emit_builtin_call(range, em.graph, "aten::len", [value])

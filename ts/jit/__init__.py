@@ -29,6 +29,8 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.jit.markers": "annotate ignore unused export is_scripting is_tracing isinstance boolean_dispatch "
         "fork wait script_if_tracing Attribute ScriptWarning unwrap_optional set_module is_optional",
         "ts.futures": "Future",
+        "ts.frontend.interfaces": "interface",
+        "ts.runtime.objects": "RecursiveScriptClass",
         "ts.jit.overloads": "overload overload_method get_overloads",
         "ts.ir.print": "hide_source_ranges",
         "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph",

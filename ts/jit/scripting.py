@@ -34,6 +34,7 @@ from ts.runtime.function import (
     declare_functions,
     qualified_name,
 )
+from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 
 _enabled = True
 
@@ -70,7 +71,7 @@ def script(
             FutureWarning,
             stacklevel=2,
         )
-    if not enabled() or isinstance(obj, ScriptFunction):
+    if not enabled() or isinstance(obj, ScriptFunction | RecursiveScriptClass):
         return obj
     if isinstance(obj, str):
         raise TypeError(
@@ -88,7 +89,9 @@ def script(
     if inspect.ismethod(obj):
         obj = obj.__func__
     if not inspect.isfunction(inspect.unwrap(obj)):
-        raise TypeError(_no_function(obj))
+        if not is_instance(obj):
+            raise TypeError(_no_function(obj))
+        return script_instance(obj)
     if has_overloads(obj):
         raise RuntimeError(
             f"Function {qualified_name(obj)} cannot be directly compiled because it is overloaded. It must "

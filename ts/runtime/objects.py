@@ -4,50 +4,189 @@ In: an instance of a Python class for a script, or an object of a script for Pyt
 
     f(Counter(3))            the script gets a new object with the attributes of the instance
     f.make()                 Python gets a new Counter with the attributes of the object
+    script(Counter(3))       a handle of an object: both sides see what the other does to it
 
-Both are copies, as in PyTorch: what a script does to an object that it was given as an instance does not show
-in the instance.
+The first two are copies, as in PyTorch: what a script does to an object that it was given as an instance does
+not show in the instance.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ts._core.ivalue import new_object, object_get, object_set
 from ts._core.objects import Object, ObjectClass
+from ts.bytecode.typespec import object_class
+from ts.errors import FrontendError
+from ts.frontend.classes import class_type
+from ts.ir.types import BOOL, ClassType, InterfaceType, why_not_implemented
+
+_OPERATORS = (
+    "len contains getitem setitem delitem call enter exit add sub mul truediv floordiv mod pow matmul and or "
+    "xor lshift rshift iadd lt le gt ge eq ne neg invert int float str hash"
+)
 
 
-def object_of(instance: Any, cls: ObjectClass) -> Object:
-    """The object with the attributes of a Python instance; TypeError if it lacks one or has another type."""
-    handle = getattr(instance, "_object", None)
-    if isinstance(handle, Object):  # a scripted module
-        if handle.cls is not cls:
-            raise TypeError(f"Expected a module of type {cls.name} but found one of type {handle.cls.name}")
-        return handle
-    made = new_object(cls)
-    for slot, name in enumerate(cls.names):
+# ---- conversions -----------------------------------------------------------------------------------------
+
+
+def object_of(instance: Any, wanted: ObjectClass | InterfaceType) -> Object:
+    """The object for a Python instance of a class or an interface; TypeError if it is none."""
+    handled = instance._c if isinstance(instance, RecursiveScriptClass) else instance
+    handled = getattr(handled, "_object", handled)  # of a scripted module
+    if isinstance(wanted, InterfaceType):
+        return _object_with_interface(handled, wanted)
+    if isinstance(handled, Object):
+        if handled.cls is not wanted:
+            raise TypeError(f"Expected an object of type {wanted.name} but found one of type {handled.cls.name}")
+        return handled
+    made = new_object(wanted)
+    for slot, name in enumerate(wanted.names):
         try:
             value = getattr(instance, name)
         except AttributeError:
             raise TypeError(
-                f"Tried to cast object to type {cls.name} but object was missing attribute {name}"
+                f"Tried to cast object to type {wanted.name} but object was missing attribute {name}"
             ) from None
         try:
             object_set(made, slot, value)
         except TypeError as error:
-            wanted = cls.specs[slot].text
-            raise TypeError(f"Could not cast attribute '{name}' to type {wanted}: {error}") from None
+            text = wanted.specs[slot].text
+            raise TypeError(f"Could not cast attribute '{name}' to type {text}: {error}") from None
+    return made
+
+
+def _object_with_interface(instance: Any, wanted: InterfaceType) -> Object:
+    if isinstance(instance, Object):
+        made = instance
+    else:
+        try:
+            type = class_type(instance.__class__)
+        except (FrontendError, TypeError):
+            raise TypeError(
+                f"Assigning the object {instance} to an interface fails because the value is "
+                "not a TorchScript compatible type, did you forget to turn it into a user defined "
+                "TorchScript class?"
+            ) from None
+        made = object_of(instance, object_class(type))
+    why_not = why_not_implemented(made.cls.type, wanted)
+    if why_not:
+        name = wanted.annotation_str
+        raise TypeError(f"Object of type {made.cls.name} is not compatible with interface {name}\n{why_not}")
     return made
 
 
 def instance_of(made: Object) -> Any:
-    """An instance of the Python class with the attributes of an object."""
+    """An instance of the Python class with the attributes of an object; without a class, a handle."""
     if made.cls.type.is_module():
         from ts.runtime.module import module_of
 
         return module_of(made)
     python_class = made.cls.type.python_class
+    if python_class is None:
+        return RecursiveScriptClass(made)
     instance = python_class.__new__(python_class)
     for slot, name in enumerate(made.cls.names):
-        setattr(instance, name, object_get(made, slot))
+        object.__setattr__(instance, name, object_get(made, slot))  # also where the class is frozen
     return instance
+
+
+def order_of(cls: ObjectClass) -> Callable[[Object, Object], bool]:
+    """The order by which objects of a class are sorted."""
+    type: ClassType = cls.type
+    method = type.find_method("__lt__")
+    if method is not None:
+        schema = method.schema
+        operands = [argument.type for argument in schema.arguments]
+        if operands == [type, type] and schema.returns[0].type is BOOL:
+            return method  # type: ignore[no-any-return]
+    raise RuntimeError(
+        f"To sort a list of {cls.name} it must define a __lt__ method with two inputs of type {cls.name} "
+        "that returns a bool"
+    )
+
+
+# ---- handles ---------------------------------------------------------------------------------------------
+
+
+class BoundMethod:
+    """A method of one object; what the method's function shows (`graph`, `code`, `schema`), it shows too."""
+
+    def __init__(self, owner: Object, function: Any) -> None:
+        self.owner = owner
+        self.function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(self.owner, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.function, name)
+
+    def __repr__(self) -> str:
+        return f"<method {self.function.qualified_name}>"
+
+
+class RecursiveScriptClass:
+    """A handle of an object: its attributes, methods and operators, from Python."""
+
+    _c: Object
+
+    def __init__(self, made: Object) -> None:
+        object.__setattr__(self, "_c", made)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_c":
+            raise AttributeError(name)
+        made = self._c
+        type = made.cls.type
+        slot = made.cls.slot(name)
+        if slot >= 0:
+            return object_get(made, slot)
+        if name in type.properties:
+            return type.properties[name].getter(made)
+        method = type.find_method(name)
+        if method is None:
+            raise AttributeError(f"{made.cls.name} does not have a field with name '{name}'")
+        return BoundMethod(made, method)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        made = self._c
+        slot = made.cls.slot(name)
+        prop = made.cls.type.properties.get(name)
+        if slot >= 0:
+            object_set(made, slot, value)
+        elif prop is not None and prop.setter is not None:
+            prop.setter(made, value)
+        else:
+            raise RuntimeError(f"{made.cls.name} does not have an attribute with name '{name}'")
+
+
+def _define_magic(name: str) -> None:
+    default = getattr(object, name, None)
+
+    def magic(self: RecursiveScriptClass, *args: Any) -> Any:
+        method = self._c.cls.type.find_method(name)
+        if method is not None:
+            return method(self._c, *args)
+        if default is None:
+            raise TypeError(f"{self._c.cls.name} does not define {name}")
+        return default(self, *args)
+
+    setattr(RecursiveScriptClass, name, magic)
+
+
+for _operator in _OPERATORS.split():
+    _define_magic(f"__{_operator}__")
+
+
+def is_instance(obj: Any) -> bool:
+    """Whether `obj` is an instance of a class that a user wrote."""
+    cls = type(obj)
+    package = cls.__module__.partition(".")[0]
+    return package not in ("builtins", "torch", "ts", "typing") and hasattr(obj, "__dict__")
+
+
+def script_instance(obj: Any) -> RecursiveScriptClass:
+    """A handle of a new object with the attributes of an instance."""
+    return RecursiveScriptClass(object_of(obj, object_class(class_type(type(obj)))))

@@ -30,12 +30,14 @@ from ts.ir.types.container import (
     TupleType,
 )
 from ts.ir.types.nominal import (
+    OBJECT_TYPES,
     ClassType,
     EnumType,
     FunctionType,
     InterfaceType,
     ModuleType,
     Property,
+    why_not_implemented,
 )
 from ts.ir.types.scalar import (
     ANY,
@@ -102,6 +104,7 @@ __all__ = [
     "INT",
     "NONE",
     "NUMBER",
+    "OBJECT_TYPES",
     "SCALAR_TYPE_NAMES",
     "STR",
     "TENSOR",
@@ -153,4 +156,5 @@ __all__ = [
     "unify",
     "unify_list",
     "unshaped",
+    "why_not_implemented",
 ]

@@ -6,7 +6,7 @@ They are equal where their names are, and the names are unique: a declaration ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ts.ir.types.base import Type
 from ts.ir.types.scalar import AnyClassType, AnyEnumType
@@ -121,7 +121,7 @@ class ModuleType(ClassType):
 class InterfaceType(NamedType):
     """Method signatures (`ts.ir.schema.FunctionSchema`) that a class must have to be used as this type."""
 
-    __slots__ = ("is_module_interface", "methods")
+    __slots__ = ("__weakref__", "is_module_interface", "methods")
 
     def __init__(
         self, qualified_name: str, methods: Mapping[str, Any] | None = None, is_module_interface: bool = False
@@ -159,6 +159,30 @@ class InterfaceType(NamedType):
         return super().is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of
+
+
+# Types whose values are objects with methods.
+OBJECT_TYPES: Final = (ClassType, InterfaceType)
+
+
+def why_not_implemented(type: Type, interface: Type) -> str:
+    """What a class or interface lacks to be used as the interface; "" if that is not the question."""
+    if not isinstance(type, OBJECT_TYPES) or not isinstance(interface, InterfaceType):
+        return ""
+    kind, name = ("Interface" if isinstance(type, InterfaceType) else "Class"), type.annotation_str
+    if interface.is_module_interface and not type.is_module():
+        return f"{kind} '{name}' is not a module and '{interface.annotation_str}' is a module interface\n"
+    for method, wanted in interface.methods.items():
+        found = type.methods.get(method)
+        if found is None:
+            return f"{kind} '{name}' does not have method '{method}' but '{interface.annotation_str}' does.\n"
+        schema = getattr(found, "schema", found)
+        if not schema.is_subtype_of(wanted, as_method=True):
+            return (
+                f"Method on {kind.lower()} '{name}' (1) is not compatible with interface "
+                f"'{interface.annotation_str}' (2)\n  (1) {schema}\n  (2) {wanted}\n"
+            )
+    return ""
 
 
 class EnumType(NamedType):

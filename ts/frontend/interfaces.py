@@ -1,0 +1,84 @@
+"""Interfaces: classes of Python that only say which methods there are.
+
+In: a class whose methods are declared and have the body `pass`.  Out: its `InterfaceType`:
+
+    @ts.jit.interface
+    class Shape:
+        def area(self, scale: int) -> float:       area(__torch__.Shape self, int scale) -> float
+            pass
+
+A class has an interface if it has its methods; nothing else needs to be said.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from types import FunctionType
+
+from ts.errors import CompilationError
+from ts.frontend import parse
+from ts.frontend.annotations import NO_DEFAULT, signature
+from ts.frontend.classes import ATTRIBUTE, qualified_name, take_name, unique_name
+from ts.frontend.parse import ParsedFunction
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.types import InterfaceType
+
+
+def interface_type(cls: type, is_module_interface: bool = False) -> InterfaceType:
+    """The interface that a class declares; the class remembers it."""
+    type = InterfaceType(unique_name(qualified_name(cls)), is_module_interface=is_module_interface)
+    take_name(type)
+    setattr(cls, ATTRIBUTE, type)
+    try:
+        for name, member in vars(cls).items():
+            if isinstance(member, FunctionType):
+                type.methods[name] = _schema(type, cls, name, member)
+    except BaseException:
+        delattr(cls, ATTRIBUTE)
+        raise
+    return type
+
+
+def _schema(type: InterfaceType, cls: type, name: str, function: FunctionType) -> FunctionSchema:
+    parsed = parse.function_def(function, name)
+    parsed.self_type = type
+    parsed.resolver.fallback[cls.__name__] = cls
+    parameters, returns = signature(parsed)
+    if returns is None:
+        raise CompilationError(
+            "interface declarations must have a return type annotated.", parsed.range(parsed.node)
+        )
+    _check_body(parsed)
+    arguments = [
+        Argument(p.name, p.type)
+        if p.default is NO_DEFAULT
+        else Argument(p.name, p.type, default=p.default, has_default=True)
+        for p in parameters
+    ]
+    return FunctionSchema(name, "", tuple(arguments), (Argument("", returns),))
+
+
+def _check_body(parsed: ParsedFunction) -> None:
+    """A docstring and `pass`, or one of the two."""
+    for statement in parsed.node.body:
+        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not is_text and not isinstance(statement, ast.Pass):
+            raise CompilationError(
+                "interfaces declarations should only contain a single 'pass' statement.",
+                parsed.range(statement),
+            )
+
+
+def interface(cls: type) -> type:
+    """Declare an interface: `@ts.jit.interface`.  The class stays what it is."""
+    if not inspect.isclass(cls):
+        raise RuntimeError("interface must be applied to a class")
+    is_module_interface = any(base.__name__ == "Module" for base in cls.__mro__[1:])
+    if len(cls.mro()) > (3 if is_module_interface else 2):
+        raise RuntimeError(
+            "TorchScript interface does not support inheritance yet. "
+            "Please directly inherit from 'object' or 'nn.Module'."
+        )
+    interface_type(cls, is_module_interface)
+    return cls
