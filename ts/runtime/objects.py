@@ -39,7 +39,8 @@ def object_of(instance: Any, wanted: ObjectClass | InterfaceType) -> Object:
         return _object_with_interface(handled, wanted)
     if isinstance(handled, Object):
         if handled.cls is not wanted:
-            raise TypeError(f"Expected an object of type {wanted.name} but found one of type {handled.cls.name}")
+            found = handled.cls.name
+            raise TypeError(f"Expected an object of type {wanted.name} but found one of type {found}")
         return handled
     made = new_object(wanted)
     for slot, name in enumerate(wanted.names):
