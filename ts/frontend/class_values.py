@@ -209,9 +209,7 @@ def overloaded(
     return found.call(em, range, list(args[1:]), kwargs or {}, 1).as_value(em, range)
 
 
-def delete_item(
-    em: Emitter, range: SourceRange, statement: SourceRange, value: Value, index: Value
-) -> None:
+def delete_item(em: Emitter, range: SourceRange, statement: SourceRange, value: Value, index: Value) -> None:
     """`del value[index]`, where the value is an object."""
     type: Any = value.type()
     if type.find_method("__delitem__") is None:

@@ -99,9 +99,7 @@ def _is_dropped(function: Any) -> bool:
     return "unused" in str(getattr(function, "_torchscript_modifier", "")).lower()
 
 
-def declare_method(
-    type: ClassType, cls: type, name: str, function: Any, is_classmethod: bool = False
-) -> Any:
+def declare_method(type: ClassType, cls: type, name: str, function: Any, is_classmethod: bool = False) -> Any:
     """Enter one method; a class method is one that does not look at its object."""
     return _declare(type, cls, name, lambda: parse.function_def(function, name), is_classmethod)
 

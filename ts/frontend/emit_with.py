@@ -17,12 +17,16 @@ import ast
 
 from ts.errors import CompilationError, NotSupportedError
 from ts.frontend.emitter import Emitter, statement
+from ts.frontend.ignored_blocks import emit_ignored_block, is_ignored_block
 from ts.ir.types import ANY, ClassType, Type
 from ts.ir.value import Value
 
 
 @statement(ast.With)
 def emit_with(em: Emitter, node: ast.With) -> None:
+    if is_ignored_block(node):
+        emit_ignored_block(em, node)
+        return
     entered: list[Value] = []
     for item in node.items:
         context = em.expr(item.context_expr)

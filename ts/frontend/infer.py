@@ -1,8 +1,8 @@
 """Types of Python values: what an attribute of a module is, if no annotation says it.
 
-    infer_type([1, 2])             List[int]
-    infer_type({"a": 1.0})         Dict[str, float]
-    infer_type([])                 raises NoType: "List trace inputs must have elements"
+infer_type([1, 2])             List[int]
+infer_type({"a": 1.0})         Dict[str, float]
+infer_type([])                 raises NoType: "List trace inputs must have elements"
 """
 
 from __future__ import annotations

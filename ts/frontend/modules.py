@@ -420,5 +420,3 @@ def _resolver(cls: type) -> Resolver:
             return Resolver.of_function(member)
     module = sys.modules.get(cls.__module__)
     return Resolver({} if module is None else vars(module))
-
-

@@ -23,6 +23,7 @@ from types import FunctionType
 from typing import Any
 
 from ts.errors import FrontendError, NestingError, NotSupportedError, UnsupportedNodeError
+from ts.frontend.ignored_blocks import is_ignored_block
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver
 from ts.ir.source import Source, SourceRange
@@ -297,6 +298,8 @@ def _refuse(node: ast.stmt | ast.expr, parsed: ParsedFunction, what: str = "") -
 def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
     if not isinstance(node, _STATEMENTS):
         raise _refuse(node, parsed)
+    if is_ignored_block(node):
+        return
     match node:
         case ast.While(orelse=[_, *_]):
             # PyTorch fails to report this one; the message is that of `for`.

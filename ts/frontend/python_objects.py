@@ -14,6 +14,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
+import warnings
 from collections.abc import Collection
 from enum import Enum
 from types import FunctionType as PythonFunction
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from ts.frontend.emitter import Emitter
 
 
+_PRIVATE_MODULES: Final = frozenset({"_C", "_nn", "_VF"})
+
+
 class PythonModule(SugaredValue):
     """A module of Python; its attributes are looked up while compiling."""
 
@@ -59,6 +63,8 @@ class PythonModule(SugaredValue):
         raise python_values.no_value("python value of type 'module'", range)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if name in _PRIVATE_MODULES and self.module.__name__ == "ts":
+            return self  # their operators are those of `ts`
         if self.module.__name__ == "ts" or self.module.__name__.startswith("ts."):
             operator = operator_of(self.module.__name__, name)
             if operator is not None:
@@ -110,6 +116,7 @@ _MATH_NAMES: Final = (
 )  # fmt: skip
 _MATH: Final = {getattr(math, name): f"aten::{name}" for name in _MATH_NAMES}
 _MATH[math.remainder] = "aten::mathremainder"
+_MATH[warnings.warn] = "aten::warn"
 
 
 def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredValue:

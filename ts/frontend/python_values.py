@@ -82,9 +82,15 @@ def markers_of(obj: Any) -> str | None:
 class PythonFunction(SugaredValue):
     """A callable that stays in Python; `receiver` is the first argument of a method of a scripted object."""
 
-    def __init__(self, function: Callable[..., Any], receiver: Value | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        receiver: Value | None = None,
+        schema: FunctionSchema | None = None,
+    ) -> None:
         self.function = function
         self.receiver = receiver
+        self.schema = schema
         self.name = getattr(function, "__name__", "<python_value>")
 
     def describe(self) -> str:
@@ -97,7 +103,8 @@ class PythonFunction(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         given = args if self.receiver is None else [self.receiver, *args]
-        schema = python_schema(self.function, len(given), n_binders)
+        self_type = None if self.receiver is None else self.receiver.type()
+        schema = self.schema or python_schema(self.function, len(given), n_binders, self_type)
         if self.receiver is not None:
             receiver = Argument(schema.arguments[0].name, self.receiver.type())
             arguments = (receiver, *schema.arguments[1:])
@@ -114,8 +121,13 @@ class PythonFunction(SugaredValue):
         return SimpleValue(node.output().set_type(result))
 
 
-def python_schema(function: Callable[..., Any], count: int, n_binders: int) -> FunctionSchema:
-    """The schema of a function that stays in Python: by its annotations, else of tensors only."""
+def python_schema(
+    function: Callable[..., Any], count: int, n_binders: int, self_type: Type | None = None
+) -> FunctionSchema:
+    """The schema of a function that stays in Python: by its annotations, else of tensors only.
+
+    `self_type` is the type of the first argument of a method.
+    """
     name = getattr(function, "__qualname__", type(function).__qualname__)
     plain = inspect.unwrap(function)
     try:
@@ -125,7 +137,7 @@ def python_schema(function: Callable[..., Any], count: int, n_binders: int) -> F
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     is_vararg = any(parameter.kind is variable[0] for parameter in parameters)
     parameters = [parameter for parameter in parameters if parameter.kind not in variable]
-    types = _annotated_types(plain, parameters)
+    types = _annotated_types(plain, parameters, self_type)
     if types is None:
         results = {0: NONE, 1: TENSOR}.get(n_binders) or TupleType([TENSOR] * n_binders)
         names = [parameter.name for parameter in parameters]
@@ -134,6 +146,8 @@ def python_schema(function: Callable[..., Any], count: int, n_binders: int) -> F
         types = [TENSOR] * len(names), results
     else:
         names = [parameter.name for parameter in parameters]
+    if self_type is not None and types[0]:
+        types[0][0] = self_type
     arguments = []
     by_name = {parameter.name: parameter for parameter in parameters}
     for parameter_name, parameter_type in zip(names, types[0], strict=True):
@@ -155,7 +169,7 @@ def python_schema(function: Callable[..., Any], count: int, n_binders: int) -> F
 
 
 def _annotated_types(
-    function: Callable[..., Any], parameters: list[inspect.Parameter]
+    function: Callable[..., Any], parameters: list[inspect.Parameter], self_type: Type | None
 ) -> tuple[list[Type], Type] | None:
     """Types of parameters and result; None where nothing is annotated."""
     try:
@@ -181,6 +195,7 @@ def _annotated_types(
         return None
     if parsed.type_comment is None:
         return None
+    parsed.self_type = self_type
     typed, result = signature(parsed)
     return [parameter.type for parameter in typed], result or inferred
 

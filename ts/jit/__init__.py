@@ -27,7 +27,8 @@ _HOMES: dict[str, tuple[str, str]] = {
     for module, names in {
         "ts.jit.scripting": "script CompilationUnit enable disable",
         "ts.jit.markers": "annotate ignore unused export is_scripting is_tracing isinstance boolean_dispatch "
-        "fork wait script_if_tracing Attribute ScriptWarning unwrap_optional set_module is_optional",
+        "fork wait script_if_tracing ignore_context_manager Attribute ScriptWarning unwrap_optional set_module "
+        "is_optional get_tracing_state",
         "ts.futures": "Future",
         "ts.frontend.interfaces": "interface",
         "ts.runtime.objects": "RecursiveScriptClass",
@@ -49,6 +50,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "_overload": ("ts.jit.overloads", "overload"),
     "_overload_method": ("ts.jit.overloads", "overload_method"),
     "_script_if_tracing": ("ts.jit.markers", "script_if_tracing"),
+    "_IgnoreContextManager": ("ts.jit.markers", "ignore_context_manager"),
     "_unwrap_optional": ("ts.jit.markers", "unwrap_optional"),
     "_isinstance": ("ts.jit.markers", "isinstance"),
 }

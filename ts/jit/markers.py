@@ -10,6 +10,7 @@ code calls the function, and when a module looks for what it has to compile.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import inspect
 import types
 import typing
@@ -67,6 +68,11 @@ def is_scripting() -> bool:
 def is_tracing() -> bool:
     """Whether a trace is being recorded."""
     return False
+
+
+def get_tracing_state() -> None:
+    """The trace that is being recorded: None, as there is none."""
+    return None
 
 
 # ---- what becomes of a function --------------------------------------------------------------------
@@ -176,6 +182,19 @@ def script_if_tracing(function: F) -> F:
 
 
 # ---- values ----------------------------------------------------------------------------------------
+
+
+class ignore_context_manager(contextlib.AbstractContextManager[None]):
+    """A block of a scripted function that stays in Python: `with ignore_context_manager(a="inp:int"): ...`.
+
+    The keywords say what goes into the block and what comes out, each with its type.
+    """
+
+    def __init__(self, **kwargs: str) -> None:
+        """Plain Python needs none of it."""
+
+    def __exit__(self, *exception: object) -> None:
+        """Nothing to leave."""
 
 
 class Attribute(NamedTuple):

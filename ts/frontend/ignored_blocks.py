@@ -1,0 +1,87 @@
+"""Blocks of a scripted function that stay in Python.
+
+    with ts.jit.ignore_context_manager(a="inp:int", c="out:int"):      %c : int = ^ignored_block[]()(%a)
+        c = len([i for i in range(a) if i > 2])
+
+In: such a `with` statement.  Out: a call of a Python function that is made of its body: what is marked "inp"
+are its parameters, what is marked "out" its results, each with its type.  The body may be any Python.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ts.errors import CompilationError
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.types import NONE, TupleType, Type
+
+if TYPE_CHECKING:
+    from ts.frontend.emitter import Emitter
+
+_NAMES = ("_IgnoreContextManager", "ignore_context_manager")
+_FUNCTION = "ignored_block"
+
+
+def is_ignored_block(node: ast.stmt) -> bool:
+    """Whether a statement is a block that stays in Python."""
+    match node:
+        case ast.With(items=[ast.withitem(context_expr=ast.Call(func=callee))]):
+            return getattr(callee, "attr", getattr(callee, "id", "")) in _NAMES
+    return False
+
+
+def emit_ignored_block(em: Emitter, node: ast.With) -> None:
+    """Call the block as a function of Python, and assign its results."""
+    from ts.frontend.python_values import PythonFunction
+
+    inputs, outputs = _declared(em, node)
+    types = list(outputs.values())
+    returns = NONE if not types else types[0] if len(types) == 1 else TupleType(types)
+    arguments = tuple(Argument(name, type) for name, type in inputs.items())
+    schema = FunctionSchema(_FUNCTION, "", arguments, (Argument("0", returns),))
+    range = em.range(node.items[0].context_expr)
+    given = [em.variable(name, range) for name in inputs]
+    function = PythonFunction(_function(em, node, list(inputs), list(outputs)), schema=schema)
+    result = function.call(em, range, given, {}, len(outputs))
+    results = [result] if len(outputs) == 1 else result.as_tuple(em, range) if outputs else []
+    for name, value in zip(outputs, results, strict=True):
+        em.scope.set(range, name, value)
+
+
+def _declared(em: Emitter, node: ast.With) -> tuple[dict[str, Type], dict[str, Type]]:
+    """Types of what goes into the block and of what comes out."""
+    call = node.items[0].context_expr
+    assert isinstance(call, ast.Call)
+    declared: dict[str, dict[str, Type]] = {"inp": {}, "out": {}}
+    for keyword in call.keywords:
+        match keyword.value:
+            case ast.Constant(value=str(text)) if text.partition(":")[0] in declared and keyword.arg:
+                kind, _, annotation = text.partition(":")
+                quoted = ast.copy_location(ast.Constant(annotation), keyword.value)
+                declared[kind][keyword.arg] = em.type_of(quoted)
+            case _:
+                raise CompilationError(
+                    'what goes into an ignored block is written `name="inp:type"`, what comes out '
+                    '`name="out:type"`',
+                    em.range(keyword.value),
+                )
+    return declared["inp"], declared["out"]
+
+
+def _function(em: Emitter, node: ast.With, inputs: list[str], outputs: list[str]) -> Callable[..., Any]:
+    parameters = ast.arguments(
+        posonlyargs=[], args=[ast.arg(name) for name in inputs], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    loads: list[ast.expr] = [ast.Name(name, ast.Load()) for name in outputs]
+    value = loads[0] if len(loads) == 1 else ast.Tuple(loads, ast.Load())
+    body = [*node.body, ast.Return(value if loads else None)]
+    definition = ast.FunctionDef(_FUNCTION, parameters, body, [])
+    module = ast.fix_missing_locations(ast.Module([definition], []))
+    names: dict[str, Any] = {}
+    for scope in reversed(em.resolver.scopes):
+        names.update(scope)
+    exec(compile(module, em.parsed.source.filename or "<string>", "exec"), names)
+    function: Callable[..., Any] = names[_FUNCTION]
+    return function
