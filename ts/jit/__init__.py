@@ -27,8 +27,8 @@ _HOMES: dict[str, tuple[str, str]] = {
     for module, names in {
         "ts.jit.scripting": "script CompilationUnit enable disable",
         "ts.jit.markers": "annotate ignore unused export is_scripting is_tracing isinstance boolean_dispatch "
-        "fork wait script_if_tracing ignore_context_manager Attribute ScriptWarning unwrap_optional set_module "
-        "is_optional get_tracing_state",
+        "fork wait script_if_tracing ignore_context_manager Attribute ScriptWarning unwrap_optional "
+        "set_module is_optional get_tracing_state",
         "ts.futures": "Future",
         "ts.frontend.interfaces": "interface",
         "ts.runtime.objects": "RecursiveScriptClass",
