@@ -300,11 +300,14 @@ cdef int unbox_union(object x, TypeSpec spec, IValue *out) except -1:
             if alternative.kind == own.kind and alternative.text == own.text:
                 return unbox(x, alternative, out)
     for alternative in spec.children:
+        if own is not None and KIND_INT <= own.kind <= KIND_TENSOR and KIND_INT <= alternative.kind <= KIND_STR:
+            continue  # a number is no member for being convertible to one
         try:
             return unbox(x, alternative, out)
         except TypeError:
             continue
-    return mismatch(x, spec)
+    found = type(x).__name__ if own is None else own.text
+    raise TypeError(f"Expected a member of {spec.text} but instead found type {found}")
 
 
 cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:

@@ -277,15 +277,15 @@ class _Reader:
             return self._convert(annotation.__forward_arg__)
         if annotation is typing.Any:
             return ir.ANY
+        if isinstance(annotation, typing._SpecialGenericAlias | typing._SpecialForm):  # type: ignore[attr-defined]
+            bare = _BARE.get(getattr(annotation, "_name", "") or "")
+            if bare:
+                raise CompilationError(bare, self.whole)
         origin = typing.get_origin(annotation)
         if origin is not None:
             return self._convert_generic(annotation, origin)
         if isinstance(annotation, type):
             return self._convert_class(annotation)
-        if isinstance(annotation, typing._SpecialGenericAlias | typing._SpecialForm):  # type: ignore[attr-defined]
-            bare = _BARE.get(getattr(annotation, "_name", "") or "")
-            if bare:
-                raise CompilationError(bare, self.whole)
         return None
 
     def _convert_generic(self, annotation: Any, origin: Any) -> Type | None:
@@ -332,10 +332,9 @@ class _Reader:
 
 
 def union(types: list[Type]) -> Type:
-    """`Union[types]`; with None among two it is an Optional."""
-    others = [t for t in types if t != ir.NONE]
-    if len(others) == 1 and len(types) > 1:
-        return ir.OptionalType(others[0])
+    """`Union[types]`; with None among two it is an Optional, and every number is a Scalar."""
+    if set(types) == {ir.INT, ir.FLOAT, ir.COMPLEX}:
+        return ir.NUMBER
     return types[0] if len(types) == 1 else ir.UnionType(types)
 
 

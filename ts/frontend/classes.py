@@ -167,6 +167,11 @@ def take_name(type: NamedType) -> None:
     _names[type.qualified_name()] = type
 
 
+def clear_names() -> None:
+    """Let new classes have the names of those that live, as after a restart."""
+    _names.clear()
+
+
 def unique_name(name: str) -> str:
     """The name, changed as PyTorch changes it if another class has it already."""
     prefix, _, last = name.rpartition(".")

@@ -20,6 +20,7 @@ from ts.frontend.emitter import Emitter, expression, statement
 from ts.frontend.match import emit_builtin_call
 from ts.frontend.operators import BINARY, MAGIC
 from ts.frontend.python_objects import GLOBALS
+from ts.frontend.refinement import Refinement, both, either, type_test, without_none
 from ts.frontend.scope import Scope
 from ts.frontend.sugared import AssertionFailure, SpecialForm
 from ts.ir.graph import Block
@@ -32,11 +33,8 @@ from ts.ir.types import (
     Type,
     UnionType,
     unify,
-    unify_list,
 )
 from ts.ir.value import Value
-
-Refinement = tuple[str, Type]
 
 
 @dataclass
@@ -47,22 +45,6 @@ class Condition:
     if_true: list[Refinement] = field(default_factory=list)
     if_false: list[Refinement] = field(default_factory=list)
     static: bool | None = None
-
-
-def _union(a: list[Refinement], b: list[Refinement]) -> list[Refinement]:
-    """What holds where both hold; a variable that they disagree on is left out."""
-    result = dict(a)
-    for name, type in b:
-        if name not in result:
-            result[name] = type
-        elif result[name] != type:
-            del result[name]
-    return list(result.items())
-
-
-def _intersection(a: list[Refinement], b: list[Refinement]) -> list[Refinement]:
-    """What holds where one of them holds."""
-    return [refinement for refinement in a if refinement in b]
 
 
 # ---- conditions ------------------------------------------------------------------------------------
@@ -131,8 +113,8 @@ def _short_circuit(
     elif a.static is not None and b.static is not None:
         static = not is_or
     if is_or:
-        return Condition(value, _intersection(a.if_true, b.if_true), _union(a.if_false, b.if_false), static)
-    return Condition(value, _union(a.if_true, b.if_true), _intersection(a.if_false, b.if_false), static)
+        return Condition(value, either(a.if_true, b.if_true), both(a.if_false, b.if_false), static)
+    return Condition(value, both(a.if_true, b.if_true), either(a.if_false, b.if_false), static)
 
 
 def _comparison(em: Emitter, node: ast.Compare) -> Condition:
@@ -217,13 +199,9 @@ def _identity(em: Emitter, range: SourceRange, left: ast.expr, right: ast.expr, 
     if not _is_none(right) and _is_none(left):
         left, right, a = right, left, b
     present: list[Refinement] = []
-    type = a.type()
     if _is_none(right) and isinstance(left, ast.Name):
-        if isinstance(type, OptionalType):
-            present = [(left.id, type.elem)]
-        elif isinstance(type, UnionType):
-            rest = _one_type([member for member in _members(type) if member is not NONE])
-            present = [] if rest is None else [(left.id, rest)]
+        rest = without_none(a.type())
+        present = [] if rest is None else [(left.id, rest)]
     return Condition(value, [], present) if is_is else Condition(value, present, [])
 
 
@@ -265,29 +243,15 @@ def _special_condition(
 def isinstance_condition(em: Emitter, obj: ast.expr, classes: ast.expr) -> Condition:
     """A test of a value's type: decided at compile time, or a `prim::isinstance`."""
     value = em.expr(obj)
-    types = _classes(em, classes)
-    type = value.type()
-    members = _members(type)
-    fitting = [member for member in members if any(member.is_subtype_of(t) for t in types)]
-    possible = [
-        member for member in members if member in fitting or any(t.is_subtype_of(member) for t in types)
-    ]
-    rest = [member for member in members if member not in fitting]
+    test = type_test(value.type(), _classes(em, classes))
     if_true: list[Refinement] = []
     if_false: list[Refinement] = []
     if isinstance(obj, ast.Name):
-        narrow = _one_type(types if type is ANY else fitting or types)
-        if narrow is not None:
-            if_true = [(obj.id, narrow)]
-        others = _one_type(rest)
-        if others is not None and len(rest) < len(members):
-            if_false = [(obj.id, others)]
-    range = em.range(obj)
-    if len(fitting) == len(members):
-        return Condition(em.constant(True, range), [], [], True)
-    if not possible:
-        return Condition(em.constant(False, range), [], [], False)
-    node = em.insert("prim::isinstance", (value,)).set("types", types, "tys")
+        if_true = [] if test.if_true is None else [(obj.id, test.if_true)]
+        if_false = [] if test.if_false is None else [(obj.id, test.if_false)]
+    if test.static is not None:
+        return Condition(em.constant(test.static, em.range(obj)), if_true, if_false, test.static)
+    node = em.insert("prim::isinstance", (value,)).set("types", test.tested, "tys")
     return Condition(node.output().set_type(BOOL), if_true, if_false)
 
 
@@ -298,18 +262,6 @@ def _classes(em: Emitter, node: ast.expr) -> list[Type]:
         case ast.Call(func=ast.Name(id="type"), args=[ast.Constant(value=None)]):
             return [NONE]
     return [em.type_of(node)]
-
-
-def _members(type: Type) -> list[Type]:
-    if isinstance(type, OptionalType):
-        return [type.elem, NONE]
-    if isinstance(type, UnionType):
-        return list(type.contained_types())
-    return [type]
-
-
-def _one_type(types: Sequence[Type]) -> Type | None:
-    return unify_list(list(types)) if types else None
 
 
 @expression(ast.BoolOp, ast.Compare)
@@ -325,9 +277,7 @@ def emit_condition(em: Emitter, node: ast.expr, hint: Type | None) -> Value:
 def refine(em: Emitter, range: SourceRange, refinements: list[Refinement]) -> None:
     """Give variables the types that are known to hold here."""
     for name, type in refinements:
-        value = em.variable(name, range)
-        if value.type() != type:
-            em.scope.set(range, name, em.unchecked_cast(value, type))
+        em.scope.set(range, name, em.unchecked_cast(em.variable(name, range), type))
 
 
 def _if_expression(

@@ -42,6 +42,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     for name in names.split()
 } | {
     "Final": ("typing", "Final"),
+    "clear_class_registry": ("ts.frontend.classes", "clear_names"),
     "Error": ("ts.errors", "ScriptRuntimeError"),
     "get_callable_argument_names": ("ts.jit.markers", "callable_argument_names"),
     # PyTorch's private names, which programs use all the same.

@@ -219,7 +219,12 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     if builtins.isinstance(target_type, tuple | list):
         return any(isinstance(obj, each) for each in target_type)
     origin, arguments = typing.get_origin(target_type), typing.get_args(target_type)
-    if origin is None:
+    from ts.frontend.annotations import to_type
+    from ts.frontend.resolve import Resolver
+
+    if origin is None or (not arguments and target_type is not tuple[()]):
+        if not builtins.isinstance(target_type, type | None):
+            to_type(target_type, Resolver())  # `List` without a contained type is refused here
         return builtins.isinstance(obj, target_type or type(None))
     if origin in (typing.Union, types.UnionType):
         return any(isinstance(obj, each) for each in arguments)

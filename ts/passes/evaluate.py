@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from ts.ir.attributes import type_of_constant
+
 
 class _NotEvaluated:
     def __repr__(self) -> str:
@@ -25,12 +27,13 @@ _STRUCTURAL: Final[dict[str, Callable[..., Any]]] = {
     "prim::TupleUnpack": lambda items: items,
     "prim::ListUnpack": lambda items: items,
     "prim::TupleIndex": lambda items, i: (items[i],),
-    "prim::unchecked_cast": lambda value: (value,),
 }
 
 
 def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     """Run `node` on `arguments`; see the module's description."""
+    if node.kind() in ("prim::unchecked_cast", "prim::isinstance"):
+        return _evaluate_type_question(node, arguments[0])
     run = _STRUCTURAL.get(node.kind())
     if run is not None:
         try:
@@ -46,3 +49,19 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     except Exception:  # whatever it is, the program meets it when it runs
         return NOT_EVALUATED
     return list(result) if len(node.outputs()) > 1 else [result]
+
+
+def _evaluate_type_question(node: Any, value: Any) -> Any:
+    """A cast or a test of a value's type.
+
+    Where a refinement does not hold its branch is never reached, but its nodes are there: a cast that the
+    value does not fit stays.
+    """
+    type = type_of_constant(value)
+    if type is None:
+        return NOT_EVALUATED
+    if node.kind() == "prim::unchecked_cast":
+        return [value] if type.is_subtype_of(node.output().type()) else NOT_EVALUATED
+    if isinstance(value, list | dict | tuple):  # an empty one does not tell what it is
+        return NOT_EVALUATED
+    return [any(type.is_subtype_of(tested) for tested in node.get("types"))]

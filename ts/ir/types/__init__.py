@@ -87,6 +87,7 @@ from ts.ir.types.union import (
     UnionType,
     unify,
     unify_list,
+    union_members,
     unshaped,
 )
 from ts.ir.types.variables import (
@@ -155,6 +156,7 @@ __all__ = [
     "substitute",
     "unify",
     "unify_list",
+    "union_members",
     "unshaped",
     "why_not_implemented",
 ]

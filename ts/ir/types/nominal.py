@@ -210,6 +210,9 @@ class EnumType(NamedType):
     def annotation_str(self) -> str:
         return self.qualified_name_
 
+    def _key(self) -> tuple[object, ...]:
+        return (self.qualified_name_, self.python_class)
+
     @property
     def repr_str(self) -> str:
         return self._spell()

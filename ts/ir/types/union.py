@@ -32,7 +32,7 @@ class UnionType(Type):
     types: tuple[Type, ...]
 
     def __new__(cls, types: Iterable[Type]) -> UnionType:
-        members = _union_members(types)
+        members = union_members(types)
         rest = [t for t in members if t != NONE]
         if len(members) == 2 and len(rest) == 1:
             return OptionalType(rest[0])  # type: ignore[return-value]
@@ -80,7 +80,7 @@ class UnionType(Type):
     isSubtypeOf = is_subtype_of
 
 
-def _union_members(types: Iterable[Type]) -> list[Type]:
+def union_members(types: Iterable[Type]) -> list[Type]:
     """The members of a union of `types`: flat, merged where two unify, in PyTorch's order."""
     flat: list[Type] = []
     for t in types:
@@ -137,17 +137,17 @@ def _unify(a: Type, b: Type, default_to_union: bool) -> Type | None:
     if isinstance(a, TensorType) and isinstance(b, TensorType):
         return a.merge(b)
     if isinstance(a, NoneType):
-        return OptionalType(b)
+        return UnionType((b, NONE))
     if isinstance(b, NoneType):
-        return OptionalType(a)
+        return UnionType((a, NONE))
     if isinstance(a, OptionalType):
         elem = unify(a.elem, b)
         if elem is not None:
-            return OptionalType(elem)
+            return UnionType((elem, NONE))
     elif isinstance(b, OptionalType):
         elem = unify(a, b.elem)
         if elem is not None:
-            return OptionalType(elem)
+            return UnionType((elem, NONE))
     if isinstance(a, TupleType) and isinstance(b, TupleType):
         if len(a.elems) != len(b.elems):
             return None

@@ -1,0 +1,92 @@
+"""What tests of types tell about variables, and what Python may give for a union or an `Any`."""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+
+import pytest
+
+import ts
+from ts.frontend.refinement import both, either, type_test, without_none
+from ts.ir.types import ANY, FLOAT, INT, NONE, STR, AnyListType, ListType, OptionalType, UnionType
+
+
+def test_isinstance_splits_a_union():
+    """The members that fit and the rest; a member takes the narrower of the two types."""
+    test = type_test(UnionType((INT, STR, ListType(INT))), [AnyListType.get(), STR])
+    assert str(test.if_true) == "Union(int[], str)" and test.if_false == INT and test.static is None
+    assert type_test(OptionalType(INT), [INT]).if_false == NONE
+
+
+def test_isinstance_is_known_where_the_types_decide():
+    """A type that always fits, or never, decides the test when compiling."""
+    assert type_test(INT, [INT, STR]).static is True
+    assert type_test(INT, [STR]).static is False
+    assert type_test(ANY, [INT]).static is None and type_test(ANY, [ANY]).static is True
+    assert type_test(ANY, [FLOAT, INT]).if_false is ANY
+    assert type_test(OptionalType(INT), [INT]).static is None
+
+
+def test_what_two_conditions_tell():
+    a, b = [("x", INT)], [("x", INT), ("y", STR)]
+    assert both(a, b) == b and either(a, b) == a
+    assert both([("x", INT)], [("x", STR)]) == [] and either([("x", INT)], [("x", STR)]) == []
+
+
+def test_without_none():
+    assert without_none(OptionalType(INT)) == INT
+    assert str(without_none(UnionType((INT, STR, NONE)))) == "Union(int, str)"
+    assert without_none(UnionType((INT, STR))) is None and without_none(INT) is None
+
+
+def test_a_union_takes_its_members_only():
+    """An int is no bool, a bool no float: what is given for a union is not converted."""
+
+    @ts.jit.script
+    def f(x: Union[int, List[str], Tuple[int, int]]):
+        return x
+
+    assert f(1) == 1 and f(["a"]) == ["a"] and f((1, 2)) == (1, 2)
+    for wrong, found in [(True, "bool"), (1.5, "float"), ("a", "str"), ([1], r"List\[int\]")]:
+        message = rf"Expected a member of Union\[Tuple\[int, int\], List\[str\], int\] but instead found type {found}"
+        with pytest.raises(RuntimeError, match=message):
+            f(wrong)
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+def test_isinstance_of_any_at_run_time():
+    """Containers know the types of what they hold; a NamedTuple is a tuple."""
+
+    @ts.jit.script
+    def f(x: Any):
+        return (
+            isinstance(x, int), isinstance(x, list), isinstance(x, List[int]), isinstance(x, tuple),
+            isinstance(x, Tuple[int, int]), isinstance(x, Dict[str, int]), isinstance(x, Optional[str]),
+        )  # fmt: skip
+
+    def answers(x):
+        return [i for i, yes in enumerate(f(x)) if yes]
+
+    assert answers(1) == [0] and answers(True) == [] and answers(1.0) == []
+    assert answers([1]) == [1, 2] and answers(["a"]) == [1]
+    assert answers((1, 2)) == [3, 4] and answers((1, "a")) == [3]
+    assert answers({"a": 1}) == [5] and answers({"a": "b"}) == []
+    assert answers(None) == [6] and answers("a") == [6]
+    assert answers(Point(1, 2)) == [3, 4]
+
+
+def test_the_graph_of_a_refinement():
+    """Each branch begins with a cast to what is known there."""
+
+    @ts.jit.script
+    def f(x: Union[int, str, None]):
+        if isinstance(x, int):
+            return x
+        return 0 if x is None else len(x)
+
+    text = str(f.graph)
+    assert "prim::isinstance[types=[int]](%x.1)" in text
+    assert "int = prim::unchecked_cast(%x.1)" in text and "str? = prim::unchecked_cast(%x.1)" in text
+    assert f(3) == 3 and f("ab") == 2 and f(None) == 0

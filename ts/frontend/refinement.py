@@ -1,0 +1,89 @@
+"""What a condition tells about the types of variables.
+
+In: a value's type and the types it is tested against.  Out: what it is where the test holds and where not.
+
+    x : Union[int, str, None]
+    x is None               true: nothing        false: x is Union[int, str]
+    isinstance(x, int)      true: x is int       false: x is Union[str, None]
+
+`a and b` tells what both tell where it holds, and what they agree on where it does not; `or` the other way
+round.  The emitter turns what holds in a branch into `prim::unchecked_cast` at its beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ts.ir.types import ANY, NONE, OptionalType, Type, UnionType, unify_list, union_members
+
+Refinement = tuple[str, Type]
+
+
+def both(a: list[Refinement], b: list[Refinement]) -> list[Refinement]:
+    """What holds where both hold; a variable that they disagree on is left out."""
+    result = dict(a)
+    for name, type in b:
+        if name not in result:
+            result[name] = type
+        elif result[name] != type:
+            del result[name]
+    return list(result.items())
+
+
+def either(a: list[Refinement], b: list[Refinement]) -> list[Refinement]:
+    """What holds where one of them holds."""
+    return [refinement for refinement in a if refinement in b]
+
+
+def without_none(type: Type) -> Type | None:
+    """The type of a value that is not None; None where that tells nothing new."""
+    if isinstance(type, OptionalType):
+        return type.elem
+    if isinstance(type, UnionType):
+        rest = [member for member in type.types if member is not NONE]
+        return UnionType(rest) if len(rest) < len(type.types) else None
+    return None
+
+
+class TypeTest(NamedTuple):
+    """The outcome of `isinstance`: the types on both sides, and the answer where it is known."""
+
+    tested: list[Type]  # what the value is tested against at run time
+    if_true: Type | None
+    if_false: Type | None
+    static: bool | None
+
+
+def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
+    """What `isinstance(x, against)` tells about an `x` of type `type`."""
+    tested = union_members(against)
+    if type is ANY:
+        static = True if tested == [ANY] else None
+        return TypeTest(tested, _unified(tested), ANY, static)
+    fitting: list[Type] = []
+    others: list[Type] = []
+    certain = True  # whether each member that fits is a subtype of what it is tested against
+    for member in union_members([type]):
+        found = _narrower(member, tested)
+        if found is None:
+            others.append(member)
+        else:
+            fitting.append(found)
+            certain = certain and found is member
+    static = False if not fitting else None
+    if not others and certain:
+        static = True
+    return TypeTest(tested, _unified(fitting), _unified(others), static)
+
+
+def _narrower(member: Type, tested: Sequence[Type]) -> Type | None:
+    """The narrower of `member` and the tested type that it has to do with; None where there is none."""
+    for wanted in tested:
+        if member.is_subtype_of(wanted):
+            return member
+    return next((wanted for wanted in tested if wanted.is_subtype_of(member)), None)
+
+
+def _unified(types: list[Type]) -> Type | None:
+    return unify_list(types, default_to_union=True)
