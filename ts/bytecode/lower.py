@@ -147,7 +147,9 @@ class Lowering(Loops):
             return self.constant(int(value), "i")
         if kind == "f":
             return self.constant(float(value), "f")
-        if kind == "o" and (not isinstance(value, str) or type is DEVICE):
+        if isinstance(value, list | tuple | dict) or (
+            kind == "o" and (not isinstance(value, str) or type is DEVICE)
+        ):
             value = to_core(value, type_spec(type))
         return self.constant(value, kind)
 
