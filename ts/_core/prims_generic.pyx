@@ -210,8 +210,9 @@ cdef int enum_name(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int enum_value(Operator op, IValue *r, const int32_t *at) except -1:
-    set_none(&r[at[1]])
-    unbox_shallow((<object>r[at[0]].v.o).value, &r[at[1]])
+    cdef object value = (<object>r[at[0]].v.o).value
+    set_none(&r[at[1]])  # which may be the argument's register
+    unbox_shallow(value, &r[at[1]])
     return 0
 
 
