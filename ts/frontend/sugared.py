@@ -164,7 +164,8 @@ class SimpleValue(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         if isinstance(self.simple.type(), OBJECT_TYPES):
-            return self.attr(em, range, "__call__").call(em, range, args, kwargs, n_binders)
+            method = "forward" if self.simple.type().is_module() else "__call__"
+            return self.attr(em, range, method).call(em, range, args, kwargs, n_binders)
         raise CompilationError(f"cannot call a value of type '{self.simple.type().repr_str}'", range)
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:

@@ -13,22 +13,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ts._core.ivalue import register_object_conversion
-from ts._core.values import register_object_order, register_script_text
+from ts._core.values import register_script_text
 from ts.bytecode.lower import lower
 from ts.ir.graph import Graph
 from ts.passes.failing_code import faithful
 from ts.passes.pipelines import OPTIMIZE, run_pipeline
 from ts.runtime.deep import with_deep_stack
-from ts.runtime.objects import instance_of, object_of, order_of
 from ts.runtime.text import script_text
 
 if TYPE_CHECKING:
     from ts.runtime.function import ScriptFunction
 
 register_script_text(script_text)
-register_object_conversion(object_of, instance_of)
-register_object_order(order_of)
 
 _optimize = True
 

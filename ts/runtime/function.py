@@ -22,8 +22,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ts._core.function import Function
-from ts._core.ivalue import register_class_spec
+from ts._core.ivalue import register_class_spec, register_object_conversion
 from ts._core.spec import TypeSpec
+from ts._core.values import register_object_order
 from ts.bytecode.typespec import argument_spec, sized_spec, type_spec
 from ts.errors import CompilationError
 from ts.frontend import classes, compile, parse
@@ -33,6 +34,7 @@ from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import TupleType
 from ts.runtime.deep import with_deep_stack
+from ts.runtime.objects import instance_of, object_of, order_of
 
 ToCompile = ParsedFunction | Callable[[], ParsedFunction]  # the latter where parsing waits for the first use
 
@@ -149,6 +151,8 @@ def _class_spec(cls: type) -> TypeSpec | None:
 
 
 register_class_spec(_class_spec)
+register_object_conversion(object_of, instance_of)
+register_object_order(order_of)
 
 
 # ---- functions of Python -----------------------------------------------------------------------------

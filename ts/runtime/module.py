@@ -34,6 +34,7 @@ from ts.ir.types import ModuleType
 from ts.jit.markers import Attribute, modifier_of
 from ts.nn.modules.module import Module
 from ts.runtime.function import ScriptFunction, compile_function
+from ts.runtime.objects import assign
 
 modules.install(compile_function)
 
@@ -227,10 +228,10 @@ class ScriptModule(Module):
                     "Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace "
                     f"existing module '{name}': {value}"
                 )
-            object_set(handle, handle.cls.slot(name), value._object)
+            assign(handle, name, value._object)
             table[name] = value
         elif name in concrete.type.attributes:
-            object_set(handle, handle.cls.slot(name), value)
+            assign(handle, name, value)
         elif name in concrete.constants:
             raise RuntimeError(f"Can't set constant '{name}' which has value:{concrete.constants[name]}")
         else:

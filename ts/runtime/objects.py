@@ -58,6 +58,14 @@ def object_of(instance: Any, wanted: ObjectClass | InterfaceType) -> Object:
     return made
 
 
+def assign(made: Object, name: str, value: Any) -> None:
+    """Set an attribute from Python; RuntimeError, as in PyTorch, for a value of another type."""
+    try:
+        object_set(made, made.cls.slot(name), value)
+    except TypeError as error:
+        raise RuntimeError(str(error)) from None
+
+
 def _object_with_interface(instance: Any, wanted: InterfaceType) -> Object:
     if isinstance(instance, Object):
         made = instance
@@ -71,7 +79,13 @@ def _object_with_interface(instance: Any, wanted: InterfaceType) -> Object:
                 "TorchScript class?"
             ) from None
         made = object_of(instance, object_class(type))
-    why_not = why_not_implemented(made.cls.type, wanted)
+    type = made.cls.type
+    why_not = ""
+    if type.is_module() and type.concrete is not None and type.concrete.compiled:
+        # What was not compiled with the module is not compiled for the sake of the interface.
+        lacking = [method for method in wanted.methods if method not in type.methods]
+        why_not = "".join(f"Class '{made.cls.name}' does not have method '{method}'.\n" for method in lacking)
+    why_not = why_not or why_not_implemented(type, wanted)
     if why_not:
         name = wanted.annotation_str
         raise TypeError(f"Object of type {made.cls.name} is not compatible with interface {name}\n{why_not}")
@@ -153,10 +167,9 @@ class RecursiveScriptClass:
 
     def __setattr__(self, name: str, value: Any) -> None:
         made = self._c
-        slot = made.cls.slot(name)
         prop = made.cls.type.properties.get(name)
-        if slot >= 0:
-            object_set(made, slot, value)
+        if name in made.cls.type.attributes:
+            assign(made, name, value)
         elif prop is not None and prop.setter is not None:
             prop.setter(made, value)
         else:

@@ -136,6 +136,10 @@ class InterfaceType(NamedType):
     def is_module(self) -> bool:
         return self.is_module_interface
 
+    def find_method(self, name: str) -> Any | None:
+        """The signature of the method, or None."""
+        return self.methods.get(name)
+
     def getMethod(self, name: str) -> Any:
         return self.methods.get(name)
 
@@ -144,14 +148,7 @@ class InterfaceType(NamedType):
 
     def is_implemented_by(self, other: ClassType | InterfaceType) -> bool:
         """Whether every method here has one of a compatible signature in `other`."""
-        if self.is_module_interface and not other.is_module():
-            return False
-        for name, wanted in self.methods.items():
-            found = other.methods.get(name)
-            found = getattr(found, "schema", found)
-            if found is None or not found.is_subtype_of(wanted, as_method=True):
-                return False
-        return True
+        return not why_not_implemented(other, self)
 
     def is_subtype_of(self, other: Type) -> bool:
         if isinstance(other, InterfaceType) and other.is_implemented_by(self):
@@ -171,9 +168,12 @@ def why_not_implemented(type: Type, interface: Type) -> str:
         return ""
     kind, name = ("Interface" if isinstance(type, InterfaceType) else "Class"), type.annotation_str
     if interface.is_module_interface and not type.is_module():
-        return f"{kind} '{name}' is not a module and '{interface.annotation_str}' is a module interface\n"
+        return (
+            f"{kind} '{name}' is not a subtype of the module interface '{interface.annotation_str}', "
+            "only ScriptModule class can be subtype of module interface.\n"
+        )
     for method, wanted in interface.methods.items():
-        found = type.methods.get(method)
+        found = type.find_method(method)
         if found is None:
             return f"{kind} '{name}' does not have method '{method}' but '{interface.annotation_str}' does.\n"
         schema = getattr(found, "schema", found)
