@@ -48,6 +48,7 @@ from ts._core.pointwise import ufunc_loops
 from ts._core.results import results_class
 from ts._core.signature import arity, signature
 from ts._core.spec import SPECS
+from ts._core.wording import reworded
 
 ivalue_module.register_tensor_type(Tensor)
 ivalue_module.register_device_type(devices.device)
@@ -405,11 +406,17 @@ cdef object run_on(Operator op, list args, int backend, int device):
             values.append([(<Tensor>y).array if isinstance(y, Tensor) else y for y in <list>x])
         else:
             values.append(x)
-    if backend == BACKEND_CPU:
-        result = call_silently(bound[0], tuple(values))
-    else:
-        with backend_registry().at(backend).on(device):
-            result = bound[0](*values)
+    try:
+        if backend == BACKEND_CPU:
+            result = call_silently(bound[0], tuple(values))
+        else:
+            with backend_registry().at(backend).on(device):
+                result = bound[0](*values)
+    except (ValueError, IndexError, TypeError, MemoryError, OverflowError) as error:
+        better = reworded(error, op.name)
+        if better is None:
+            raise
+        raise better from error
     return wrapped(op, result, args)
 
 

@@ -250,7 +250,12 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
         x = convert(slot, x, numbers)
         if x is FAILED:
             if why is not None:
-                got = type(args[i] if i < given else kwargs[slot.name]).__name__
+                value = args[i] if i < given else kwargs[slot.name]
+                if slot.kind == TENSOR_LIST and isinstance(value, (list, tuple)):
+                    at = next(k for k, item in enumerate(value) if not isinstance(item, Tensor))
+                    why.append(f"expected Tensor as element {at} in argument {i}, but got {type(value[at]).__name__}")
+                    return None
+                got = type(value).__name__
                 place = f" (position {i + 1})" if i < given else ""
                 shown = "input" if slot.name == "self" else slot.name
                 why.append(f"argument '{shown}'{place} must be {slot.words}, not {got}")
@@ -357,6 +362,8 @@ cdef class OverloadSet:
             why = []
             bind(tensors_only[0], args, kwargs, False, why)
             if why and not why[0].startswith("missing"):
+                if why[0].startswith("expected"):
+                    return TypeError(why[0])
                 joint = ": " if why[0].startswith("argument") else " "
                 return TypeError(f"{self.__name__}(){joint}{why[0]}")
         got = ", ".join([type(x).__name__ for x in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()])

@@ -275,8 +275,13 @@ cdef class Tensor:
     def requires_grad(self, bint value):
         self.requires_grad_(value)
 
-    def requires_grad_(self, bint requires_grad=True):
+    def requires_grad_(self, requires_grad=True):
         """Mark the tensor as one that gradients are wanted for."""
+        if requires_grad is not True and requires_grad is not False:
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, "
+                f"not {type(requires_grad).__name__}"
+            )
         if requires_grad and not (self.dtype.is_floating_point or self.dtype.is_complex):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self.wants_grad = requires_grad
@@ -491,6 +496,8 @@ cdef class Tensor:
         return complex(self._number(complex))
 
     def _number(self, to):
+        if self.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
         value = self.item()
         if isinstance(value, complex) and to is not complex:
             if value.imag:

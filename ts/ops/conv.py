@@ -172,6 +172,8 @@ def _conv(
     groups: int = 1,
 ) -> Array:
     n = weight.ndim - 2
+    if weight.ndim < 3:
+        raise RuntimeError(f"weight should have at least three dimensions, but got {list(weight.shape)}")
     stride, dilation = per_dim(stride, n), per_dim(dilation, n)
     if not isinstance(padding, str):
         pads = [(p, p) for p in per_dim(padding, n)]

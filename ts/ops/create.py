@@ -16,14 +16,6 @@ from ts.ops.registry import op
 Array = rules.Array
 
 
-def _size(size: Sequence[int]) -> tuple[int, ...]:
-    shape = tuple(int(n) for n in size)
-    if any(n < 0 for n in shape):
-        bad = next(n for n in shape if n < 0)
-        raise RuntimeError(f"Trying to create tensor with negative dimension {bad}: {list(shape)}")
-    return shape
-
-
 @op(
     "aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
@@ -35,7 +27,7 @@ def _size(size: Sequence[int]) -> tuple[int, ...]:
     where="f",
 )
 def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
-    return xp.zeros(_size(size), dtype=rules.dtype_from(dtype))
+    return xp.zeros(rules.check_sizes(size), dtype=rules.dtype_from(dtype))
 
 
 @op(
@@ -44,7 +36,7 @@ def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> A
     where="f",
 )
 def _ones(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
-    return xp.ones(_size(size), dtype=rules.dtype_from(dtype))
+    return xp.ones(rules.check_sizes(size), dtype=rules.dtype_from(dtype))
 
 
 @op(
@@ -54,7 +46,7 @@ def _ones(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Ar
 )
 def _full(xp: Any, size: Sequence[int], fill_value: Any, dtype: int | None = None, *_: Any) -> Array:
     target = rules.dtype_from(dtype, rules.number_dtype(fill_value))
-    return xp.full(_size(size), rules.cast(xp, fill_value, target), dtype=target)
+    return xp.full(rules.check_sizes(size), rules.cast(xp, fill_value, target), dtype=target)
 
 
 @op(
@@ -68,7 +60,8 @@ def _empty_strided(
     target = rules.dtype_from(dtype)
     count = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
     flat = xp.zeros(count, dtype=target)
-    return xp.lib.stride_tricks.as_strided(flat, _size(size), [s * target.itemsize for s in stride])
+    steps = [s * target.itemsize for s in stride]
+    return xp.lib.stride_tricks.as_strided(flat, rules.check_sizes(size), steps)
 
 
 @op(
@@ -127,7 +120,7 @@ def _full_like(xp: Any, self: Array, fill_value: Any, dtype: int | None = None, 
     where="m",
 )
 def _new_zeros(xp: Any, self: Array, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
-    return xp.zeros(_size(size), dtype=rules.dtype_from(dtype, self.dtype))
+    return xp.zeros(rules.check_sizes(size), dtype=rules.dtype_from(dtype, self.dtype))
 
 
 @op(
@@ -136,7 +129,7 @@ def _new_zeros(xp: Any, self: Array, size: Sequence[int], dtype: int | None = No
     where="m",
 )
 def _new_ones(xp: Any, self: Array, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
-    return xp.ones(_size(size), dtype=rules.dtype_from(dtype, self.dtype))
+    return xp.ones(rules.check_sizes(size), dtype=rules.dtype_from(dtype, self.dtype))
 
 
 @op(
@@ -148,7 +141,7 @@ def _new_full(
     xp: Any, self: Array, size: Sequence[int], fill_value: Any, dtype: int | None = None, *_: Any
 ) -> Array:
     target = rules.dtype_from(dtype, self.dtype)
-    return xp.full(_size(size), rules.cast(xp, fill_value, target), dtype=target)
+    return xp.full(rules.check_sizes(size), rules.cast(xp, fill_value, target), dtype=target)
 
 
 @op(
@@ -180,6 +173,8 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
         raise RuntimeError("step must be nonzero")
     if (step > 0 and start > end) or (step < 0 and start < end):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     whole = all(isinstance(x, int) for x in (start, end, step))
     target = rules.dtype_from(dtype, rules.INT64 if whole else None)
     if target.kind in "iu":
@@ -187,6 +182,8 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
         count = max(-(-(end - start) // step), 0)
         return (start + xp.arange(count, dtype=rules.INT64) * step).astype(target)
     count = max(math.ceil((end - start) / step), 0)
+    if count >= 1 << 60:
+        raise RuntimeError("invalid size, possible overflow?")
     wide = rules.DOUBLE
     return rules.cast(xp, start + xp.arange(count, dtype=wide) * step, target)
 
@@ -315,7 +312,7 @@ def _logspace(
     where="f",
 )
 def _eye(xp: Any, n: int, dtype: int | None = None, *_: Any) -> Array:
-    return xp.eye(*_size([n]), dtype=rules.dtype_from(dtype))
+    return xp.eye(*rules.check_sizes([n]), dtype=rules.dtype_from(dtype))
 
 
 @op(
@@ -324,7 +321,7 @@ def _eye(xp: Any, n: int, dtype: int | None = None, *_: Any) -> Array:
     where="f",
 )
 def _eye_m(xp: Any, n: int, m: int, dtype: int | None = None, *_: Any) -> Array:
-    return xp.eye(*_size([n, m]), dtype=rules.dtype_from(dtype))
+    return xp.eye(*rules.check_sizes([n, m]), dtype=rules.dtype_from(dtype))
 
 
 @op(

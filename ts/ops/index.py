@@ -12,6 +12,7 @@ from ts.ops import rules
 from ts.ops.registry import op, write
 
 Array = rules.Array
+_C_NAMES = {rules.FLOAT: "float", rules.DOUBLE: "double", rules.INT64: "long int", rules.INT32: "int"}
 
 
 def index_key(xp: Any, self: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]:
@@ -202,7 +203,12 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
         value = value.item()
     if not rules.can_cast(rules.number_dtype(value), self.dtype) and isinstance(value, complex):
         raise RuntimeError("value cannot be converted to type without overflow")
-    shape = rules.broadcast_shapes(self.shape, mask.shape)
+    if mask.dtype != rules.BOOL:
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{_C_NAMES.get(mask.dtype, str(mask.dtype))}"
+        )
+    shape = rules.broadcast_shapes(mask.shape, self.shape)
     return xp.where(_mask(mask), rules.cast(xp, value, self.dtype), xp.broadcast_to(self, shape))
 
 
@@ -210,7 +216,7 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
 def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
     if mask.dtype != rules.BOOL:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    shape = rules.broadcast_shapes(self.shape, mask.shape)
+    shape = rules.broadcast_shapes(mask.shape, self.shape)
     return xp.broadcast_to(self, shape)[xp.broadcast_to(mask, shape)]
 
 

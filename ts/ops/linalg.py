@@ -240,7 +240,10 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
 def _tensordot(
     xp: Any, self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]
 ) -> Array:
-    first, second = list(dims_self), list(dims_other)
+    if len(dims_self) != len(dims_other):
+        raise RuntimeError("both dimension lists should have same length")
+    first = [rules.wrap_dim(d, self.ndim) for d in dims_self]
+    second = [rules.wrap_dim(d, other.ndim) for d in dims_other]
     x, y = self, other
     for a, b in zip(first, second, strict=True):  # a summed dimension of size 1 stands for any size
         if x.shape[a] != y.shape[b]:
@@ -293,12 +296,51 @@ def _matrix_power(xp: Any, self: Array, n: int) -> Array:
     return xp.linalg.matrix_power(self, n).astype(self.dtype)
 
 
+def _check_equation(text: str, tensors: Sequence[Array]) -> None:
+    """RuntimeError where the letters do not fit the operands."""
+    inputs, _, output = text.partition("->")
+    operands = inputs.split(",")
+    if len(operands) != len(tensors):
+        few = len(operands) < len(tensors)
+        raise RuntimeError(
+            "einsum(): more operands were provided than specified in the equation" if few
+            else "einsum(): fewer operands were provided than specified in the equation"
+        )  # fmt: skip
+    seen: dict[str, int] = {}
+    for at, (letters, x) in enumerate(zip(operands, tensors, strict=True)):
+        head, dots, tail = letters.partition("...")
+        named = len(head) + len(tail)
+        if (named != x.ndim and not dots) or named > x.ndim:
+            relation = "is more than" if dots else "does not match"
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({named}) {relation} "
+                f"the number of dimensions ({x.ndim}) for operand {at}"
+                + ("" if dots else " and no ellipsis was given")
+            )
+        sizes = [*x.shape[: len(head)], *x.shape[x.ndim - len(tail) :]]
+        for letter, n in zip(head + tail, sizes, strict=True):
+            if seen.setdefault(letter, n) != n and 1 not in (seen[letter], n):
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} has size {n} for operand {at} which does not broadcast "
+                    f"with previously seen size {seen[letter]}"
+                )
+            seen[letter] = max(seen[letter], n)
+    for letter in output.replace(".", ""):
+        if letter not in seen:
+            raise RuntimeError(
+                f"einsum(): output subscript {letter} does not appear in the equation for any input operand"
+            )
+
+
 @op("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", where="f")
 def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
     # Small letters first: NumPy orders the result of an implicit equation by letter, PyTorch the same way.
     text = equation.replace(" ", "")
     if any(c not in string.ascii_letters + ",.->" for c in text):
         raise RuntimeError(f"einsum(): invalid subscript given in the equation string: {equation}")
+    if not tensors:
+        raise RuntimeError("einsum(): must provide at least one operand")
+    _check_equation(text, tensors)
     dtype = rules.result_type(*tensors)
     try:
         return xp.asarray(

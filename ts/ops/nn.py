@@ -136,6 +136,9 @@ def _batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Array:
+    for name, value in (("running_mean", running_mean), ("running_var", running_var)):
+        if value is None and not training:
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
     return batch_norm_kernel(
         xp, input, weight, bias, running_mean, running_var, training, momentum, eps, (0,)
     )
@@ -213,6 +216,12 @@ def _embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Array:
+    if indices.dtype not in (rules.INT64, rules.INT32):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
+            f"but got torch.{rules.NAME_OF[indices.dtype]}Tensor instead "
+            "(while checking arguments for embedding)"
+        )
     if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= weight.shape[0]):
         raise IndexError("index out of range in self")
     return weight[indices]
@@ -223,7 +232,9 @@ def _one_hot(xp: Any, self: Array, num_classes: int = -1) -> Array:
     if self.dtype != rules.INT64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     n = int(self.max()) + 1 if num_classes == -1 else num_classes
-    if self.size and (int(self.min()) < 0 or int(self.max()) >= n):
+    if self.size and int(self.min()) < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if self.size and int(self.max()) >= n:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return (self[..., None] == xp.arange(n)).astype(rules.INT64)
 
@@ -369,6 +380,14 @@ def nll(
     xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> Array:
     """The negative log likelihood of classes along dimension 1 (0 for one sample)."""
+    if target.dtype not in (rules.INT64, rules.UINT8):
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {rules.NAME_OF[target.dtype]}"
+        )
+    if logp.ndim > 1 and target.ndim > 0 and logp.shape[0] != target.shape[0]:
+        raise ValueError(
+            f"Expected input batch_size ({logp.shape[0]}) to match target batch_size ({target.shape[0]})."
+        )
     single = logp.ndim == 1
     x, t = (logp[None], target[None]) if single else (logp, target)
     kept = t != ignore_index
@@ -470,6 +489,13 @@ def _pairwise_distance(
 
 @op("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", where="f")
 def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None = None) -> Array:
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
     return vector_norm(xp, x1[..., :, None, :] - x2[..., None, :, :], p, -1, False)
 
 

@@ -32,13 +32,22 @@ def promote(xp: Any, promotion: str, *operands: Any) -> tuple[Array, ...]:
     return tuple(rules.cast(xp, x, dtype) for x in operands)
 
 
+# What PyTorch calls the kernels that refuse floats.
+_KERNELS = {
+    **{name: f"bitwise_{name.strip('_')}_cpu" for name in ("__and__", "__or__", "__xor__")},
+    **{name: f"{name}_cpu" for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
+    **dict.fromkeys(("bitwise_left_shift", "__lshift__"), "lshift_cpu"),
+    **dict.fromkeys(("bitwise_right_shift", "__rshift__"), "rshift_cpu"),
+}
+
+
 def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[..., Array]:
     """The kernel of a row: promote, refuse, compute, give the result its dtype."""
 
     def kernel(xp: Any, a: Any, b: Any) -> Array:
         x, y = promote(xp, promotion, a, b)
         if no and x.dtype.kind in no:
-            rules.refuse(name, x.dtype)
+            rules.refuse(_KERNELS.get(name, name), x.dtype)
         result = getattr(xp, body)(x, y) if isinstance(body, str) else body(xp, x, y)
         return rules.cast(xp, result, rules.BOOL if promotion == BOOLEAN else x.dtype)
 
@@ -482,4 +491,6 @@ def _zeta(xp: Any, self: Any, other: Any) -> Array:
     cuda="~a",
 )
 def _bitwise_not(xp: Any, self: Array) -> Array:
+    if rules.category(self) >= rules.FLOATING:
+        rules.refuse("bitwise_not_cpu", self.dtype)
     return xp.invert(self)

@@ -50,9 +50,11 @@ def _geometry(
             )
     places = [out_size(*v, ceil) for v in zip(x.shape[-n:], kernel, stride, padding, dilation, strict=True)]
     if min(places) < 1:
+        given, computed = (
+            "x".join(map(str, sizes)) for sizes in (x.shape[-n - 1 :], (x.shape[-n - 1], *places))
+        )
         raise RuntimeError(
-            f"Given input size: {tuple(x.shape[-n - 1 :])}. Calculated output size: "
-            f"{(x.shape[-n - 1], *places)}. Output size is too small"
+            f"Given input size: ({given}). Calculated output size: ({computed}). Output size is too small"
         )
     return kernel, stride, padding, dilation, places
 

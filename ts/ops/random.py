@@ -27,7 +27,7 @@ Array = rules.Array
 
 def uniform_array(xp: Any, shape: Sequence[int], dtype: rules.DType, generator: Any) -> Array:
     """Uniform samples in [0, 1) of a real or complex floating dtype."""
-    n = math.prod(shape)
+    n = math.prod(rules.check_sizes(shape))
     if dtype.kind == "c":
         part = source(generator).uniform(2 * n, dtype == rules.CDOUBLE)
         return xp.asarray(part.view(dtype).reshape(shape))
@@ -42,7 +42,7 @@ def uniform_array(xp: Any, shape: Sequence[int], dtype: rules.DType, generator: 
 
 def normal_array(xp: Any, shape: Sequence[int], dtype: rules.DType, generator: Any) -> Array:
     """Standard normal samples; complex ones have variance 1/2 in each part."""
-    n = math.prod(shape)
+    n = math.prod(rules.check_sizes(shape))
     if dtype.kind == "c":
         part = source(generator).normal(2 * n, dtype == rules.CDOUBLE).astype(rules.real_dtype(dtype))
         return xp.asarray((part * rules.real_dtype(dtype).type(math.sqrt(0.5))).view(dtype).reshape(shape))
@@ -61,7 +61,7 @@ def integer_array(
                 raise RuntimeError(f"{name} is out of bounds for bool")
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    n, span = math.prod(shape), high - low
+    n, span = math.prod(rules.check_sizes(shape)), high - low
     stream = source(generator)
     words = stream.draw64(n) if span >= 1 << 28 else stream.draw32(n)
     values = (words % np.uint64(span)).astype(np.int64) + low
@@ -109,8 +109,7 @@ def _randint_low(
 
 def permutation(n: int, generator: Any) -> NDArray[np.int64]:
     """The numbers below `n`, shuffled."""
-    if n < 0:
-        raise RuntimeError(f"n must be non-negative, got {n}")
+    rules.check_sizes([n])
     words = source(generator).draw32(max(n - 1, 0))
     steps = (words % np.arange(n, 1, -1, dtype=np.uint64)).tolist() if n > 1 else []
     order = list(range(n))
@@ -282,6 +281,8 @@ def _normal_float(
     dtype: int | None = None,
     *_: Any,
 ) -> Array:
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     return normal_array(xp, size, rules.dtype_from(dtype), generator) * std + mean
 
 

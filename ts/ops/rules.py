@@ -260,6 +260,15 @@ def reduced_shape(shape: Sequence[int], dims: Sequence[int], keepdim: bool) -> S
     return tuple(n for i, n in enumerate(shape) if i not in dims)
 
 
+def check_sizes(shape: Sequence[int]) -> Shape:
+    """The shape of a tensor to make, of which no length may be negative."""
+    sizes = tuple(int(n) for n in shape)
+    if any(n < 0 for n in sizes):
+        bad = next(n for n in sizes if n < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {bad}: {list(sizes)}")
+    return sizes
+
+
 def infer_size(size: Sequence[int], numel: int) -> Shape:
     """`size` with its -1 filled in for a tensor of `numel` elements."""
     shape = [int(n) for n in size]
@@ -267,15 +276,16 @@ def infer_size(size: Sequence[int], numel: int) -> Shape:
     if len(unknown) > 1:
         raise RuntimeError("only one dimension can be inferred")
     if any(n < -1 for n in shape):
-        raise RuntimeError(f"invalid shape dimension {next(n for n in shape if n < -1)}")
+        at = next(i for i, n in enumerate(shape) if n < -1)
+        raise RuntimeError(f"invalid shape dimension {shape[at]} at index {at} of shape {shape}")
     known = math.prod(n for n in shape if n != -1)
     if unknown:
-        if known == 0:
+        if known == 0 and numel == 0:
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {shape} because the unspecified dimension "
                 f"size -1 can be any value and is ambiguous"
             )
-        if numel % known == 0:
+        if known and numel % known == 0:
             shape[unknown[0]] = numel // known
             known = numel
     if known != numel:

@@ -20,6 +20,8 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
     if index.dtype not in (rules.INT64, rules.INT32):
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
     result, i = xp.atleast_1d(self).copy(), xp.atleast_1d(index)
+    if i.ndim != result.ndim:
+        raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
     if i.size and (int(i.min()) < 0 or int(i.max()) >= result.shape[axis]):
         raise RuntimeError(
             f"index {int(i.max())} is out of bounds for dimension {axis} with size {result.shape[axis]}"
@@ -29,8 +31,8 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
     if source.dtype != self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     s = xp.atleast_1d(source)
-    if i.ndim != result.ndim or s.ndim != result.ndim:
-        raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
+    if s.ndim != result.ndim:
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     if any(n > m for n, m in zip(i.shape, s.shape, strict=True)):
         raise RuntimeError(
             f"Expected index {list(index.shape)} to be no larger than src {list(source.shape)} apart "
@@ -144,6 +146,12 @@ def _along(xp: Any, self: Array, dim: int, index: Array) -> tuple[Array, tuple[A
 def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1) -> Array:
     if source.dtype != self.dtype:
         raise RuntimeError("index_add_(): self and source expected to have the same dtype")
+    axis = rules.wrap_dim(dim, self.ndim)
+    if source.ndim and index.ndim <= 1 and source.shape[axis] != index.size:
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({source.shape[axis]}), for dim: {axis}"
+        )
     result, key = _along(xp, self, dim, index)
     piece = source if source.ndim or self.ndim == 0 else source.reshape(1)
     xp.add.at(result, key, rules.cast(xp, piece * rules.cast(xp, alpha, self.dtype), self.dtype))

@@ -24,7 +24,7 @@ def together(xp: Any, tensors: Sequence[Array]) -> list[Array]:
 def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
     """Arrays joined along `dim`; 1-dim arrays without elements are left out, as PyTorch does."""
     if not tensors:
-        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for i, t in enumerate(tensors):
         if t.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -145,6 +145,11 @@ def _broadcast_tensors(xp: Any, tensors: Sequence[Array]) -> list[Array]:
 def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[Array]:
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for t in tensors:
+        if t.ndim > 1:
+            raise RuntimeError(
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: shape {list(t.shape)}"
+            )
     return list(xp.meshgrid(*[t.reshape(-1) for t in tensors], indexing=indexing))
 
 
@@ -161,6 +166,9 @@ def _block_diag(xp: Any, tensors: Sequence[Array]) -> Array:
 
 @op("aten::cartesian_prod(Tensor[] tensors) -> Tensor")
 def _cartesian_prod(xp: Any, tensors: Sequence[Array]) -> Array:
+    for t in tensors:
+        if t.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(t.shape)}")
     if len(tensors) == 1:
         return tensors[0]
     return xp.stack([g.reshape(-1) for g in xp.meshgrid(*tensors, indexing="ij")], 1)
@@ -181,8 +189,19 @@ def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = Fal
 
 
 @op("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", out="out", where="m")
-@op("aten::tile(Tensor self, SymInt[] dims) -> Tensor")
 def _repeat(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
+    if len(repeats) < self.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
+    return _tile(xp, self, repeats)
+
+
+@op("aten::tile(Tensor self, SymInt[] dims) -> Tensor")
+def _tile(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
+    lengths = (1,) * (len(repeats) - self.ndim) + self.shape
+    padded = (1,) * (len(lengths) - len(repeats)) + tuple(repeats)
+    rules.check_sizes([n * count for n, count in zip(lengths, padded, strict=True)])
     return xp.tile(self, tuple(repeats)) if len(repeats) else self.copy()
 
 
@@ -193,6 +212,8 @@ def _repeat(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
 def _repeat_interleave(
     xp: Any, self: Array, repeats: int, dim: int | None = None, output_size: int | None = None
 ) -> Array:
+    if isinstance(repeats, int) and repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
     if dim is None:
         return xp.repeat(self.reshape(-1), repeats)
     axis = rules.wrap_dim(dim, self.ndim)
@@ -206,7 +227,17 @@ def _repeat_interleave(
 def _repeat_interleave_tensor(
     xp: Any, self: Array, repeats: Array, dim: int | None = None, output_size: int | None = None
 ) -> Array:
+    if repeats.dtype not in (rules.INT64, rules.INT32):
+        raise RuntimeError("repeats has to be Long or Int tensor")
     counts = repeats if repeats.ndim == 0 or repeats.size != 1 else repeats.reshape(())
+    if counts.size and int(counts.min()) < 0:
+        raise RuntimeError("repeats can not be negative")
+    length = self.size if dim is None else xp.atleast_1d(self).shape[rules.wrap_dim(dim, self.ndim)]
+    if counts.ndim == 1 and counts.size != length:
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} "
+            f"and input.size({0 if dim is None else dim}) = {length}"
+        )
     return _repeat_interleave(xp, self, counts, dim)
 
 

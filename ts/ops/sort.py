@@ -112,7 +112,8 @@ def _kth(xp: Any, self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, 
 )
 def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     if k < 1 or k > (self.shape[rules.wrap_dim(dim, self.ndim)] if self.ndim else 1):
-        raise RuntimeError("kthvalue(): selected number k out of range for dimension")
+        axis = rules.wrap_dim(dim, self.ndim)
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
     return _kth(xp, self, k, dim, keepdim)
 
 
@@ -195,6 +196,10 @@ def _quantile(
         raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
     if not isinstance(q, float) and q.ndim > 1:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+    if isinstance(q, float) and not 0 <= q <= 1:
+        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+    if not isinstance(q, float) and not bool(xp.all((q >= 0) & (q <= 1))):
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     x = self.reshape(-1) if dim is None else self
     axis = 0 if dim is None else rules.wrap_dim(dim, self.ndim)
     compute = xp.nanquantile if name == "nanquantile" else xp.quantile
@@ -284,6 +289,8 @@ def _searchsorted(
     out="Scalar_out",
 )
 def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, right: bool = False) -> Array:
+    if boundaries.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return _searchsorted(xp, boundaries, self, out_int32, right)
 
 
@@ -374,6 +381,8 @@ def _unique_consecutive(
 
 @op("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", out="out")
 def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
+    if rules.category(self) >= rules.FLOATING:
+        rules.refuse("bincount_cpu", self.dtype)
     if self.ndim != 1 or (self.size and int(self.min()) < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
@@ -384,7 +393,11 @@ def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int
 
 @op("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", out="out")
 def _histc(xp: Any, self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)
+    if low > high:
+        raise RuntimeError("torch.histc: max must be larger than min")
     if low == high and self.size:
         low, high = float(self.min()), float(self.max())
     if low == high:

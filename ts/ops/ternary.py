@@ -210,6 +210,8 @@ def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
 @op("aten::polygamma(int n, Tensor self) -> Tensor", out="out")
 @op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out")
 def _polygamma(xp: Any, n: int, self: Array) -> Array:
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     if n == 0:
         return rules.cast(
@@ -236,7 +238,7 @@ def _isclose(
 ) -> Array:
     if self.dtype != other.dtype:
         raise RuntimeError(
-            f"{NAMES.get(self.dtype, self.dtype)} did not match {NAMES.get(other.dtype, other.dtype)}"
+            f"{rules.NAME_OF[self.dtype]} did not match {rules.NAME_OF[other.dtype]}"
         )
     return _close(xp, self, other, rtol, atol, equal_nan)
 
@@ -270,6 +272,7 @@ def _equal(xp: Any, self: Array, other: Array) -> bool:
 
 @op("aten::complex(Tensor real, Tensor imag) -> Tensor", out="out")
 def _complex(xp: Any, real: Array, imag: Array) -> Array:
+    _check_parts(real, imag)
     shape = rules.broadcast_shapes(real.shape, imag.shape)
     if real.dtype != imag.dtype:
         raise RuntimeError(
@@ -283,7 +286,16 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
 
 @op("aten::polar(Tensor abs, Tensor angle) -> Tensor", out="out")
 def _polar(xp: Any, abs: Array, angle: Array) -> Array:
+    _check_parts(abs, angle)
     return _complex(xp, abs * xp.cos(angle), abs * xp.sin(angle))
+
+
+def _check_parts(a: Array, b: Array) -> None:
+    if not {a.dtype, b.dtype} <= {rules.HALF, rules.FLOAT, rules.DOUBLE}:
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {rules.NAME_OF[a.dtype]} "
+            f"and {rules.NAME_OF[b.dtype]}"
+        )
 
 
 @op(

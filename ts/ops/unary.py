@@ -39,6 +39,11 @@ def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[[
     def kernel(xp: Any, a: Array) -> Array:
         dtype = a.dtype
         if no and dtype.kind in no:
+            if name == "neg":
+                raise RuntimeError(
+                    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+                    "invert a mask, use the `~` or `logical_not()` operator instead."
+                )
             rules.refuse(name, dtype)
         if promotion == FLOAT or (promotion == REAL and dtype.kind != "c" and body == "float"):
             dtype = rules.float_dtype(dtype)

@@ -452,6 +452,8 @@ def _unbind(xp: Any, self: Array, dim: int = 0) -> list[Array]:
 def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array:
     axis = rules.wrap_dim(dimension, self.ndim)
     n = self.shape[axis] if self.ndim else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
     if size > n:
         raise RuntimeError(f"maximum size for tensor at dimension {axis} is {n} but size is {size}")
     if step <= 0:

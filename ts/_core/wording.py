@@ -1,0 +1,122 @@
+"""NumPy's complaints in PyTorch's words and classes.
+
+In: the exception that a kernel let through, the operator's name.  Out: the exception to raise instead, or
+None for one that is a kernel's own:
+
+    ValueError: operands could not be broadcast together with shapes (3,2) (3,)
+    RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 1
+
+Kernels check what PyTorch checks first; this is the net below them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+Reword = Callable[[re.Match[str], str], Exception]
+
+
+def reworded(error: Exception, operator: str) -> Exception | None:
+    """The exception that PyTorch raises where NumPy raises `error`; None where the words are not NumPy's."""
+    text = str(error)
+    for pattern, reword in _WORDINGS:
+        found = pattern.search(text)
+        if found is not None:
+            return reword(found, operator)
+    return None
+
+
+def _shape(text: str) -> list[int]:
+    return [int(n) for n in re.findall(r"-?\d+", text)]
+
+
+def _not_broadcast(found: re.Match[str], operator: str) -> Exception:
+    shapes = [_shape(part) for part in re.findall(r"\(([\d, ]*)\)", found[1])]
+    first = shapes[0] if shapes else []
+    for shape in shapes[1:]:
+        for i in range(1, min(len(first), len(shape)) + 1):
+            if first[-i] != shape[-i] and 1 not in (first[-i], shape[-i]):
+                dim = max(len(first), len(shape)) - i
+                return RuntimeError(
+                    f"The size of tensor a ({first[-i]}) must match the size of tensor b ({shape[-i]}) "
+                    f"at non-singleton dimension {dim}"
+                )
+        longer, shorter = (first, shape) if len(first) >= len(shape) else (shape, first)
+        first = [max(n, m) for n, m in zip(longer, [1] * (len(longer) - len(shorter)) + shorter, strict=True)]
+    return RuntimeError(f"{operator}: the shapes {', '.join(map(str, shapes))} do not broadcast together")
+
+
+def _not_assignable(found: re.Match[str], operator: str) -> Exception:
+    source, target = _shape(found[1]), _shape(found[2])
+    for i in range(1, min(len(source), len(target)) + 1):
+        if source[-i] not in (1, target[-i]):
+            return RuntimeError(
+                f"The expanded size of the tensor ({target[-i]}) must match the existing size ({source[-i]}) "
+                f"at non-singleton dimension {len(target) - i}.  Target sizes: {target}.  "
+                f"Tensor sizes: {source}"
+            )
+    return RuntimeError(
+        f"expand: the number of sizes provided ({len(target)}) must be greater or equal to the number of "
+        f"dimensions in the tensor ({len(source)})"
+    )
+
+
+def _axis(found: re.Match[str], operator: str) -> Exception:
+    n = max(int(found[2]), 1)
+    return IndexError(
+        f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {found[1]})"
+    )
+
+
+def _no_memory(found: re.Match[str], operator: str) -> Exception:
+    return RuntimeError(
+        f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {found[1]} {found[2]} "
+        f"for a tensor of shape {_shape(found[3])}."
+    )
+
+
+def _fixed(cls: type[Exception], text: str) -> Reword:
+    def reword(found: re.Match[str], operator: str) -> Exception:
+        words: dict[str, Any] = {"op": operator.removeprefix("aten::")}
+        return cls(text.format(*found.groups(), **words))
+
+    return reword
+
+
+_WORDINGS: tuple[tuple[re.Pattern[str], Reword], ...] = tuple(
+    (re.compile(pattern), reword)
+    for pattern, reword in (
+        (r"^operands could not be broadcast together with shapes? (.*)$", _not_broadcast),
+        (r"^shape mismatch: objects cannot be broadcast to a single shape.*?(\(.*)$", _not_broadcast),
+        (r"^could not broadcast input array from shape (\(.*?\)) into shape (\(.*?\))", _not_assignable),
+        (r"^shape mismatch: value array of shape (\(.*?\)) could not be broadcast to .*?of shape (\(.*?\))",
+         _not_assignable),
+        (r"^axis (-?\d+) is out of bounds for array of dimension (\d+)", _axis),
+        (r"^Unable to allocate ([\d.]+) (\w+) for an array with shape (\(.*?\))", _no_memory),
+        (r"^shape mismatch: indexing arrays could not be broadcast together with shapes (.*)$",
+         _fixed(IndexError,
+                "shape mismatch: indexing tensors could not be broadcast together with shapes {0}")),
+        (r"^index (-?\d+) is out of bounds for axis (\d+) with size (\d+)",
+         _fixed(IndexError, "index {0} is out of bounds for dimension {1} with size {2}")),
+        (r"^(?:arrays used as indices must be of integer|`indices` must be an integer array)",
+         _fixed(RuntimeError, "{op}(): Expected dtype int32 or int64 for index")),
+        (r"^negative dimensions are not allowed",
+         _fixed(RuntimeError, "Trying to create tensor with negative dimension in {op}")),
+        (r"^(?:array is too big|Maximum allowed (?:dimension|size) exceeded)",
+         _fixed(RuntimeError, "Storage size calculation overflowed in {op}")),
+        (r"^cannot reshape array of size (\d+) into shape \((.*?),?\)$",
+         _fixed(RuntimeError, "shape '[{1}]' is invalid for input of size {0}")),
+        (r"^ufunc '(\w+)' not supported for the input types",
+         _fixed(NotImplementedError, '"{op}_cpu" not implemented for the types of these tensors')),
+        (r"^(?:cannot convert float (?:NaN|infinity) to integer)",
+         _fixed(RuntimeError, "value cannot be converted to type int64_t without overflow")),
+        (r"^Singular matrix",
+         _fixed(RuntimeError,
+                "{op}: The inversion could not be completed because the input matrix is singular.")),
+        (r"^zero-size array to reduction operation (\w+) which has no identity",
+         _fixed(IndexError, "{op}(): Expected reduction dim to be specified for input.numel() == 0. "
+                            "Specify the reduction dim with the 'dim' argument.")),
+    )
+)  # fmt: skip
