@@ -114,6 +114,11 @@ class AliasDb:
         """Whether the value is reachable from outside the function, during the run or through its result."""
         return bool(self._reached(value) & (self._reach(self._outside) | self._returned))
 
+    def is_new(self, value: Value) -> bool:
+        """Whether the value is memory that its node makes, which nothing outside the function can reach."""
+        fresh = self._fresh.get(value)
+        return fresh is not None and self._points[value] == fresh and not self._reach(self._outside) & fresh
+
     def has_writers(self, item: Value | Node) -> bool:
         """Whether any node of the graph writes to the value, or to an input or output of the node."""
         if isinstance(item, Value):

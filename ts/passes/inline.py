@@ -21,7 +21,7 @@ from ts.passes.control_flow import nodes_of
 from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.failing_code import faithful
 from ts.passes.log import optimization_allowed, update
-from ts.passes.peephole import peephole
+from ts.passes.peephole import simplify
 
 _CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
 _LARGEST_GRAPH: Final = 20_000
@@ -82,7 +82,7 @@ class _Inliner:
 
 def _prepare(body: Graph) -> None:
     """Make a body small before it is copied, perhaps many times."""
-    peephole(body)
+    simplify(body)
     if fold_immutable_constants(body):
         eliminate_unfailing_dead_code(body)
     constant_pooling(body)

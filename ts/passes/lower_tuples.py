@@ -7,9 +7,15 @@
 
 from __future__ import annotations
 
-from ts.ir.graph import Block, Graph, Node
+from typing import Any, Final
+
+from ts.errors import InternalError
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import TupleType, Type
 from ts.passes.control_flow import NOT_CONSTANT, constant_value
 from ts.passes.dce import eliminate_dead_code
+
+_TAKING_APART: Final = ("prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlice")
 
 
 def lower_simple_tuples(graph: Graph) -> bool:
@@ -23,11 +29,90 @@ def bypass_tuples(graph: Graph) -> bool:
     return _visit(graph.block())
 
 
+def lower_all_tuples(graph: Graph) -> bool:
+    """Carry the elements of tuples instead of the tuples: through ifs and loops, in and out of the graph."""
+    _construct_constants(graph)
+    _flatten_block(graph.block())
+    eliminate_dead_code(graph)
+    for node in graph.all_nodes():
+        if any(isinstance(value.type(), TupleType) for value in node.outputs()):
+            raise InternalError(f"{node.kind()} makes a tuple that cannot be lowered", "lower_tuples")
+    return True
+
+
+def _construct_constants(graph: Graph) -> None:
+    """Constant tuples, and those that are never read, as constructions of their elements."""
+    for node in list(graph.all_nodes()):
+        type = node.output().type() if len(node.outputs()) == 1 else None
+        if not isinstance(type, TupleType) or node.kind() not in ("prim::Constant", "prim::Uninitialized"):
+            continue
+        with graph.inserting_before(node):
+            made = _construct(graph, type, node.get("value"), node.kind())
+        node.output().replace_all_uses_with(made)
+        node.destroy()
+
+
+def _construct(graph: Graph, type: Type, value: Any, kind: str) -> Value:
+    if isinstance(type, TupleType):
+        parts = (None,) * len(type.elems) if value is None else value
+        pairs = zip(type.elems, parts, strict=True)
+        items = [_construct(graph, elem, part, kind) for elem, part in pairs]
+        return graph.insert_node(graph.create("prim::TupleConstruct", items)).output().set_type(type)
+    if kind == "prim::Constant":
+        return graph.insert_constant(value, type=type)
+    return graph.insert_node(graph.create(kind)).output().set_type(type)
+
+
+def _flatten_block(block: Block) -> None:
+    _flatten_outputs(block.param_node())
+    for node in block.nodes():
+        kind = node.kind()
+        if kind in ("prim::If", "prim::Loop"):
+            _flatten_inputs(node)
+            for inner in node.blocks():
+                _flatten_block(inner)
+            _flatten_outputs(node)
+        elif kind in _TAKING_APART and node.input().node().kind() == "prim::TupleConstruct":
+            _bypass(node, node.input().node())
+    _flatten_inputs(block.return_node())
+
+
+def _flatten_inputs(node: Node) -> None:
+    i = 0
+    while i < len(node.inputs()):
+        value = node.inputs()[i]
+        construct = value.node()
+        if isinstance(value.type(), TupleType) and construct.kind() == "prim::TupleConstruct":
+            node.remove_input(i)
+            for k, item in enumerate(construct.inputs()):
+                node.insert_input(i + k, item)
+        else:
+            i += 1
+
+
+def _flatten_outputs(node: Node) -> None:
+    graph, block = node.owning_graph(), node.owning_block()
+    place = block.return_node() if node is block.param_node() else node  # what follows it is the first node
+    i = 0
+    while i < len(node.outputs()):
+        value = node.outputs()[i]
+        type = value.type()
+        if not isinstance(type, TupleType):
+            i += 1
+            continue
+        items = [node.insert_output(i + 1 + k, type=elem) for k, elem in enumerate(type.elems)]
+        construct = graph.create("prim::TupleConstruct", items)
+        construct.output().set_type(type)
+        construct.insert_after(place)
+        value.replace_all_uses_with(construct.output())
+        node.erase_output(i)
+
+
 def _visit(block: Block) -> bool:
     changed = False
     for node in block.nodes():
         kind = node.kind()
-        if kind in ("prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlice"):
+        if kind in _TAKING_APART:
             construct = node.input().node()
             if construct.kind() == "prim::TupleConstruct":
                 changed |= _bypass(node, construct)

@@ -19,10 +19,16 @@ from ts.analysis.alias import AliasDb
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, INT, Type
 from ts.passes.control_flow import NOT_CONSTANT, constant_value
+from ts.passes.dce import eliminate_dead_code
 from ts.passes.log import optimization_allowed, update
 
 
 def peephole(graph: Graph) -> bool:
+    """Apply the rules until none fits; dead code is eliminated in the end."""
+    return simplify(graph) and (eliminate_dead_code(graph) or True)
+
+
+def simplify(graph: Graph) -> bool:
     """Apply the rules until none fits; nodes that become unused are left to `dce`."""
     changed = False
     rewriter = _Rewriter(graph)

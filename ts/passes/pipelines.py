@@ -34,7 +34,7 @@ from ts.passes.lift_closures import lift_closures
 from ts.passes.loop_invariants import hoist_loop_invariants
 from ts.passes.lower_tuples import bypass_tuples, lower_simple_tuples
 from ts.passes.normalize_ops import normalize_ops
-from ts.passes.peephole import peephole
+from ts.passes.peephole import simplify
 
 Pass = Callable[[Graph], bool]
 
@@ -57,7 +57,7 @@ FRONTEND: Final[Sequence[Pass]] = (
 OPTIMIZE: Final[Sequence[Pass]] = (
     inline,
     bypass_tuples,
-    peephole,
+    simplify,
     fold_constants,
     eliminate_common_subexpressions,
     hoist_loop_invariants,

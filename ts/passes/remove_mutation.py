@@ -1,0 +1,137 @@
+"""Mutation that nobody can tell from a new value becomes one.
+
+    %l : int[] = prim::ListConstruct(%a)                %l : int[] = prim::ListConstruct(%a, %b)
+    %_ : int[] = aten::append(%l, %b)           =>
+    %x : Tensor = aten::relu(%y)                        %x : Tensor = aten::relu(%y)
+    %z : Tensor = aten::add_(%x, %b, %1)                %z : Tensor = aten::add(%x, %b, %1)
+
+That holds if the memory was made in the same block, and its making can move to just before the mutation: then
+nothing in between has seen it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ts.analysis.alias import AliasDb
+from ts.ir.graph import Block, Graph, Node
+from ts.ops import registry
+from ts.passes.control_flow import NOT_CONSTANT, constant_value
+from ts.passes.log import optimization_allowed, update
+
+
+def remove_mutation(graph: Graph) -> bool:
+    """Remove mutations of lists, then of tensors."""
+    changed = remove_list_mutation(graph)
+    return remove_tensor_mutation(graph) or changed
+
+
+def remove_list_mutation(graph: Graph) -> bool:
+    """Build lists with what is appended to them, or inserted, from the start."""
+    return _visit(graph, graph.block(), _is_list_mutation, _extend_construction)
+
+
+def remove_tensor_mutation(graph: Graph) -> bool:
+    """Replace in-place operators on new tensors by those that give a new one."""
+    return _visit(graph, graph.block(), _is_tensor_mutation, _make_functional)
+
+
+def _visit(
+    graph: Graph, block: Block, applies: Callable[[Node], bool], rewrite: Callable[[Node], None]
+) -> bool:
+    changed = False
+    for node in block.nodes():
+        for inner in node.blocks():
+            changed |= _visit(graph, inner, applies, rewrite)
+        if not applies(node):
+            continue
+        # A mutation that is gone changes what may alias: each is asked for in a new analysis.
+        if _is_unseen(AliasDb(graph), node) and optimization_allowed("remove_mutation"):
+            update("remove_mutation", "Removing the mutation of {}", node)
+            rewrite(node)
+            changed = True
+    return changed
+
+
+def _is_unseen(aliases: AliasDb, mutation: Node) -> bool:
+    """Whether the value was made in this block as new memory, and now just before its mutation."""
+    value = mutation.input()
+    making = value.node()
+    if making.owning_block() is not mutation.owning_block() or not aliases.is_new(value):
+        return False
+    return aliases.move_before_topologically_valid(making, mutation)
+
+
+# ---- lists -----------------------------------------------------------------------------------------------
+
+
+def _is_list_mutation(node: Node) -> bool:
+    if node.kind() not in ("aten::append", "aten::insert"):
+        return False
+    if node.input().node().kind() != "prim::ListConstruct":
+        return False
+    return node.kind() == "aten::append" or constant_value(node.input(1)) is not NOT_CONSTANT
+
+
+def _extend_construction(node: Node) -> None:
+    making = node.input().node()
+    if node.kind() == "aten::append":
+        making.add_input(node.input(1))
+        node.output().replace_all_uses_with(making.output())
+    else:
+        position, count = constant_value(node.input(1)), len(making.inputs())
+        position = min(max(position + count if position < 0 else position, 0), count)
+        making.insert_input(position, node.input(2))
+    node.destroy()
+
+
+# ---- tensors ---------------------------------------------------------------------------------------------
+
+_FILLS: Final = {"aten::zero_": "aten::zeros_like", "aten::fill_": "aten::full_like"}
+
+
+def _is_tensor_mutation(node: Node) -> bool:
+    if not node.outputs() or node.output().type().kind() != "TensorType":
+        return False
+    schema = node.schema()
+    if schema is None or not schema.is_mutable or _is_structural(node.input().node()):
+        return False
+    return node.kind() in _FILLS or _functional(node) is not None
+
+
+def _is_structural(node: Node) -> bool:
+    """Whether a value comes from a block or a branch, so that no operator here has made it."""
+    return node.kind() in ("prim::Param", "prim::If", "prim::Loop", "prim::Constant")
+
+
+def _functional(node: Node) -> str | None:
+    """`aten::add` for `aten::add_`, if its schemas take the same arguments."""
+    kind = node.kind()
+    name = kind[:-1]
+    if not kind.endswith("_") or kind.endswith("__"):
+        return None
+    schema = node.schema()
+    assert schema is not None
+    wanted = [argument.type for argument in schema.arguments]
+    for operator in registry.lookup(name):
+        if [argument.type for argument in operator.schema.arguments] == wanted:
+            return name
+    return None
+
+
+def _make_functional(node: Node) -> None:
+    graph = node.owning_graph()
+    mutated = node.input()
+    inputs = list(node.inputs())
+    name = _FILLS.get(node.kind()) or _functional(node)
+    assert name is not None
+    with graph.inserting_before(node):
+        if node.kind() in _FILLS:
+            inputs += [graph.insert_constant(None) for _ in range(5)]
+        made = graph.insert_node(graph.create(name, inputs, 1))
+    made.copy_metadata(node)
+    made.output().copy_metadata(node.output())
+    node.output().replace_all_uses_with(made.output())
+    mutated.replace_all_uses_after_node_with(node, made.output())
+    node.destroy()

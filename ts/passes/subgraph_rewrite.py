@@ -1,0 +1,145 @@
+"""Pattern rewriting: each occurrence of one graph is replaced by another.
+
+    rewrite('''graph(%a, %b, %c):                  '''graph(%a, %b, %c):
+                 %q = aten::mul(%a, %b)              %r = my::fused(%a, %b, %c)
+                 %r = aten::mul(%q, %c)              return (%r)''', graph)
+                 return (%r)''',
+
+An occurrence is a set of nodes of one block with the kinds, attributes and data flow of the pattern, whose
+values are used outside only through the pattern's outputs. Nodes of a pattern that make a constant or
+read an attribute have to be equal. Occurrences do not overlap: the first one in program order is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.read import parse_ir
+from ts.passes.constant_propagation import constant_key
+from ts.passes.log import optimization_allowed, update
+
+Values = Mapping[Value, Value]
+Filter = Callable[[Values], bool]
+
+
+def rewrite(
+    pattern: str | Graph, replacement: str | Graph, graph: Graph, accept: Filter | None = None
+) -> bool:
+    """Replace the occurrences of `pattern` that `accept` takes (values of the pattern to those found)."""
+    wanted = parse_ir(pattern) if isinstance(pattern, str) else pattern
+    new = parse_ir(replacement) if isinstance(replacement, str) else replacement
+    return _Rewriter(wanted, new, accept).visit(graph.block())
+
+
+def find_matches(pattern: Graph, block: Block) -> list[dict[Value, Value]]:
+    """The occurrences in one block, in program order, each as values of the pattern to values found."""
+    matches: list[dict[Value, Value]] = []
+    taken: set[Node] = set()
+    for node in block.nodes():
+        match = _Match(pattern, block)
+        if match.ends_at(node) and taken.isdisjoint(match.nodes.values()):
+            taken.update(match.nodes.values())
+            matches.append(match.values)
+    return matches
+
+
+class _Match:
+    """One attempt to find the pattern, from its last node upwards."""
+
+    def __init__(self, pattern: Graph, block: Block) -> None:
+        self.pattern = pattern
+        self.block = block
+        self.values: dict[Value, Value] = {}
+        self.nodes: dict[Node, Node] = {}
+
+    def ends_at(self, node: Node) -> bool:
+        last = self.pattern.outputs()[0].node() if self.pattern.outputs() else None
+        if last is None or not self._same_node(last, node):
+            return False
+        found = all(value in self.values for value in self.pattern.outputs())
+        return found and self._hides_the_inside()
+
+    def _same_value(self, wanted: Value, found: Value) -> bool:
+        known = self.values.get(wanted)
+        if known is not None:
+            return known is found
+        if wanted.node() is self.pattern.param_node():
+            self.values[wanted] = found
+            return True
+        return self._same_node(wanted.node(), found.node()) and self.values.get(wanted) is found
+
+    def _same_node(self, wanted: Node, found: Node) -> bool:
+        if wanted in self.nodes:
+            return self.nodes[wanted] is found
+        if wanted.kind() != found.kind() or wanted.blocks() or found.blocks():
+            return False
+        if found.owning_block() is not self.block and wanted.kind() != "prim::Constant":
+            return False
+        if len(wanted.inputs()) != len(found.inputs()) or len(wanted.outputs()) != len(found.outputs()):
+            return False
+        if wanted.has_attributes() and not _same_attributes(wanted, found):
+            return False
+        self.nodes[wanted] = found
+        for value, other in zip(wanted.outputs(), found.outputs(), strict=True):
+            self.values[value] = other
+        pairs = zip(wanted.inputs(), found.inputs(), strict=True)
+        return all(self._same_value(value, other) for value, other in pairs)
+
+    def _hides_the_inside(self) -> bool:
+        """Whether what goes away is used by the occurrence only."""
+        inside = set(self.nodes.values())
+        outputs = {self.values[value] for value in self.pattern.outputs()}
+        hidden = [found for found in inside if found.kind() != "prim::Constant"]
+        return all(
+            value in outputs or all(use.user in inside for use in value.uses())
+            for found in hidden
+            for value in found.outputs()
+        )
+
+
+def _same_attributes(wanted: Node, found: Node) -> bool:
+    if wanted.kind() == "prim::Constant":
+        return constant_key(wanted) == constant_key(found)
+    names = wanted.attribute_names()
+    return all(found.has_attribute(name) and found.get(name) == wanted.get(name) for name in names)
+
+
+class _Rewriter:
+    def __init__(self, pattern: Graph, replacement: Graph, accept: Filter | None) -> None:
+        self.pattern = pattern
+        self.replacement = replacement
+        self.accept = accept
+
+    def visit(self, block: Block) -> bool:
+        changed = False
+        for match in find_matches(self.pattern, block):
+            accepted = self.accept is None or self.accept(match)
+            if accepted and optimization_allowed("subgraph_rewrite"):
+                self._replace(match)
+                changed = True
+        for node in block.nodes():
+            for inner in node.blocks():
+                changed |= self.visit(inner)
+        return changed
+
+    def _replace(self, match: Values) -> None:
+        nodes = [value.node() for value in map(match.__getitem__, self.pattern.outputs())]
+        place = max(nodes, key=_position)
+        update("subgraph_rewrite", "Rewriting the occurrence that ends with {}", place)
+        graph = place.owning_graph()
+        inputs = [match[value] for value in self.pattern.inputs()]
+        with graph.inserting_before(place):
+            results = graph.insert_graph(self.replacement, inputs)
+        for value, result in zip(self.pattern.outputs(), results, strict=True):
+            result.set_type(match[value].type())
+            match[value].replace_all_uses_with(result)
+        for wanted in reversed(list(self.pattern.nodes())):
+            node = match[wanted.output()].node() if wanted.outputs() else None
+            if node is not None and not node.has_uses():
+                node.destroy()
+
+
+def _position(node: Node) -> int:
+    """How many nodes stand before this one in its block."""
+    return sum(1 for other in node.owning_block().nodes() if other.is_before(node))
