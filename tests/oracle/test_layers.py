@@ -189,3 +189,19 @@ def test_as_pytorch(line):
     ours, theirs = outcomes(ts, line), outcomes(torch, line)
     for one, other in zip(ours, theirs, strict=True):
         assert close(one, other)
+
+
+# What needs `interpolate` and `max_unpool`, and what PyTorch does not compile either.
+NOT_SCRIPTED = ("Upsampl", "MaxUnpool", "Threshold(.1,2)", "Dropout(2)", "Hardtanh(2,1)", "AdaptiveAvgPool2d((3,None))")
+SCRIPTED = [line for line in LAYERS.strip().splitlines() if not line.startswith(NOT_SCRIPTED)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("line", [line for line in SCRIPTED if line != "BatchNorm2d(4)|v"])
+def test_scripted(line):
+    """A layer compiles, and gives the same as in Python."""
+    made, _, text = line.partition("|")
+    layer = eval(f"nn.{made}", {"nn": ts.nn, "torch": ts}).eval()
+    args = list(arguments(ts, text))
+    expected = numbers(layer(*[arg.clone() for arg in args]))
+    assert close(numbers(ts.jit.script(layer)(*args)), expected)

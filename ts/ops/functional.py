@@ -3,7 +3,7 @@
 In: what PyTorch's Python functions take; out: calls of the operators.  `torch_functions()` belong to the
 package itself, `nn_functions()` to `ts.nn.functional`; every other function is its operator.
 
-    ts.nn.functional.mse_loss(x, y, reduction="sum")     ->  aten::mse_loss(x, y, 2)
+    ts.nn.functional.interpolate(x, scale_factor=2)      ->  aten::upsample_nearest2d(x, None, [2.0, 2.0])
     ts.meshgrid(a, b, indexing="xy")                     ->  aten::meshgrid.indexing([a, b], "xy")
 """
 
@@ -16,7 +16,6 @@ from typing import Any
 from ts._core.tensor import Tensor
 
 Function = Callable[..., Any]
-REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
 def operator(name: str) -> Any:
@@ -135,128 +134,6 @@ def unique_consecutive(
 # ---------------------------------------------------------------------------------------- nn.functional
 
 
-def _loss(name: str) -> Function:
-    def loss(
-        *args: Any,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        **options: Any,
-    ) -> Any:
-        if reduction not in REDUCTIONS:
-            raise ValueError(f"{reduction} is not a valid value for reduction")
-        return operator(name)(*args, reduction=REDUCTIONS[reduction], **options)
-
-    loss.__name__ = loss.__qualname__ = name
-    return loss
-
-
-def kl_div(
-    input: Any,
-    target: Any,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-    log_target: bool = False,
-) -> Any:
-    """The Kullback-Leibler divergence."""
-    if reduction == "batchmean":
-        return operator("kl_div")(input, target, 2, log_target=log_target) / input.shape[0]
-    return operator("kl_div")(input, target, REDUCTIONS[reduction], log_target=log_target)
-
-
-def poisson_nll_loss(
-    input: Any,
-    target: Any,
-    log_input: bool = True,
-    full: bool = False,
-    size_average: Any = None,
-    eps: float = 1e-8,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:
-    """The negative log likelihood of Poisson distributed targets."""
-    return operator("poisson_nll_loss")(input, target, log_input, full, eps, REDUCTIONS[reduction])
-
-
-def cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
-    size_average: Any = None,
-    ignore_index: int = -100,
-    reduce: Any = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Any:
-    """log_softmax followed by nll_loss."""
-    return operator("cross_entropy_loss")(
-        input, target, weight, REDUCTIONS[reduction], ignore_index, float(label_smoothing)
-    )
-
-
-def nll_loss(
-    input: Any,
-    target: Any,
-    weight: Any = None,
-    size_average: Any = None,
-    ignore_index: int = -100,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:
-    """The negative log likelihood of the target classes."""
-    return operator("nll_loss_nd")(input, target, weight, REDUCTIONS[reduction], ignore_index)
-
-
-def logsigmoid(input: Any) -> Any:
-    """log(sigmoid(x))"""
-    return operator("log_sigmoid")(input)
-
-
-def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
-    """The sliding windows of images, each a column."""
-    return operator("im2col")(input, kernel_size, dilation, padding, stride)
-
-
-def fold(
-    input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Any:
-    """Images whose windows are the columns; where windows overlap, the sum."""
-    return operator("col2im")(input, output_size, kernel_size, dilation, padding, stride)
-
-
-def _max_pool(name: str) -> Function:
-    def pool(
-        input: Any,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        ceil_mode: bool = False,
-        return_indices: bool = False,
-    ) -> Any:
-        found = operator(f"{name}_with_indices")(
-            input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode
-        )
-        return found if return_indices else found[0]
-
-    pool.__name__ = pool.__qualname__ = name
-    return pool
-
-
-def _adaptive(name: str, ndim: int) -> Function:
-    def pool(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-        sizes = [output_size] * ndim if isinstance(output_size, int) else list(output_size)
-        if len(sizes) < input.ndim:
-            given = input.shape[input.ndim - len(sizes) :]
-            sizes = [n if s is None else s for s, n in zip(sizes, given, strict=True)]
-        found = operator(name)(input, sizes)
-        return found if return_indices or not isinstance(found, tuple) else found[0]
-
-    pool.__name__ = pool.__qualname__ = name
-    return pool
-
-
 def _unpool(name: str, ndim: int) -> Function:
     def unpool(
         input: Any,
@@ -352,31 +229,11 @@ def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) ->
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
-def local_response_norm(
-    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Any:
-    """x divided by a power of the mean square over `size` neighbouring channels."""
-    if input.ndim < 3:
-        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
-    square = (input * input).unsqueeze(1).flatten(3).unsqueeze(-1).squeeze(-1)
-    padded = operator("constant_pad_nd")(square, [0, 0, size // 2, (size - 1) // 2])
-    mean = operator("avg_pool2d")(padded, [size, 1], [1, 1]).reshape(input.shape)
-    return input / operator("pow")(mean * alpha + k, beta)
-
-
-LOSSES = (
-    "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "margin_ranking_loss",
-    "hinge_embedding_loss", "cosine_embedding_loss", "triplet_margin_loss", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-)  # fmt: skip
 _TORCH = (
     broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, meshgrid, einsum, tensordot, norm, cdist,
     nonzero, unique, unique_consecutive,
 )  # fmt: skip
-_NN = (
-    kl_div, poisson_nll_loss, cross_entropy, nll_loss, logsigmoid, unfold, fold, interpolate,
-    upsample_nearest, upsample_bilinear, local_response_norm,
-)  # fmt: skip
+_NN = (interpolate, upsample_nearest, upsample_bilinear)
 
 
 def torch_functions() -> dict[str, Function]:
@@ -385,15 +242,6 @@ def torch_functions() -> dict[str, Function]:
 
 
 def nn_functions() -> dict[str, Function]:
-    """Functions of `ts.nn.functional`."""
-    return (
-        {f.__name__: f for f in _NN}
-        | {n: _loss(n) for n in LOSSES}
-        | {n: _max_pool(n) for n in (f"max_pool{d}d" for d in (1, 2, 3))}
-        | {
-            n: _adaptive(n, d)
-            for d in (1, 2, 3)
-            for n in (f"adaptive_max_pool{d}d", f"adaptive_avg_pool{d}d")
-        }
-        | {n: _unpool(n, d) for d in (1, 2, 3) for n in (f"max_unpool{d}d",)}
-    )
+    """Functions of `ts.nn.functional` that are no operators, and not written in the scripted subset."""
+    unpooling = {f"max_unpool{d}d": _unpool(f"max_unpool{d}d", d) for d in (1, 2, 3)}
+    return {f.__name__: f for f in _NN} | unpooling

@@ -17,14 +17,28 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "activation": (
         "relu", "relu6", "elu", "selu", "celu", "leaky_relu", "rrelu", "silu", "mish", "hardswish",
         "hardsigmoid", "hardtanh", "threshold", "softmax", "log_softmax", "softmin", "gumbel_softmax",
-        "softsign", "tanhshrink", "relu_", "elu_", "selu_", "celu_", "leaky_relu_", "hardtanh_", "threshold_",
-        "tanh", "sigmoid",
+        "softsign", "logsigmoid", "tanhshrink", "relu_", "elu_", "selu_", "celu_", "leaky_relu_",
+        "hardtanh_", "threshold_", "tanh", "sigmoid",
     ),
     "dropout": (
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
     ),
-    "normalization": ("batch_norm", "instance_norm", "normalize"),
-    "pooling": ("lp_pool1d", "lp_pool2d", "lp_pool3d"),
+    "normalization": ("batch_norm", "instance_norm", "normalize", "local_response_norm"),
+    "pooling": (
+        *(f"max_pool{n}d" for n in (1, 2, 3)),
+        *(f"max_pool{n}d_with_indices" for n in (1, 2, 3)),
+        *(f"adaptive_max_pool{n}d" for n in (1, 2, 3)),
+        *(f"adaptive_max_pool{n}d_with_indices" for n in (1, 2, 3)),
+        *(f"adaptive_avg_pool{n}d" for n in (1, 2, 3)),
+        *(f"lp_pool{n}d" for n in (1, 2, 3)),
+    ),
+    "loss": (
+        "l1_loss", "mse_loss", "soft_margin_loss", "smooth_l1_loss", "huber_loss", "hinge_embedding_loss",
+        "cosine_embedding_loss", "margin_ranking_loss", "triplet_margin_loss", "binary_cross_entropy",
+        "binary_cross_entropy_with_logits", "nll_loss", "cross_entropy", "poisson_nll_loss", "kl_div",
+        "gaussian_nll_loss",
+    ),
+    "windows": ("fold", "unfold"),
     "sparse": ("embedding",),
 }  # fmt: skip
 HOMES: Final = {name: f"ts.nn.functional.{family}" for family, names in _FAMILIES.items() for name in names}

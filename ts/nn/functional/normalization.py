@@ -66,3 +66,15 @@ def normalize(
     else:
         result = ts.div(input, size, out=out)
     return result
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """x divided by a power of the mean square over `size` neighbouring channels."""
+    if input.dim() < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
+    square = input.mul(input).flatten(2).unsqueeze(1)
+    padded = ts.constant_pad_nd(square, [0, 0, size // 2, (size - 1) // 2])
+    mean = ts.avg_pool2d(padded, [size, 1], [1, 1]).reshape(input.size())
+    return input / (mean * alpha + k).pow(beta)

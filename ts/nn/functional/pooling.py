@@ -1,10 +1,16 @@
-"""Pooling by p-norms."""
+"""Pooling: maxima with or without their places, by p-norms, adaptive.
+
+The functions whose flag decides what they return are pairs that `boolean_dispatch` joins.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import ts
 from ts._core.tensor import Tensor
-from ts.jit.annotations import BroadcastingList2, BroadcastingList3
+from ts.jit.annotations import BroadcastingList1, BroadcastingList2, BroadcastingList3
+from ts.jit.markers import boolean_dispatch
 
 
 def _root(mean: Tensor, p: float, count: int) -> Tensor:
@@ -20,7 +26,7 @@ def lp_pool1d(
     if stride is not None:
         mean = ts.avg_pool1d(powers, kernel_size, stride, 0, ceil_mode)
     else:
-        mean = ts.avg_pool1d(powers, kernel_size, padding=0, ceil_mode=ceil_mode)
+        mean = ts.avg_pool1d(powers, kernel_size, kernel_size, 0, ceil_mode)
     return _root(mean, norm_type, kernel_size)
 
 
@@ -36,7 +42,7 @@ def lp_pool2d(
     if stride is not None:
         mean = ts.nn.functional.avg_pool2d(powers, kernel_size, stride, 0, ceil_mode)
     else:
-        mean = ts.nn.functional.avg_pool2d(powers, kernel_size, padding=0, ceil_mode=ceil_mode)
+        mean = ts.nn.functional.avg_pool2d(powers, kernel_size, kernel_size, 0, ceil_mode)
     if isinstance(kernel_size, int):
         count = kernel_size * kernel_size
     else:
@@ -56,9 +62,218 @@ def lp_pool3d(
     if stride is not None:
         mean = ts.nn.functional.avg_pool3d(powers, kernel_size, stride, 0, ceil_mode)
     else:
-        mean = ts.nn.functional.avg_pool3d(powers, kernel_size, padding=0, ceil_mode=ceil_mode)
+        mean = ts.nn.functional.avg_pool3d(powers, kernel_size, kernel_size, 0, ceil_mode)
     if isinstance(kernel_size, int):
         count = kernel_size * kernel_size * kernel_size
     else:
         count = kernel_size[0] * kernel_size[1] * kernel_size[2]
     return _root(mean, norm_type, count)
+
+
+def _filled(output_size: Any, input: Tensor) -> Any:
+    """An output size whose places that are None are the input's."""
+    if isinstance(output_size, int):
+        return output_size
+    own = input.shape[input.dim() - len(output_size) :]
+    return [given if length is None else length for length, given in zip(output_size, own, strict=True)]
+
+
+def _max_pool1d(
+    input: Tensor,
+    kernel_size: BroadcastingList1[int],
+    stride: BroadcastingList1[int] | None = None,
+    padding: BroadcastingList1[int] = 0,
+    dilation: BroadcastingList1[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
+    if stride is None:
+        stride = ts.jit.annotate(list[int], [])
+    return ts.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: BroadcastingList1[int],
+    stride: BroadcastingList1[int] | None = None,
+    padding: BroadcastingList1[int] = 0,
+    dilation: BroadcastingList1[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The maximum of every window, and where it was."""
+    if stride is None:
+        stride = ts.jit.annotate(list[int], [])
+    return ts.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+max_pool1d = boolean_dispatch(
+    "return_indices", 6, False, max_pool1d_with_indices, _max_pool1d, __name__, "max_pool1d"
+)
+
+
+def adaptive_max_pool1d_with_indices(
+    input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Maxima of as many windows as the output has places, and where they were."""
+    if not ts.jit.is_scripting():
+        output_size = _filled(output_size, input)
+    return ts.adaptive_max_pool1d(input, output_size)
+
+
+def _adaptive_max_pool1d(
+    input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False
+) -> Tensor:
+    return adaptive_max_pool1d_with_indices(input, output_size)[0]
+
+
+adaptive_max_pool1d = boolean_dispatch(
+    "return_indices",
+    2,
+    False,
+    adaptive_max_pool1d_with_indices,
+    _adaptive_max_pool1d,
+    __name__,
+    "adaptive_max_pool1d",
+)
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: BroadcastingList1[int]) -> Tensor:
+    """Means of as many windows as the output has places."""
+    if not ts.jit.is_scripting():
+        output_size = _filled(output_size, input)
+    return ts.adaptive_avg_pool1d(input, output_size)
+
+
+def _max_pool2d(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    stride: BroadcastingList2[int] | None = None,
+    padding: BroadcastingList2[int] = 0,
+    dilation: BroadcastingList2[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
+    if stride is None:
+        stride = ts.jit.annotate(list[int], [])
+    return ts.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    stride: BroadcastingList2[int] | None = None,
+    padding: BroadcastingList2[int] = 0,
+    dilation: BroadcastingList2[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The maximum of every window, and where it was."""
+    if stride is None:
+        stride = ts.jit.annotate(list[int], [])
+    return ts.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+max_pool2d = boolean_dispatch(
+    "return_indices", 6, False, max_pool2d_with_indices, _max_pool2d, __name__, "max_pool2d"
+)
+
+
+def adaptive_max_pool2d_with_indices(
+    input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Maxima of as many windows as the output has places, and where they were."""
+    if not ts.jit.is_scripting():
+        output_size = _filled(output_size, input)
+    return ts.adaptive_max_pool2d(input, output_size)
+
+
+def _adaptive_max_pool2d(
+    input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False
+) -> Tensor:
+    return adaptive_max_pool2d_with_indices(input, output_size)[0]
+
+
+adaptive_max_pool2d = boolean_dispatch(
+    "return_indices",
+    2,
+    False,
+    adaptive_max_pool2d_with_indices,
+    _adaptive_max_pool2d,
+    __name__,
+    "adaptive_max_pool2d",
+)
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
+    """Means of as many windows as the output has places."""
+    if not ts.jit.is_scripting():
+        output_size = _filled(output_size, input)
+    return ts.adaptive_avg_pool2d(input, output_size)
+
+
+def _max_pool3d(
+    input: Tensor,
+    kernel_size: BroadcastingList3[int],
+    stride: BroadcastingList3[int] | None = None,
+    padding: BroadcastingList3[int] = 0,
+    dilation: BroadcastingList3[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
+    if stride is None:
+        stride = ts.jit.annotate(list[int], [])
+    return ts.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: BroadcastingList3[int],
+    stride: BroadcastingList3[int] | None = None,
+    padding: BroadcastingList3[int] = 0,
+    dilation: BroadcastingList3[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The maximum of every window, and where it was."""
+    if stride is None:
+        stride = ts.jit.annotate(list[int], [])
+    return ts.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+max_pool3d = boolean_dispatch(
+    "return_indices", 6, False, max_pool3d_with_indices, _max_pool3d, __name__, "max_pool3d"
+)
+
+
+def adaptive_max_pool3d_with_indices(
+    input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Maxima of as many windows as the output has places, and where they were."""
+    if not ts.jit.is_scripting():
+        output_size = _filled(output_size, input)
+    return ts.adaptive_max_pool3d(input, output_size)
+
+
+def _adaptive_max_pool3d(
+    input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False
+) -> Tensor:
+    return adaptive_max_pool3d_with_indices(input, output_size)[0]
+
+
+adaptive_max_pool3d = boolean_dispatch(
+    "return_indices",
+    2,
+    False,
+    adaptive_max_pool3d_with_indices,
+    _adaptive_max_pool3d,
+    __name__,
+    "adaptive_max_pool3d",
+)
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
+    """Means of as many windows as the output has places."""
+    if not ts.jit.is_scripting():
+        output_size = _filled(output_size, input)
+    return ts.adaptive_avg_pool3d(input, output_size)
