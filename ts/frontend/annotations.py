@@ -164,6 +164,9 @@ class _Reader:
                 if name == "Optional":
                     type, size = self.argument(inner)
                     return union([type, ir.NONE]), size
+            case ast.BinOp(left=inner, op=ast.BitOr(), right=ast.Constant(value=None)):
+                type, size = self.argument(inner)
+                return union([type, ir.NONE]), size
             case ast.Constant(value=str(text)):
                 return self._quoted(text, node, _Reader.argument)
         return self.read(node), None
