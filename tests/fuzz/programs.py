@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+Form = Callable[[], str]
+
 HEADER = "def f(a: int, b: int, x: float, flag: bool, xs: List[int]) -> {result}:\n"
 HELPER = """def helper(n: int, y: float) -> int:
     if y > 2.5:
@@ -35,6 +37,10 @@ RESULTS = {
 class ProgramWriter:
     """Writes one program; each choice that is made narrows what follows."""
 
+    header = HEADER
+    helper = HELPER
+    results = RESULTS
+
     def __init__(self, choose: Callable[[int], int], depth: int = 3, pytorch: bool = False) -> None:
         self.choose = choose
         self.depth = depth
@@ -47,7 +53,7 @@ class ProgramWriter:
         self.fixed: set[str] = set()  # loop counters: read, never assigned
         self.loops = 0
         self.names = 0
-        self.result = list(RESULTS)[choose(len(RESULTS))]
+        self.result = list(self.results)[choose(len(self.results))]
 
     def pick(self, options: list[str]) -> str:
         return options[self.choose(len(options))]
@@ -68,6 +74,11 @@ class ProgramWriter:
         if depth == 0:
             return self.int_atom()
         left, right = self.int_expr(depth - 1), self.int_expr(depth - 1)
+        forms = self.int_forms(left, right, depth)
+        return forms[self.choose(len(forms))]()
+
+    def int_forms(self, left: str, right: str, depth: int) -> list[Form]:
+        """The kinds of int expressions of two operands."""
         forms = [
             lambda: self.int_atom(),
             lambda: f"({left} + {right})",
@@ -96,7 +107,7 @@ class ProgramWriter:
                 lambda: f"({left} % {self.int_atom()})",
                 lambda: f"xs[{self.int_atom()}]",
             ]
-        return forms[self.choose(len(forms))]()
+        return forms
 
     def float_atom(self) -> str:
         which = self.choose(4)
@@ -129,8 +140,12 @@ class ProgramWriter:
     def bool_expr(self, depth: int = 2) -> str:
         if depth == 0:
             return self.pick([*self.bools, "True", "False"])
-        comparison = self.pick(["<", "<=", ">", ">=", "==", "!="])
-        forms = [
+        forms = self.bool_forms(self.pick(["<", "<=", ">", ">=", "==", "!="]), depth)
+        return forms[self.choose(len(forms))]()
+
+    def bool_forms(self, comparison: str, depth: int) -> list[Form]:
+        """The kinds of conditions."""
+        return [
             lambda: f"({self.int_expr(depth - 1)} {comparison} {self.int_expr(depth - 1)})",
             lambda: f"({self.float_expr(depth - 1)} {comparison} {self.float_expr(depth - 1)})",
             lambda: f"({self.int_atom()} {comparison} {self.float_atom()})",
@@ -141,7 +156,6 @@ class ProgramWriter:
             lambda: f"({self.int_atom()} <= {self.int_atom()} < {self.int_atom()})",
             lambda: self.pick(self.bools),
         ]
-        return forms[self.choose(len(forms))]()
 
     # statements -------------------------------------------------------------------------------
 
@@ -258,7 +272,7 @@ class ProgramWriter:
         return [f"{counter} = 0", head, f"    {counter} += 1", *body]
 
     def returned(self) -> str:
-        return RESULTS[self.result].format(i=self.int_expr(1), f=self.float_expr(1), b=self.bool_expr(1))
+        return self.results[self.result].format(i=self.int_expr(1), f=self.float_expr(1), b=self.bool_expr(1))
 
     def program(self) -> str:
         """The source text of a whole program, `helper` included."""
@@ -266,4 +280,4 @@ class ProgramWriter:
         for _ in range(2 + self.choose(5)):
             lines += self.statement(self.depth)
         lines.append("return " + self.returned())
-        return HELPER + HEADER.format(result=self.result) + "\n".join("    " + line for line in lines) + "\n"
+        return self.helper + self.header.format(result=self.result) + "\n".join("    " + line for line in lines) + "\n"

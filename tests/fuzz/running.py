@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import linecache
 from collections.abc import Callable
-from typing import Any, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 ARGUMENTS = [
     (3, 4, 1.5, True, [1, 2, 3]),
     (-7, 0, -2.0, False, []),
     (100, -33, 0.1, True, [5, -5, 0, 99, 7, 7]),
+]
+CONTAINER_ARGUMENTS = [
+    (*ARGUMENTS[0], "a,bc,a", {"k": 4, "a": -2}, 5),
+    (*ARGUMENTS[1], "", {}, None),
+    (*ARGUMENTS[2], "Hello World", {"x": 1, "b": 99, "": 7}, -3),
 ]
 _numbers = itertools.count()
 
@@ -19,7 +25,7 @@ def as_functions(source: str) -> dict[str, Any]:
     """The functions of `source` as live Python functions, their text where `inspect` finds it."""
     filename = f"<random program {next(_numbers)}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"List": List, "Tuple": Tuple, "__name__": "random_program"}
+    namespace: dict[str, Any] = dict(List=List, Tuple=Tuple, Dict=Dict, Optional=Optional, __name__="random_program")
     exec(compile(source, filename, "exec"), namespace)
     return namespace
 
@@ -30,7 +36,7 @@ def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
     "internal assertion" is a bug of the implementation under test (PyTorch has some, which its own
     optimiser causes); it equals nothing that a correct one gives.
     """
-    copies = [list(a) if isinstance(a, list) else a for a in arguments]
+    copies = [copy.copy(a) for a in arguments]
     try:
         return repr(function(*copies))
     except (ArithmeticError, LookupError, RuntimeError, ValueError) as error:

@@ -4,24 +4,37 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ts
+from tests.fuzz.containers import ContainerProgramWriter
 from tests.fuzz.programs import ProgramWriter
-from tests.fuzz.running import ARGUMENTS, as_functions, outcome
+from tests.fuzz.running import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions, outcome
 
 
 @st.composite
-def programs(draw):
+def programs(draw, writer=ProgramWriter):
     """The source text of a random program; shrinks towards fewer and simpler statements."""
-    return ProgramWriter(lambda n: draw(st.integers(0, n - 1))).program()
+    return writer(lambda n: draw(st.integers(0, n - 1))).program()
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_same_as_python(source):
     """From a string and from live source, the scripted program gives what CPython gives."""
+    compare(source, ARGUMENTS)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs(ContainerProgramWriter))
+def test_containers_same_as_python(source):
+    """The same of programs over strings, dicts and optionals."""
+    compare(source, CONTAINER_ARGUMENTS)
+
+
+def compare(source, argument_tuples):
+    """Run the program in three ways and compare the outcomes."""
     python = as_functions(source)["f"]
     from_string = ts.jit.CompilationUnit(source).f
     from_function = ts.jit.script(python)
-    for arguments in ARGUMENTS:
+    for arguments in argument_tuples:
         expected = outcome(python, arguments)
         assert outcome(from_string, arguments) == expected, arguments
         assert outcome(from_function, arguments) == expected, arguments

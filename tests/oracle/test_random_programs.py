@@ -5,8 +5,9 @@ import random
 import pytest
 
 import ts
+from tests.fuzz.containers import ContainerProgramWriter
 from tests.fuzz.programs import ProgramWriter
-from tests.fuzz.running import ARGUMENTS, as_functions, outcome
+from tests.fuzz.running import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions, outcome
 
 torch = pytest.importorskip("torch")
 
@@ -14,12 +15,21 @@ torch = pytest.importorskip("torch")
 @pytest.mark.parametrize("seed", range(60))
 def test_same_as_pytorch(seed):
     """One random program, three implementations, equal outcomes on every argument tuple."""
-    choices = random.Random(seed)
-    source = ProgramWriter(choices.randrange, pytorch=True).program()
+    compare(ProgramWriter(random.Random(seed).randrange, pytorch=True).program(), ARGUMENTS)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_containers_same_as_pytorch(seed):
+    """The same of programs over strings, dicts and optionals."""
+    compare(ContainerProgramWriter(random.Random(seed).randrange, pytorch=True).program(), CONTAINER_ARGUMENTS)
+
+
+def compare(source, argument_tuples):
+    """Run the program in three ways and compare the outcomes."""
     python = as_functions(source)["f"]
     theirs = torch.jit.script(python)
     ours = ts.jit.script(python)
-    for arguments in ARGUMENTS:
+    for arguments in argument_tuples:
         expected = outcome(python, arguments)
         assert outcome(theirs, arguments) in (expected, "internal assertion"), source
         assert outcome(ours, arguments) == expected, source

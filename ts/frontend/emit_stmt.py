@@ -160,7 +160,9 @@ def assign_each(
             case ast.Attribute(value=base, attr=name):
                 set_attribute(em, range, em.sugared(base), name, outputs[i].as_value(em, range))
             case _:
-                raise _no_target(em, target)
+                raise CompilationError(
+                    "lhs of assignment must be a variable, subscript, or starred expression", em.range(target)
+                )
         i += 1
 
 

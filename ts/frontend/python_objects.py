@@ -14,6 +14,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
+import sys
 import warnings
 from collections.abc import Collection
 from enum import Enum
@@ -144,7 +145,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
             if operator is not None:
                 return BuiltinFunction(operator)
         return python_values.function_value(em, obj, range)
-    if inspect.isbuiltin(obj) and obj.__module__ == "builtins":
+    if inspect.isbuiltin(obj) and obj.__module__ in sys.stdlib_module_names:  # math.dist is no aten::dist
         return python_values.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
     home = getattr(obj, "__module__", None) or "ts"
