@@ -10,6 +10,7 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from ts._core.allowance cimport give_bytes, limited, take_bytes
 from ts._core.ivalue cimport box_shallow, unbox_shallow
 from ts._core.lists cimport raise_no_memory
 from ts._core.tagged cimport Py_INCREF, Py_XDECREF
@@ -212,6 +213,11 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil:
     return &(<Dict>x).entries[(<Dict>x).index[slot]].value
 
 
+cdef inline Py_ssize_t table_bytes(Py_ssize_t slots) noexcept nogil:
+    """As limits count it."""
+    return capacity_of(slots) * sizeof(DictEntry) + slots * sizeof(int32_t) if slots > 0 else 0
+
+
 cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     """Move the live entries to a fresh table of `slots` (a power of two) index slots."""
     cdef Py_ssize_t capacity = capacity_of(slots), i, n = 0
@@ -220,6 +226,9 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     cdef size_t mask = slots - 1, perturb, at
     if slots > (<Py_ssize_t>1 << 31):
         return raise_no_memory()
+    if limited:
+        take_bytes(table_bytes(slots))
+        give_bytes(table_bytes(x.mask + 1))
     entries = <DictEntry *>malloc(capacity * sizeof(DictEntry) + slots * sizeof(int32_t))
     if entries == NULL:
         return raise_no_memory()
@@ -325,6 +334,8 @@ cdef void dict_clear(PyObject *x) noexcept nogil:
 cdef void clear(Dict x) noexcept nogil:
     cdef DictEntry *entries = x.entries
     cdef Py_ssize_t i, used = x.used
+    if limited:
+        give_bytes(table_bytes(x.mask + 1))
     forget(x)
     x.entries = NULL
     x.index = NULL

@@ -22,6 +22,7 @@ from cpython.pystate cimport PyThreadState
 from cpython.ref cimport PyObject
 from libc.stdint cimport INT64_MAX, int32_t
 
+from ts._core.allowance cimport array_was_refused
 from ts._core.code cimport Callee, Code, Instruction, Method
 from ts._core.container cimport Object, list_size, raise_key_error, raise_list_index, value_text
 from ts._core.failure cimport located, script_stack
@@ -61,7 +62,7 @@ from ts._core.scalar cimport raise_status
 from ts._core.spec cimport TypeSpec
 
 from ts._core import pool
-from ts.errors import InternalError, ScriptRuntimeError, StackExceeded
+from ts.errors import InternalError, MemoryExceeded, ScriptRuntimeError, StackExceeded
 
 cdef extern from "Python.h":
     void PyEval_RestoreThread(PyThreadState *thread) noexcept nogil
@@ -116,6 +117,8 @@ cdef int advance(State *state) except -1:
 cdef int fail(State *state, object error) except -1:
     """Leave with an exception: the program has ended."""
     charge(state)
+    if isinstance(error, MemoryError) and array_was_refused():
+        error = MemoryExceeded("the program used more memory than ts.limits(bytes=...) allows")
     error = located(error, script_stack(state))
     error = leave_contexts(state, error)
     release_frames(state)

@@ -11,6 +11,7 @@ cimport cython
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
+from ts._core.allowance cimport give_bytes, limited, take_bytes
 from ts._core.ivalue cimport box_shallow
 from ts._core.values cimport core_equal, core_text
 
@@ -31,6 +32,11 @@ cdef int raise_no_memory() except -1 nogil:
 
 # ---------------------------------------------------------------- List
 
+cdef enum:
+    LIST_BYTES = 64      # of the object itself, as limits count it
+    TUPLE_BYTES = 64
+
+
 @cython.final
 @cython.freelist(64)
 cdef class List:
@@ -38,6 +44,8 @@ cdef class List:
         if self.spec is None or not (<TypeSpec>self.spec.children[0]).plain:
             release_items(self.items, self.size)
         free(self.items)
+        if limited:
+            give_bytes(LIST_BYTES + self.capacity * sizeof(IValue))
 
     def __len__(self):
         return self.size
@@ -64,6 +72,8 @@ cdef class List:
 
 
 cdef List list_new(TypeSpec spec, Py_ssize_t capacity):
+    if limited:
+        take_bytes(LIST_BYTES + capacity * sizeof(IValue))
     cdef List x = List.__new__(List)
     if spec is not None:
         x.spec = spec
@@ -86,6 +96,8 @@ cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil:
     capacity = size + (size >> 3) + 6
     if size > (<Py_ssize_t>1 << 58):
         return raise_no_memory()
+    if limited:
+        take_bytes((capacity - (<List>x).capacity) * sizeof(IValue))
     items = realloc((<List>x).items, capacity * sizeof(IValue))
     if items == NULL:
         return raise_no_memory()
@@ -130,6 +142,8 @@ cdef class Tuple:
         release_items(self.items, self.size)
         if self.items != self.inline_items:
             free(self.items)
+        if limited:
+            give_bytes(TUPLE_BYTES + self.size * sizeof(IValue))
 
     def __len__(self):
         return self.size
@@ -155,6 +169,8 @@ cdef class Tuple:
 
 
 cdef Tuple tuple_new(TypeSpec spec, Py_ssize_t size):
+    if limited:
+        take_bytes(TUPLE_BYTES + size * sizeof(IValue))
     cdef Tuple x = Tuple.__new__(Tuple)
     x.spec = spec
     if size <= INLINE_ITEMS:

@@ -11,15 +11,14 @@ Code that works on numbers only gives the GIL back the first time that it looks 
 never pay for that; while it runs without the GIL it takes it back for signals every 20 ms.
 """
 
-import os
-
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pystate cimport PyThreadState
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.stdlib cimport free, malloc
 
+from ts._core.allowance cimport Allowance, drop_allowance, hold_allowance, new_allowance, set_allowance
 from ts._core.frame cimport State
-from ts.errors import FuelExceeded, MemoryExceeded, TimeExceeded
+from ts.errors import FuelExceeded, TimeExceeded
 
 cdef extern from "Python.h":
     PyThreadState *PyEval_SaveThread() noexcept nogil
@@ -60,7 +59,7 @@ cdef struct Limits:
     int users                         # references: its thread's, inner limits', forked programs'
     int64_t fuel
     double deadline
-    int64_t bytes                     # resident memory of the process that is too much
+    Allowance *memory                 # a reference, or NULL
     int depth
 
 
@@ -78,17 +77,25 @@ def push_limits(fuel=None, seconds=None, bytes=None, depth=None):
     limits.users = 1
     limits.fuel = INT64_MAX if fuel is None else min(fuel, INT64_MAX)
     limits.deadline = NO_DEADLINE if seconds is None else monotonic_seconds() + seconds
-    limits.bytes = INT64_MAX if bytes is None else resident_bytes() + bytes
     limits.depth = DEPTH_LIMIT if depth is None else min(depth, DEPTH_LIMIT)
     if outer != NULL:
         limits.deadline = min(limits.deadline, outer.deadline)
-        limits.bytes = min(limits.bytes, outer.bytes)
         limits.depth = min(limits.depth, outer.depth)
     cdef Limits *place = <Limits *>malloc(sizeof(Limits))
     if place == NULL:
         raise MemoryError()
+    limits.memory = NULL if outer == NULL else outer.memory
+    if bytes is not None:
+        try:
+            limits.memory = new_allowance(min(bytes, INT64_MAX))
+        except MemoryError:
+            free(place)
+            raise
+    else:
+        hold_allowance(limits.memory)
     place[0] = limits
     current_limits = place
+    set_allowance(limits.memory)
 
 
 def pop_limits():
@@ -118,14 +125,17 @@ cdef void drop_limits(void *held) noexcept:
         if limits.users > 0:
             return
         outer = limits.outer
+        drop_allowance(limits.memory)
         free(limits)
         limits = outer
 
 
 cdef void *exchange_limits(void *limits) noexcept:
     global current_limits
-    cdef void *before = current_limits
+    cdef Limits *before = innermost()
     current_limits = limits
+    if limits != before:
+        set_allowance(NULL if limits == NULL else (<Limits *>limits).memory)
     return before
 
 
@@ -138,15 +148,6 @@ cdef double seconds_left() noexcept:
 
 cdef double now_seconds() noexcept:
     return monotonic_seconds()
-
-
-def resident_bytes():
-    """The memory that the process has in use, as far as the system tells."""
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
 
 
 cdef void start_meter(State *state) noexcept nogil:
@@ -204,8 +205,6 @@ cdef int check(double now) except -1:
         return 0
     if now > limits.deadline:
         raise TimeExceeded("the program took more time than ts.limits(seconds=...) allows")
-    if limits.bytes != INT64_MAX and resident_bytes() > limits.bytes:
-        raise MemoryExceeded("the program used more memory than ts.limits(bytes=...) allows")
     while limits != NULL:
         if limits.fuel <= 0:
             raise FuelExceeded("the program used up its fuel: ts.limits(fuel=...)")

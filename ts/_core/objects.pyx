@@ -4,6 +4,7 @@ cimport cython
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
+from ts._core.allowance cimport give_bytes, limited, take_bytes
 from ts._core.lists cimport release_items
 from ts._core.spec cimport (
     KIND_ANY,
@@ -67,21 +68,29 @@ cdef int64_t first_tag(TypeSpec spec) noexcept:
     return TAG_OBJECT
 
 
+cdef enum:
+    OBJECT_BYTES = 64    # of the object itself, as limits count it
+
+
 @cython.final
 @cython.trashcan(True)  # linked structures may be deep
 cdef class Object:
     def __dealloc__(self):
         release_items(self.slots, self.size)
         free(self.slots)
+        if limited:
+            give_bytes(OBJECT_BYTES + self.size * sizeof(IValue))
 
     def __repr__(self):
         return f"<{self.cls.name} object at {<size_t><void *>self:#x}>"
 
 
 cdef Object object_new(ObjectClass cls):
-    cdef Object x = Object.__new__(Object)
     cdef Py_ssize_t i
     cls.settle()
+    if limited:
+        take_bytes(OBJECT_BYTES + cls.size * sizeof(IValue))
+    cdef Object x = Object.__new__(Object)
     x.cls = cls
     x.slots = <IValue *>malloc(max(cls.size, 1) * sizeof(IValue))
     if x.slots == NULL:

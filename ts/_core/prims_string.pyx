@@ -18,6 +18,7 @@ import re
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
+from ts._core.allowance cimport limited, take_text
 from ts._core.container cimport List, Tuple, list_new, value_text
 from ts._core.dispatch cimport Operator
 from ts._core.ivalue cimport STR_SPEC, box_shallow, list_spec
@@ -42,6 +43,18 @@ cdef inline str text_of(IValue *x):
     return <str>x.v.o
 
 
+cdef inline int allow(Py_ssize_t size) except -1:
+    """Before a string of so many characters is made."""
+    return take_text(size) if limited else 0
+
+
+cdef inline int set_text(IValue *out, str text) except -1:
+    """For strings about as long as those that they are made of."""
+    allow(len(text))
+    set_object(out, text)
+    return 0
+
+
 cdef inline object method_of(Operator op):
     """The method of `str` that the row names; borrowed from the type, which keeps it."""
     return <object>op.data
@@ -60,7 +73,7 @@ cdef int set_texts(IValue *out, object texts) except -1:
 # ---------------------------------------------------------------- methods of str, by shape
 
 cdef int text_method(Operator op, IValue *r, const int32_t *at) except -1:
-    set_object(&r[at[1]], method_of(op)(text_of(&r[at[0]])))
+    set_text(&r[at[1]], method_of(op)(text_of(&r[at[0]])))
     return 0
 
 
@@ -70,19 +83,22 @@ cdef int predicate(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
-    set_object(&r[at[2]], method_of(op)(text_of(&r[at[0]]), text_of(&r[at[1]])))
+    set_text(&r[at[2]], method_of(op)(text_of(&r[at[0]]), text_of(&r[at[1]])))
     return 0
 
 
 cdef int pad(Operator op, IValue *r, const int32_t *at) except -1:
     if len(text_of(&r[at[2]])) != 1:
         raise RuntimeError("TypeError: The fill character must be exactly one character long")
+    allow(max(r[at[1]].v.i, 0))
     set_object(&r[at[3]], method_of(op)(text_of(&r[at[0]]), r[at[1]].v.i, text_of(&r[at[2]])))
     return 0
 
 
 cdef int with_number(Operator op, IValue *r, const int32_t *at) except -1:
-    set_object(&r[at[2]], method_of(op)(text_of(&r[at[0]]), r[at[1]].v.i))
+    text = text_of(&r[at[0]])
+    allow(len(text) + max(r[at[1]].v.i, 0) * max(text.count("\t"), 1))
+    set_object(&r[at[2]], method_of(op)(text, r[at[1]].v.i))
     return 0
 
 
@@ -90,9 +106,9 @@ cdef int split_into_three(Operator op, IValue *r, const int32_t *at) except -1:
     if not text_of(&r[at[1]]):
         raise RuntimeError("ValueError: empty separator")
     before, separator, after = method_of(op)(text_of(&r[at[0]]), text_of(&r[at[1]]))
-    set_object(&r[at[2]], before)
-    set_object(&r[at[3]], separator)
-    set_object(&r[at[4]], after)
+    set_text(&r[at[2]], before)
+    set_text(&r[at[3]], separator)
+    set_text(&r[at[4]], after)
     return 0
 
 
@@ -131,14 +147,20 @@ cdef int has_affix(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int replace(Operator op, IValue *r, const int32_t *at) except -1:
-    set_object(&r[at[4]], text_of(&r[at[0]]).replace(text_of(&r[at[1]]), text_of(&r[at[2]]), r[at[3]].v.i))
+    text, old, new = text_of(&r[at[0]]), text_of(&r[at[1]]), text_of(&r[at[2]])
+    if limited:
+        allow(len(text) + text.count(old) * len(new))
+    set_object(&r[at[4]], text.replace(old, new, r[at[3]].v.i))
     return 0
 
 
 cdef int join(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List parts = <List>r[at[1]].v.o
     cdef Py_ssize_t i
-    set_object(&r[at[2]], text_of(&r[at[0]]).join([text_of(&parts.items[i]) for i in range(parts.size)]))
+    texts = [text_of(&parts.items[i]) for i in range(parts.size)]
+    if limited:
+        allow(sum(map(len, texts)) + len(texts) * len(text_of(&r[at[0]])))
+    set_object(&r[at[2]], text_of(&r[at[0]]).join(texts))
     return 0
 
 
@@ -150,6 +172,7 @@ cdef int length(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
+    allow(len(text_of(&r[at[0]])) + len(text_of(&r[at[1]])))
     set_object(&r[at[2]], text_of(&r[at[0]]) + text_of(&r[at[1]]))
     return 0
 
@@ -161,7 +184,7 @@ cdef int character(Operator op, IValue *r, const int32_t *at) except -1:
         i += n
     if not 0 <= i < n:
         raise IndexError("string index out of range")
-    set_object(&r[at[2]], text[i])
+    set_text(&r[at[2]], text[i])
     return 0
 
 
@@ -172,7 +195,7 @@ cdef int slice_text(Operator op, IValue *r, const int32_t *at) except -1:
     if step == 0:
         raise RuntimeError("List slice should have non-zero step")
     n = slice_bounds(len(text), &r[at[1]], &r[at[2]], step, &start)
-    set_object(&r[at[4]], text[start : start + n] if step == 1 else "".join([text[start + i * step] for i in range(n)]))
+    set_text(&r[at[4]], text[start : start + n] if step == 1 else "".join([text[start + i * step] for i in range(n)]))
     return 0
 
 
@@ -220,22 +243,22 @@ cdef int from_ordinal(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int64_t code = r[at[0]].v.i
     if not 0 <= code < 0x110000:
         raise RuntimeError(f"chr() arg not in range(0x110000), found {code}")
-    set_object(&r[at[1]], chr(code))
+    set_text(&r[at[1]], chr(code))
     return 0
 
 
 cdef int in_hex(Operator op, IValue *r, const int32_t *at) except -1:
-    set_object(&r[at[1]], hex(r[at[0]].v.i))
+    set_text(&r[at[1]], hex(r[at[0]].v.i))
     return 0
 
 
 cdef int in_octal(Operator op, IValue *r, const int32_t *at) except -1:
-    set_object(&r[at[1]], oct(r[at[0]].v.i))
+    set_text(&r[at[1]], oct(r[at[0]].v.i))
     return 0
 
 
 cdef int in_binary(Operator op, IValue *r, const int32_t *at) except -1:
-    set_object(&r[at[1]], bin(r[at[0]].v.i))
+    set_text(&r[at[1]], bin(r[at[0]].v.i))
     return 0
 
 
@@ -274,7 +297,7 @@ cdef int parse_float(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- formatting
 
 cdef int to_text(Operator op, IValue *r, const int32_t *at) except -1:
-    set_object(&r[at[1]], value_text(&r[at[0]]))
+    set_text(&r[at[1]], value_text(&r[at[0]]))
     return 0
 
 
@@ -314,7 +337,7 @@ cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
             raise RuntimeError(f"Too few arguments for format string: {text}")
         result.append(format_field(&arguments.items[position], match[2]))
     result.append(text[end:])
-    set_object(&r[at[2]], "".join(result))
+    set_text(&r[at[2]], "".join(result))
     return 0
 
 
@@ -372,7 +395,7 @@ cdef int format_percent(Operator op, IValue *r, const int32_t *at) except -1:
         i += 1
     if used < arguments.size:
         raise RuntimeError("Too many arguments for format string")
-    set_object(&r[at[2]], "".join(result))
+    set_text(&r[at[2]], "".join(result))
     return 0
 
 

@@ -1,12 +1,16 @@
 """Limits on what a running program may use.
 
-    with ts.limits(fuel=1_000_000, seconds=0.5):
-        untrusted(x)                    # raises ts.errors.LimitExceeded when either is used up
+    with ts.limits(fuel=1_000_000, seconds=0.5, bytes=64 << 20):
+        untrusted(x)                    # raises ts.errors.LimitExceeded when one of them is used up
 
-`fuel` counts backward jumps and calls, the places where the interpreter looks up from its work; `seconds` is
-elapsed time; `bytes` is what the containers and tensors of the program hold; `depth` is the number of nested
-calls.  Limits nest: the inner one cannot give what the outer one has not.  They hold for the thread that
-entered them.
+`fuel` counts the work of the interpreter: a backward jump or a call of a scripted function is 1, a call of an
+operator that works on objects (tensors, lists, strings) is 16, arithmetic on numbers is free.  `seconds` is
+elapsed time.  `bytes` is what the lists, dicts, tuples, objects, strings and CPU tensors of the program hold,
+temporary ones of operators included; what does not fit is refused before it is allocated.  `depth` is the
+number of nested calls.
+
+Limits nest: the inner one cannot give what the outer one has not.  They hold for the thread that entered them
+and for the programs that are forked inside.
 """
 
 from __future__ import annotations
@@ -18,7 +22,13 @@ from ts._core import meter
 
 
 class limits:
-    """`with limits(fuel=..., seconds=..., bytes=..., depth=...)`: each may be left out."""
+    """`with limits(fuel=..., seconds=..., bytes=..., depth=...)`: each may be left out.
+
+    fuel      backward jumps and calls of functions (1 each), operators on objects (16 each)
+    seconds   elapsed time
+    bytes     memory of the program's values, and of operators while they compute
+    depth     nested calls
+    """
 
     def __init__(
         self,
@@ -27,9 +37,14 @@ class limits:
         bytes: int | None = None,
         depth: int | None = None,
     ) -> None:
-        for name, value in (("fuel", fuel), ("seconds", seconds), ("bytes", bytes), ("depth", depth)):
-            if value is not None and value < 0:
-                raise ValueError(f"limits: {name} must not be negative, got {value}")
+        for name, value in (("fuel", fuel), ("bytes", bytes), ("depth", depth)):
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+                raise TypeError(f"limits: {name} must be an int, not {type(value).__name__}")
+        if seconds is not None and (not isinstance(seconds, int | float) or isinstance(seconds, bool)):
+            raise TypeError(f"limits: seconds must be a number, not {type(seconds).__name__}")
+        for name, amount in (("fuel", fuel), ("seconds", seconds), ("bytes", bytes), ("depth", depth)):
+            if amount is not None and not amount >= 0:
+                raise ValueError(f"limits: {name} must not be negative, got {amount}")
         self.fuel = fuel
         self.seconds = seconds
         self.bytes = bytes

@@ -1,0 +1,24 @@
+from typing import List
+
+import ts
+
+
+def same(xs: List[int]) -> List[int]:
+    return xs
+
+
+def grow(xs: List[int]) -> int:
+    xs.append(3)
+    return len(xs)
+
+
+def main():
+    # What a future gives may be what its program was given.
+    xs = [1]
+    ys = ts.jit.wait(ts.jit.fork(same, xs))
+    before = len(ys)
+    xs.append(2)
+    print(before, len(ys))  # expect: 1 2
+    # A forked program changes what it was given.
+    size = len(xs)
+    print(ts.jit.wait(ts.jit.fork(grow, xs)), size, len(xs))  # expect: 3 2 3

@@ -1,0 +1,188 @@
+"""`ts.limits`: what a program may use, and what is refused before it happens."""
+
+from typing import Dict, List
+
+import numpy as np
+import pytest
+
+import ts
+from ts.errors import FuelExceeded, MemoryExceeded
+
+MEGABYTE = 1 << 20
+
+
+@ts.jit.script
+def one_tensor(n: int) -> int:
+    return ts.zeros([n * 1000]).numel()
+
+
+@ts.jit.script
+def tensors(n: int) -> int:
+    kept: List[ts.Tensor] = []
+    for i in range(n):
+        kept.append(ts.zeros([1000 + i % 2]))
+    return len(kept)
+
+
+@ts.jit.script
+def doubled_text(n: int) -> int:
+    text = "a"
+    for _ in range(n // 10):
+        text = text + text
+    return len(text)
+
+
+@ts.jit.script
+def padded_text(n: int) -> int:
+    return len("a".ljust(n * 1000)) + len("b".zfill(n * 1000))
+
+
+@ts.jit.script
+def replaced_text(n: int) -> int:
+    return len("a".ljust(n, "a").replace("a", "b".ljust(n)))
+
+
+@ts.jit.script
+def texts(n: int) -> int:
+    kept: List[str] = []
+    for i in range(n):
+        kept.append(str(i).zfill(3000))
+    return len(kept)
+
+
+@ts.jit.script
+def appended(n: int) -> int:
+    xs: List[int] = []
+    for i in range(n * 100):
+        xs.append(i)
+    return len(xs)
+
+
+@ts.jit.script
+def doubled_list(n: int) -> int:
+    xs = [1]
+    for _ in range(n // 12):
+        xs = xs + xs
+    return len(xs)
+
+
+@ts.jit.script
+def lists(n: int) -> int:
+    kept: List[List[int]] = []
+    for i in range(n * 10):
+        kept.append([i])
+    return len(kept)
+
+
+@ts.jit.script
+def a_dict(n: int) -> int:
+    xs: Dict[int, float] = {}
+    for i in range(n * 10):
+        xs[i] = 1.0
+    return len(xs)
+
+
+@ts.jit.script
+def forked(n: int) -> int:
+    return ts.jit.wait(ts.jit.fork(one_tensor, n))
+
+
+@ts.jit.script
+def temporary(n: int) -> int:
+    total = 0
+    for i in range(n):
+        xs = [i, i]
+        counts = {i: i}
+        x = ts.zeros([100 + i % 2])
+        total += len(xs) + len(counts) + x.numel() + len(str(i).zfill(100))
+    return total
+
+
+GREEDY = (
+    one_tensor, tensors, doubled_text, padded_text, replaced_text, texts, appended, doubled_list, lists, a_dict, forked,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("function", GREEDY, ids=lambda f: f.name)
+def test_what_does_not_fit_is_refused(function):
+    """A little fits in a megabyte, much does not; without limits it is allowed again."""
+    with ts.limits(bytes=MEGABYTE):
+        assert function(100) > 0
+        with pytest.raises(MemoryExceeded, match="more memory than"):
+            function(3000)
+        assert function(100) > 0
+    assert function(200) > 0
+
+
+def test_what_is_freed_may_be_used_again():
+    """Many times the allowance passes through, but is never held at once."""
+    expected = temporary(20_000)
+    with ts.limits(bytes=MEGABYTE):
+        assert temporary(20_000) == expected
+
+
+def test_inner_limits_cannot_give_more():
+    """What is taken counts in all of them, and the outer one is as before when the inner one ends."""
+    with ts.limits(bytes=MEGABYTE):
+        with ts.limits(bytes=100 * MEGABYTE), pytest.raises(MemoryExceeded):
+            one_tensor(1000)
+        with ts.limits(bytes=1000), pytest.raises(MemoryExceeded):
+            one_tensor(100)
+        assert one_tensor(100) == 100_000
+    assert one_tensor(1000) == 1_000_000
+
+
+def test_numpy_is_left_as_it_was():
+    """Arrays of the thread are counted inside only, and outlive the limits."""
+    name = np._core.multiarray.get_handler_name
+    before = name()
+    with ts.limits(bytes=MEGABYTE):
+        kept = np.zeros(1000)
+        assert name() != before
+        with ts.limits(fuel=10):
+            assert name() != before
+    assert name() == before
+    del kept
+    with ts.limits(fuel=10):
+        assert name() == before
+
+
+def test_fuel_of_operators():
+    """An operator on objects costs 16, a turn of a loop 1, arithmetic nothing."""
+
+    @ts.jit.script
+    def turns(n: int) -> int:
+        total = 0
+        for i in range(n):
+            total += i * i
+        return total
+
+    @ts.jit.script
+    def operators(n: int) -> int:
+        total = 0
+        for i in range(n):
+            total += len(str(i))
+        return total
+
+    with ts.limits(fuel=5000):
+        assert turns(4000) > 0
+    with ts.limits(fuel=5000), pytest.raises(FuelExceeded):
+        turns(6000)
+    with ts.limits(fuel=5000), pytest.raises(FuelExceeded):
+        operators(400)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"fuel": "x"}, TypeError, "fuel must be an int, not str"),
+        ({"bytes": 1.5}, TypeError, "bytes must be an int, not float"),
+        ({"depth": True}, TypeError, "depth must be an int, not bool"),
+        ({"seconds": "1"}, TypeError, "seconds must be a number, not str"),
+        ({"seconds": float("nan")}, ValueError, "seconds must not be negative"),
+        ({"fuel": -1}, ValueError, "fuel must not be negative, got -1"),
+    ],
+)
+def test_wrong_arguments(arguments, kind, message):
+    with pytest.raises(kind, match=message):
+        ts.limits(**arguments)

@@ -1,0 +1,42 @@
+"""What `ts.limits(bytes=...)` counts: memory that the running program takes and gives back."""
+
+
+cdef extern from *:
+    """
+    typedef struct Allowance {
+        struct Allowance *outer;    /* a reference */
+        int users;
+        int refused;                /* NumPy was refused an array */
+        long long size;
+        long long used;
+        long long resident;         /* of the process, when this was made */
+        long long texts;            /* characters of strings since resident memory was last asked for */
+    } Allowance;
+    """
+    ctypedef struct Allowance:
+        Allowance *outer
+        int users
+        int refused
+        long long size
+        long long used
+        long long resident
+        long long texts
+
+# How many threads have an allowance: whoever allocates looks at this first, and does nothing at 0.
+cdef int limited
+
+# Before memory is allocated; MemoryExceeded when this thread's allowance does not cover it.
+cdef int take_bytes(Py_ssize_t size) except -1 nogil
+# When it is free again.
+cdef void give_bytes(Py_ssize_t size) noexcept nogil
+# Before a string of so many characters is made; nobody says when it is free.
+cdef int take_text(Py_ssize_t size) except -1
+# Whether a NumPy array was refused since this was last asked: NumPy raises its own MemoryError.
+cdef bint array_was_refused() noexcept
+
+# A new allowance inside of this thread's; a reference.
+cdef Allowance *new_allowance(long long size) except NULL
+cdef void hold_allowance(Allowance *allowance) noexcept
+cdef void drop_allowance(Allowance *allowance) noexcept
+# Make it the one of this thread, until it is set again; NULL for none.  No reference is taken.
+cdef int set_allowance(Allowance *allowance) except -1

@@ -1,0 +1,195 @@
+"""Counting the bytes that a program holds, where `ts.limits(bytes=...)` is set.
+
+    push_limits(bytes=1 << 20)         an allowance for this thread
+    take_bytes(n)                      lists, dicts, tuples and objects, when they grow; fails when it is used up
+    give_bytes(n)                      when they shrink or are freed
+    NumPy                              through its memory handler, which is ours on threads with an allowance
+    take_text(n)                       strings, which are Python's: see below
+
+Allowances nest as limits do: what is taken counts in all of them.  Memory that was there before may be given
+back under an allowance that never gave it, so `used` stops at zero.
+
+Python does not tell when a string is freed.  The lengths of new ones are added up, and when that sum and the
+rest do not fit, the process's resident memory (Linux's /proc) tells how much of it is still there; where there
+is no /proc, only single strings are limited.
+
+Without an allowance anywhere, all of this is one look at `limited`.
+"""
+
+import os
+
+cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_New
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from libc.stdlib cimport calloc, free
+
+from ts.errors import MemoryExceeded
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    static _Thread_local Allowance *allowance_here = NULL;
+    static _Thread_local PyObject *handler_before = NULL;
+
+    static void allowance_give(long long n) {
+        for (Allowance *a = allowance_here; a != NULL; a = a->outer)
+            if (__atomic_sub_fetch(&a->used, n, __ATOMIC_RELAXED) < 0)
+                __atomic_store_n(&a->used, 0, __ATOMIC_RELAXED);
+    }
+
+    static int allowance_take(long long n) {
+        Allowance *a, *b;
+        for (a = allowance_here; a != NULL; a = a->outer) {
+            if (__atomic_add_fetch(&a->used, n, __ATOMIC_RELAXED) <= a->size)
+                continue;
+            for (b = allowance_here; b != a->outer; b = b->outer)
+                __atomic_sub_fetch(&b->used, n, __ATOMIC_RELAXED);
+            return -1;
+        }
+        return 0;
+    }
+
+    static int array_take(size_t n) {
+        if (allowance_take((long long)n) == 0)
+            return 0;
+        allowance_here->refused = 1;
+        return -1;
+    }
+
+    static void *counted_malloc(void *context, size_t n) {
+        return array_take(n) < 0 ? NULL : malloc(n ? n : 1);
+    }
+
+    static void *counted_calloc(void *context, size_t n, size_t size) {
+        if (size != 0 && n > (size_t)PY_SSIZE_T_MAX / size)
+            return NULL;
+        return array_take(n * size) < 0 ? NULL : calloc(n ? n : 1, size ? size : 1);
+    }
+
+    /* How much there was is not known, so all counts as new. */
+    static void *counted_realloc(void *context, void *place, size_t n) {
+        return array_take(n) < 0 ? NULL : realloc(place, n ? n : 1);
+    }
+
+    static void counted_free(void *context, void *place, size_t n) {
+        allowance_give((long long)n);
+        free(place);
+    }
+
+    #ifdef __GLIBC__
+    #include <malloc.h>
+    static void trim_memory(void) { malloc_trim(0); }    /* what is free is not resident then */
+    #else
+    static void trim_memory(void) {}
+    #endif
+
+    static PyDataMem_Handler counting_handler = {
+        "ts_counted", 1, {NULL, counted_malloc, counted_calloc, counted_realloc, counted_free}
+    };
+    """
+    Allowance *allowance_here
+    PyObject *handler_before
+    int allowance_take(long long n) noexcept nogil
+    void trim_memory() noexcept nogil
+    void allowance_give(long long n) noexcept nogil
+    object PyDataMem_SetHandler(object handler)
+    void *counting_handler_address "&counting_handler"
+
+limited = 0
+cdef object counting = PyCapsule_New(counting_handler_address, "mem_handler", NULL)
+cdef int PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+cdef int take_bytes(Py_ssize_t size) except -1 nogil:
+    if allowance_take(size) < 0:
+        with gil:
+            refuse()
+    return 0
+
+
+cdef void give_bytes(Py_ssize_t size) noexcept nogil:
+    allowance_give(size)
+
+
+cdef int refuse() except -1:
+    raise MemoryExceeded("the program used more memory than ts.limits(bytes=...) allows")
+
+
+cdef int take_text(Py_ssize_t size) except -1:
+    cdef Allowance *a = allowance_here
+    cdef long long growth
+    while a != NULL:
+        a.texts += size
+        if a.used + a.texts > a.size:
+            growth = resident_bytes() - a.resident
+            if growth + size > a.size:
+                trim_memory()
+                growth = resident_bytes() - a.resident
+            if size > a.size or growth + size > a.size:
+                refuse()
+            a.texts = max(growth - a.used, 0) + size
+        a = a.outer
+    return 0
+
+
+cdef bint array_was_refused() noexcept:
+    cdef Allowance *a = allowance_here
+    if a == NULL or not a.refused:
+        return False
+    a.refused = False
+    return True
+
+
+cdef long long resident_bytes():
+    """The memory that the process has in use, as far as the system tells."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * PAGE
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+cdef Allowance *new_allowance(long long size) except NULL:
+    cdef Allowance *a = <Allowance *>calloc(1, sizeof(Allowance))
+    if a == NULL:
+        raise MemoryError()
+    a.outer = allowance_here
+    hold_allowance(a.outer)
+    a.users = 1
+    a.size = size
+    a.resident = resident_bytes()
+    return a
+
+
+cdef void hold_allowance(Allowance *a) noexcept:
+    if a != NULL:
+        a.users += 1
+
+
+cdef void drop_allowance(Allowance *a) noexcept:
+    cdef Allowance *outer
+    while a != NULL:
+        a.users -= 1
+        if a.users > 0:
+            return
+        outer = a.outer
+        free(a)
+        a = outer
+
+
+cdef int set_allowance(Allowance *a) except -1:
+    global limited, allowance_here, handler_before
+    cdef Allowance *before = allowance_here
+    allowance_here = a
+    if before == NULL and a != NULL:
+        limited += 1
+        handler = PyDataMem_SetHandler(counting)
+        Py_INCREF(handler)
+        handler_before = <PyObject *>handler
+    elif before != NULL and a == NULL:
+        limited -= 1
+        PyDataMem_SetHandler(<object>handler_before)
+        Py_DECREF(<object>handler_before)
+        handler_before = NULL
+    return 0
