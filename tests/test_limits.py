@@ -43,6 +43,11 @@ def replaced_text(n: int) -> int:
 
 
 @ts.jit.script
+def formatted_text(n: int) -> int:
+    return len("{:500d}".format(n)) + len(("a" + "b").center(n * 1000))
+
+
+@ts.jit.script
 def texts(n: int) -> int:
     kept: List[str] = []
     for i in range(n):
@@ -99,7 +104,8 @@ def temporary(n: int) -> int:
 
 
 GREEDY = (
-    one_tensor, tensors, doubled_text, padded_text, replaced_text, texts, appended, doubled_list, lists, a_dict, forked,
+    one_tensor, tensors, doubled_text, padded_text, replaced_text, formatted_text, texts,
+    appended, doubled_list, lists, a_dict, forked,
 )  # fmt: skip
 
 

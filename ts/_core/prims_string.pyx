@@ -310,6 +310,8 @@ cdef str format_field(IValue *x, str specification):
     if not specification:
         return value_text(x)
     value = box_shallow(x)
+    if limited:
+        allow(sum(map(int, re.findall("[0-9]{1,15}", specification))))
     if not isinstance(value, (int, float, complex, str)):
         raise RuntimeError(f"the format specification '{specification}' needs a number or a string")
     try:
