@@ -81,7 +81,8 @@ def _run(filename: str, text: str, module: str) -> None:
 
 
 def _normal(message: str) -> str:
-    """Without what is another at each run: the frames of the test around the program."""
+    """Without what is another at each run: addresses, the frames of the test around the program."""
+    message = re.sub(r" \(of Python compilation unit at: 0x[0-9a-f]+\)", "", message)
     message = re.sub(r"(\nAt:\n(?:  \w+\.py\(.*\n)+)(?:  .*\n?)*", r"\1", message)
     return "\n".join(line.rstrip() for line in message.strip("\n").split("\n"))
 

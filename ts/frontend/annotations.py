@@ -328,7 +328,9 @@ class _Reader:
         types = [
             reader.of_object(annotations[name]) if name in annotations else ir.TENSOR for name in cls._fields
         ]
-        return ir.TupleType(types, f"__torch__.{cls.__qualname__}", cls._fields, dict(cls._field_defaults))
+        home = "" if cls.__module__ == "__main__" else f"{cls.__module__}."
+        name = f"__torch__.{home}{cls.__qualname__}".replace("<", "_").replace(">", "_")
+        return ir.TupleType(types, name, cls._fields, dict(cls._field_defaults))
 
     def _range(self, node: ast.expr) -> SourceRange | None:
         return self.ranges.of(node) if self.ranges is not None else self.whole

@@ -69,8 +69,9 @@ def named_type(cls: type) -> NamedType:
 def compile_class(cls: type) -> ClassType:
     """The same, with all methods compiled now: what `script(cls)` asks for."""
     type = class_type(cls)
-    for method in type.methods.values():
-        method.ensure_compiled()
+    from ts.frontend.compile import compile_all
+
+    compile_all(type.methods.values())
     return type
 
 

@@ -12,10 +12,11 @@ recursive call needs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ts.errors import CompilationError, NestingError
+from ts.errors import CompilationError, FrontendError, NestingError
 from ts.frontend import emit_call, emit_expr, emit_flow, emit_index, emit_loop, emit_stmt, emit_with
 from ts.frontend.annotations import NO_DEFAULT, Parameter, signature
 from ts.frontend.class_values import ClassValue
@@ -68,6 +69,19 @@ def compile_function(parsed: ParsedFunction, compile_callee: CompileCallee | Non
 def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:
     """The return type that is known before the body is: a constructor gives None."""
     return NONE if returns is None and parsed.self_type is not None and parsed.name == "__init__" else returns
+
+
+def compile_all(functions: Iterable[Any]) -> None:
+    """Compile scripted functions that belong together; the errors of all that do not compile come as one."""
+    errors: dict[tuple[str, Any], FrontendError] = {}
+    for function in functions:
+        try:
+            function.ensure_compiled()
+        except FrontendError as error:  # one place may keep several functions from compiling
+            errors.setdefault((error.message, error.range), error)
+    if errors:
+        first, *others = errors.values()
+        raise first.together_with(others)
 
 
 def emit_function(em: Emitter, parameters: list[Parameter], returns: Type | None) -> Type:

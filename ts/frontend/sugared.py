@@ -389,7 +389,7 @@ class NamedTupleConstructor(SugaredValue):
     ) -> SugaredValue:
         fields = zip(self.type.fields or (), self.type.elems, strict=True)
         schema = FunctionSchema(
-            self.type.name or "", "", tuple(Argument(n, t) for n, t in fields), (Argument("", self.type),)
+            (self.type.name or "").rpartition(".")[2], "", tuple(Argument(n, t) for n, t in fields), ()
         )
         matched = match_schema(schema, em.graph, range, args, kwargs)
         node = em.insert("prim::TupleConstruct", matched.inputs, 1, range)

@@ -24,6 +24,7 @@ from typing import Any
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import parse
 from ts.frontend.classes import compile_class
+from ts.frontend.compile import compile_all
 from ts.frontend.enums import enum_type
 from ts.frontend.resolve import Resolver
 from ts.jit.overloads import has_overloads
@@ -82,10 +83,10 @@ def script(
         return obj
     if inspect.isclass(obj):
         return script_class(obj)
-    if hasattr(obj, "_modules"):
+    if any(base.__name__ == "Module" and base.__module__.startswith("ts.nn") for base in type(obj).__mro__):
         from ts.runtime.module import script_module
 
-        return script_module(obj)  # type: ignore[arg-type]  # it has a module's tables
+        return script_module(obj)  # type: ignore[arg-type]  # its class says so, without an import of `ts.nn`
     if inspect.ismethod(obj):
         obj = obj.__func__
     if not inspect.isfunction(inspect.unwrap(obj)):
@@ -136,17 +137,12 @@ class CompilationUnit:
         resolver = Resolver(self._functions, *scope.scopes)
         declared = declare_functions(with_deep_stack(lambda: parse.module_defs(lang, resolver)))
         self._functions.update(declared)
-        errors: list[FrontendError] = []
-        for function in declared.values():
-            try:
-                function.ensure_compiled()
-            except FrontendError as error:
-                if all(error is not other for other in errors):
-                    errors.append(error)
-        if errors:
+        try:
+            compile_all(declared.values())
+        except FrontendError:
             for name in declared:
                 del self._functions[name]
-            raise errors[0].together_with(errors[1:])
+            raise
 
     def find_function(self, name: str) -> ScriptFunction | None:
         """The function of that name, or None."""

@@ -25,6 +25,7 @@ from ts._core.objects import Object
 from ts.bytecode.typespec import object_class
 from ts.errors import FrontendError
 from ts.frontend import classes, modules, parse
+from ts.frontend.compile import compile_all
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
@@ -289,8 +290,7 @@ class ScriptModule(Module):
             self.__dict__.setdefault("_definitions", []).extend(definitions)
             return
         added = [classes.declare_text(self._concrete.type, definition) for definition in definitions]
-        for method in added:
-            method.ensure_compiled()
+        compile_all(added)
 
     def get_debug_state(self) -> Any:
         """The debug state of `forward`'s executor."""
@@ -425,6 +425,12 @@ def script_method(function: FunctionType) -> Any:
 
 def script_module(instance: Module) -> ScriptModule:
     """The scripted form of a module."""
+    if "_parameters" not in instance.__dict__:
+        cls = type(instance)
+        raise RuntimeError(
+            f"'{cls.__module__}.{cls.__qualname__}' has not been initialized, "
+            "did you forget to call 'super()'?"
+        )
     if isinstance(instance, ScriptModule) and instance._object is not None:
         return instance
     instance = prepared(instance, {})
@@ -488,8 +494,7 @@ def _compile(concrete: ConcreteModule) -> None:
     try:
         for submodule in concrete.submodules.values():
             _compile(submodule)
-        for method in concrete.entry_points():
-            method.ensure_compiled()
+        compile_all(concrete.entry_points())
     except BaseException:
         concrete.compiled = False
         modules.forget(concrete)
@@ -510,8 +515,7 @@ def _finish(module: ScriptModule) -> None:
     try:
         for submodule in concrete.submodules.values():
             _compile(submodule)
-        for method in list(concrete.type.methods.values()):
-            method.ensure_compiled()
+        compile_all(list(concrete.type.methods.values()))
     except FrontendError:
         modules.forget(concrete)
         raise

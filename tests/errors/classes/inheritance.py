@@ -1,0 +1,20 @@
+"""A class with a base."""
+
+import ts
+
+
+class Base:
+    pass
+
+
+@ts.jit.script
+class Point(Base):
+    def __init__(self, x: int):
+        self.x = x
+
+
+def main():
+    return 1
+
+# error: CompilationError
+# TorchScript classes does not support inheritance yet. Please directly inherit from 'object'.
