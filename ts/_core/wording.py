@@ -102,6 +102,8 @@ _WORDINGS: tuple[tuple[re.Pattern[str], Reword], ...] = tuple(
          _fixed(IndexError, "index {0} is out of bounds for dimension {1} with size {2}")),
         (r"^(?:arrays used as indices must be of integer|`indices` must be an integer array)",
          _fixed(RuntimeError, "{op}(): Expected dtype int32 or int64 for index")),
+        (r"^(?:number of dimensions must be within|maximum supported dimension)",
+         _fixed(RuntimeError, "only tensors with up to 64 dims are supported")),
         (r"^negative dimensions are not allowed",
          _fixed(RuntimeError, "Trying to create tensor with negative dimension in {op}")),
         (r"^(?:array is too big|Maximum allowed (?:dimension|size) exceeded)",

@@ -68,6 +68,19 @@ def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
 
 @op("aten::prelu(Tensor self, Tensor weight) -> Tensor")
 def _prelu(xp: Any, self: Array, weight: Array) -> Array:
+    if weight.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
+        )
+    if weight.size != 1:
+        if self.ndim == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = self.shape[1] if self.ndim > 1 else 1
+        if weight.size != channels:
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{weight.size} and channel size = {channels}."
+            )
     if weight.size > 1 and self.ndim > 1:
         weight = weight.reshape([-1 if d == 1 else 1 for d in range(self.ndim)])
     elif weight.ndim and self.ndim == 0:

@@ -72,6 +72,13 @@ def _empty_strided(
 def _empty_permuted(
     xp: Any, size: Sequence[int], physical_layout: Sequence[int], dtype: int | None = None, *_: Any
 ) -> Array:
+    if len(size) != len(physical_layout):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(size)} is not equal to len(physical_layout) = {len(physical_layout)}"
+        )
+    if len({rules.wrap_dim(d, len(size)) for d in physical_layout}) != len(size):
+        raise RuntimeError("Duplicate dim not allowed")
     inverse = sorted(range(len(physical_layout)), key=lambda i: physical_layout[i])
     return xp.zeros([size[i] for i in physical_layout], dtype=rules.dtype_from(dtype)).transpose(inverse)
 

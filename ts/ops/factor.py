@@ -300,6 +300,8 @@ def _cov(
         raise RuntimeError("cov(): bool dtype is not supported for input")
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     x = x.reshape(1, x.size) if self.ndim < 2 else x
+    _check_weights("fweights", fweights, x.shape[1], integral=True)
+    _check_weights("aweights", aweights, x.shape[1], integral=False)
     weights = [w for w in (fweights, aweights) if w is not None]
     w = xp.ones(x.shape[1], dtype=rules.real_dtype(x.dtype))
     for part in weights:
@@ -313,6 +315,29 @@ def _cov(
     centred = x - mean
     result = xp.matmul(centred * w, xp.conj(_turned(centred))) / xp.maximum(factor, 0)
     return rules.cast(xp, result.squeeze(), x.dtype)
+
+
+def _check_weights(name: str, weights: Array | None, count: int, integral: bool) -> None:
+    if weights is None:
+        return
+    if weights.ndim > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} "
+            "dimensions"
+        )
+    if (rules.category(weights) == rules.FLOATING) == integral:
+        kind = "integral" if integral else "floating point"
+        raise RuntimeError(
+            f"cov(): expected {name} to have {kind} dtype but got {name} with "
+            f"{rules.NAME_OF[weights.dtype]} dtype"
+        )
+    if weights.size != count:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{weights.size} != {count}"
+        )
+    if weights.size and weights.min() < 0:
+        raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
 @op("aten::corrcoef(Tensor self) -> Tensor")

@@ -41,6 +41,8 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     if dim is None:
         axes = tuple(range(self.ndim - len(s), self.ndim)) if s is not None else tuple(range(self.ndim))
     else:
+        if len(dim) and not self.ndim:
+            raise IndexError(f"Dimension specified as {dim[0]} but tensor has no dimensions")
         axes = rules.wrap_dims(list(dim), self.ndim) if len(dim) else ()
     if s is not None and len(s) > self.ndim:
         raise RuntimeError(

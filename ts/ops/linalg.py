@@ -260,6 +260,15 @@ def _tensordot(
 @op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out")
 @op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out", where="f")
 def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
+    if self.ndim != other.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    if dim is not None:
+        at = rules.wrap_dim(dim, self.ndim)
+        if self.shape[at] != 3 or other.shape[at] != 3:
+            raise RuntimeError(
+                f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[at]} and "
+                f"{other.shape[at]}"
+            )
     shape = rules.broadcast_shapes(self.shape, other.shape)
     if dim is None:
         axis = next((i for i, n in enumerate(shape) if n == 3), None)
@@ -267,11 +276,6 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
             raise RuntimeError("no dimension of size 3 in input")
     else:
         axis = rules.wrap_dim(dim, len(shape))
-    if shape[axis] != 3:
-        raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[axis]} and "
-            f"{other.shape[axis]}"
-        )
     a, b = xp.broadcast_to(self, shape), xp.broadcast_to(other, shape)
     x, y = xp.roll(a, -1, axis), xp.roll(b, -2, axis)
     return x * y - xp.roll(a, -2, axis) * xp.roll(b, -1, axis)

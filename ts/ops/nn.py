@@ -87,6 +87,22 @@ def _rms_norm(
     weight: Array | None = None,
     eps: float | None = None,
 ) -> Array:
+    if not normalized_shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got normalized_shape = []"
+        )
+    if weight is not None and list(weight.shape) != list(normalized_shape):
+        raise RuntimeError(
+            "Expected weight to be of same shape as normalized_shape, but got weight of shape "
+            f"{list(weight.shape)} and normalized_shape = {list(normalized_shape)}"
+        )
+    if list(input.shape[-len(normalized_shape) :]) != list(normalized_shape):
+        expected = "".join(f", {n}" for n in normalized_shape)
+        raise RuntimeError(
+            f"Given normalized_shape={list(normalized_shape)}, expected input with shape [*{expected}], "
+            f"but got input of size{list(input.shape)}"
+        )
     axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     small = float(xp.finfo(input.dtype).eps) if eps is None else eps
     scaled = input / xp.sqrt(xp.mean(input * input, axis=axes, keepdims=True) + small)
@@ -285,6 +301,8 @@ def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, 
     where="f",
 )
 def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delta: float = 1.0) -> Array:
+    if not delta > 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
     error = xp.abs(xp.subtract(*_same(xp, self, target)))
     return reduced(
         xp, xp.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta)), reduction

@@ -147,6 +147,11 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
     if source.dtype != self.dtype:
         raise RuntimeError("index_add_(): self and source expected to have the same dtype")
     axis = rules.wrap_dim(dim, self.ndim)
+    if self.ndim and source.ndim and source.ndim != self.ndim:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+            f"self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
+        )
     if source.ndim and index.ndim <= 1 and source.shape[axis] != index.size:
         raise RuntimeError(
             f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): "

@@ -279,7 +279,7 @@ def _roll(xp: Any, self: Array, shifts: Sequence[int], dims: Sequence[int] = ())
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not self.ndim:
-        return self.copy()
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     return xp.roll(self, tuple(shifts), tuple(rules.wrap_dim(d, self.ndim) for d in dims))
 
 

@@ -237,9 +237,10 @@ def _isclose(
     xp: Any, self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Array:
     if self.dtype != other.dtype:
-        raise RuntimeError(
-            f"{rules.NAME_OF[self.dtype]} did not match {rules.NAME_OF[other.dtype]}"
-        )
+        raise RuntimeError(f"{rules.NAME_OF[self.dtype]} did not match {rules.NAME_OF[other.dtype]}")
+    for name, bound in (("rtol", rtol), ("atol", atol)):
+        if not bound >= 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {bound:g}")
     return _close(xp, self, other, rtol, atol, equal_nan)
 
 

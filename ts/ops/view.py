@@ -260,6 +260,8 @@ def _narrow(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
 
 @op("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
 def _narrow_tensor(xp: Any, self: Array, dim: int, start: Array, length: int) -> Array:
+    if start.ndim or start.dtype.kind not in "iu":
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     return narrow_kernel(self, dim, int(start), length)
 
 
