@@ -225,7 +225,11 @@ class _Reader:
             found = None
         if isinstance(node, ast.Attribute) and node.attr in _BARE:
             raise CompilationError(_BARE[node.attr], self._range(node))
-        result = self._convert(found) if found is not None else None
+        try:
+            result = self._convert(found) if found is not None else None
+        except FrontendError as error:
+            error.range = error.range or self._range(node)  # an object has no place, the name for it has
+            raise
         if result is None and isinstance(node, ast.Attribute) and found is None:
             result = _NAMES.get(node.attr, lambda: None)()  # typing.Any in a string without an import
         if result is None:

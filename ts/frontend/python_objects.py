@@ -198,6 +198,12 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
             return NamedTupleConstructor(type_)
     if issubclass(cls, Enum):
         return EnumClassValue(cls)
+    if any(base.__module__ == "ts.nn.modules.module" for base in cls.__mro__):
+        raise CompilationError(
+            f"Could not get name of python class object: '{name}' is a module. "
+            "Modules are made outside of scripted code and passed in as attributes of a module",
+            range,
+        )
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
     if cls.__module__ == "builtins":  # set, reversed, map: they take tensors, and stay in Python

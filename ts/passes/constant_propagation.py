@@ -108,7 +108,7 @@ class _Propagator:
     def _may_fold(self, node: Node) -> bool:
         if node.kind() in _NEVER_FOLDED or not node.outputs():
             return False
-        if _is_wrong_cast(node) or _keeps_its_text(node):
+        if _is_wrong_cast(node) or _asks_for_identity(node) or _keeps_its_text(node):
             return False
         if self._aliases is None:
             if any_mutable(node.inputs()) or any_mutable(node.outputs()):
@@ -237,6 +237,11 @@ def _value_key(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_value_key(item) for item in value)
     return id(value)  # tensors, functions, lists: the same object only
+
+
+def _asks_for_identity(node: Node) -> bool:
+    """Whether the result depends on which object a value is: constants of a graph have no identity."""
+    return node.kind() in ("aten::__is__", "aten::__isnot__", "prim::id") and any_mutable(node.inputs())
 
 
 def _is_wrong_cast(node: Node) -> bool:

@@ -1,0 +1,23 @@
+"""A function that is not compiled; calling it raises."""
+# rule: unused
+
+import ts as torch
+
+
+@torch.jit.unused
+def later(x: int) -> int:
+    return {x: 1}.popitem()[0]
+
+
+@torch.jit.script
+def fn(x: int) -> int:
+    if x > 0:
+        return later(x)
+    return 0
+
+
+print(fn(0))  # expect: 0
+try:
+    fn(1)
+except torch.jit.Error as error:
+    print("raised")  # expect: raised
