@@ -4,7 +4,7 @@
     return (%a)                              (raises when %b is 0, as in Python)
 
 The frontend's passes run between `remember_failing_code` and `settle_failing_code`.  If they dropped such a
-node, the graph as it was before them is what runs: `faithful(graph)`.
+node, the graph as it was before them is what runs, `faithful(graph)`, until the function's graph is edited.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ts.analysis.effects import may_raise
 from ts.ir.graph import Graph
 
 _before: WeakKeyDictionary[Graph, Graph] = WeakKeyDictionary()
+_faithful: WeakKeyDictionary[Graph, tuple[Graph, int]] = WeakKeyDictionary()
 
 
 def remember_failing_code(graph: Graph) -> bool:
@@ -26,15 +27,32 @@ def remember_failing_code(graph: Graph) -> bool:
 
 def settle_failing_code(graph: Graph) -> bool:
     """Forget the copy if all such nodes are still there."""
-    before = _before.get(graph)
-    if before is not None and _count(before) == _count(graph):
-        del _before[graph]
+    before = _before.pop(graph, None)
+    if before is not None and _count(before) != _count(graph):
+        _faithful[graph] = before, _shape(graph)
     return False
 
 
 def faithful(graph: Graph) -> Graph:
-    """What to run for a function with this graph."""
-    return _before.get(graph, graph)
+    """What to run for a function with this graph: the graph itself, too, once somebody has changed it."""
+    before, shape = _faithful.get(graph, (graph, None))
+    return before if shape is None or shape == _shape(graph) else graph
+
+
+def _shape(graph: Graph) -> int:
+    """A number that another graph, most likely, does not have."""
+    nodes = (*graph.all_nodes(), graph.return_node())
+    return hash(
+        tuple(
+            (
+                node.kind(),
+                tuple((name, str(node.get(name))) for name in node.attribute_names()),
+                tuple(value.unique() for value in node.inputs()),
+                tuple(value.unique() for value in node.outputs()),
+            )
+            for node in nodes
+        )
+    )
 
 
 def _count(graph: Graph) -> int:

@@ -19,6 +19,7 @@ from ts.ir.graph import Graph
 from ts.passes.failing_code import faithful
 from ts.passes.pipelines import OPTIMIZE, run_pipeline
 from ts.runtime.deep import with_deep_stack
+from ts.runtime.garbage import no_collection
 from ts.runtime.text import script_text
 
 if TYPE_CHECKING:
@@ -59,4 +60,5 @@ def prepare_graph(graph: Graph, name: str) -> Any:
         ready = optimized(graph) if _optimize else faithful(graph).copy()
         return lower(ready, name, prepare_graph)
 
-    return with_deep_stack(optimize_and_lower)
+    with no_collection():
+        return with_deep_stack(optimize_and_lower)

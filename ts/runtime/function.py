@@ -34,6 +34,7 @@ from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import TupleType
 from ts.runtime.deep import with_deep_stack
+from ts.runtime.garbage import no_collection
 from ts.runtime.objects import instance_of, object_of, order_of
 
 ToCompile = ParsedFunction | Callable[[], ParsedFunction]  # the latter where parsing waits for the first use
@@ -118,7 +119,8 @@ class ScriptFunction(Function):
         try:
             parsed = to_compile if isinstance(to_compile, ParsedFunction) else to_compile()
             self._schema = compile.declare(parsed)
-            compiled = with_deep_stack(lambda: compile.compile_function(parsed, compile_function))
+            with no_collection():
+                compiled = with_deep_stack(lambda: compile.compile_function(parsed, compile_function))
         except BaseException:
             self._parsed, self._schema = to_compile, None
             raise

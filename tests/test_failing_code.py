@@ -1,0 +1,28 @@
+"""A failing expression whose value nobody reads runs, but an edited graph is what runs then."""
+
+import pytest
+
+import ts
+
+
+def divided():
+    return ts.jit.CompilationUnit("def f(a: int, b: int):\n    q = a // b\n    return a + b\n").f
+
+
+def test_not_in_the_graph_but_run():
+    """PyTorch's graph does not have the division; here it still fails."""
+    f = divided()
+    assert "floordiv" not in str(f.graph)
+    assert f(6, 3) == 9
+    with pytest.raises(RuntimeError, match="division"):
+        f(1, 0)
+
+
+def test_edited_graph_runs():
+    """Who changes `fn.graph` before the first call gets what the graph says."""
+    f = divided()
+    total = f.graph.find_node("aten::add")
+    with f.graph.inserting_before(total):
+        product = f.graph.insert("aten::mul", f.graph.inputs())
+    total.output().replace_all_uses_with(product)
+    assert f(5, 0) == 0
