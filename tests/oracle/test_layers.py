@@ -10,6 +10,18 @@ import ts  # noqa: E402
 
 INPUTS = {"v": (2, 4), "s": (2, 4, 6), "i": (2, 4, 6, 6), "d": (2, 4, 6, 6, 6)}
 LAYERS = r"""
+RNN(6,3)|s
+RNN(6,3,2,'relu',bidirectional=True)|s
+RNN(6,3,nonlinearity='relu',bias=False)|s
+LSTM(6,5,2,bidirectional=True,batch_first=True)|s
+LSTM(6,5,proj_size=2)|s
+LSTM(4,5)|v
+GRU(6,3,num_layers=2)|s
+GRU(4,3,bias=False)|v
+RNNCell(4,3)|v
+RNNCell(4,3,nonlinearity='relu',bias=False)|v
+LSTMCell(4,3)|v
+GRUCell(4,3)|v
 Linear(4,3)|v
 Linear(4,3,bias=False)|v
 Identity(3)|v
@@ -153,7 +165,7 @@ def arguments(t, text):
 
 
 def numbers(value):
-    return [v.tolist() for v in value] if isinstance(value, tuple) else value.tolist()
+    return [numbers(v) for v in value] if isinstance(value, tuple) else value.tolist()
 
 
 def outcomes(t, line):

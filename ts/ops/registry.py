@@ -34,7 +34,7 @@ K = TypeVar("K", bound=Callable[..., Any])
 FAMILIES = (
     "unary", "pointwise", "ternary", "reduce", "scan", "view", "shape", "index", "scatter", "sort", "linalg",
     "create", "convert", "random", "activation", "nn", "window", "conv", "pad", "pool", "resample",
-    "attention", "polynomial", "copies", "fft", "decomp", "factor", "script", "place",
+    "attention", "rnn", "polynomial", "copies", "fft", "decomp", "factor", "script", "place",
 )  # fmt: skip
 
 NAMESPACES = ("linalg", "special", "fft")

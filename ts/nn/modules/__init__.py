@@ -45,6 +45,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "channelshuffle": ("ChannelShuffle",),
     "fold": ("Fold", "Unfold"),
     "upsampling": ("Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d"),
+    "rnn": ("RNNBase", "RNN", "LSTM", "GRU", "RNNCellBase", "RNNCell", "LSTMCell", "GRUCell"),
 }  # fmt: skip
 HOMES: Final = {name: f"ts.nn.modules.{family}" for family, names in _FAMILIES.items() for name in names}
 

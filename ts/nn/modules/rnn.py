@@ -1,0 +1,410 @@
+"""Recurrent layers: stacks over sequences (RNN, LSTM, GRU), and their cells."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import ts
+from ts._core.tensor import Tensor
+from ts.nn import init
+from ts.nn.modules.module import Module
+from ts.nn.parameter import Parameter
+
+_GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+
+
+class RNNBase(Module):
+    """What the stacks share: the weights of every layer and direction, also as one list."""
+
+    __constants__ = [
+        "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
+        "proj_size",
+    ]  # fmt: skip
+    __jit_unused_properties__ = ["all_weights"]
+    mode: str
+    input_size: int
+    hidden_size: int
+    num_layers: int
+    bias: bool
+    batch_first: bool
+    dropout: float
+    bidirectional: bool
+    proj_size: int
+    _flat_weights: list[Tensor]
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if isinstance(dropout, bool) or not 0 <= dropout <= 1:
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an element being "
+                "zeroed"
+            )
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+                f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+                stacklevel=2,
+            )
+        if hidden_size <= 0:
+            raise ValueError("hidden_size must be greater than zero")
+        if num_layers <= 0:
+            raise ValueError("num_layers must be greater than zero")
+        if proj_size < 0:
+            raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        if proj_size >= hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
+        if mode not in _GATES:
+            raise ValueError("Unrecognized RNN mode: " + mode)
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        self.proj_size = proj_size
+        self._all_weights: list[list[str]] = []
+        directions = 2 if bidirectional else 1
+        rows = _GATES[mode] * hidden_size
+        width = proj_size or hidden_size
+        for layer in range(num_layers):
+            columns = input_size if layer == 0 else width * directions
+            shapes = {"weight_ih": (rows, columns), "weight_hh": (rows, width)}
+            if bias:
+                shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}  # type: ignore[dict-item]
+            if proj_size:
+                shapes["weight_hr"] = (proj_size, hidden_size)
+            for suffix in ("", "_reverse")[:directions]:
+                names = [f"{name}_l{layer}{suffix}" for name in shapes]
+                for name, shape in zip(names, shapes.values(), strict=True):
+                    setattr(self, name, Parameter(ts.empty(shape, device=device, dtype=dtype)))
+                self._all_weights.append(names)
+        self.reset_parameters()
+        self.flatten_parameters()
+
+    def flatten_parameters(self) -> None:
+        """Collect the weights in the list that the operators take."""
+        self._flat_weights = [weight for layer in self.all_weights for weight in layer]
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew."""
+        bound = 1.0 / math.sqrt(self.hidden_size)
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The weights of every layer and direction."""
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if "_flat_weights" in self.__dict__ and any(name in names for names in self._all_weights):
+            self.flatten_parameters()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RNNBase:
+        import copy
+
+        made = type(self).__new__(type(self))
+        memo[id(self)] = made
+        made.__dict__.update({k: copy.deepcopy(v, memo) for k, v in self.__dict__.items()})
+        made.flatten_parameters()
+        return made
+
+    def check_input(self, input: Tensor) -> None:
+        """Refuse what has another number of features than the first layer takes."""
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, "
+                f"got {input.size(-1)}"
+            )
+
+    def extra_repr(self) -> str:
+        text = f"{self.input_size}, {self.hidden_size}"
+        usual = (
+            ("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False), ("dropout", 0.0),
+            ("bidirectional", False),
+        )  # fmt: skip
+        for name, default in usual:
+            if getattr(self, name) != default:
+                text += f", {name}={getattr(self, name)}"
+        return text
+
+
+class RNN(RNNBase):
+    """The plain recurrent network, with tanh or ReLU."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        nonlinearity = kwargs.pop("nonlinearity", args[3] if len(args) > 3 else "tanh")
+        args = (*args[:3], *args[4:])
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        batched = input.dim() == 3
+        if not batched:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+        self.check_input(input)
+        if hx is None:
+            layers = self.num_layers * (2 if self.bidirectional else 1)
+            batch = input.size(0) if self.batch_first else input.size(1)
+            state = ts.zeros([layers, batch, self.hidden_size], dtype=input.dtype, device=input.device)
+        else:
+            state = hx if batched else hx.unsqueeze(1)
+        if self.mode == "RNN_TANH":
+            output, hidden = ts.rnn_tanh(
+                input,
+                state,
+                self._flat_weights,
+                self.bias,
+                self.num_layers,
+                self.dropout,
+                self.training,
+                self.bidirectional,
+                self.batch_first,
+            )
+        else:
+            output, hidden = ts.rnn_relu(
+                input,
+                state,
+                self._flat_weights,
+                self.bias,
+                self.num_layers,
+                self.dropout,
+                self.training,
+                self.bidirectional,
+                self.batch_first,
+            )
+        if not batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            hidden = hidden.squeeze(1)
+        return output, hidden
+
+
+class LSTM(RNNBase):
+    """Long short-term memory."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("LSTM", *args, **kwargs)
+
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        batched = input.dim() == 3
+        if not batched:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+        self.check_input(input)
+        if hx is None:
+            layers = self.num_layers * (2 if self.bidirectional else 1)
+            batch = input.size(0) if self.batch_first else input.size(1)
+            width = self.proj_size if self.proj_size > 0 else self.hidden_size
+            state = [
+                ts.zeros([layers, batch, width], dtype=input.dtype, device=input.device),
+                ts.zeros([layers, batch, self.hidden_size], dtype=input.dtype, device=input.device),
+            ]
+        else:
+            state = [hx[0], hx[1]] if batched else [hx[0].unsqueeze(1), hx[1].unsqueeze(1)]
+        output, hidden, cell = ts.lstm(
+            input,
+            state,
+            self._flat_weights,
+            self.bias,
+            self.num_layers,
+            self.dropout,
+            self.training,
+            self.bidirectional,
+            self.batch_first,
+        )
+        if not batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            hidden = hidden.squeeze(1)
+            cell = cell.squeeze(1)
+        return output, (hidden, cell)
+
+
+class GRU(RNNBase):
+    """The gated recurrent unit."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        super().__init__("GRU", *args, **kwargs)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        batched = input.dim() == 3
+        if not batched:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+        self.check_input(input)
+        if hx is None:
+            layers = self.num_layers * (2 if self.bidirectional else 1)
+            batch = input.size(0) if self.batch_first else input.size(1)
+            state = ts.zeros([layers, batch, self.hidden_size], dtype=input.dtype, device=input.device)
+        else:
+            state = hx if batched else hx.unsqueeze(1)
+        output, hidden = ts.gru(
+            input,
+            state,
+            self._flat_weights,
+            self.bias,
+            self.num_layers,
+            self.dropout,
+            self.training,
+            self.bidirectional,
+            self.batch_first,
+        )
+        if not batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            hidden = hidden.squeeze(1)
+        return output, hidden
+
+
+# ---- cells -----------------------------------------------------------------------------------------
+
+
+class RNNCellBase(Module):
+    """What the cells share: their weights."""
+
+    __constants__ = ["input_size", "hidden_size", "bias"]
+    input_size: int
+    hidden_size: int
+    bias: bool
+    weight_ih: Tensor
+    weight_hh: Tensor
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        num_chunks: int,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        rows = num_chunks * hidden_size
+        self.weight_ih = Parameter(ts.empty((rows, input_size), device=device, dtype=dtype))
+        self.weight_hh = Parameter(ts.empty((rows, hidden_size), device=device, dtype=dtype))
+        for name in ("bias_ih", "bias_hh"):
+            self.register_parameter(
+                name, Parameter(ts.empty(rows, device=device, dtype=dtype)) if bias else None
+            )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def extra_repr(self) -> str:
+        text = f"{self.input_size}, {self.hidden_size}"
+        if not self.bias:
+            text += f", bias={self.bias}"
+        nonlinearity = getattr(self, "nonlinearity", "tanh")
+        return text if nonlinearity == "tanh" else f"{text}, nonlinearity={nonlinearity}"
+
+
+class RNNCell(RNNCellBase):
+    """One step of the plain recurrent network."""
+
+    __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
+    nonlinearity: str
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        batched = input.dim() == 2
+        if not batched:
+            input = input.unsqueeze(0)
+        if hx is None:
+            state = ts.zeros([input.size(0), self.hidden_size], dtype=input.dtype, device=input.device)
+        else:
+            state = hx if batched else hx.unsqueeze(0)
+        if self.nonlinearity == "tanh":
+            result = ts.rnn_tanh_cell(
+                input, state, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
+            )
+        elif self.nonlinearity == "relu":
+            result = ts.rnn_relu_cell(
+                input, state, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
+            )
+        else:
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        return result if batched else result.squeeze(0)
+
+
+class LSTMCell(RNNCellBase):
+    """One step of an LSTM."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        batched = input.dim() == 2
+        if not batched:
+            input = input.unsqueeze(0)
+        if hx is None:
+            zeros = ts.zeros([input.size(0), self.hidden_size], dtype=input.dtype, device=input.device)
+            state = [zeros, zeros]
+        else:
+            state = [hx[0], hx[1]] if batched else [hx[0].unsqueeze(0), hx[1].unsqueeze(0)]
+        hidden, cell = ts.lstm_cell(input, state, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        if not batched:
+            hidden = hidden.squeeze(0)
+            cell = cell.squeeze(0)
+        return hidden, cell
+
+
+class GRUCell(RNNCellBase):
+    """One step of a GRU."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        batched = input.dim() == 2
+        if not batched:
+            input = input.unsqueeze(0)
+        if hx is None:
+            state = ts.zeros([input.size(0), self.hidden_size], dtype=input.dtype, device=input.device)
+        else:
+            state = hx if batched else hx.unsqueeze(0)
+        result = ts.gru_cell(input, state, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return result if batched else result.squeeze(0)

@@ -1,0 +1,161 @@
+"""Recurrent networks: cells, and stacks of layers over sequences.
+
+A stack takes its weights as one list: for every layer and direction w_ih, w_hh, then b_ih, b_hh where it has
+biases, then w_hr where the hidden state of an LSTM is projected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ts.ops.registry import find, op
+from ts.ops.rules import Array
+
+State = tuple[Array, ...]
+Step = Callable[[Any, Array, State, "_Weights"], State]  # (xp, input's share of the gates, state, weights)
+
+
+class _Weights:
+    """The weights of one layer and direction."""
+
+    def __init__(self, tensors: Sequence[Array], has_biases: bool) -> None:
+        self.w_ih, self.w_hh = tensors[:2]
+        self.b_ih = tensors[2] if has_biases else None
+        self.b_hh = tensors[3] if has_biases else None
+        rest = tensors[4 if has_biases else 2 :]
+        self.w_hr = rest[0] if rest else None
+
+
+def _sigmoid(xp: Any, x: Array) -> Array:
+    return 1 / (1 + xp.exp(-x))
+
+
+def _linear(x: Array, weight: Array, bias: Array | None) -> Array:
+    product = x @ weight.T
+    return product if bias is None else product + bias
+
+
+def _lstm_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
+    hidden, cell = state
+    gates = given + _linear(hidden, w.w_hh, w.b_hh)
+    i, f, g, o = xp.split(gates, 4, axis=-1)
+    cell = _sigmoid(xp, f) * cell + _sigmoid(xp, i) * xp.tanh(g)
+    hidden = _sigmoid(xp, o) * xp.tanh(cell)
+    return (hidden if w.w_hr is None else hidden @ w.w_hr.T), cell
+
+
+def _gru_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
+    hidden = state[0]
+    r, z, n = xp.split(given, 3, axis=-1)
+    hr, hz, hn = xp.split(_linear(hidden, w.w_hh, w.b_hh), 3, axis=-1)
+    update = _sigmoid(xp, z + hz)
+    new = xp.tanh(n + _sigmoid(xp, r + hr) * hn)
+    return ((hidden - new) * update + new,)
+
+
+def _tanh_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
+    return (xp.tanh(given + _linear(state[0], w.w_hh, w.b_hh)),)
+
+
+def _relu_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
+    return (xp.maximum(given + _linear(state[0], w.w_hh, w.b_hh), 0),)
+
+
+# ---- cells -----------------------------------------------------------------------------------------
+
+_CELL = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
+
+
+def _cell(xp: Any, step: Step, x: Array, state: State, weights: tuple[Any, ...]) -> State:
+    w = _Weights(weights, True)
+    return step(xp, _linear(x, w.w_ih, w.b_ih), state, w)
+
+
+@op(f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)", where="f")
+def _lstm_cell(xp: Any, input: Array, hx: Sequence[Array], *weights: Any) -> State:
+    return _cell(xp, _lstm_step, input, (hx[0], hx[1]), weights)
+
+
+def _single(name: str, step: Step) -> None:
+    @op(f"aten::{name}(Tensor input, Tensor hx, {_CELL}) -> Tensor", where="f")
+    def cell(xp: Any, input: Array, hx: Array, *weights: Any) -> Array:
+        return _cell(xp, step, input, (hx,), weights)[0]
+
+
+_single("gru_cell", _gru_step)
+_single("rnn_tanh_cell", _tanh_step)
+_single("rnn_relu_cell", _relu_step)
+
+
+# ---- stacks ----------------------------------------------------------------------------------------
+
+_STACK = (
+    "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, "
+    "bool batch_first"
+)
+
+
+def _stack(
+    xp: Any,
+    step: Step,
+    input: Array,
+    state: State,
+    params: Sequence[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> State:
+    """The output of the last layer, and the final states of all."""
+    x = input.swapaxes(0, 1) if batch_first else input
+    directions = 2 if bidirectional else 1
+    size = len(params) // (num_layers * directions)
+    final: list[State] = []
+    for layer in range(num_layers):
+        outputs = []
+        for direction in range(directions):
+            at = layer * directions + direction
+            weights = _Weights(params[at * size : (at + 1) * size], has_biases)
+            own = tuple(part[at] for part in state)
+            given = _linear(x, weights.w_ih, weights.b_ih)
+            steps = range(len(x))
+            hidden: list[Any] = [None] * len(x)
+            for t in reversed(steps) if direction else steps:
+                own = step(xp, given[t], own, weights)
+                hidden[t] = own[0]
+            final.append(own)
+            outputs.append(xp.stack(hidden))
+        x = outputs[0] if directions == 1 else xp.concatenate(outputs, axis=-1)
+        if dropout and train and layer < num_layers - 1:
+            record = find("aten::dropout")
+            assert record is not None
+            x = record.kernel(xp, x, dropout, True)
+    output = x.swapaxes(0, 1) if batch_first else x
+    return (output, *(xp.stack([each[i] for each in final]) for i in range(len(state))))
+
+
+@op(
+    f"aten::lstm.input(Tensor input, Tensor[] hx, {_STACK}) -> (Tensor, Tensor, Tensor)",
+    where="f",
+    nondeterministic=True,
+)
+def _lstm(xp: Any, input: Array, hx: Sequence[Array], *options: Any) -> State:
+    return _stack(xp, _lstm_step, input, (hx[0], hx[1]), *options)
+
+
+def _plain(name: str, step: Step) -> None:
+    @op(
+        f"aten::{name}.input(Tensor input, Tensor hx, {_STACK}) -> (Tensor, Tensor)",
+        where="f",
+        nondeterministic=True,
+    )
+    def stack(xp: Any, input: Array, hx: Array, *options: Any) -> State:
+        return _stack(xp, step, input, (hx,), *options)
+
+
+_plain("gru", _gru_step)
+_plain("rnn_tanh", _tanh_step)
+_plain("rnn_relu", _relu_step)
