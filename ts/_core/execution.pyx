@@ -117,12 +117,19 @@ cdef int advance(State *state) except -1:
 cdef int fail(State *state, object error) except -1:
     """Leave with an exception: the program has ended."""
     charge(state)
-    if isinstance(error, MemoryError) and array_was_refused():
+    if is_of_memory(error) and array_was_refused():
         error = MemoryExceeded("the program used more memory than ts.limits(bytes=...) allows")
     error = located(error, script_stack(state))
     error = leave_contexts(state, error)
     release_frames(state)
     raise error
+
+
+cdef bint is_of_memory(object error) noexcept:
+    """Whether it is, or stands for, a MemoryError: that of NumPy becomes one with PyTorch's words."""
+    while error is not None and not isinstance(error, MemoryError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 cdef object leave_contexts(State *state, object error):
