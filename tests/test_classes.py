@@ -239,3 +239,60 @@ def test_sorting_needs_an_order():
     sort([])
     with pytest.raises(RuntimeError, match="must define a __lt__ method with two inputs of type"):
         sort([Point(1), Point(2)])
+
+
+class Marked:
+    __jit_unused_properties__ = ("strange",)
+
+    def __init__(self, n: int):
+        self.n = n
+
+    @property
+    def strange(self):
+        return lambda: self.n
+
+    @ts.jit.unused
+    def unused(self, k: int) -> int:
+        return locals()["k"]
+
+    @ts.jit.ignore
+    def ignored(self, k: int) -> int:
+        return self.n + locals()["k"]
+
+    def calls_unused(self) -> int:
+        return self.unused(3)
+
+    def calls_ignored(self) -> int:
+        return self.ignored(4)
+
+
+def test_marked_methods():
+    """Unused methods raise when a script calls them, ignored ones stay in Python; neither is compiled."""
+
+    @ts.jit.script
+    def f(n: int, unused: bool) -> int:
+        m = Marked(n)
+        return m.calls_unused() if unused else m.calls_ignored()
+
+    assert ts.jit.script(Marked) is Marked
+    assert f(5, False) == 9
+    with pytest.raises(ts.jit.Error, match="annotated to be ignored and cannot be run"):
+        f(5, True)
+
+
+def test_gradient_modes():
+    """`with ts.no_grad()` holds until the end of its block."""
+
+    @ts.jit.script
+    def modes() -> List[bool]:
+        found = [ts.is_grad_enabled()]
+        with ts.no_grad():
+            found.append(ts.is_grad_enabled())
+            with ts.enable_grad():
+                found.append(ts.is_grad_enabled())
+            found.append(ts.is_grad_enabled())
+        found.append(ts.is_grad_enabled())
+        return found
+
+    assert modes() == [True, False, True, False, True]
+    assert "__torch__.torch.autograd.grad_mode.no_grad = prim::CreateObject()" in str(modes.graph)

@@ -12,12 +12,15 @@ them:
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ts.errors import CompilationError, FrontendError
-from ts.frontend.classes import class_type, static_method
+from ts.frontend.classes import class_type, is_marked, static_method
 from ts.frontend.match import Actual, convert_to_type, match_schema
+from ts.frontend.python_values import PythonFunction
 from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
 from ts.ir.schema import FunctionSchema
 from ts.ir.source import SourceRange
@@ -110,6 +113,8 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
         from ts.frontend.module_values import ModuleValue
 
         return ModuleValue(value).attr(em, range, name)
+    if name == "__str__" and name not in type.methods and "__repr__" in type.methods:
+        name = "__repr__"
     if name in type.methods:
         return MethodValue(value, name)
     if isinstance(type, InterfaceType):
@@ -124,9 +129,13 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
         return SimpleValue(output.set_type(type.attributes[name]))
     if name in type.properties:
         return MethodValue(value, type.properties[name].getter.name).call(em, range, (), {}, 0)
-    function = None if type.python_class is None else static_method(type.python_class, name)
-    if function is not None:
-        return FunctionValue(em.compile_callee(function))
+    if type.python_class is not None:
+        function = static_method(type.python_class, name)
+        if function is not None:
+            return FunctionValue(em.compile_callee(function))
+        function = inspect.getattr_static(type.python_class, name, None)
+        if isinstance(function, FunctionType) and is_marked(function):
+            return PythonFunction(function, value)
     hint = "Did you forget to initialize an attribute in __init__()?"
     if hasattr(type.python_class, name):
         hint = (

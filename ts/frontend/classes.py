@@ -17,11 +17,12 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from ts.frontend import parse
+from ts.frontend import data_classes, parse
 from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, Property
 from ts.ir.types.nominal import NamedType
@@ -80,10 +81,14 @@ def declare_methods(type: ClassType, cls: type) -> None:
     unused = getattr(cls, "__jit_unused_properties__", ())
     for name, member in sorted(vars(cls).items(), key=_constructor_first):
         if isinstance(member, FunctionType):
-            declare_method(type, cls, name, member)
+            if data_classes.is_generated(cls, member):
+                if name in data_classes.SUPPORTED:
+                    _declare(type, cls, name, partial(data_classes.generated_method, cls, name))
+            elif not is_marked(member):
+                declare_method(type, cls, name, member)
         elif isinstance(member, classmethod):
             declare_method(type, cls, name, member.__func__, is_classmethod=True)
-        elif isinstance(member, property) and name not in unused and not _is_dropped(member.fget):
+        elif isinstance(member, property) and name not in unused and not is_marked(member.fget):
             getter = declare_method(type, cls, f"__{name}_getter", member.fget)
             setter = None
             if member.fset is not None:
@@ -95,9 +100,11 @@ def _constructor_first(item: tuple[str, object]) -> tuple[bool, str]:
     return item[0] != "__init__", item[0]
 
 
-def _is_dropped(function: Any) -> bool:
-    """Whether a function is marked as one that scripts do not use."""
-    return "unused" in str(getattr(function, "_torchscript_modifier", "")).lower()
+def is_marked(function: Any) -> bool:
+    """Whether a function is marked as one that scripts do not compile."""
+    from ts.jit import markers
+
+    return markers.modifier_of(function) in ("ignore", "unused")
 
 
 def declare_method(type: ClassType, cls: type, name: str, function: Any, is_classmethod: bool = False) -> Any:
@@ -160,7 +167,7 @@ def qualified_name(cls: type) -> str:
     module = "" if cls.__module__ == "__main__" else f"{cls.__module__}."
     if module.startswith("ts."):  # the modules of `ts.nn` have PyTorch's names, also in archives
         module = f"torch.{module.removeprefix('ts.')}"
-    return f"__torch__.{module}{cls.__name__}"
+    return f"__torch__.{module}{cls.__dict__.get('__ts_name__', cls.__name__)}"
 
 
 def take_name(type: NamedType) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ts import devices, dtypes
+from ts._core import grad_mode
 from ts._core.construct import host_array
 from ts.ops import rules
 from ts.ops.registry import op
@@ -88,3 +89,13 @@ def _tensor(
     xp: Any, data: Any, dtype: int | None = None, device: Any = None, requires_grad: bool = False
 ) -> Array:
     return xp.asarray(host_array(data, None if dtype is None else dtypes.BY_CODE[dtype]))
+
+
+@op("aten::is_grad_enabled() -> bool", where="", side_effect=True)
+def _is_grad_enabled(xp: Any) -> bool:
+    return grad_mode.is_enabled()
+
+
+@op("aten::set_grad_enabled(bool val) -> ()", where="", side_effect=True)
+def _set_grad_enabled(xp: Any, val: bool) -> None:
+    grad_mode.set_enabled(val)
