@@ -18,6 +18,7 @@ class Box:
     height: float = 2.0
     factor: InitVar[float] = 10.0
     unit: str = "cm"
+    area: float = 0.0
 
     def __post_init__(self, factor: float):
         self.area = self.width * self.height * factor
