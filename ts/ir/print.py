@@ -20,7 +20,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ts.ir.attributes import TensorText, is_tensor
-from ts.ir.text import format_complex, format_float, quote
+from ts.ir.schema import format_default
+from ts.ir.text import quote
 from ts.ir.types import (
     DEVICE,
     SCALAR_TYPE_NAMES,
@@ -134,18 +135,12 @@ def format_attribute(node: Node, name: str) -> str:
 
 def format_value(value: Any, type: Type | None = None) -> str:
     """The text of a constant; `type` tells what an empty container would hold."""
-    if value is None or isinstance(value, bool):
-        return str(value)
+    if value is None:
+        return "None"
     if isinstance(type, EnumType):
         return f"{type.qualified_name()}.{getattr(value, 'name', value)}"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return format_float(value)
-    if isinstance(value, complex):
-        return format_complex(value)
-    if isinstance(value, str):
-        return f"torch.device({quote(value)})" if type is DEVICE else quote(value)
+    if type is DEVICE:
+        return f"torch.device({quote(str(value))})"
     if is_tensor(value):
         return format_tensor(value)
     if isinstance(value, list):
@@ -169,9 +164,7 @@ def format_value(value: Any, type: Type | None = None) -> str:
         if type is not None and not value:
             return f"annotate({type.annotation_str},{{{text}}})"
         return f"{{{text}}}"
-    if type is DEVICE:
-        return f"torch.device({quote(str(value))})"
-    return str(value)
+    return format_default(value)
 
 
 def _can_hold_none(t: Type) -> bool:
