@@ -239,3 +239,14 @@ def test_script_stack():
         scripted([1])
     text = str(failure.value)
     assert text.index("return inner(xs) + 1") < text.index("return xs[10]")
+
+
+def test_hints():
+    """The last line says what to write: a name that is spelled alike, what to do about None."""
+    unit = ts.jit.CompilationUnit()
+    with pytest.raises(ts.jit.FrontendError, match=r"undefined value lenght:(?s:.*)\nHint: did you mean 'length'\?$"):
+        unit.define("def f(length: int) -> int:\n    return lenght\n")
+    with pytest.raises(ts.jit.FrontendError, match="Hint: the value may be None; test it"):
+        unit.define("def f(x: Optional[int]) -> int:\n    return x + 1\n")
+    with pytest.raises(ts.jit.FrontendError, match=r"Hint: annotate the first assignment: `y: Optional\[int\] = ...`"):
+        unit.define("def f(x: int):\n    y = 1\n    if x > 1:\n        y = None\n    return y\n")

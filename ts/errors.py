@@ -37,10 +37,11 @@ class TsError(RuntimeError):
 class FrontendError(TsError):
     """The program cannot be compiled. Raised by the frontend with the place in the user's source."""
 
-    def __init__(self, message: str, range: Located | None = None) -> None:
+    def __init__(self, message: str, range: Located | None = None, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.range = range
+        self.hint = hint  # what to write instead
         self.calls: list[tuple[str, str, Located | None]] = []
         self.others: list[FrontendError] = []
 
@@ -77,6 +78,8 @@ class FrontendError(TsError):
             text += f"'{callee}' is being compiled since it was called from '{caller}'\n"
             if range is not None:
                 text += range.highlight()
+        if self.hint:
+            text += ("" if text.endswith("\n") else "\n") + f"Hint: {self.hint}\n"
         return text
 
 

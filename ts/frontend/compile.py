@@ -102,7 +102,9 @@ def emit_function(em: Emitter, parameters: list[Parameter], returns: Type | None
     if graph.block() not in em.exits:
         if returns is not None and returns is not NONE:
             raise CompilationError(
-                "Function was not annotated as having type None, but does not return along all paths", range
+                "Function was not annotated as having type None, but does not return along all paths",
+                range,
+                "end with a `return` or a `raise`, or annotate the result as Optional",
             )
         emit_stmt.finish(em, em.constant(None, range), range)
     result = em.merged_return or returns or NONE

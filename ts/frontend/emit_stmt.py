@@ -12,7 +12,7 @@ import ast
 from collections.abc import Sequence
 
 from ts.errors import CompilationError, NotSupportedError
-from ts.frontend import emit_index
+from ts.frontend import emit_index, hints
 from ts.frontend.class_values import augmented, delete_item, overloaded, set_attribute
 from ts.frontend.emitter import Emitter, statement
 from ts.frontend.match import convert_to_type, emit_builtin_call, emit_builtin_statement
@@ -309,6 +309,7 @@ def finish(em: Emitter, value: Value, range: SourceRange) -> None:
                 f"Return value was annotated as having type {declared.repr_str} "
                 f"but is actually of type {value.type().repr_str}",
                 range,
+                hints.conversion(value.type(), declared),
             )
         merged = declared
     else:

@@ -21,6 +21,7 @@ from typing import Any, Final, TypeVar
 
 from ts.analysis.effects import has_side_effects
 from ts.errors import CompilationError, NotSupportedError
+from ts.frontend import hints
 from ts.frontend.annotations import to_type
 from ts.frontend.match import construct_list, construct_tuple
 from ts.frontend.parse import ParsedFunction
@@ -171,9 +172,22 @@ class Emitter:
                 error = self.scope.type_error(name)
                 if error is not None:
                     raise CompilationError(f"{error}and was used here", range) from None
-                raise CompilationError(f"undefined value {name}", range) from None
+                raise CompilationError(
+                    f"undefined value {name}", range, hints.similar(name, self.names())
+                ) from None
             found = to_sugared(self, obj, range, name)
         return found
+
+    def names(self) -> set[str]:
+        """Everything that a name may stand for here."""
+        names = set(GLOBALS)
+        for variables in self.resolver.scopes:
+            names.update(variables)
+        scope: Scope | None = self.scope
+        while scope is not None:
+            names.update(scope.types, scope.values)
+            scope = scope.parent
+        return names
 
     def variable(self, name: str, range: SourceRange) -> Value:
         """The value of a name."""

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ts.errors import CompilationError, SchemaMatchError
+from ts.frontend import hints
 from ts.ir.graph import Graph
 from ts.ir.node import Node
 from ts.ir.schema import Argument, FunctionSchema, parse_schema
@@ -318,7 +319,8 @@ def match_schema(
         return _Matcher(schema, graph, range, True).match(args, kwargs or {}, self)
     except _Mismatch as mismatch:
         reason = str(mismatch).rstrip("\n")
-        raise SchemaMatchError(f"\n{schema}:\n{reason}\n", range) from None
+        given = [arg.type() for arg in (self, *args, *(kwargs or {}).values()) if isinstance(arg, Value)]
+        raise SchemaMatchError(f"\n{schema}:\n{reason}\n", range, hints.argument(given, reason)) from None
 
 
 # Overloads that calls never mean. A dtype is an int to the language, so `x.view(4)` would be read as a dtype.
@@ -380,10 +382,12 @@ def match_schemas(
             except _Mismatch as mismatch:
                 failures.append(f"\n{schema}:\n{mismatch}")
     listed = "".join(f"  {line}\n" for line in "".join(failures).rstrip("\n").split("\n"))
+    given = [arg.type() for arg in (self, *args, *kwargs.values()) if isinstance(arg, Value)]
     raise SchemaMatchError(
         f"Arguments for call are not valid.\nThe following variants are available:\n{listed}"
         "\nThe original call is",
         range,
+        hints.argument(given, listed),
     )
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts.dtypes import dtype as DType
 from ts.errors import CompilationError
-from ts.frontend import python_values, resolve
+from ts.frontend import hints, python_values, resolve
 from ts.frontend.annotations import object_type
 from ts.frontend.class_values import class_of
 from ts.frontend.enums import EnumClassValue, enum_constant
@@ -74,7 +74,9 @@ class PythonModule(SugaredValue):
             obj = resolve.attribute(self.module, name)
         except AttributeError:
             raise CompilationError(
-                f"object has no attribute {name}: module '{self.module.__name__}' does not have it", range
+                f"object has no attribute {name}: module '{self.module.__name__}' does not have it",
+                range,
+                hints.similar(name, dir(self.module)),
             ) from None
         return to_sugared(em, obj, range, f"{self.module.__name__}.{name}")
 

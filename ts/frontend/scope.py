@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ts.errors import CompilationError
+from ts.frontend.hints import reassignment
 from ts.frontend.match import convert_to_type
 from ts.ir.graph import Block, Graph
 from ts.ir.source import SourceRange
@@ -179,7 +180,7 @@ class Scope:
                     "create an empty list of another type (torch.jit.annotate(List[T, []]) where T is the "
                     "type of elements in the list for Python 2)"
                 )
-            raise CompilationError(f"{message}\n", range)
+            raise CompilationError(f"{message}\n", range, reassignment(name, before.type(), value.type()))
         return value
 
     def remove(self, name: str) -> bool:

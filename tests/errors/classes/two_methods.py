@@ -31,3 +31,4 @@ def main():
 #     def second(self) -> str:
 #         return self.x
 #         ~~~~~~~~~~~~~ <--- HERE
+# Hint: convert the value, or write the type `int`

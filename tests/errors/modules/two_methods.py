@@ -28,3 +28,4 @@ main = Net()
 #     def other(self, x: int) -> str:
 #         return x
 #         ~~~~~~~~ <--- HERE
+# Hint: convert the value, or write the type `int`

@@ -16,3 +16,4 @@ def main(x: int):
 #         y = "text"
 #         ~ <--- HERE
 #     return y
+# Hint: a variable keeps its type in branches and loops; use another name, or convert the value

@@ -16,3 +16,4 @@ def main(x: int):
 #         y = None
 #         ~ <--- HERE
 #     return y
+# Hint: annotate the first assignment: `y: Optional[int] = ...`

@@ -14,3 +14,4 @@ def main(x: int) -> int:
 #     ~~~~~~~~~
 #         return 1
 #         ~~~~~~~~ <--- HERE
+# Hint: end with a `return` or a `raise`, or annotate the result as Optional

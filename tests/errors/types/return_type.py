@@ -10,3 +10,4 @@ def main(x: int) -> str:
 # def main(x: int) -> str:
 #     return x
 #     ~~~~~~~~ <--- HERE
+# Hint: convert the value, or write the type `int`

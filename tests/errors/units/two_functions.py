@@ -30,3 +30,4 @@ def third(x: int) -> int:
 #     ~~~~~~~~ <--- HERE
 #
 # def third(x: int) -> int:
+# Hint: convert the value, or write the type `int`

@@ -1,0 +1,58 @@
+"""What to write instead: the last line of a message, after the place.
+
+In: what an error is about.  Out: one sentence, or nothing where nothing helpful is known.
+
+    undefined value nmae:                                  Optional[int] where an int is wanted:
+      File "x.py", line 3                                    ...
+        return nmae                                        Hint: the value may be None; test it with
+               ~~~~ <--- HERE                              `is not None` before, so that its type is known
+    Hint: did you mean 'name'?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ts.ir.types import NONE, OptionalType, TensorType, Type
+
+_MAY_BE_NONE = "the value may be None; test it with `is not None` before, so that its type is known"
+_NOT_ANNOTATED = "a parameter without an annotation is a Tensor; annotate it if it is not: `x: int`"
+
+
+def similar(name: str, known: Iterable[str]) -> str:
+    """A known name that is spelled like this one."""
+    import difflib
+
+    found = difflib.get_close_matches(name, [other for other in known if not other.startswith("$")], 1, 0.7)
+    return f"did you mean '{found[0]}'?" if found else ""
+
+
+def argument(types: Iterable[Type], reason: str) -> str:
+    """For a call that does not take arguments of these types, as the reason says."""
+    for type in types:
+        if f"found type '{type.repr_str}'" in reason:
+            if isinstance(type, OptionalType):
+                return _MAY_BE_NONE
+            if isinstance(type, TensorType) and type.inferred:
+                return _NOT_ANNOTATED
+    return ""
+
+
+def conversion(found: Type, wanted: Type) -> str:
+    """For a value of one type where another is wanted."""
+    if isinstance(found, OptionalType):
+        return _MAY_BE_NONE
+    if isinstance(found, TensorType) and found.inferred:
+        return _NOT_ANNOTATED
+    if found is NONE:
+        return f"annotate what may be None: `Optional[{wanted.annotation_str}]`"
+    return f"convert the value, or write the type `{found.annotation_str}`"
+
+
+def reassignment(name: str, before: Type, now: Type) -> str:
+    """For a variable that gets another type where both may be seen afterwards."""
+    if now is NONE:
+        return f"annotate the first assignment: `{name}: Optional[{before.annotation_str}] = ...`"
+    if before is NONE:
+        return f"annotate the first assignment: `{name}: Optional[{now.annotation_str}] = None`"
+    return "a variable keeps its type in branches and loops; use another name, or convert the value"
