@@ -361,3 +361,22 @@ def f(xs: List[int]) -> int:
     with ts.jit.optimized_execution(False):
         assert ts.jit.CompilationUnit(text).f([1, 2]) == 15
     assert ts.jit.CompilationUnit(text).f([1, 2]) == 15
+
+
+def test_tensor_where_a_number_is_expected():
+    """Only a tensor without dimensions is a number, and only one of ints is an int."""
+    functions = ts.jit.CompilationUnit(
+        "def half(n: int) -> int:\n  return n // 2\ndef f(x: Tensor) -> int:\n  return half(x)\n"
+    )
+    assert functions.f(ts.tensor(8)) == 4
+    with pytest.raises(RuntimeError, match="Cannot input a tensor of dimension other than 0"):
+        functions.f(ts.ones(1, dtype=ts.int64))
+    with pytest.raises(RuntimeError, match="Cannot input a tensor of type Float as an integral argument"):
+        functions.f(ts.tensor(1.5))
+
+
+def test_subscripts_of_strings_are_underlined_as_a_whole():
+    """Source in a string: the mark ends behind the bracket."""
+    f = ts.jit.CompilationUnit("def f(x: Dict[str, int]) -> int:\n  return x['key']\n").f
+    with pytest.raises(RuntimeError, match=r"(?m)^ {9}~{8} <--- HERE$"):
+        f({})

@@ -289,15 +289,22 @@ def _isinstance(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | Non
 
 
 def _getattr(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    _check_count(em, node, "getattr", 2, 2)
+    _check_count(em, node, "getattr", 2, 3)
     base = em.sugared(node.args[0])
-    return base.attr(em, em.range(node), _attribute_name(em, node))
+    name = _attribute_name(em, node)
+    if len(node.args) == 3 and not _has_attribute(em, node, base, name):
+        return em.sugared(node.args[2])
+    return base.attr(em, em.range(node), name)
 
 
 def _hasattr(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     _check_count(em, node, "hasattr", 2, 2)
     base = em.sugared(node.args[0])
-    range = em.range(node)
+    found = _has_attribute(em, node, base, _attribute_name(em, node))
+    return _simple(em.constant(found, em.range(node)))
+
+
+def _has_attribute(em: Emitter, node: ast.Call, base: SugaredValue, name: str) -> bool:
     if base.simple is not None and not isinstance(base.simple.type(), ClassType | TupleType):
         raise CompilationError(
             "hasattr's first argument must be an object or NamedTuple, "
@@ -305,10 +312,10 @@ def _hasattr(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) 
             em.range(node.func),
         )
     try:
-        base.attr(em, range, _attribute_name(em, node))
+        base.attr(em, em.range(node), name)
     except CompilationError:
-        return _simple(em.constant(False, range))
-    return _simple(em.constant(True, range))
+        return False
+    return True
 
 
 def _attribute_name(em: Emitter, node: ast.Call) -> str:

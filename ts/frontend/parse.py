@@ -128,7 +128,7 @@ def module_defs(
 ) -> list[ParsedFunction]:
     """Parse a string of function definitions, as `CompilationUnit` takes it."""
     source = Source(text, filename, 1, 0)
-    ranges = Ranges(source)
+    ranges = Ranges(source, whole_subscripts=True)
     resolver = resolver or Resolver()
     functions = []
     for node in _definitions(text, source):

@@ -36,8 +36,10 @@ _KEYWORD = {
 class Ranges:
     """Ranges of the nodes of one parsed text."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, whole_subscripts: bool = False) -> None:
         self.source = source
+        # PyTorch underlines all of `x[0]` in strings, in live functions all but the bracket.
+        self._whole_subscripts = whole_subscripts
         self._text = source.text
         self._spans: dict[ast.AST, tuple[int, int]] = {}
 
@@ -75,6 +77,9 @@ class Ranges:
                 while end < len(self._text) and self._text[end].isspace():
                     end += 1
                 return start, min(end + len(attr), len(self._text))
+            case ast.Subscript(value=base) if self._whole_subscripts:
+                end = self.offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+                return self.span(base)[0], end
             case ast.Subscript(value=base, slice=index):
                 last = index.elts[-1] if isinstance(index, ast.Tuple) and index.elts else index
                 bounds = self._bounds(last) or [base]

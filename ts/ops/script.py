@@ -27,21 +27,46 @@ def _only_element(self: Array, to: str) -> Any:
     return self.item()
 
 
+def _implicit_element(self: Array) -> Any:
+    """The number that a tensor is where a number is expected: that of one without dimensions only."""
+    if self.ndim != 0:
+        raise RuntimeError("Cannot input a tensor of dimension other than 0 as a scalar argument")
+    return self.item()
+
+
+@op("aten::IntImplicit(Tensor a) -> int", where="")
+def _int_implicit(xp: Any, a: Array) -> int:
+    value = _implicit_element(a)
+    if a.dtype.kind not in "iu":
+        kind = dtypes.from_numpy_dtype(a.dtype).type_name
+        raise RuntimeError(f"Cannot input a tensor of type {kind} as an integral argument")
+    return int(value)
+
+
+@op("aten::FloatImplicit(Tensor a) -> float", where="")
+def _float_implicit(xp: Any, a: Array) -> float:
+    return float(_implicit_element(a))
+
+
+@op("aten::ScalarImplicit(Tensor a) -> Scalar", where="")
+def _scalar_implicit(xp: Any, a: Array) -> Any:
+    value = _implicit_element(a)
+    return float(value) if isinstance(value, np.floating) else value
+
+
 @op("aten::Int.Tensor(Tensor a) -> int", where="", loop="to_int")
-@op("aten::IntImplicit(Tensor a) -> int", where="", loop="to_int")
 def _int(xp: Any, a: Array) -> int:
     return int(_only_element(a, "Scalar"))
 
 
 @op("aten::Float.Tensor(Tensor a) -> float", where="", loop="to_float")
-@op("aten::FloatImplicit(Tensor a) -> float", where="", loop="to_float")
 def _float(xp: Any, a: Array) -> float:
     return float(_only_element(a, "Scalar"))
 
 
 @op("aten::ComplexImplicit(Tensor a) -> complex", where="")
 def _complex(xp: Any, a: Array) -> complex:
-    return complex(_only_element(a, "Scalar"))
+    return complex(_implicit_element(a))
 
 
 @op("aten::Bool.Tensor(Tensor a) -> bool", where="", loop="to_bool")
@@ -53,7 +78,6 @@ def _bool(xp: Any, a: Array) -> bool:
 
 
 @op("aten::item(Tensor self) -> Scalar", where="", loop="item")
-@op("aten::ScalarImplicit(Tensor a) -> Scalar", where="", loop="item")
 def _item(xp: Any, self: Array) -> Any:
     value = _only_element(self, "Scalar")
     return float(value) if isinstance(value, np.floating) else value
