@@ -52,7 +52,7 @@ def argument_spec(type: Type) -> TypeSpec:
     if type.repr_str == type.annotation_str:
         return type_spec(type)
     plain = type_spec(type)
-    return TypeSpec(plain.kind, (), type.repr_str, None)
+    return TypeSpec(plain.kind, plain.children, type.repr_str, plain.detail)
 
 
 def type_spec(type: Type) -> TypeSpec:
@@ -83,7 +83,7 @@ def _make_spec(type: Type) -> TypeSpec:
     elif isinstance(type, TupleType):
         children = type.elems
         if type.name is not None and type.fields is not None:
-            detail = (type.name, tuple(type.fields))
+            detail = type.python_class or (type.name, tuple(type.fields))
     elif isinstance(type, InterfaceType):
         detail = type
     elif isinstance(type, EnumType):

@@ -22,7 +22,8 @@ from enum import Enum
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ts.errors import CompilationError, FrontendError
-from ts.frontend.classes import named_type
+from ts.frontend.classes import named_type, qualified_name
+from ts.frontend.observed import annotation_of
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver, of_ts
@@ -96,13 +97,16 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
             types.insert(0, (parsed.self_type, None))
     else:
         inferred: SizedType = (ir.TensorType.get_inferred(), None)
+        has_self = parsed.self_type is not None and bool(arguments)
         live = {} if parsed.function is None else parsed.function.__annotations__
         types = [
-            inferred if arg.annotation is None else reader.live(arg.annotation, live.get(arg.arg))
-            for arg in arguments
+            reader.live(arg.annotation, live.get(arg.arg))
+            if arg.annotation is not None
+            else _observed_type(reader, parsed, arg.arg) or inferred
+            for arg in arguments[has_self:]
         ]
-        if parsed.self_type is not None and types:
-            types[0] = (parsed.self_type, None)
+        if parsed.self_type is not None and has_self:
+            types.insert(0, (parsed.self_type, None))
         if parsed.node.returns is not None:
             returns, _ = reader.live(parsed.node.returns, live.get("return"))
     keyword_only = set(parsed.node.args.kwonlyargs)
@@ -130,6 +134,12 @@ def overload_signature(
         for parameter in [*parameters, *further]
     ]
     return fitting, returns
+
+
+def _observed_type(reader: _Reader, parsed: ParsedFunction, name: str) -> SizedType | None:
+    """The type that example calls have shown for a parameter."""
+    annotation = annotation_of(parsed.function, name)
+    return None if annotation is None else (reader.of_object(annotation), None)
 
 
 def to_type(annotation: ast.expr | object, resolver: Resolver, ranges: Ranges | None = None) -> Type:
@@ -329,12 +339,21 @@ class _Reader:
             annotations |= inspect.get_annotations(base)
         module = getattr(sys.modules.get(cls.__module__), "__dict__", {})
         reader = _Reader(Resolver(module, *self.resolver.scopes), None, self.whole)
+        inferred = ir.TensorType.get_inferred()
         types = [
-            reader.of_object(annotations[name]) if name in annotations else ir.TENSOR for name in cls._fields
+            reader.of_object(annotations[name]) if name in annotations else inferred for name in cls._fields
         ]
-        home = "" if cls.__module__ == "__main__" else f"{cls.__module__}."
-        name = f"__torch__.{home}{cls.__qualname__}".replace("<", "_").replace(">", "_")
-        return ir.TupleType(types, name, cls._fields, dict(cls._field_defaults))
+        defaults = {
+            name: constant_of_type(value, types[cls._fields.index(name)])
+            for name, value in cls._field_defaults.items()
+        }
+        for name, value in defaults.items():
+            if value is NO_DEFAULT:
+                expected = types[cls._fields.index(name)].repr_str
+                raise CompilationError(
+                    f'Expected a default value of type {expected} on field "{name}"', self.whole
+                )
+        return ir.TupleType(types, qualified_name(cls), cls._fields, defaults, cls)
 
     def _range(self, node: ast.expr) -> SourceRange | None:
         return self.ranges.of(node) if self.ranges is not None else self.whole

@@ -179,6 +179,12 @@ class SimpleValue(SugaredValue):
                 )
             node = em.insert("prim::ListUnpack", (self.simple,), size)
             return [SimpleValue(output.set_type(type.elem)) for output in node.outputs()]
+        if isinstance(type, ir.AnyTupleType):
+            raise CompilationError(
+                "Provided tuple is not fully defined/refined including its element types, please provide a "
+                "value of type like Tuple[int, int]",
+                range,
+            )
         raise CompilationError(f"{type.repr_str} cannot be used as a tuple{_maybe(type)}", range)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
@@ -387,10 +393,12 @@ class NamedTupleConstructor(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        fields = zip(self.type.fields or (), self.type.elems, strict=True)
-        schema = FunctionSchema(
-            (self.type.name or "").rpartition(".")[2], "", tuple(Argument(n, t) for n, t in fields), ()
+        defaults = self.type.defaults
+        arguments = tuple(
+            Argument(name, type, default=defaults.get(name), has_default=name in defaults)
+            for name, type in zip(self.type.fields or (), self.type.elems, strict=True)
         )
+        schema = FunctionSchema((self.type.name or "").rpartition(".")[2], "", arguments, ())
         matched = match_schema(schema, em.graph, range, args, kwargs)
         node = em.insert("prim::TupleConstruct", matched.inputs, 1, range)
         return SimpleValue(node.output().set_type(self.type))

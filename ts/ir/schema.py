@@ -258,7 +258,7 @@ def format_default(value: Any) -> str:
 def _type_text(t: Type, alias: AliasInfo | None, size: int | None) -> str:
     """The type with alias marks and list size in the places where schemas have them."""
     if alias is None and size is None:
-        return _schema_spelling(t)
+        return t.schema_str
     if isinstance(t, OptionalType):
         return _type_text(t.elem, alias, size) + "?"
     if isinstance(t, ListType):
@@ -268,35 +268,8 @@ def _type_text(t: Type, alias: AliasInfo | None, size: int | None) -> str:
         pairs = zip(t.elems, alias.contained, strict=True)
         text = f"({', '.join(_type_text(elem, inner, None) for elem, inner in pairs)})"
     else:
-        text = _schema_spelling(t)
+        text = t.schema_str
     return text + alias.text if alias is not None else text
-
-
-def _schema_spelling(t: Type) -> str:
-    # Graphs print these three with square brackets, schemas with round ones.
-    text = str(t)
-    if "Future[" in text or "RRef[" in text:
-        for name in ("Future[", "RRef["):
-            while name in text:
-                begin = text.index(name)
-                end = _closing(text, begin + len(name) - 1)
-                text = (
-                    text[: begin + len(name) - 1]
-                    + "("
-                    + text[begin + len(name) : end]
-                    + ")"
-                    + text[end + 1 :]
-                )
-    return text
-
-
-def _closing(text: str, opening: int) -> int:
-    depth = 0
-    for i in range(opening, len(text)):
-        depth += (text[i] == "[") - (text[i] == "]")
-        if depth == 0:
-            return i
-    return len(text)
 
 
 # --- reading ----------------------------------------------------------------------------------------

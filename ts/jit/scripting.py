@@ -26,6 +26,7 @@ from ts.frontend import parse
 from ts.frontend.classes import compile_class
 from ts.frontend.compile import compile_all
 from ts.frontend.enums import enum_type
+from ts.frontend.observed import Call, observe
 from ts.frontend.resolve import Resolver
 from ts.jit.overloads import has_overloads
 from ts.runtime.deep import with_deep_stack
@@ -33,6 +34,7 @@ from ts.runtime.function import (
     ScriptFunction,
     compile_function,
     declare_functions,
+    forget,
     qualified_name,
 )
 from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
@@ -63,9 +65,13 @@ def script(
     optimize: None = None,
     _frames_up: int = 0,
     _rcb: object = None,
-    example_inputs: object = None,
+    example_inputs: Any = None,
 ) -> Any:
-    """Compile a function.  The same function is compiled once; what is compiled already comes back."""
+    """Compile a function.  The same function is compiled once; what is compiled already comes back.
+
+    `example_inputs` gives types to parameters without annotations: a list of argument tuples, or a dict of
+    such lists by what is called with them.  The calls are made in Python.
+    """
     if optimize is not None:
         warnings.warn(
             "`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()` instead",
@@ -78,6 +84,9 @@ def script(
         raise TypeError(
             f"{type(obj)} is a built-in class; compile a string with ts.jit.CompilationUnit(text)"
         )
+    if example_inputs is not None:
+        observe(_example_calls(obj, example_inputs))
+        forget(obj)
     if inspect.isclass(obj) and issubclass(obj, Enum):
         enum_type(obj)  # refused now if it is not one of the language's
         return obj
@@ -99,6 +108,18 @@ def script(
             "be used in a context of a function where its inputs can determine which overload to call."
         )
     return compile_function(obj)
+
+
+def _example_calls(obj: Any, example_inputs: Any) -> list[Call]:
+    """The calls that `example_inputs` stands for: arguments of `obj`, or arguments by what is called."""
+    if isinstance(example_inputs, dict):
+        return [(function, arguments) for function, each in example_inputs.items() for arguments in each]
+    if not isinstance(example_inputs, list):
+        raise ValueError(
+            "Error: Unable to infer types. Please format the inputs to type `List[Tuple]` or "
+            "`Dict[Callable, List[Tuple]]` to be run with MonkeyType."
+        )
+    return [(obj, arguments) for arguments in example_inputs]
 
 
 def script_class(cls: type) -> type:

@@ -197,6 +197,12 @@ def compile_function(
     return script
 
 
+def forget(function: object) -> None:
+    """Let a function be compiled anew: example calls have given it other types."""
+    if inspect.isfunction(function):
+        _scripted.pop(inspect.unwrap(function), None)
+
+
 def _compile_overload(function: Callable[..., Any], declaration: Callable[..., Any]) -> ScriptFunction:
     from ts.jit.overloads import parse_overload
 

@@ -81,6 +81,11 @@ class Type:
         return self._annotation or self._spell()
 
     @property
+    def schema_str(self) -> _Str:
+        """The spelling of schemas, and inside dicts and unions of graphs: named tuples by their names."""
+        return self.__str__()
+
+    @property
     def repr_str(self) -> _Str:
         """The spelling in messages: that of annotations, but enums and inferred tensors say what they are."""
         return self.annotation_str

@@ -46,6 +46,10 @@ class ListType(ElementType):
         return f"{self.elem}[]"
 
     @property
+    def schema_str(self) -> str:
+        return f"{self.elem.schema_str}[]"
+
+    @property
     def annotation_str(self) -> str:
         return f"List[{self.elem.annotation_str}]"
 
@@ -100,6 +104,10 @@ class FutureType(_CovariantType):
     def _spell(self) -> str:
         return f"Future[{self.elem}]"
 
+    @property
+    def schema_str(self) -> str:
+        return f"Future({self.elem.schema_str})"
+
 
 class RRefType(ElementType):
     """A value on another process. Invariant."""
@@ -108,6 +116,10 @@ class RRefType(ElementType):
 
     def _spell(self) -> str:
         return f"RRef[{self.elem}]"
+
+    @property
+    def schema_str(self) -> str:
+        return f"RRef({self.elem.schema_str})"
 
     @property
     def annotation_str(self) -> str:
@@ -134,7 +146,7 @@ class DictType(Type):
         return (self.key, self.value)
 
     def _spell(self) -> str:
-        return f"Dict({self.key}, {self.value})"
+        return f"Dict({self.key.schema_str}, {self.value.schema_str})"
 
     @property
     def annotation_str(self) -> str:
@@ -156,7 +168,7 @@ class DictType(Type):
 class TupleType(Type):
     """``(int, Tensor)``; with `name` and `fields` a named tuple, which is also a plain one. Covariant."""
 
-    __slots__ = ("defaults", "elems", "fields", "name")
+    __slots__ = ("defaults", "elems", "fields", "name", "python_class")
 
     def __init__(
         self,
@@ -164,20 +176,31 @@ class TupleType(Type):
         name: str | None = None,
         fields: Iterable[str] | None = None,
         defaults: Mapping[str, object] | None = None,
+        python_class: type | None = None,
     ) -> None:
         self.elems = tuple(elems)
         self.name = name
         self.fields = None if fields is None else tuple(fields)
         self.defaults: dict[str, object] = dict(defaults or {})
+        self.python_class = python_class  # what values of the type are in Python
 
     def _key(self) -> tuple[object, ...]:
         return (self.elems, self.fields, self.name)
 
     def _spell(self) -> str:
         if self.fields is not None:
-            pairs = zip(self.fields, self.elems, strict=True)
-            return f"NamedTuple({', '.join(f'{name} : {elem}' for name, elem in pairs)})"
+            return f"NamedTuple({', '.join(map(self._field, self.fields, self.elems))})"
         return f"({', '.join(map(str, self.elems))})"
+
+    def _field(self, name: str, elem: Type) -> str:
+        default = f" = {self.defaults[name]}" if name in self.defaults else ""
+        return f"{name} : {elem}{default}"
+
+    @property
+    def schema_str(self) -> str:
+        if self.fields is not None:
+            return self.name or self._spell()
+        return f"({', '.join(elem.schema_str for elem in self.elems)})"
 
     @property
     def annotation_str(self) -> str:
@@ -193,7 +216,7 @@ class TupleType(Type):
         return self.elems
 
     def with_contained(self, types: Sequence[Type]) -> Type:
-        return TupleType(types, self.name, self.fields, self.defaults)
+        return TupleType(types, self.name, self.fields, self.defaults, self.python_class)
 
     def elements(self) -> list[Type]:
         return list(self.elems)
@@ -226,6 +249,10 @@ class OptionalType(ElementType):
 
     def _spell(self) -> str:
         return f"{self.elem}?"
+
+    @property
+    def schema_str(self) -> str:
+        return f"{self.elem.schema_str}?"
 
     @property
     def annotation_str(self) -> str:

@@ -46,7 +46,7 @@ class UnionType(Type):
         return (self.types,)
 
     def _spell(self) -> str:
-        return f"Union({', '.join(map(str, self.types))})"
+        return f"Union({', '.join(t.schema_str for t in self.types)})"
 
     @property
     def annotation_str(self) -> str:
@@ -137,17 +137,17 @@ def _unify(a: Type, b: Type, default_to_union: bool) -> Type | None:
     if isinstance(a, TensorType) and isinstance(b, TensorType):
         return a.merge(b)
     if isinstance(a, NoneType):
-        return UnionType((b, NONE))
+        return OptionalType(b)
     if isinstance(b, NoneType):
-        return UnionType((a, NONE))
+        return OptionalType(a)
     if isinstance(a, OptionalType):
         elem = unify(a.elem, b)
         if elem is not None:
-            return UnionType((elem, NONE))
+            return OptionalType(elem)
     elif isinstance(b, OptionalType):
         elem = unify(a, b.elem)
         if elem is not None:
-            return UnionType((elem, NONE))
+            return OptionalType(elem)
     if isinstance(a, TupleType) and isinstance(b, TupleType):
         if len(a.elems) != len(b.elems):
             return None

@@ -1,0 +1,82 @@
+"""Types of parameters without annotations, learnt from example calls (`script(f, example_inputs=...)`).
+
+In: calls to make.  Out: for every function of Python that they reach, an annotation for each parameter:
+
+    def total(xs): return sum(xs)
+    observe([(total, ([1, 2],))])
+    annotation_of(total, "xs")       list[int]
+
+A parameter that had values of several types is an `Any`.  What is learnt stays with the function's code:
+methods and callees are compiled later.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from types import CodeType, FrameType, FunctionType, MethodType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ts.dtypes import dtype as DType
+
+Call = tuple[Callable[..., Any], Iterable[Any]]
+
+_observed: WeakKeyDictionary[CodeType, dict[str, Any]] = WeakKeyDictionary()
+
+
+def observe(calls: Iterable[Call]) -> None:
+    """Make the calls and note what each function that they reach is called with."""
+    found: dict[CodeType, dict[str, list[Any]]] = {}
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event != "call" or str(frame.f_globals.get("__name__")).partition(".")[0] == "ts":
+            return
+        code = frame.f_code
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        seen = found.setdefault(code, {})
+        for name in names:
+            annotation = annotation_of_value(frame.f_locals.get(name))
+            kinds = seen.setdefault(name, [])
+            if annotation not in kinds:
+                kinds.append(annotation)
+
+    before = sys.getprofile()
+    for function, arguments in calls:
+        sys.setprofile(note)
+        try:
+            function(*arguments)
+        finally:
+            sys.setprofile(before)
+    for code, seen in found.items():
+        _observed[code] = {name: kinds[0] if len(kinds) == 1 else Any for name, kinds in seen.items()}
+
+
+def annotation_of(function: FunctionType | MethodType | None, name: str) -> Any | None:
+    """What was learnt of a parameter; None if nothing was."""
+    if function is None or not _observed:
+        return None
+    return _observed.get(function.__code__, {}).get(name)
+
+
+def annotation_of_value(value: Any) -> Any:
+    """The annotation of a parameter that takes this value: `list[int]` for [1, 2]."""
+    if isinstance(value, DType):
+        return int
+    if type(value) is tuple:
+        parts = tuple(map(annotation_of_value, value))
+        return tuple[parts] if parts else tuple[()]  # type: ignore[valid-type]
+    if isinstance(value, list):
+        return list[_common(value)]  # type: ignore[misc]
+    if isinstance(value, dict):
+        return dict[_common(value), _common(value.values())]  # type: ignore[misc]
+    return type(value)
+
+
+def _common(values: Iterable[Any]) -> Any:
+    kinds: list[Any] = []
+    for value in values:
+        kind = annotation_of_value(value)
+        if kind not in kinds:
+            kinds.append(kind)
+    return kinds[0] if len(kinds) == 1 else Any
