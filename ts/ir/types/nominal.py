@@ -62,6 +62,10 @@ class ClassType(NamedType):
         self.properties: dict[str, Property] = {}
         self.python_class: Any = None
 
+    def _key(self) -> tuple[object, ...]:
+        # Another class of the same name may have been declared since: a test beside this one, a cell run anew.
+        return self.qualified_name_, id(self.python_class)
+
     def containedTypes(self) -> list[Type]:
         """The attributes' types, which are no parts of the type's structure: a class may refer to itself."""
         return list(self.attributes.values())
@@ -103,6 +107,9 @@ class ModuleType(ClassType):
     ) -> None:
         super().__init__(qualified_name, attributes, methods)
         self.concrete: Any = None
+
+    def _key(self) -> tuple[object, ...]:
+        return self.qualified_name_, id(self.concrete)
 
     def find_method(self, name: str) -> Any | None:
         """The method, declared now if the module's class has it."""

@@ -1,0 +1,76 @@
+"""Scripted modules: sharing of types, names, and what both sides see."""
+
+import pytest
+
+import ts
+from ts import nn
+from ts.frontend import classes
+
+
+class Scale(nn.Module):
+    __constants__ = ["by"]
+
+    def __init__(self, by, size=2):
+        super().__init__()
+        self.by = by
+        self.weight = nn.Parameter(ts.ones(size))
+
+    def forward(self, x):
+        return x * self.weight * self.by
+
+
+def test_equal_instances_share_a_type():
+    """Values of parameters do not count, constants do."""
+    one, other, third = (ts.jit.script(Scale(*args)) for args in ((2,), (2, 5), (3,)))
+    assert ts.jit.module_type(one) is ts.jit.module_type(other)
+    assert ts.jit.module_type(one) is not ts.jit.module_type(third)
+    assert third(ts.ones(2)).tolist() == [3.0, 3.0]
+
+
+def test_types_have_names_of_their_own():
+    """A second type of the same class has a mangled name, in graph text as well."""
+    first, second = ts.jit.script(Scale(10)), ts.jit.script(Scale(11))
+    names = [ts.jit.module_type(m).qualified_name() for m in (first, second)]
+    assert len(set(names)) == 2 and all(name.startswith("__torch__.") for name in names)
+    assert f"%self : {names[1]}" in str(second.graph)
+
+
+def test_the_same_name_again():
+    """A class may be declared again under a name that is free again, without meeting what is left of the first."""
+
+    def make(attribute):
+        class Again(nn.Module):
+            def __init__(self):
+                super().__init__()
+                setattr(self, attribute, 3)
+
+            def forward(self):
+                return self.training
+
+        return Again()
+
+    for attribute in ("aa", "zz"):
+        classes.clear_names()
+        scripted = ts.jit.script(make(attribute))
+        assert scripted() is True and getattr(scripted, attribute) == 3
+
+
+def test_parameters_are_shared_with_the_original():
+    """The scripted module works on the tensors of the one it was made from."""
+    module = Scale(2)
+    scripted = ts.jit.script(module)
+    assert scripted.weight is module.weight
+    module.double()
+    assert scripted(ts.ones(2, dtype=ts.float64)).dtype == ts.float64
+
+
+def test_failure_is_not_kept():
+    """A module that does not compile says so each time."""
+
+    class Bad(nn.Module):
+        def forward(self, x):
+            return self.nothing
+
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="Module 'Bad' has no attribute 'nothing'"):
+            ts.jit.script(Bad())
