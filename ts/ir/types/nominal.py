@@ -63,7 +63,7 @@ class ClassType(NamedType):
         self.python_class: Any = None
 
     def _key(self) -> tuple[object, ...]:
-        # Another class of the same name may have been declared since: a test beside this one, a cell run anew.
+        # Another class of the same name may have been declared since, as a cell is that runs again.
         return self.qualified_name_, id(self.python_class)
 
     def containedTypes(self) -> list[Type]:
