@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ts.ir.attributes import TensorText, is_tensor
 from ts.ir.schema import format_default
-from ts.ir.text import quote
+from ts.ir.text import TYPE_VERBOSITY, quote
 from ts.ir.types import (
     DEVICE,
     SCALAR_TYPE_NAMES,
@@ -75,6 +75,8 @@ def node_to_text(node: Node, show_ranges: bool = True) -> str:
 
 
 def _typed(value: Value) -> str:
+    if TYPE_VERBOSITY == 0:
+        return f"%{value.debug_name()}"
     return f"%{value.debug_name()} : {value._type}"
 
 

@@ -9,10 +9,15 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from typing import Any
 
 from ts.errors import ParseError
+
+# How much types say in texts: 0 no types, 1 no strides, 2 strides, 3 device and gradient, too.
+_verbosity = os.environ.get("TS_JIT_TYPE_VERBOSITY") or os.environ.get("PYTORCH_JIT_TYPE_VERBOSITY") or "3"
+TYPE_VERBOSITY = int(_verbosity) if _verbosity.isdecimal() else 3
 
 _TOKEN = re.compile(
     r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:

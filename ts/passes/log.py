@@ -11,7 +11,8 @@ change, `debug` a pass's reasoning. Lines go to the standard error stream:
     [DUMP dce] graph(%x : int): ...
 
 A message is a template and its values, so that nothing is formatted while logging is off. The variables are
-read when this module is imported; `configure` sets the same from a program.
+read when this module is imported; `configure` sets the same from a program. How much types say in graph text
+is PYTORCH_JIT_TYPE_VERBOSITY (0 to 3, `ts.ir.text`).
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ def configure(levels: str = "", limits: str = "", stream: TextIO | None = None) 
         _levels[_pass_name(name)] = UPDATE + min(len(entry) - len(name), 1)
     for entry in filter(None, limits.split(":")):
         name, _, count = entry.partition("=")
+        if not count.isdecimal():
+            raise ValueError(f"a limit reads pass=number, as in cse=3, but this one is {entry!r}")
         _limits[_pass_name(name)] = int(count)
 
 

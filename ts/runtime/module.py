@@ -15,7 +15,7 @@ A class of Python may also be a scripted module itself: see `ScriptModule`.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from types import FunctionType
 from typing import Any, Final
 from weakref import WeakValueDictionary
@@ -40,6 +40,19 @@ from ts.runtime.objects import assign
 modules.install(compile_function)
 
 _wrappers: WeakValueDictionary[int, ScriptModule] = WeakValueDictionary()  # by id of the object
+
+
+class ConstMap:
+    """The constants of a source text as attributes `c0`, `c1`, ..."""
+
+    def __init__(self, constants: Sequence[Any]) -> None:
+        self.const_mapping = {f"c{i}": value for i, value in enumerate(constants)}
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["const_mapping"][name]
+        except KeyError:
+            raise AttributeError(f"there is no constant {name}") from None
 
 
 class ScriptMethod:
@@ -72,7 +85,14 @@ class ScriptMethod:
     @property
     def code(self) -> str:
         """The graph as source text."""
-        return to_source(self.graph, self.name, self.schema, method=True)
+        return self.code_with_constants[0]
+
+    @property
+    def code_with_constants(self) -> tuple[str, ConstMap]:
+        """The source text, and the constants without a literal that it calls `CONSTANTS.c0`, ..."""
+        constants: list[Any] = []
+        text = to_source(self.graph, self.name, self.schema, constants, method=True)
+        return text, ConstMap(constants)
 
     @property
     def bytecode(self) -> str:
@@ -275,6 +295,11 @@ class ScriptModule(Module):
     def code(self) -> str:
         """The source text of `forward`."""
         return self._forward().code
+
+    @property
+    def code_with_constants(self) -> tuple[str, ConstMap]:
+        """The source text of `forward`, and its constants without a literal."""
+        return self._forward().code_with_constants
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
         """The graph that runs for these arguments."""
@@ -553,5 +578,3 @@ def module_of(handle: Object) -> ScriptModule:
     concrete = handle.cls.type.concrete
     children = {name: object_get(handle, handle.cls.slot(name)) for name in concrete.submodules}
     return RecursiveScriptModule(concrete, handle, children)
-
-

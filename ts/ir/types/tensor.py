@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
+from ts.ir.text import TYPE_VERBOSITY
 from ts.ir.types.base import Type
 
 _SCALAR_TYPES = """
@@ -81,11 +82,12 @@ class TensorType(Type):
         facts = []
         if sizes is not None:
             facts = ["*" if size is None else f"{size}" for size in sizes]
-            if sizes and strides is not None and len(strides) == len(sizes) and None not in strides:
-                facts.append(f"strides=[{', '.join(map(repr, strides))}]")
-        if self._requires_grad is not None:
+            known = strides is not None and len(strides) == len(sizes) and None not in strides
+            if sizes and known and TYPE_VERBOSITY >= 2:
+                facts.append(f"strides=[{', '.join(map(repr, strides or ()))}]")
+        if self._requires_grad is not None and TYPE_VERBOSITY >= 3:
             facts.append(f"requires_grad={int(self._requires_grad)}")
-        if self._device is not None:
+        if self._device is not None and TYPE_VERBOSITY >= 3:
             facts.append(f"device={self._device}")
         if facts or sizes is not None:
             text += f"({', '.join(facts)})"

@@ -1,0 +1,48 @@
+"""`code_with_constants`: the source of a method, and what has no literal in it."""
+
+import os
+import subprocess
+import sys
+
+import ts
+
+OFFSET = ts.tensor([1.0, 2.0])
+
+
+class Shifted(ts.nn.Module):
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        return x + OFFSET
+
+
+def test_code_with_constants():
+    """A tensor has no literal: it is `CONSTANTS.c0`, which the second result holds."""
+    scripted = ts.jit.script(Shifted())
+    text, constants = scripted.code_with_constants
+    assert text == scripted.code == scripted.forward.code
+    assert "torch.add(x, CONSTANTS.c0)" in text
+    assert constants.c0.tolist() == [1.0, 2.0]
+    assert not hasattr(constants, "c1")
+
+
+def test_type_verbosity():
+    """PYTORCH_JIT_TYPE_VERBOSITY says how much types show in texts."""
+    program = (
+        "import ts; print(ts.parse_ir('graph(%a : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)):"
+        "\\n  return (%a)\\n'))"
+    )
+    shown = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTORCH_JIT_TYPE_VERBOSITY": level},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.partition(":\n")[0]
+        for level in ("0", "1", "2", "3")
+    ]
+    assert shown == [
+        "graph(%a)",
+        "graph(%a : Float(2, 3))",
+        "graph(%a : Float(2, 3, strides=[3, 1]))",
+        "graph(%a : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu))",
+    ]
