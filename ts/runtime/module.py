@@ -169,7 +169,7 @@ class ScriptModule(Module):
     _object: Object | None
     _concrete: ConcreteModule
     _script_methods: dict[str, Any] = {}
-    __jit_unused_properties__ = ("original_name", "graph", "inlined_graph", "code")
+    __jit_unused_properties__ = ("original_name", "graph", "inlined_graph", "code", "code_with_constants")
 
     forward = _Compiled("forward", Module.forward)
     _save_to_state_dict = _Compiled("_save_to_state_dict", Module._save_to_state_dict)
