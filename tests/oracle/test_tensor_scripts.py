@@ -33,6 +33,8 @@ BODIES = [
     "x.get_device(), x.is_contiguous(), x.storage_offset(), x.stride(), x.element_size(), x.numel()",
     "x.size(), x.size(0), x.size(1), x.stride(1), x.dim(), x.shape, len(x), x.itemsize, x.nbytes, x.ndim",
     "x.is_pinned(), x.name",
+    "torch.zeros([2], dtype=torch.float64, layout=torch.strided)",
+    "x.contiguous(memory_format=torch.contiguous_format)",
 ]
 
 
@@ -57,6 +59,15 @@ def test_expression(body):
     assert text(ours.graph) == text(theirs.graph)
     want = theirs(torch.arange(6.0).view(2, 3), torch.ones(2, dtype=torch.float64))
     assert plain(ours(ts.arange(6.0).view(2, 3), ts.ones(2, dtype=ts.float64))) == plain(want)
+
+
+KINDS = "sparse quantized sparse_csr mkldnn nested vulkan mps xla xpu ipu mtia maia cuda cpu meta leaf".split()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_of_tensors(kind):
+    """Eager tensors say of what kind they are."""
+    assert getattr(ts.ones(2), f"is_{kind}") == getattr(torch.ones(2), f"is_{kind}")
 
 
 LISTS = [

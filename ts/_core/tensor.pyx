@@ -192,6 +192,10 @@ cdef object inplace(str name, object a, object b):
 
 # ---------------------------------------------------------------- the class
 
+def _never(self):
+    return False
+
+
 cdef tuple COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")  # by Py_LT .. Py_GE
 
 @cython.freelist(128)
@@ -255,13 +259,13 @@ cdef class Tensor:
     def is_meta(self):
         return self.backend == BACKEND_META
 
-    @property
-    def is_sparse(self):
-        return False
+    # Kinds of tensors that there are none of here.
+    is_sparse = is_quantized = is_sparse_csr = is_mkldnn = is_nested = is_vulkan = property(_never)
+    is_mps = is_xla = is_xpu = is_ipu = is_mtia = is_maia = retains_grad = property(_never)
 
     @property
-    def is_quantized(self):
-        return False
+    def name(self):
+        """None: only parameters of old programs had names."""
 
     @property
     def is_leaf(self):

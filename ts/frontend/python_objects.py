@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from ts.dtypes import dtype as DType
+from ts.dtypes import layout, memory_format
 from ts.errors import CompilationError
 from ts.frontend import hints, python_values, resolve
 from ts.frontend.annotations import object_type
@@ -132,7 +133,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return enum_constant(em, obj, range)
     if obj is None or isinstance(obj, bool | int | float | complex | str):
         return SimpleValue(em.constant(obj, range))
-    if isinstance(obj, DType):
+    if isinstance(obj, DType | layout | memory_format):
         return SimpleValue(em.constant(obj.code, range))
     if isinstance(obj, type):
         return _of_class(em, obj, range, name)
