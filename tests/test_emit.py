@@ -2,6 +2,8 @@
 
 import pytest
 
+import ts
+
 from ts.errors import FrontendError
 from ts.frontend import compile, parse
 from ts.frontend.match import match_schemas
@@ -93,3 +95,10 @@ def test_not_on_all_paths():
     """A declared return type has to be returned on all paths."""
     with pytest.raises(FrontendError, match="does not return along all paths"):
         compiled("def f(x: int) -> int:\n    if x > 1:\n        return x\n")
+
+
+def test_break_of_an_inner_function():
+    """`break` without a loop around it is told before the inner function is refused."""
+    source = "def f(n: int):\n  for i in range(n):\n    def g():\n      if n > 1:\n        break\n"
+    with pytest.raises(ts.jit.FrontendError, match="SyntaxError: 'break' outside loop"):
+        ts.jit.CompilationUnit(source)

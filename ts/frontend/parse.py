@@ -295,8 +295,20 @@ def _refuse(node: ast.stmt | ast.expr, parsed: ParsedFunction, what: str = "") -
     return UnsupportedNodeError(message, parsed.ranges.token(node, len(token)))
 
 
+def _check_exits(body: list[ast.stmt], parsed: ParsedFunction) -> None:
+    """Refuse `break` and `continue` that no loop encloses in the body of an inner function."""
+    for node in body:
+        if isinstance(node, ast.Break | ast.Continue):
+            word = type(node).__name__.lower()
+            raise FrontendError(f"SyntaxError: '{word}' outside loop", parsed.range(node))
+        if isinstance(node, ast.If | ast.With):
+            _check_exits([*node.body, *getattr(node, "orelse", ())], parsed)
+
+
 def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
     if not isinstance(node, _STATEMENTS):
+        if isinstance(node, ast.FunctionDef):
+            _check_exits(node.body, parsed)
         raise _refuse(node, parsed)
     if is_ignored_block(node):
         return
