@@ -51,10 +51,10 @@ def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange
         return PythonFunction(function)
     if markers.BOOLEAN_DISPATCH in getattr(function, "__dict__", ()):
         return BooleanDispatch(em, function, range)
-    declared = overloads.compiled_overloads(function, em.compile_callee)
-    if declared:
-        return OverloadedFunction(declared)
     try:
+        declared = overloads.compiled_overloads(function, em.compile_callee)
+        if declared:
+            return OverloadedFunction(declared)
         return FunctionValue(em.compile_callee(function))
     except FrontendError as error:
         place = range if em.calling is None else em.range(em.calling)

@@ -20,3 +20,8 @@ def main(x: int):
 # @ts.jit._overload
 # def helper(a: int, b: int = 2) -> int: ...
 # ~~~ <--- HERE
+# 'helper' is being compiled since it was called from 'main'
+#   File "overload_default.py", line 15
+# def main(x: int):
+#     return helper(x, 3)
+#            ~~~~~~~~~~~ <--- HERE

@@ -20,3 +20,8 @@ def main(x: int):
 # @ts.jit._overload
 # def helper(b: int) -> int: ...
 # ~~~ <--- HERE
+# 'helper' is being compiled since it was called from 'main'
+#   File "overload_names.py", line 15
+# def main(x: int):
+#     return helper(x)
+#            ~~~~~~~~ <--- HERE

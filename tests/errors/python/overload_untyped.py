@@ -20,3 +20,8 @@ def main(x: int):
 # def helper(a, b=1):
 #               ~ <--- HERE
 #     return a + b
+# 'helper' is being compiled since it was called from 'main'
+#   File "overload_untyped.py", line 15
+# def main(x: int):
+#     return helper(x)
+#            ~~~~~~~~ <--- HERE
