@@ -296,3 +296,28 @@ def test_gradient_modes():
 
     assert modes() == [True, False, True, False, True]
     assert "__torch__.torch.autograd.grad_mode.no_grad = prim::CreateObject()" in str(modes.graph)
+
+
+def test_classes_in_a_compilation_unit():
+    """A string may define classes; its functions and later ones use them, and Python gets handles."""
+    cu = ts.jit.CompilationUnit(
+        """
+class Pair:
+    "Two ints."
+    def __init__(self, a: int, b: int = 2):
+        self.a = a
+        self.b = b
+
+    def swapped(self) -> Pair:
+        return Pair(self.b, self.a)
+
+def make(n: int) -> Pair:
+    return Pair(n).swapped()
+"""
+    )
+    pair = cu.make(7)
+    assert (pair.a, pair.b, pair.swapped().a) == (2, 7, 7)
+    cu.define("def total(p: Pair) -> int:\n    return p.a + p.b\n")
+    assert cu.total(pair) == 9
+    with pytest.raises(ts.jit.FrontendError, match="object has no attribute or method 'c'"):
+        cu.define("def f(p: Pair) -> int:\n    return p.c\n")

@@ -67,6 +67,15 @@ def named_type(cls: type) -> NamedType:
     return found if isinstance(found, NamedType) else class_type(cls)
 
 
+def text_class(name: str, definitions: list[ParsedFunction]) -> ClassType:
+    """A class that was given as text: it has no class in Python."""
+    type = ClassType(unique_name(f"__torch__.{name}"))
+    take_name(type)
+    for definition in definitions:
+        declare_text(type, definition)
+    return type
+
+
 def compile_class(cls: type) -> ClassType:
     """The same, with all methods compiled now: what `script(cls)` asks for."""
     type = class_type(cls)

@@ -124,28 +124,42 @@ def function_def(
 
 
 def module_defs(
-    text: str, resolver: Resolver | None = None, filename: str = "<string>"
+    text: str,
+    resolver: Resolver | None = None,
+    filename: str = "<string>",
+    classes: dict[str, list[ParsedFunction]] | None = None,
 ) -> list[ParsedFunction]:
-    """Parse a string of function definitions, as `CompilationUnit` takes it."""
+    """Parse a string of function definitions, as `CompilationUnit` takes it.
+
+    With `classes` it may define classes as well, whose methods are entered there by the class's name.
+    """
     source = Source(text, filename, 1, 0)
     ranges = Ranges(source, whole_subscripts=True)
     resolver = resolver or Resolver()
-    functions = []
-    for node in _definitions(text, source):
+
+    def function(node: ast.stmt) -> ParsedFunction:
         if not isinstance(node, ast.FunctionDef):
             raise NotSupportedError(
-                "Expected a function definition at the top level of a script", ranges.of(node)
+                "Expected a function definition at the top level of a script or in a class", ranges.of(node)
             )
         start, end = _definition_extent(node, ranges)
-        functions.append(
-            ParsedFunction(
-                node.name, node, source, resolver, type_comment=type_comment(text[start:end]), ranges=ranges
-            )
-        )
-    for parsed in functions:
+        comment = type_comment(text[start:end])
+        parsed = ParsedFunction(node.name, node, source, resolver, type_comment=comment, ranges=ranges)
         check(parsed)
         parsed.defaults = _written_defaults(parsed)
+        return parsed
+
+    functions = []
+    for node in _definitions(text, source):
+        if isinstance(node, ast.ClassDef) and classes is not None:
+            classes[node.name] = [function(member) for member in node.body if not _is_docstring(member)]
+        else:
+            functions.append(function(node))
     return functions
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def type_comment(text: str) -> str | None:

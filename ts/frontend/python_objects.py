@@ -27,7 +27,7 @@ from ts.dtypes import layout, memory_format
 from ts.errors import CompilationError
 from ts.frontend import hints, python_values, resolve
 from ts.frontend.annotations import object_type
-from ts.frontend.class_values import class_of
+from ts.frontend.class_values import ClassValue, class_of
 from ts.frontend.enums import EnumClassValue, enum_constant
 from ts.frontend.sugared import (
     AssertionFailure,
@@ -42,7 +42,7 @@ from ts.frontend.sugared import (
     SugaredValue,
 )
 from ts.ir.source import SourceRange
-from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, TupleType
+from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, ClassType, TupleType
 from ts.ir.value import Value
 from ts.ops import registry
 
@@ -135,6 +135,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return SimpleValue(em.constant(obj, range))
     if isinstance(obj, DType | layout | memory_format):
         return SimpleValue(em.constant(obj.code, range))
+    if isinstance(obj, ClassType):
+        return ClassValue(obj)
     if isinstance(obj, type):
         return _of_class(em, obj, range, name)
     special = _special(obj)

@@ -23,11 +23,13 @@ from typing import Any
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import parse
-from ts.frontend.classes import compile_class
+from ts.frontend.classes import compile_class, text_class
 from ts.frontend.compile import compile_all
 from ts.frontend.enums import enum_type
 from ts.frontend.observed import Call, observe
+from ts.frontend.parse import ParsedFunction
 from ts.frontend.resolve import Resolver
+from ts.ir.types import ClassType
 from ts.jit.overloads import has_overloads
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.function import (
@@ -144,6 +146,7 @@ class CompilationUnit:
 
     def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
         self._functions: dict[str, ScriptFunction] = {}
+        self._classes: dict[str, ClassType] = {}
         if lang is not None:
             self.define(lang, _frames_up=_frames_up + 1)
 
@@ -155,14 +158,23 @@ class CompilationUnit:
                 "compile a Python function with ts.jit.script"
             )
         scope = Resolver.of_frame(_frames_up + 1)
-        resolver = Resolver(self._functions, *scope.scopes)
-        declared = declare_functions(with_deep_stack(lambda: parse.module_defs(lang, resolver)))
+        resolver = Resolver(self._functions, self._classes, *scope.scopes)
+        parsed: dict[str, list[ParsedFunction]] = {}
+        declared = declare_functions(
+            with_deep_stack(lambda: parse.module_defs(lang, resolver, classes=parsed))
+        )
+        types = {name: text_class(name, methods) for name, methods in parsed.items()}
         self._functions.update(declared)
+        self._classes.update(types)
         try:
+            for type_ in types.values():
+                compile_all(type_.methods.values())
             compile_all(declared.values())
         except FrontendError:
             for name in declared:
                 del self._functions[name]
+            for name in types:
+                del self._classes[name]
             raise
 
     def find_function(self, name: str) -> ScriptFunction | None:
