@@ -34,6 +34,7 @@ from ts.ir.types import (
     INT,
     NONE,
     NUMBER,
+    OBJECT_TYPES,
     TENSOR,
     DictType,
     ListType,
@@ -275,7 +276,7 @@ def assign(em: Emitter, target: ast.Subscript, value: Value, range: SourceRange)
             "Sliced expression not yet supported for subscripted assignment. File a bug if you want this",
             em.range(target),
         )
-    if not isinstance(container.type(), ListType | DictType):
+    if not isinstance(container.type(), (ListType, DictType, *OBJECT_TYPES)):
         raise CompilationError(
             f"{container.type().repr_str} does not support subscripted assignment", em.range(target)
         )

@@ -299,13 +299,13 @@ class CastValue(BuiltinFunction):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         if len(args) == 1 and not kwargs:
+            if isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
+                return super().call(em, range, args, kwargs, n_binders)
             zero = em.constant(0)
             value = inserted(em, args[0])
             type = value.type()
             if type.is_subtype_of(self.type):
                 return SimpleValue(value)
-            if isinstance(type, OBJECT_TYPES):
-                return super().call(em, range, [value], kwargs, n_binders)
             if self.type is BOOL and isinstance(type, ListType | StringType | DictType):
                 length = emit_builtin_call(range, em.graph, "aten::len", [value])
                 return SimpleValue(emit_builtin_call(range, em.graph, "aten::gt", [length, zero]))
