@@ -21,7 +21,19 @@ from ts.frontend.emitter import Emitter, expression, sugared
 from ts.frontend.match import construct_list, construct_tuple, emit_builtin_call, unpack_tuple
 from ts.frontend.operators import BINARY, MAGIC
 from ts.frontend.sugared import SugaredValue
-from ts.ir.types import STR, TENSOR, DictType, ListType, OptionalType, TupleType, Type, unify_list
+from ts.ir.types import (
+    COMPLEX,
+    FLOAT,
+    INT,
+    STR,
+    TENSOR,
+    DictType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    unify_list,
+)
 from ts.ir.value import Value
 
 
@@ -72,6 +84,12 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
         and isinstance(right.type(), TupleType)
     ):
         return construct_tuple(em.graph, unpack_tuple(em.graph, left) + unpack_tuple(em.graph, right))
+    if isinstance(node.op, ast.Div) and COMPLEX in (left.type(), right.type()):
+        # PyTorch has no overload for a complex and a real number, and takes the result for a float.
+        left, right = (
+            emit_builtin_call(range, em.graph, "aten::Complex", [v]) if v.type() in (INT, FLOAT) else v
+            for v in (left, right)
+        )
     value = overloaded(em, range, MAGIC[type(node.op)], (left, right))
     return value or emit_builtin_call(range, em.graph, operator, [left, right])
 

@@ -12,6 +12,7 @@ In: an object that a name of the program stands for.  Out: a `SugaredValue`:
 from __future__ import annotations
 
 import builtins
+import cmath
 import inspect
 import math
 import sys
@@ -120,6 +121,12 @@ _MATH_NAMES: Final = (
 )  # fmt: skip
 _MATH: Final = {getattr(math, name): f"aten::{name}" for name in _MATH_NAMES}
 _MATH[math.remainder] = "aten::mathremainder"
+_CMATH_NAMES: Final = (
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "isfinite", "isinf", "isnan",
+    "log", "log10", "sin", "sinh", "sqrt", "tan", "tanh",
+)  # fmt: skip
+_MATH.update({getattr(cmath, name): f"aten::{name}" for name in _CMATH_NAMES})
+_MATH.update({cmath.phase: "aten::angle", cmath.rect: "aten::polar"})
 _MATH[warnings.warn] = "aten::warn"
 
 
