@@ -150,3 +150,15 @@ def test_highlight():
     assert range.highlight() == (
         '  File "a.py", line 12\ndef f(x):\n    y = x\n    return g(x,\n           ~~~~\n       y)\n       ~~ <--- HERE\n'
     )
+
+
+def test_destroyed_node_is_invalidated():
+    """What a pass has removed says so when it is looked at."""
+    graph = parse_ir("graph(%x : int):\n  %y : int = aten::neg(%x)\n  return (%x)\n")
+    (node,) = graph.nodes()
+    value = node.output()
+    assert "aten::neg" in str(node) and "aten::neg" in str(value)
+    node.destroy()
+    for gone in (node, value):
+        with pytest.raises(RuntimeError, match="invalidated"):
+            str(gone)

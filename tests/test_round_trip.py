@@ -14,9 +14,8 @@ from ts.ir.read import parse_ir
 from ts.runtime.function import ScriptFunction, declare_functions
 
 PROGRAMS = [path for path in all_programs() if not read(path).compile_error and not read(path).scripts_itself]
-# Calls of Python, a module that is called `elif` and an index that is wrong for sure have no source text; tasks
-# have one that is not read yet.
-NO_SOURCE = {"callables.py", "ignored_calls.py", "raises.py", "overloads.py", "elif.py", "tuple_index.py"}
+# A module that is called `elif`, an index that is wrong for sure, a union that branches make beside another variable.
+NO_SOURCE = {"elif.py", "tuple_index.py", "union_members.py"}
 # What follows a `raise` at the end returns a value that nobody reads: not the one that was written. And the
 # order of a loop's variables that nobody reads after it is that of their names.
 OTHER_TEXT = {"assertion.py", "return_in_swapping_loop.py"}
@@ -79,7 +78,7 @@ def test_graph_text(path):
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_source_text(path):
     """Compiling the source that a function shows gives its graph again, and that shows the same source."""
-    if path.name in NO_SOURCE or path.parent.name == "async":
+    if path.name in NO_SOURCE or path.parent.name in ("async", "python"):  # no syntax yet for tasks, calls of Python
         pytest.skip("calls what has no source text")
     for function in functions(path):
         constants = []

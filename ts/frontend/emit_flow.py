@@ -257,7 +257,7 @@ def isinstance_condition(em: Emitter, obj: ast.expr, classes: ast.expr) -> Condi
 
 def _classes(em: Emitter, node: ast.expr) -> list[Type]:
     match node:
-        case ast.Tuple(elts=elements):
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):  # a list in printed source
             return [type for element in elements for type in _classes(em, element)]
         case ast.Call(func=ast.Name(id="type"), args=[ast.Constant(value=None)]):
             return [NONE]

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from ts.errors import InternalError
+from ts.errors import InternalError, TsError
 from ts.ir.attributes import KINDS, kind_of_value
 from ts.ir.source import SourceRange
 from ts.ir.types import TENSOR, NoneType, Type
@@ -32,6 +32,7 @@ CallStack = tuple[tuple[str, SourceRange | None], ...]
 
 _POSITION_STEP = 1 << 20
 _LAST_POSITION = 1 << 62
+_DESTROYED = -2  # as the position of a node
 _UNSET = object()
 
 
@@ -393,6 +394,7 @@ class Node:
         self.remove_all_inputs()
         if self._block is not None:
             self._unlink()
+        self._position = _DESTROYED
 
     def is_before(self, other: Node) -> bool:
         """Whether this node comes before `other`; either may be inside a block of a node that does."""
@@ -439,6 +441,9 @@ class Node:
 
     def __str__(self) -> str:
         from ts.ir.print import node_to_text
+
+        if self._position == _DESTROYED:
+            raise TsError(f"this object has been invalidated: its node {self._kind} is no longer in a graph")
 
         return node_to_text(self)
 

@@ -367,7 +367,7 @@ def _parse_argument(text: str, kwarg_only: bool) -> Argument:
     has_default = tokens.accept("=")
     t = plain(parsed.type)
     if has_default:
-        default = _read_default(tokens)
+        default = read_default(tokens)
         if (
             parsed.size is not None
             and isinstance(t, ListType)
@@ -382,7 +382,8 @@ def _parse_argument(text: str, kwarg_only: bool) -> Argument:
     return Argument(name, t, default, has_default, kwarg_only, parsed.alias, parsed.size, parsed.type)
 
 
-def _read_default(tokens: Tokens) -> Any:
+def read_default(tokens: Tokens) -> Any:
+    """The default value here."""
     token = tokens.peek()
     if token[:1] in ("'", '"'):
         return tokens.string()
@@ -392,11 +393,11 @@ def _read_default(tokens: Tokens) -> Any:
     if token == "[":
         values = []
         while not tokens.accept("]"):
-            values.append(_read_default(tokens))
+            values.append(read_default(tokens))
             tokens.accept(",")
         return values
     if token == "-":
-        return tokens.negative(_read_default(tokens))
+        return tokens.negative(read_default(tokens))
     if token in ("inf", "nan"):
         return float(token)
     if token in _NAMED_DEFAULTS:

@@ -291,14 +291,20 @@ def _read_list(tokens: Tokens, find_class: ClassLookup) -> list[ParsedType]:
 
 def _read_named_tuple(tokens: Tokens, find_class: ClassLookup) -> TupleType:
     tokens.expect("(")
+    from ts.ir.schema import read_default  # which reads types itself
+
     fields, elems = [], []
+    defaults: dict[str, object] = {}
     while tokens.peek() != ")":
         fields.append(tokens.next())
         tokens.expect(":")
         elems.append(read_type(tokens, find_class).type)
+        if tokens.accept("="):
+            value = read_default(tokens)
+            defaults[fields[-1]] = float(value) if elems[-1] is FLOAT else value
         tokens.accept(",")
     tokens.expect(")")
-    return TupleType(elems, None, fields)
+    return TupleType(elems, None, fields, defaults)
 
 
 def _read_tensor(tokens: Tokens, scalar_type: int | None) -> TensorType:
