@@ -70,8 +70,6 @@ class ModuleValue(SugaredValue):
     def slot(self, em: Emitter, name: str) -> SugaredValue:
         """What one slot holds."""
         type = self.type.attributes[name]
-        if type is NONE:
-            return SimpleValue(em.constant(None))
         output = em.insert("prim::GetAttr", (self.receiver,)).set("name", name).output()
         output.set_debug_name(f"_{name}" if name[0].isdigit() else name)
         output.set_type(type)

@@ -217,6 +217,11 @@ def _is_none(rewriter: _Rewriter, node: Node) -> Value | None:
     return rewriter.constant(node, negated)
 
 
+def _attribute(rewriter: _Rewriter, node: Node) -> Value | None:
+    """An attribute whose type is None, as that of a bias that there is not."""
+    return rewriter.constant(node, None) if _kind(node.output()) == "NoneType" else None
+
+
 _MAY_BE_NONE: Final = frozenset({"OptionalType", "AnyType", "UnionType", "VarType", "NumberType"})
 
 
@@ -295,4 +300,5 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::len": _length,
     "aten::__getitem__": _get_item,
     "aten::__derive_index": _derive_index,
+    "prim::GetAttr": _attribute,
 }
