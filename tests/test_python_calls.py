@@ -263,3 +263,9 @@ def test_hidden_source_ranges():
     assert "# " in str(f.graph)
     with ts.jit.hide_source_ranges():
         assert "# " not in str(f.graph)
+
+
+def test_classes_of_python_itself():
+    """A class that is not made of Python source is refused in words."""
+    with pytest.raises(ts.jit.FrontendError, match="TorchScript classes must be new-style classes"):
+        ts.jit.script(int)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
+import collections
 import inspect
 import math
 import sys
@@ -144,6 +145,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return SimpleValue(em.constant(obj.code, range))
     if isinstance(obj, ClassType):
         return ClassValue(obj)
+    if obj is collections.OrderedDict:  # a dict keeps its order
+        return GLOBALS["dict"]
     if isinstance(obj, type):
         return _of_class(em, obj, range, name)
     special = _special(obj)

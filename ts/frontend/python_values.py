@@ -275,6 +275,9 @@ class UnsupportedBuiltin(SugaredValue):
 class PythonObject(SugaredValue):
     """An object that compiled code cannot hold."""
 
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        raise no_value(self.describe(), range)
+
     def __init__(self, obj: object) -> None:
         self.obj = obj
 

@@ -42,6 +42,7 @@ from ts.runtime.function import (
 from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 
 _enabled = True
+_HEAP_TYPE = 1 << 9  # in a class's flags: it was made by a `class` statement
 
 
 def enabled() -> bool:
@@ -126,6 +127,11 @@ def _example_calls(obj: Any, example_inputs: Any) -> list[Call]:
 
 def script_class(cls: type) -> type:
     """Compile a class and all of its methods; it stays the class that it is."""
+    if not cls.__flags__ & _HEAP_TYPE:
+        raise CompilationError(
+            "TorchScript classes must be new-style classes. Please inherit from 'object'. "
+            f"{cls.__name__} is a class of Python itself"
+        )
     if len(cls.mro()) > 2:
         raise CompilationError(
             "TorchScript classes does not support inheritance yet. Please directly inherit from 'object'."

@@ -1,0 +1,14 @@
+"""An ordered dict is a dict: it keeps its order anyway."""
+
+from collections import OrderedDict
+from typing import Dict
+
+
+def main():
+    found: Dict[str, int] = OrderedDict()
+    found["b"] = 1
+    found["a"] = 2
+    for key in found:
+        print(key)
+    # expect: b
+    # expect: a
