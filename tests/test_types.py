@@ -2,6 +2,8 @@
 
 import pytest
 
+import ts
+
 from ts.ir.schema import parse_schema
 from ts.ir.type_parser import parse_type
 from ts.ir.types import (
@@ -124,3 +126,10 @@ def test_single_instances():
     """Types without arguments are shared."""
     assert TensorType.get() is TENSOR and type(BOOL).get() is BOOL and type(ANY).get() is ANY
     assert NUMBER.kind() == "NumberType"
+
+
+def test_a_list_of_no_type():
+    """The type of None is `NoneType`; None itself is no type."""
+    with pytest.raises(RuntimeError, match="Can not create ListType with None type"):
+        ts.types.ListType(None)
+    assert str(ts.types.ListType(ts.types.NoneType.get())) == "NoneType[]"

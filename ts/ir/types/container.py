@@ -42,6 +42,11 @@ class ListType(ElementType):
 
     __slots__ = ()
 
+    def __init__(self, elem: Type) -> None:
+        if elem is None:
+            raise RuntimeError("Can not create ListType with None type; NoneType.get() is the type of None")
+        self.elem = elem
+
     def _spell(self) -> str:
         return f"{self.elem}[]"
 
