@@ -74,3 +74,41 @@ def test_failure_is_not_kept():
     for _ in range(2):
         with pytest.raises(RuntimeError, match="Module 'Bad' has no attribute 'nothing'"):
             ts.jit.script(Bad())
+
+
+def test_class_that_does_not_compile():
+    """An attribute of such a class harms only the methods that use it."""
+
+    class Unscriptable:
+        def __init__(self, a: int):
+            self.a = a
+
+        def get(self) -> bool:
+            return issubclass(self.a, int)
+
+    class Holder(nn.Module):
+        def __init__(self, use):
+            super().__init__()
+            self.held = Unscriptable(3)
+            self.use: bool = use
+
+        def forward(self, x: int):
+            return x
+
+    class User(Holder):
+        def forward(self, x: int):
+            return self.held.get()
+
+    assert ts.jit.script(Holder(True))(3) == 3
+    with pytest.raises(RuntimeError, match="failed to convert Python type"):
+        ts.jit.script(User(True))
+
+
+def test_methods_have_a_self():
+    """A method without arguments is refused where it is defined."""
+    with pytest.raises(RuntimeError, match="methods must have a self argument"):
+
+        class NoSelf(ts.jit.ScriptModule):
+            @ts.jit.script_method
+            def forward():
+                return 1

@@ -16,7 +16,7 @@ from ts._core.tensor import Tensor
 from ts.devices import device as Device
 from ts.errors import FrontendError
 from ts.frontend.annotations import object_type
-from ts.frontend.classes import class_type
+from ts.frontend.classes import compile_class
 from ts.ir.types import (
     BOOL,
     COMPLEX,
@@ -95,7 +95,7 @@ def _of_instance(value: Any) -> Type:
             return found
     elif _may_be_script_class(cls):
         try:
-            return class_type(cls)
+            return compile_class(cls)
         except FrontendError:
             pass  # the reason below names the class
     raise NoType(

@@ -33,6 +33,7 @@ from ts.frontend.annotations import to_type
 from ts.frontend.infer import NoType, infer_type
 from ts.frontend.resolve import Resolver
 from ts.ir.types import NONE, InterfaceType, ModuleType, Property, Type
+from ts.ops import registry
 
 # What every instance has for the sake of Python.
 _INTERNAL: Final = frozenset({
@@ -365,7 +366,7 @@ class _Description:
             if hasattr(type(value), "ensure_compiled"):
                 concrete.functions[name] = value
                 continue
-            if inspect.isbuiltin(value) or type(value).__name__ == "OverloadSet":
+            if type(value).__name__ == "OverloadSet" or _is_operator(value):
                 concrete.python_functions[name] = value
                 continue
             try:
@@ -391,6 +392,11 @@ class _Description:
                 "(This function exists as an attribute on the Python module, but we failed to compile it to "
                 f"a TorchScript function. \nThe error stack is reproduced here:\n{error}"
             )
+
+
+def _is_operator(value: Any) -> bool:
+    """Whether a builtin of Python, as `math.sqrt`, is an operator."""
+    return inspect.isbuiltin(value) and bool(registry.lookup(f"aten::{value.__name__}"))
 
 
 def _type_name(value: object) -> str:

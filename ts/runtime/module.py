@@ -442,6 +442,8 @@ class ScriptMethodMarker:
 
 def script_method(function: FunctionType) -> Any:
     """Mark a method of a `ScriptModule` to be compiled when the module is made."""
+    if function.__code__.co_argcount == 0:
+        raise RuntimeError(f"methods must have a self argument; write `def {function.__name__}(self, ...)`")
     return ScriptMethodMarker(function)
 
 
