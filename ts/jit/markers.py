@@ -39,7 +39,7 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     from ts.futures import Future
     from ts.runtime.function import ScriptFunction
 
-    if isinstance(func, ScriptFunction):
+    if builtins.isinstance(func, ScriptFunction):
         program = func.start(*args, **kwargs)
         program.queue()
         return program.future
