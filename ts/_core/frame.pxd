@@ -93,11 +93,18 @@ cdef inline void pop_frame(State *state) noexcept nogil:
 
 
 cdef State *take_state() except NULL
-# The innermost frame, of a program that is to be started; NULL and an exception when there is no memory.
-cdef Frame *first_frame(State *state, Code code) except NULL
 # End a program early.
 cdef void release_frames(State *state) noexcept
 cdef void give_state(State *state) noexcept
 # Make room for a frame of `size` bytes in a next chunk; -1 and MemoryError when there is none.
 cdef int enter_chunk(State *state, size_t size) except -1
 cdef void leave_chunk(State *state) noexcept nogil
+
+
+cdef inline int first_frame(State *state, Code code) except -1:
+    """The frame of a program that is to be started."""
+    if push_frame(state, code) == NULL:
+        enter_chunk(state, frame_size(code))
+        push_frame(state, code)
+    state.frame.result = 0
+    return 0

@@ -39,15 +39,6 @@ cdef State *take_state() except NULL:
     return state
 
 
-cdef Frame *first_frame(State *state, Code code) except NULL:
-    cdef Frame *frame = push_frame(state, code)
-    if frame == NULL:
-        enter_chunk(state, frame_size(code))
-        frame = push_frame(state, code)
-    frame.result = 0
-    return frame
-
-
 cdef void release_frames(State *state) noexcept:
     while state.frame != NULL:
         release_registers(state.frame)
