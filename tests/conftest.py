@@ -1,5 +1,28 @@
-"""Every graph is verified after every pass while the tests run."""
+"""Every graph is verified after every pass while the tests run.
+
+`pytest --read-back` also reads the texts of all functions back that the tests compile.
+"""
 
 import os
 
+import pytest
+
 os.environ.setdefault("TS_JIT_VERIFY", "1")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--read-back", action="store_true", help="read back the texts of all compiled functions")
+
+
+@pytest.fixture(autouse=True)
+def _read_back(request):
+    if not request.config.getoption("--read-back"):
+        yield
+        return
+    from tests import reading_back
+
+    with reading_back.noting_compiled() as compiled:
+        yield
+    for function, text in compiled.items():
+        if str(function.graph) == text:  # the test has not edited the graph
+            reading_back.check(function)

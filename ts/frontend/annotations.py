@@ -499,6 +499,8 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
         return NO_DEFAULT
     value = parsed.defaults[arg.arg]
     place = parsed.ranges.of(parsed.node)
+    if parsed.printed and isinstance(value, list):
+        value = tuple(value)  # what was printed is no object that calls could share
     if isinstance(value, list | dict | set):
         raise FrontendError(
             "Mutable default parameters are not supported because Python binds them to the function "

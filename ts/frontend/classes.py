@@ -32,7 +32,7 @@ MakeMethod = Callable[[str, str, Callable[[], ParsedFunction]], Any]
 _make_method: MakeMethod | None = None
 
 ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the two live and die together
-_names: WeakValueDictionary[str, NamedType] = WeakValueDictionary()
+_names: WeakValueDictionary[str, object] = WeakValueDictionary()
 _mangles = itertools.count()
 
 
@@ -49,7 +49,7 @@ def class_type(cls: type) -> ClassType:
         return found
     type = ClassType(unique_name(qualified_name(cls)))
     type.python_class = cls
-    take_name(type)
+    take_name(type.qualified_name(), type)
     setattr(cls, ATTRIBUTE, type)
     try:
         declare_methods(type, cls)
@@ -70,7 +70,7 @@ def named_type(cls: type) -> NamedType:
 def text_class(name: str, definitions: list[ParsedFunction]) -> ClassType:
     """A class that was given as text: it has no class in Python."""
     type = ClassType(unique_name(f"__torch__.{name}"))
-    take_name(type)
+    take_name(type.qualified_name(), type)
     for definition in definitions:
         declare_text(type, definition)
     return type
@@ -179,9 +179,9 @@ def qualified_name(cls: type) -> str:
     return f"__torch__.{module}{cls.__dict__.get('__ts_name__', cls.__name__)}"
 
 
-def take_name(type: NamedType) -> None:
-    """Keep the type's name from others while the type lives."""
-    _names[type.qualified_name()] = type
+def take_name(name: str, owner: object) -> None:
+    """Keep the name of a type or a function from others while its owner lives."""
+    _names[name] = owner
 
 
 def clear_names() -> None:

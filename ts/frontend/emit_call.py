@@ -28,6 +28,7 @@ from ts.frontend.match import (
     emit_builtin_statement,
 )
 from ts.frontend.sugared import BuiltinFunction, SimpleValue, SpecialForm, SugaredValue
+from ts.ir.node import Node
 from ts.ir.source import SourceRange
 from ts.ir.types import (
     BOOL,
@@ -260,8 +261,13 @@ def _fork(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
     with em.in_block(closure.add_block()) as scope:
         result = callee.call(em, range, args, kwargs, 1).as_value(em, range)
         scope.block.register_output(result)
+    return _simple(start(em, range, closure))
+
+
+def start(em: Emitter, range: SourceRange, closure: Node) -> Value:
+    """The future of what a closure computes."""
     future = em.insert("prim::forkClosure", (closure.output(),), 1, range).output()
-    return _simple(future.set_type(FutureType(result.type())))
+    return future.set_type(FutureType(closure.blocks()[0].outputs()[0].type()))
 
 
 def _unchecked_cast(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:

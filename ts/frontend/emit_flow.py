@@ -403,6 +403,8 @@ def _join(
         outer = before.simple.type()  # a union that was refined in the branches
         if true_type.is_subtype_of(outer) and false_type.is_subtype_of(outer):
             unified = outer
+    if unified is None and em.parsed.printed:
+        unified = unify(true_type, false_type, True)  # printed source has no union outside of the branches
     if unified is None:
         message = (
             f"Type mismatch: {name} is set to type {true_type.repr_str} in the true branch "

@@ -40,7 +40,7 @@ def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
         members = [(name, member.value) for name, member in cls.__members__.items()]
         name = unique_name(qualified_name(cls))
         found = _types[cls] = EnumType(name, _value_type(cls, range), members, cls)
-        take_name(found)
+        take_name(found.qualified_name(), found)
     return found
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ts.errors import CompilationError
-from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import NONE, TupleType, Type
 
 if TYPE_CHECKING:
@@ -39,12 +38,11 @@ def emit_ignored_block(em: Emitter, node: ast.With) -> None:
     inputs, outputs = _declared(em, node)
     types = list(outputs.values())
     returns = NONE if not types else types[0] if len(types) == 1 else TupleType(types)
-    arguments = tuple(Argument(name, type) for name, type in inputs.items())
-    schema = FunctionSchema(_FUNCTION, "", arguments, (Argument("0", returns),))
     range = em.range(node.items[0].context_expr)
     given = [em.variable(name, range) for name in inputs]
-    function = PythonFunction(_function(em, node, list(inputs), list(outputs)), schema=schema)
-    result = function.call(em, range, given, {}, len(outputs))
+    function = _function(em, node, list(inputs), list(outputs))
+    function.__annotations__ = {**inputs, "return": returns}
+    result = PythonFunction(function).call(em, range, given, {}, len(outputs))
     results = [result] if len(outputs) == 1 else result.as_tuple(em, range) if outputs else []
     for name, value in zip(outputs, results, strict=True):
         em.scope.set(range, name, value)

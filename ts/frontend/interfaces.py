@@ -28,7 +28,7 @@ from ts.ir.types import InterfaceType
 def interface_type(cls: type, is_module_interface: bool = False) -> InterfaceType:
     """The interface that a class declares; the class remembers it."""
     type = InterfaceType(unique_name(qualified_name(cls)), is_module_interface=is_module_interface)
-    take_name(type)
+    take_name(type.qualified_name(), type)
     setattr(cls, ATTRIBUTE, type)
     try:
         for name, member in vars(cls).items():

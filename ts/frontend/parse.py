@@ -23,12 +23,14 @@ from types import FunctionType
 from typing import Any
 
 from ts.errors import FrontendError, NestingError, NotSupportedError, UnsupportedNodeError
+from ts.frontend import printed_syntax
 from ts.frontend.ignored_blocks import is_ignored_block
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import Type
 
+Read = Callable[[str], ast.Module]
 _RESERVED_PREFIX = "__jit"
 NESTED = "the code is nested too deeply here; use variables, or split it into functions"
 
@@ -77,6 +79,7 @@ class ParsedFunction:
     defaults: dict[str, object] = field(default_factory=dict)  # values of the arguments' defaults
     function: FunctionType | None = None  # the live function; None for text
     self_type: Type | None = None  # of a method: the class that it belongs to
+    printed: bool = False  # whether it is source that `fn.code` showed, which defines tasks inside
     is_classmethod: bool = False
     signature: Any = None  # parameters and return type, where they are not those of `node` (an overload's)
     ranges: Ranges = field(repr=False, default=None)  # type: ignore[assignment]  # set by the functions below
@@ -128,11 +131,13 @@ def module_defs(
     resolver: Resolver | None = None,
     filename: str = "<string>",
     classes: dict[str, list[ParsedFunction]] | None = None,
+    printed: bool = False,
 ) -> list[ParsedFunction]:
     """Parse a string of function definitions, as `CompilationUnit` takes it.
 
     With `classes` it may define classes as well, whose methods are entered there by the class's name.
     """
+    read = printed_syntax.parse if printed else ast.parse
     source = Source(text, filename, 1, 0)
     ranges = Ranges(source, whole_subscripts=True)
     resolver = resolver or Resolver()
@@ -144,13 +149,15 @@ def module_defs(
             )
         start, end = _definition_extent(node, ranges)
         comment = type_comment(text[start:end])
-        parsed = ParsedFunction(node.name, node, source, resolver, type_comment=comment, ranges=ranges)
+        parsed = ParsedFunction(
+            node.name, node, source, resolver, type_comment=comment, printed=printed, ranges=ranges
+        )
         check(parsed)
         parsed.defaults = _written_defaults(parsed)
         return parsed
 
     functions = []
-    for node in _definitions(text, source):
+    for node in _definitions(text, source, read):
         if isinstance(node, ast.ClassDef) and classes is not None:
             classes[node.name] = [function(member) for member in node.body if not _is_docstring(member)]
         else:
@@ -209,22 +216,22 @@ def _align(lines: list[str]) -> list[str]:
     return [line if line.startswith(indentation) else indentation + line for line in lines]
 
 
-def _definitions(text: str, source: Source) -> list[ast.stmt]:
+def _definitions(text: str, source: Source, read: Read) -> list[ast.stmt]:
     """The statements of a text, which may be indented as a whole."""
     lines = (line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#"))
     if not next(lines, "")[:1].isspace():
-        return _parse_text(text, source).body
+        return _parse_text(text, source, read).body
     # Taking the blanks away would change what multi-line strings hold.
-    block = _parse_text("if True:\n" + text, source, first_line=0).body[0]
+    block = _parse_text("if True:\n" + text, source, read, first_line=0).body[0]
     assert isinstance(block, ast.If)
     for statement in block.body:
         ast.increment_lineno(statement, -1)
     return block.body
 
 
-def _parse_text(text: str, source: Source, first_line: int = 1) -> ast.Module:
+def _parse_text(text: str, source: Source, read: Read = ast.parse, first_line: int = 1) -> ast.Module:
     try:
-        return ast.parse(text)
+        return read(text)
     except (RecursionError, MemoryError):  # how Python's parser says so
         lines = text.split("\n")
         longest = max(range(len(lines)), key=lambda i: len(lines[i]))
@@ -321,9 +328,11 @@ def _check_exits(body: list[ast.stmt], parsed: ParsedFunction) -> None:
 
 def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
     if not isinstance(node, _STATEMENTS):
-        if isinstance(node, ast.FunctionDef):
+        if not isinstance(node, ast.FunctionDef):
+            raise _refuse(node, parsed)
+        if not parsed.printed:
             _check_exits(node.body, parsed)
-        raise _refuse(node, parsed)
+            raise _refuse(node, parsed)
     if is_ignored_block(node):
         return
     match node:

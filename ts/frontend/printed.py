@@ -9,6 +9,8 @@ In: the constants without a literal (`CONSTANTS.c0`), and a way to find what `__
     unchecked_cast(int, x)           the same value under another type
     uninitialized(int)               the value of a variable on a path where nobody reads it
     __torch__.C.__new__(__torch__.C) an object without attributes
+    ^log()(x)                        a call of the function of Python that `find("^log")` gives
+    def task(): ... ; fork(task)     a program that is started; it sees the variables around it
 """
 
 from __future__ import annotations
@@ -19,21 +21,40 @@ from math import inf, nan
 from typing import Any
 
 from ts.errors import CompilationError
-from ts.frontend.emitter import Emitter
+from ts.frontend import emit_call, parse
+from ts.frontend.emitter import Emitter, statement
 from ts.frontend.enums import EnumClassValue
+from ts.frontend.match import Actual
+from ts.frontend.parse import ParsedFunction
+from ts.frontend.python_values import PythonFunction
 from ts.frontend.resolve import Resolver
 from ts.frontend.sugared import (
     BuiltinFunction,
+    Kwargs,
     NamedTupleConstructor,
     SimpleValue,
     SpecialForm,
     SugaredValue,
+    inserted,
 )
+from ts.ir.node import Node
 from ts.ir.source import SourceRange
-from ts.ir.types import NONE, NUMBER, ClassType, EnumType, TupleType, Type
+from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleType, Type
+from ts.ir.value import Value
 
 Find = Callable[[str], Any]
-"""From `__torch__.…` to a function, a type or a class; None for the name of a namespace."""
+"""From `__torch__.…` to a function, a type or a class; None for the name of a namespace.
+From `^name` to a function of Python."""
+
+
+def printed_defs(
+    text: str, names: PrintedNames, self_type: ClassType | None = None
+) -> dict[str, ParsedFunction]:
+    """The definitions of a printed text by name; with a `self_type` they are methods of that class."""
+    definitions = parse.module_defs(text, names, printed=True)
+    for definition in definitions:
+        definition.self_type = self_type
+    return {definition.name: definition for definition in definitions}
 
 
 class PrintedNames(Resolver):
@@ -51,10 +72,16 @@ class PrintedNames(Resolver):
             "nan": nan,
             "infj": complex(0, inf),
             "nanj": complex(0, nan),
+            "fork": Fork(),
             **{form: SpecialForm(form) for form in ("annotate", "unchecked_cast", "uninitialized")},
         }
 
     def lookup(self, name: str) -> object:
+        if name.startswith("^"):
+            function = self._find(name)
+            if function is None:
+                raise KeyError(name)
+            return PythonCall(function)
         return self._names[name]
 
     def evaluate(self, node: ast.expr) -> object:
@@ -136,3 +163,71 @@ class Class(SugaredValue):
         if name != "__new__":
             raise CompilationError(f"{self.type.annotation_str} has no '{name}' without an object", range)
         return SpecialForm("__new__")
+
+
+# ---- functions of Python -----------------------------------------------------------------------------
+
+
+class PythonCall(SugaredValue):
+    """`^log`: called with the arguments that stood in the program, of which there are none, it gives the
+    function, which is called with the values."""
+
+    kind = "python call"
+
+    def __init__(self, function: Callable[..., Any], is_prepared: bool = False) -> None:
+        self.function = function
+        self.is_prepared = is_prepared
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if not self.is_prepared:
+            return PythonCall(self.function, True)
+        receiver = args[0] if args else None
+        if not (isinstance(receiver, Value) and isinstance(receiver.type(), OBJECT_TYPES)):
+            receiver = None  # its type is what the annotations say
+        given = args if receiver is None else args[1:]
+        return PythonFunction(self.function, receiver).call(em, range, given, kwargs, n_binders)
+
+
+# ---- tasks -------------------------------------------------------------------------------------------
+
+
+class Task(SugaredValue):
+    """A function inside of a function: what `fork` starts."""
+
+    kind = "function"
+
+    def __init__(self, closure: Node) -> None:
+        self.closure = closure
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        return self.closure.output()
+
+
+@statement(ast.FunctionDef)
+def emit_task(em: Emitter, node: ast.FunctionDef) -> None:
+    """The body in a closure, which a pass makes a graph of its own."""
+    range = em.range(node)
+    *body, last = node.body
+    if not isinstance(last, ast.Return) or last.value is None:
+        raise CompilationError("a task ends with the value that it returns", range)
+    closure = em.insert("prim::Closure", (), 1, range)
+    with em.in_block(closure.add_block()) as scope:
+        em.statements(body)
+        scope.block.register_output(em.expr(last.value))
+    em.scope.set(range, node.name, Task(closure))
+
+
+class Fork(SugaredValue):
+    """`fork` of a task."""
+
+    kind = "fork"
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        closure = inserted(em, args[0]) if args else None
+        if closure is None or closure.node().kind() != "prim::Closure":
+            raise CompilationError("fork takes a function that is defined before it", range)
+        return SimpleValue(emit_call.start(em, range, closure.node()))

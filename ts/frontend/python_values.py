@@ -82,15 +82,9 @@ def markers_of(obj: Any) -> str | None:
 class PythonFunction(SugaredValue):
     """A callable that stays in Python; `receiver` is the first argument of a method of a scripted object."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        receiver: Value | None = None,
-        schema: FunctionSchema | None = None,
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], receiver: Value | None = None) -> None:
         self.function = function
         self.receiver = receiver
-        self.schema = schema
         self.name = getattr(function, "__name__", "<python_value>")
 
     def describe(self) -> str:
@@ -104,7 +98,7 @@ class PythonFunction(SugaredValue):
     ) -> SugaredValue:
         given = args if self.receiver is None else [self.receiver, *args]
         self_type = None if self.receiver is None else self.receiver.type()
-        schema = self.schema or python_schema(self.function, len(given), n_binders, self_type)
+        schema = python_schema(self.function, len(given), n_binders, self_type)
         if self.receiver is not None:
             receiver = Argument(schema.arguments[0].name, self.receiver.type())
             arguments = (receiver, *schema.arguments[1:])

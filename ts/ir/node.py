@@ -204,7 +204,10 @@ class Node:
         return self
 
     def copy_attributes(self, other: Node) -> Node:
+        """Take over all attributes; graphs among them are copied, as this node may be changed."""
         self._attributes = None if other._attributes is None else dict(other._attributes)
+        if self._attributes is not None and "Subgraph" in self._attributes:
+            self.set("Subgraph", self["Subgraph"].copy(), "g")
         return self
 
     def _attribute(self, name: str) -> tuple[str, Any]:

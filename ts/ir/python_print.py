@@ -43,7 +43,8 @@ from ts.ir.types import (
 
 _LONG = 40  # an inlined expression this long gets a variable
 _FOREVER = (1 << 63) - 1  # the trip count of a while loop
-_TAKE_NAMES = frozenset({"prim::fork", "prim::awaitable", "prim::Closure", "prim::Enter"})
+_TASKS = frozenset({"prim::fork", "prim::awaitable"})
+_TAKE_NAMES = frozenset({*_TASKS, "prim::Closure", "prim::Enter"})
 _NAME = re.compile(r"[A-Za-z_][\w.]*\Z")
 _CASTS = {
     "aten::Int": "int",
@@ -509,6 +510,8 @@ def _can_inline(value: Value) -> bool:
         return False  # the user's program has it as a variable
     if user == "prim::Loop" and use.offset >= 2:
         return False
+    if node.kind() in _TASKS:
+        return False  # PyTorch lets what comes before the definition of the task slip behind it
     # An inlined isinstance would refine types again when the source is compiled.
     return user not in _TAKE_NAMES and node.kind() != "prim::isinstance"
 
@@ -560,4 +563,6 @@ def _is_default(value: Value, default: Any) -> bool:
     if node.kind() != "prim::Constant":
         return False
     constant = value.to_ivalue()
+    if isinstance(constant, float) is not isinstance(default, float):
+        return False  # as a Scalar, 1.0 is not 1
     return bool(constant == default and (constant is None) == (default is None))

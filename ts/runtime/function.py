@@ -182,7 +182,7 @@ def compile_function(
     assert _session is not None
     try:
         parsed = with_deep_stack(lambda: parse.function_def(function))
-        script = ScriptFunction(function.__name__, qualified_name(function), parsed)
+        script = _named(function, parsed)
         _scripted[function] = script
         _session.append(function)
         script.ensure_compiled()
@@ -207,8 +207,16 @@ def _compile_overload(function: Callable[..., Any], declaration: Callable[..., A
     from ts.jit.overloads import parse_overload
 
     parsed = parse_overload(function, declaration)
-    script = ScriptFunction(function.__name__, qualified_name(function), parsed)
+    script = _named(function, parsed)
     script.ensure_compiled()
+    return script
+
+
+def _named(function: Callable[..., Any], parsed: ParsedFunction) -> ScriptFunction:
+    """The scripted function of a function of Python, under a name that no other has."""
+    name = classes.unique_name(qualified_name(function))
+    script = ScriptFunction(function.__name__, name, parsed)
+    classes.take_name(name, script)
     return script
 
 

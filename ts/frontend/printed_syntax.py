@@ -1,0 +1,57 @@
+"""What printed source says that Python's grammar does not know.
+
+In: text.  Out: Python's syntax tree of it, in which these names are spelled as in the text:
+
+    ^tally()(xs, 2)                    a function of Python: the name `^tally` is called, then what it gives
+    ^<lambda>()(x)                     the same without a name of its own
+    __torch__.programs.elif.sign       an attribute that is a keyword
+
+A word of the same length takes the place of each, so that every place in the tree is one in the text.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_FOREIGN: Final = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"'  # a string: nothing in it counts
+    r"|(?P<python>\^<?\w+>?)"
+    rf"|(?<=\.)(?P<attribute>{'|'.join(keyword.kwlist)})\b"
+)
+
+
+def parse(text: str) -> ast.Module:
+    """The syntax tree of printed source; SyntaxError as `ast.parse` raises it."""
+    foreign = [match for match in _FOREIGN.finditer(text) if match.lastgroup is not None]
+    if not foreign:
+        return ast.parse(text)
+    spelled = list(text)
+    for match in foreign:
+        spelled[match.start() : match.end()] = "_" + re.sub(r"\W", "_", match[0][1:])
+    tree = ast.parse("".join(spelled))
+    _restore(tree, dict(_places(text, foreign)))
+    return tree
+
+
+def _places(text: str, foreign: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
+    """Line and column, as the tree counts them, of the end of each foreign name."""
+    for match in foreign:
+        line_start = text.rfind("\n", 0, match.end()) + 1
+        column = len(text[line_start : match.end()].encode())
+        yield (text.count("\n", 0, match.end()) + 1, column), match[0]
+
+
+def _restore(tree: ast.Module, names: dict[tuple[int, int], str]) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute):
+            name = names.get((node.end_lineno or 0, node.end_col_offset or 0))
+            if name is None:
+                continue
+            if isinstance(node, ast.Name):
+                node.id = name
+            else:
+                node.attr = name
