@@ -90,7 +90,7 @@ _ORDERS = {
     "repeat_interleave": "Tensor self_Tensor self_int Tensor_out",
     "scatter": "value src reduce value_reduce src_out value_out reduce_out value_reduce_out",
     "searchsorted": "Tensor Tensor_out Scalar Scalar_out",
-    "sort": "- stable values_stable values int float bool str any",
+    "sort": "- stable values_stable values int float Tensor bool str any",
     (
         "special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v "
         "special_chebyshev_polynomial_w special_hermite_polynomial_h special_hermite_polynomial_he "

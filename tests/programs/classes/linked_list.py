@@ -1,4 +1,5 @@
 """A class that refers to itself, objects that are shared, loops over them."""
+# not in PyTorch: there the attribute is a None for ever, in spite of its annotation.
 
 from typing import Optional
 

@@ -1,4 +1,5 @@
 """One of two functions, by an argument that is a constant."""
+# not in PyTorch: it has the function under a private name.
 
 from typing import Tuple
 

@@ -1,4 +1,5 @@
 """Functions in disguise: decorated, partially applied, methods of objects, callable objects."""
+# not in PyTorch: it ends in an internal assertion for functions with a receiver.
 
 import functools
 

@@ -1,4 +1,5 @@
 """A block that stays in Python, between statements that are compiled."""
+# not in PyTorch: it compiles the block that should be left out in such a file.
 
 import ts
 

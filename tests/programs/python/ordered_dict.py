@@ -1,4 +1,5 @@
 """An ordered dict is a dict: it keeps its order anyway."""
+# not in PyTorch: an annotated OrderedDict() is a dict of tensors there.
 
 from collections import OrderedDict
 from typing import Dict

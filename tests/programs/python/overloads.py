@@ -3,16 +3,16 @@
 import ts
 
 
-@ts.jit.overload
+@ts.jit._overload
 def twice(x: int) -> int: ...
 
 
-@ts.jit.overload
+@ts.jit._overload
 def twice(x: str) -> str:
     pass
 
 
-@ts.jit.overload
+@ts.jit._overload
 def twice(x, n):
     # type: (float, int) -> float
     pass
@@ -24,11 +24,11 @@ def twice(x, n: int = 2):
     return x + x
 
 
-@ts.jit.overload
+@ts.jit._overload
 def either(x: int) -> int: ...
 
 
-@ts.jit.overload
+@ts.jit._overload
 def either(x: str) -> str: ...
 
 

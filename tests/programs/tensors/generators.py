@@ -1,4 +1,5 @@
 """A generator is a stream of its own; in-place sampling draws from it."""
+# not in PyTorch: it makes the generator once, when it compiles.
 
 import ts
 

@@ -1,5 +1,5 @@
 """The primitive types, as they print."""
-# rule: primitive, literals, builtin.complex, builtin.values, statements.print
+# rule: primitive, literals, builtin.print, builtin.complex, builtin.values, statements.print
 
 from typing import Optional
 
