@@ -21,6 +21,10 @@ _ORDERS = {
     "__lshift__ __rshift__": "Tensor Scalar int",
     "__or__ __xor__": "Tensor Scalar bool int",
     "_upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d": "- out vec",
+    "Complex": (
+        "Scalar Tensor_Tensor int_bool bool_int float_bool bool_float float_int int_float int_int bool_bool "
+        "float_float Tensor_float float_Tensor Tensor_int int_Tensor Tensor_bool bool_Tensor"
+    ),
     "add": (
         "Tensor Scalar out Scalar_out t str int complex float int_complex complex_int float_complex "
         "complex_float int_float float_int -"
@@ -30,7 +34,7 @@ _ORDERS = {
     "bernoulli": "- out p Tensor",
     "bernoulli_": "Tensor float",
     "bitwise_left_shift_ bitwise_right_shift_": "Tensor_Scalar Tensor",
-    "count": "- int float bool str",
+    "count": "- int float bool Tensor str",
     "count_nonzero": "- dim_IntList",
     "div": (
         "Tensor Scalar Tensor_mode Scalar_mode out out_mode Scalar_out Scalar_mode_out int complex float -"
@@ -39,7 +43,7 @@ _ORDERS = {
     "divide_": "Tensor Tensor_mode Scalar_mode Scalar",
     "eq ne": (
         "Tensor Scalar Scalar_out Tensor_out int_list device bool enum int complex float int_float "
-        "float_int float_complex complex_float - str float_list bool_list str_list"
+        "float_int float_complex complex_float - str float_list Tensor_list bool_list str_list"
     ),
     "eq_ ge_ greater_ greater_equal_ gt_ le_ lerp_ less_ less_equal_ lt_ ne_ not_equal_ pow_": (
         "Scalar Tensor"
@@ -48,7 +52,7 @@ _ORDERS = {
     "float_power": "Tensor_Tensor Tensor_Scalar Scalar Tensor_Tensor_out Scalar_out Tensor_Scalar_out",
     "ge gt le lt": "Tensor Scalar Scalar_out Tensor_out int float int_float float_int - str",
     "greater greater_equal less less_equal not_equal": "Tensor Scalar Scalar_out Tensor_out",
-    "index": "Tensor Tensor_out Tensor_hacked_twin str list_int list_float list_bool list_str",
+    "index": "Tensor Tensor_out Tensor_hacked_twin str list_int list_float list_bool list_Tensor list_str",
     "index_fill": "int_Tensor int_Scalar int_Scalar_out int_Tensor_out",
     "index_fill_": "int_Tensor int_Scalar",
     "index_put": "- out hacked_twin",
@@ -90,6 +94,7 @@ _ORDERS = {
     "repeat_interleave": "Tensor self_Tensor self_int Tensor_out",
     "scatter": "value src reduce value_reduce src_out value_out reduce_out value_reduce_out",
     "searchsorted": "Tensor Tensor_out Scalar Scalar_out",
+    "sorted": "int float Tensor bool str any",
     "sort": "- stable values_stable values int float Tensor bool str any",
     (
         "special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v "
