@@ -162,3 +162,15 @@ def test_destroyed_node_is_invalidated():
     for gone in (node, value):
         with pytest.raises(RuntimeError, match="invalidated"):
             str(gone)
+
+
+def test_inputs_are_lists_and_iterators():
+    """A graph's inputs and outputs can be indexed, and taken one by one with `next`."""
+    graph = parse_ir("graph(%a : int, %b : int):\n  return (%b, %a)\n")
+    inputs = graph.inputs()
+    assert [value.debugName() for value in inputs] == ["a", "b"] and inputs[1].debugName() == "b"
+    assert [next(inputs).debugName(), next(inputs).debugName(), next(inputs, None)] == ["a", "b", None]
+    assert next(graph.inputs()).debugName() == "a"  # a new question, a new beginning
+    assert next(graph.outputs()).debugName() == "b"
+    inputs.clear()
+    assert len(graph.inputs()) == 2

@@ -30,7 +30,7 @@ cdef object located(object error, list stack):
     if isinstance(error, ScriptRuntimeError):
         error.stack = stack + error.stack
         return error
-    if isinstance(error, LimitExceeded) or not isinstance(error, Exception) or isinstance(error, MemoryError):
+    if isinstance(error, (LimitExceeded, MemoryError, Warning)) or not isinstance(error, Exception):
         return error
     kind = NotImplementedError if isinstance(error, NotImplementedError) else RuntimeError
     result = kind(str(ScriptRuntimeError(str(error), stack, kind.__name__)))

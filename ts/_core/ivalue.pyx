@@ -4,17 +4,18 @@ In: a Python object and the TypeSpec of the parameter it is given for.  Out: an 
 
     unbox(3, FLOAT)                  payload 3.0, TAG_FLOAT
     unbox([1, 2], List[int])         a core List with two unboxed ints, TAG_OBJECT
-    unbox(1.5, INT)                  TypeError: Expected a value of type 'int' but instead found type 'float'
+    unbox(1.5, INT)                  TypeError: Unable to cast Python instance of type <class 'float'> to int
     box(...)                         Python's own list, dict, tuple, int ... again
 
 The conversions are those of PyTorch's function boundary.  An int parameter takes bools, anything with
 `__index__` or `__int__` (NumPy scalars, tensors of one element, dtypes) but no Python float; a float
 parameter takes every number; a bool parameter everything that has a truth value except str and
-containers; a list parameter any sized iterable except str and dict.
+containers; a list parameter collections and generators except str, dict and tensors; a tuple parameter
+anything that can be iterated.
 """
 
 from collections import namedtuple
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
 from enum import Enum
 
 from cpython.bool cimport PyBool_Check
@@ -102,7 +103,9 @@ def register_code_type(type cls not None, code):
 # ---------------------------------------------------------------- Python -> IValue
 
 cdef int mismatch(object x, TypeSpec spec) except -1:
-    raise TypeError(f"Expected a value of type '{spec.text}' but instead found type '{type(x).__name__}'")
+    if spec.kind == KIND_TENSOR:
+        raise TypeError(f"Unable to cast {x} to Tensor")
+    raise TypeError(f"Unable to cast Python instance of type {type(x)} to {spec.text}")
 
 
 cdef int unbox_int(object x, TypeSpec spec, IValue *out) except -1:
@@ -111,7 +114,7 @@ cdef int unbox_int(object x, TypeSpec spec, IValue *out) except -1:
     if PyLong_CheckExact(x) or PyBool_Check(x):
         value = PyLong_AsLongLongAndOverflow(x, &overflow)
         if overflow:
-            raise TypeError(f"Expected a value of type '{spec.text}' that fits in 64 bits but instead found {x}")
+            raise TypeError(f"Unable to cast Python instance of type {type(x)} to {spec.text}: {x} does not fit in 64 bits")
     elif PyFloat_Check(x) or PyComplex_Check(x):
         mismatch(x, spec)
     elif type(x) in code_of_type:
@@ -241,9 +244,8 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out) except -1:
             unbox(<object>PyList_GET_ITEM(x, i), element, &result.items[i])
             result.size = i + 1
         return put_object(result, out)
-    if isinstance(x, (str, bytes, Mapping)) or type(x) is tensor_type or not isinstance(x, Collection):
-        if not (hasattr(type(x), "__len__") and hasattr(type(x), "__getitem__") and hasattr(x, "__array__")) or type(x) is tensor_type:
-            return mismatch(x, spec)
+    if isinstance(x, (str, bytes, Mapping)) or type(x) is tensor_type or not isinstance(x, (Collection, Generator)):
+        return mismatch(x, spec)
     return unbox_list(list(x), spec, out)
 
 
@@ -277,14 +279,15 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out) except -1:
     cdef Py_ssize_t i, n = len(spec.children)
     if type(x) is Tuple:
         return put_object(x, out)
-    if not isinstance(x, (tuple, list)):
+    try:
+        items = tuple(x)  # anything that can be iterated: a list, a tensor by its first dimension
+    except TypeError:
         return mismatch(x, spec)
-    x = tuple(x)
-    if len(x) != n:
+    if len(items) != n:
         raise TypeError(f"Object {x} had a different number of elements than type {spec.text}")
     result = tuple_new(spec, n)
     for i in range(n):
-        unbox(x[i], <TypeSpec>spec.children[i], &result.items[i])
+        unbox(items[i], <TypeSpec>spec.children[i], &result.items[i])
     return put_object(result, out)
 
 

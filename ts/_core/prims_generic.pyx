@@ -52,6 +52,12 @@ cdef int is_not_same(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+cdef int identity(Operator op, IValue *r, const int32_t *at) except -1:
+    """A number that no other living object has; None has 0."""
+    set_int(&r[at[1]], <int64_t>r[at[0]].v.o if r[at[0]].tag == TAG_OBJECT else 0)
+    return 0
+
+
 cdef object hashable(IValue *x):
     """A Python value that hashes as `x` does."""
     cdef Py_ssize_t i
@@ -257,6 +263,7 @@ def operators():
     return [
         row("aten::__is__(t1 self, t2 obj) -> bool", is_same),
         row("aten::__isnot__(t1 self, t2 obj) -> bool", is_not_same),
+        row("prim::id(AnyClassType? x) -> int", identity),
         row("aten::hash.generic(t value) -> int", hash_value),
         row("aten::_unwrap_optional(t(a)? optional) -> t(a)", unwrap),
         row("prim::unchecked_unwrap_optional(t(a)? optional) -> t(a)", pass_on),

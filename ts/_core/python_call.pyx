@@ -9,10 +9,13 @@ program as a RuntimeError with the class, the message and the Python stack in it
 as its cause.  Limits of the program and what is no `Exception` (Ctrl-C) pass as they are.
 """
 
+from warnings import warn_explicit
+
 from libc.stdint cimport int32_t
 
 from ts._core.dispatch cimport Operator
 from ts._core.ivalue cimport IValue, TypeSpec, box, release, unbox
+from ts._core.tensor cimport Tensor
 
 from ts.errors import LimitExceeded
 
@@ -49,10 +52,32 @@ cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise RuntimeError(
             f" expected value of type {self.result.text} for return value but instead got value of type "
-            f"{type(result).__name__}.\nValue: {result!r}\nCast error details: {error}"
+            f"{class_name(result)}.\nValue: {result!r}\nCast error details: {error}"
         ) from None
     release(&r[at[op.nargs]])
     r[at[op.nargs]] = new
+    return 0
+
+
+cdef str class_name(object x):
+    return "_TensorMeta" if x is Tensor else type(x).__name__  # PyTorch's tensors have a metaclass
+
+
+cdef class WarnOperator(Operator):
+    """A `warnings.warn` of a script, which carries the place of the call in the script."""
+
+    cdef readonly str filename
+    cdef readonly int line
+
+    def __init__(self, str filename not None, int line):
+        super().__init__("script::warn(str message, int stacklevel) -> ()")
+        self.filename = filename
+        self.line = line
+        self.kernel = warn_there
+
+
+cdef int warn_there(Operator op, IValue *r, const int32_t *at) except -1:
+    warn_explicit(box(&r[at[0]]), UserWarning, (<WarnOperator>op).filename, (<WarnOperator>op).line)
     return 0
 
 

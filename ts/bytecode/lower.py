@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from ts._core.code import Code, Method
 from ts._core.function import Function
 from ts._core.ivalue import to_core
-from ts._core.python_call import PythonOperator
+from ts._core.python_call import PythonOperator, WarnOperator
 from ts.bytecode.branches import line_of, operator_of
 from ts.bytecode.loops import Loops
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, NUMBER
@@ -82,6 +82,7 @@ class Lowering(Loops):
         self.kept: set[int] = set()
         self.counters: set[Value] = set()
         self.unset: set[int] = set()  # registers of prim::Uninitialized
+        self.warned: dict[Any, int] = {}  # the flags of warnings
         self.operators: dict[int, tuple[int, Any]] = {}
         self.functions: dict[int, tuple[int, Any]] = {}
         self.types: dict[Type, int] = {}
@@ -476,6 +477,27 @@ class Lowering(Loops):
         pool = [*inputs, target]
         self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
 
+    def lower_warn(self, node: Node) -> None:
+        """A warning with the place of the call, once in a run: a flag says whether it was given."""
+        key = node.get("warn_id", node)
+        flag = self.warned.get(key)
+        if flag is None:
+            flag = self.warned[key] = self.new_register("b")
+            beginning = Instruction("MOVE", flag, self.constant(False, "b"))
+            beginning.refresh()
+            self.code.insert(0, beginning)
+        place = node.range
+        if place is None:
+            operator = operator_of(node)
+        else:
+            operator = WarnOperator(place.source.filename or "<string>", place.line)
+        done = Label()
+        self.emit("JUMP_IF", done, flag)
+        arguments = [self.use(v) for v in node.inputs()]
+        self.emit("CALL_OPERATOR", self.operator_number(operator), pool=arguments)
+        self.emit("MOVE", flag, self.constant(True, "b"))
+        self.place(done)
+
     def lower_fork(self, node: Node) -> None:
         function = ForkedFunction(node.get("Subgraph"), self.prepare)
         number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
@@ -632,6 +654,7 @@ _LOWER: dict[str, Any] = {
     "prim::PythonOp": Lowering.lower_python_call,
     "prim::Enter": Lowering.lower_enter,
     "prim::Exit": Lowering.lower_exit,
+    "aten::warn": Lowering.lower_warn,
     "prim::fork": Lowering.lower_fork,
     "aten::wait": Lowering.lower_wait,
     "prim::RaiseException": Lowering.lower_raise,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ts.errors import CompilationError, FrontendError, NestingError
-from ts.frontend import emit_call, emit_expr, emit_flow, emit_index, emit_loop, emit_stmt, emit_with
+from ts.frontend import closures, emit_call, emit_expr, emit_flow, emit_index, emit_loop, emit_stmt, emit_with
 from ts.frontend.annotations import NO_DEFAULT, Parameter, signature
 from ts.frontend.class_values import ClassValue
 from ts.frontend.emitter import Emitter
@@ -30,7 +30,7 @@ from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import NONE, ClassType, ModuleType, Type
 
 # Imported because they fill the emitter's tables.
-EMITTERS = (emit_call, emit_expr, emit_flow, emit_index, emit_loop, emit_stmt, emit_with)
+EMITTERS = (closures, emit_call, emit_expr, emit_flow, emit_index, emit_loop, emit_stmt, emit_with)
 
 
 @dataclass

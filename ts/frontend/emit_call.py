@@ -18,7 +18,7 @@ from ts.errors import CompilationError
 from ts.frontend import emit_flow, emit_loop
 from ts.frontend.emit_expr import values_of
 from ts.frontend.emitter import Emitter, sugared
-from ts.frontend.iterables import IterableTree, RangeValue, SliceValue
+from ts.frontend.iterables import IterableTree, RangeValue, ReversedValue, SliceValue
 from ts.frontend.match import (
     Actual,
     construct_list,
@@ -119,6 +119,15 @@ def _zip(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> S
     if not node.args:
         raise CompilationError("zip expected at least 1 arguments, got 0", range)
     return IterableTree([em.sugared(arg).iter(em, range) for arg in node.args], range)
+
+
+def _reversed(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    _check_count(em, node, "reversed", 1, 1)
+    range = em.range(node)
+    iterable = em.sugared(node.args[0]).iter(em, range)
+    if isinstance(iterable, IterableTree | ReversedValue):
+        raise CompilationError(f"'{iterable.kind}' object is not reversible; make a list of it", range)
+    return ReversedValue(em, range, iterable)
 
 
 def _slice(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
@@ -356,6 +365,7 @@ _FORMS: Final[dict[str, _Form]] = {
     "range": _range,
     "enumerate": _enumerate,
     "zip": _zip,
+    "reversed": _reversed,
     "slice": _slice,
     "tuple": _tuple,
     "list": _list,

@@ -1,4 +1,4 @@
-"""What `range`, `zip`, `enumerate` and `slice` give: nothing that exists at run time.
+"""What `range`, `zip`, `enumerate`, `reversed` and `slice` give: nothing that exists at run time.
 
 In: what they are called with.  Out: sugared values that loops, comprehensions and subscripts take apart.
 
@@ -82,6 +82,43 @@ class RangeValue(SugaredValue):
             return SimpleValue(index)
         args = [index, self.start, self.step]
         return SimpleValue(emit_builtin_call(range, em.graph, "aten::__derive_index", args))
+
+
+class ReversedValue(SugaredValue):
+    """`reversed(xs)`: the elements of `xs` from the last to the first, without a list of them."""
+
+    kind = "reversed"
+
+    def __init__(self, em: Emitter, range: SourceRange, iterable: SugaredValue) -> None:
+        self.iterable = iterable
+        length = iterable.static_len()
+        self.length = iterable.len(em, range) if length is None else em.constant(length, range)
+
+    @property
+    def unrolled(self) -> bool:  # type: ignore[override]
+        return self.iterable.unrolled
+
+    def static_len(self) -> int | None:
+        return self.iterable.static_len()
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        return self
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        return self.length
+
+    def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        return self.iterable.as_tuple(em, range, size)[::-1]
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        length = self.static_len()
+        if length is not None:
+            position = index.to_ivalue()
+            assert isinstance(position, int)
+            return self.iterable.getitem(em, range, em.number(length - 1 - position, range))
+        last = emit_builtin_call(range, em.graph, "aten::sub", [self.length, em.number(1, range)])
+        from_end = emit_builtin_call(range, em.graph, "aten::sub", [last, index])
+        return self.iterable.getitem(em, range, from_end)
 
 
 class IterableTree(SugaredValue):

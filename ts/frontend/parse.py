@@ -88,6 +88,12 @@ class ParsedFunction:
         """The source range of a node of this definition."""
         return self.ranges.of(node)
 
+    def inner(self, node: ast.FunctionDef) -> ParsedFunction:
+        """A function that is defined inside of this one."""
+        return ParsedFunction(
+            node.name, node, self.source, self.resolver, printed=self.printed, ranges=self.ranges
+        )
+
     @property
     def arguments(self) -> list[ast.arg]:
         """All arguments, positional ones first."""
@@ -327,12 +333,14 @@ def _check_exits(body: list[ast.stmt], parsed: ParsedFunction) -> None:
 
 
 def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
-    if not isinstance(node, _STATEMENTS):
-        if not isinstance(node, ast.FunctionDef):
-            raise _refuse(node, parsed)
+    if isinstance(node, ast.FunctionDef):
         if not parsed.printed:
             _check_exits(node.body, parsed)
-            raise _refuse(node, parsed)
+        if parsed.function is None:  # a task of printed source, or a closure
+            check(parsed.inner(node))
+            return
+    if not isinstance(node, _STATEMENTS):
+        raise _refuse(node, parsed)
     if is_ignored_block(node):
         return
     match node:

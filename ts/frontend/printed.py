@@ -22,7 +22,7 @@ from typing import Any
 
 from ts.errors import CompilationError
 from ts.frontend import emit_call, parse
-from ts.frontend.emitter import Emitter, statement
+from ts.frontend.emitter import Emitter
 from ts.frontend.enums import EnumClassValue
 from ts.frontend.match import Actual
 from ts.frontend.parse import ParsedFunction
@@ -205,7 +205,6 @@ class Task(SugaredValue):
         return self.closure.output()
 
 
-@statement(ast.FunctionDef)
 def emit_task(em: Emitter, node: ast.FunctionDef) -> None:
     """The body in a closure, which a pass makes a graph of its own."""
     range = em.range(node)

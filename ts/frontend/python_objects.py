@@ -42,6 +42,7 @@ from ts.frontend.sugared import (
     SimpleValue,
     SpecialForm,
     SugaredValue,
+    WarnFunction,
 )
 from ts.ir.source import SourceRange
 from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, ClassType, TupleType
@@ -128,7 +129,6 @@ _CMATH_NAMES: Final = (
 )  # fmt: skip
 _MATH.update({getattr(cmath, name): f"aten::{name}" for name in _CMATH_NAMES})
 _MATH.update({cmath.phase: "aten::angle", cmath.rect: "aten::polar"})
-_MATH[warnings.warn] = "aten::warn"
 
 
 def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredValue:
@@ -184,6 +184,10 @@ def _special(obj: Any) -> SugaredValue | None:
         return None
     from ts.jit import markers
 
+    if obj is warnings.warn:
+        return WarnFunction("aten::warn")
+    if obj is markers.unwrap_optional:
+        return BuiltinFunction("aten::_unwrap_optional")
     if obj is markers.annotate:
         return SpecialForm("annotate")
     if obj is markers.fork:
@@ -224,7 +228,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
         )
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
-    if cls.__module__ == "builtins":  # set, reversed, map: they take tensors, and stay in Python
+    if cls.__module__ == "builtins":  # set, map: they take tensors, and stay in Python
         return python_values.object_value(em, cls, range)
     return class_of(em, cls, range)
 
@@ -244,7 +248,8 @@ _BUILTIN_OPERATORS: Final = {
 # Those that objects may define.
 _MAGIC: Final = frozenset({"len", "hex", "oct", "round", "abs", "hash", "divmod", "pow", "bin"})
 _FORMS: Final = (
-    "tuple", "list", "dict", "range", "zip", "enumerate", "slice", "isinstance", "getattr", "hasattr",
+    "tuple", "list", "dict", "range", "zip", "enumerate", "reversed", "slice", "isinstance", "getattr",
+    "hasattr",
 )  # fmt: skip
 
 # Names that mean something unless a variable hides them.

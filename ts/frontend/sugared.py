@@ -14,6 +14,7 @@ The methods take the emitter first and insert nodes at its insertion point.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ts.errors import CompilationError
@@ -286,6 +287,23 @@ class BuiltinFunction(SugaredValue):
         if self.magic and args and isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
             return SimpleValue(args[0]).attr(em, range, self.magic).call(em, range, args[1:], kwargs, 1)
         return SimpleValue(emit_builtin_call(range, em.graph, self.name, args, kwargs, self.self_value))
+
+
+_warnings: Final = count()
+
+
+class WarnFunction(BuiltinFunction):
+    """`warnings.warn`: each call has a number, by which its copies are known to be the same."""
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        result = super().call(em, range, args, kwargs, n_binders)
+        node = em.graph.insert_point().prev()
+        while node.kind() != self.name:  # behind it there is what stands for its result
+            node = node.prev()
+        node.set("warn_id", next(_warnings))
+        return result
 
 
 class CastValue(BuiltinFunction):

@@ -30,7 +30,7 @@ from ts.ir.source import SourceRange
 from ts.ir.types import DEVICE, INT, TENSOR, Type, match_type_variables, substitute
 from ts.ir.value import Use, Value
 
-__all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value"]
+__all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value", "Values"]
 
 ValueMap = Callable[[Value], Value]
 
@@ -199,6 +199,19 @@ class Block:
     findAllNodes = find_all_nodes
 
 
+class Values(list[Value]):
+    """The values of a graph at the time of asking; `next` takes them one by one, as from an iterator."""
+
+    __slots__ = ("_taken",)
+
+    def __next__(self) -> Value:
+        taken = getattr(self, "_taken", 0)
+        if taken >= len(self):
+            raise StopIteration
+        self._taken = taken + 1
+        return self[taken]
+
+
 class Graph:
     """A typed SSA program. `range`, `callstack` and `scope` are given to every node that is created."""
 
@@ -229,11 +242,11 @@ class Graph:
     def block(self) -> Block:
         return self._block
 
-    def inputs(self) -> list[Value]:
-        return self._block.inputs()
+    def inputs(self) -> Values:
+        return Values(self._block.inputs())
 
-    def outputs(self) -> list[Value]:
-        return self._block.outputs()
+    def outputs(self) -> Values:
+        return Values(self._block.outputs())
 
     def nodes(self) -> Iterator[Node]:
         return self._block.nodes()

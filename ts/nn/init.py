@@ -9,17 +9,21 @@ They draw what PyTorch draws: the same seed gives the same parameters.
 from __future__ import annotations
 
 import math
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import ts
 from ts._core.tensor import Tensor
 
 T = TypeVar("T", bound=Tensor)
+_Nonlinearity = Literal[
+    "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "sigmoid", "tanh", "relu", "leaky_relu", "selu",
+]  # fmt: skip
 
 _LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 
 
-def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+def calculate_gain(nonlinearity: _Nonlinearity, param: float | None = None) -> float:
     """The factor by which a nonlinearity shrinks the deviation of what goes through it."""
     if nonlinearity in (*_LINEAR, "sigmoid"):
         return 1.0
@@ -141,7 +145,11 @@ def xavier_normal_(tensor: T, gain: float = 1.0, generator: Any = None) -> T:
 
 
 def kaiming_uniform_(
-    tensor: T, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+    tensor: T,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: _Nonlinearity = "leaky_relu",
+    generator: Any = None,
 ) -> T:
     """Uniform, of the variance that keeps a nonlinearity's."""
     if 0 in tensor.shape:
@@ -151,7 +159,11 @@ def kaiming_uniform_(
 
 
 def kaiming_normal_(
-    tensor: T, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+    tensor: T,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: _Nonlinearity = "leaky_relu",
+    generator: Any = None,
 ) -> T:
     """Normal, of the variance that keeps a nonlinearity's."""
     if 0 in tensor.shape:

@@ -14,4 +14,4 @@ def main(x: Dict[str, int]):
 # Position: 0
 # Value: {'a': 1.5}
 # Declaration: main(Dict(str, int) x) -> Dict(str, int)
-# Cast error details: Expected a value of type 'int' but instead found type 'float'
+# Cast error details: Unable to cast Python instance of type <class 'float'> to int

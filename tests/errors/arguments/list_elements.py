@@ -14,4 +14,4 @@ def main(x: List[int]):
 # Position: 0
 # Value: [1, 'a']
 # Declaration: main(int[] x) -> int[]
-# Cast error details: Expected a value of type 'int' but instead found type 'str'
+# Cast error details: Unable to cast Python instance of type <class 'str'> to int

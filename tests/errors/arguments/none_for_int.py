@@ -12,4 +12,4 @@ def main(x: int):
 # Position: 0
 # Value: None
 # Declaration: main(int x) -> int
-# Cast error details: Expected a value of type 'int' but instead found type 'NoneType'
+# Cast error details: Unable to cast Python instance of type <class 'NoneType'> to int

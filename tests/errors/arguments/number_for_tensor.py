@@ -13,4 +13,4 @@ def main(x):
 # Position: 0
 # Value: 1
 # Declaration: main(Tensor x) -> Tensor
-# Cast error details: Expected a value of type 'Tensor (inferred)' but instead found type 'int'
+# Cast error details: Unable to cast 1 to Tensor

@@ -18,4 +18,4 @@ main = Net()
 # Position: 1
 # Value: 'a'
 # Declaration: forward(__torch__.errors.forward_type.Net self, int x) -> int
-# Cast error details: Expected a value of type 'int' but instead found type 'str'
+# Cast error details: Unable to cast Python instance of type <class 'str'> to int

@@ -20,4 +20,4 @@ def main():
 #            ~~~~~~ <--- HERE
 # RuntimeError:  expected value of type int for return value but instead got value of type str.
 # Value: 'text'
-# Cast error details: Expected a value of type 'int' but instead found type 'str'
+# Cast error details: Unable to cast Python instance of type <class 'str'> to int

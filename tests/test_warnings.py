@@ -1,0 +1,80 @@
+"""`warnings.warn` in scripts: the place of the call, once in a run, and what filters make of it."""
+
+import warnings
+
+import pytest
+
+import ts
+
+
+def careful(n: int) -> int:
+    for _ in range(3):
+        warnings.warn("careful")  # line 12
+    return n
+
+
+def twice(n: int) -> int:
+    return careful(careful(n))
+
+
+def sometimes(n: int) -> int:
+    for i in range(n):
+        if i % 2 == 1:
+            warnings.warn("odd")
+        else:
+            warnings.warn("even")
+    return n
+
+
+def given(function, *args):
+    """What calls of the function warn of."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        function(*args)
+    return [(str(w.message), w.category, w.filename, w.lineno) for w in found]
+
+
+def test_place():
+    """A warning tells the file and the line of the script."""
+    assert given(ts.jit.script(careful), 1) == [("careful", UserWarning, __file__, 12)]
+
+
+def test_again_in_the_next_run():
+    """Each call from Python warns anew."""
+    scripted = ts.jit.script(careful)
+    assert len(given(scripted, 1)) == len(given(scripted, 1)) == 1
+
+
+def test_inlined_twice():
+    """The copies of one call are one."""
+    assert len(given(ts.jit.script(twice), 1)) == 1
+
+
+def test_each_call_for_itself():
+    """Two calls warn once each, in the order in which they are reached."""
+    assert [found[0] for found in given(ts.jit.script(sometimes), 5)] == ["even", "odd"]
+    assert [found[0] for found in given(ts.jit.script(sometimes), 1)] == ["even"]
+
+
+def test_as_error():
+    """Where a filter makes it an exception, that is what leaves the script."""
+    scripted = ts.jit.script(careful)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match=r"^careful$"):
+            scripted(1)
+
+
+def test_graph_read_from_text():
+    """A graph that was text knows no numbers of calls; it warns all the same."""
+    graph = ts.parse_ir(str(ts.jit.script(careful).graph))
+    assert [found[0] for found in given(ts.jit.create_function_from_graph("f", graph), 1)] == ["careful"]
+
+
+def test_warn_without_place():
+    """So does one that has no place in a source."""
+    graph = ts.parse_ir(
+        'graph(%n : int):\n  %m : str = prim::Constant[value="here"]()\n  %s : int = prim::Constant[value=2]()\n'
+        "   = aten::warn(%m, %s)\n  return (%n)\n"
+    )
+    assert [found[0] for found in given(ts.jit.create_function_from_graph("f", graph), 1)] == ["here"]
