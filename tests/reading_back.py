@@ -140,7 +140,8 @@ def described(graph: Graph, fold_lists: bool = False) -> str:
     _give_tasks_their_constants(graph)
     if fold_lists:
         _fold_lists(graph)
-    graphs = to_text(graph, show_ranges=False).split("\nwith ")
+    text = re.sub(r"\[warn_id=\d+\]", "", to_text(graph, show_ranges=False))  # source text knows no such numbers
+    graphs = text.split("\nwith ")
     return "\nwith ".join(_described(text) for text in graphs)
 
 
