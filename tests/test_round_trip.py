@@ -17,7 +17,7 @@ def compiled(path):
         if main is not None:
             ts.jit.script(main)
 
-    return compiled_by(run)
+    return compiled_by(run, may_fail=bool(program.compile_error or program.runtime_error))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -171,12 +171,16 @@ def static_method(cls: type, name: str) -> Any | None:
 # ---- names -----------------------------------------------------------------------------------------------
 
 
-def qualified_name(cls: type) -> str:
-    """`__torch__.package.module.Class`; what `__main__` defines stands at the top."""
-    module = "" if cls.__module__ == "__main__" else f"{cls.__module__}."
+def qualified_name(named: Any) -> str:
+    """`__torch__.package.module.Name` of a class or a function; what `__main__` defines stands at the top."""
+    module = named.__module__ or "__main__"
     if module.startswith("ts."):  # the modules of `ts.nn` have PyTorch's names, also in archives
         module = f"torch.{module.removeprefix('ts.')}"
-    return f"__torch__.{module}{cls.__dict__.get('__ts_name__', cls.__name__)}"
+        if module.startswith("torch.nn.functional."):
+            module = "torch.nn.functional"
+    prefix = "" if module == "__main__" else f"{module}."
+    name = vars(named).get("__ts_name__", named.__name__)
+    return f"__torch__.{prefix}{name}".replace("<", "_").replace(">", "_")
 
 
 def take_name(name: str, owner: object) -> None:

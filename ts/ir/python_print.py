@@ -16,6 +16,7 @@ the line long. Tensors and whatever else has no literal become ``CONSTANTS.cN``,
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,12 +27,13 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.print import format_value
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import (
+    ANY,
     BOOL,
     DEVICE,
-    ClassType,
     DictType,
     EnumType,
     FunctionType,
+    InterfaceType,
     ListType,
     NoneType,
     OptionalType,
@@ -303,7 +305,7 @@ class _Printer:
         self.line(f"{targets}= {self.use(node.input())}")
 
     def print_set_attr(self, node: Node) -> None:
-        self.line(f"{self.operand(node.input(0))}.{node.get('name')} = {self.use(node.input(1))}")
+        self.line(f"{self.use(node.input(0))}.{node.get('name')} = {self.use(node.input(1))}")
 
     def print_enter(self, node: Node) -> None:
         context = self.use(node.input())
@@ -411,7 +413,7 @@ class _Printer:
 
     def is_instance(self, node: Node) -> str:
         types = [t.annotation_str for t in node.get("types", ())]
-        text = types[0] if len(types) == 1 else f"[{', '.join(types)}]"
+        text = types[0] if len(types) == 1 else f"({', '.join(types)})"
         return f"isinstance({self.use(node.input())}, {text})"
 
     def call_function(self, node: Node) -> str:
@@ -431,7 +433,7 @@ class _Printer:
         name = node.get("name")
         if not name.isidentifier():  # the children of a ModuleList
             return f'getattr({self.use(node.input())}, "{name}")'
-        return f"{self.operand(node.input())}.{name}"
+        return f"{self.use(node.input())}.{name}"
 
     def enum_part(self, node: Node) -> str:
         return f"({self.use(node.input())}).{'name' if node.kind() == 'prim::EnumName' else 'value'}"
@@ -441,7 +443,7 @@ class _Printer:
         return f"{name}.__new__({name})"
 
     def to_list(self, node: Node) -> str:
-        return f"annotate({node.output().type().annotation_str}, {self.operand(node.input())}.tolist())"
+        return f"annotate({node.output().type().annotation_str}, {self.use(node.input())}.tolist())"
 
     def constant_expression(self, node: Node) -> str:
         return self.constant(node.output())
@@ -526,7 +528,7 @@ def _is_optional(value: Value) -> bool:
 
 def _is_inferred(elem: Type, members: Sequence[Value]) -> bool:
     """Whether a literal of these members has the element type without being told."""
-    if isinstance(elem, (OptionalType, UnionType, ClassType)):
+    if isinstance(elem, (OptionalType, UnionType, InterfaceType)) or elem is ANY:
         return False
     return unify_list([v.type() for v in members]) == elem
 
@@ -536,10 +538,11 @@ def _has_literal(value: Any, t: Type) -> bool:
         return True
     if isinstance(value, str):
         return value.isascii()
+    parts = t.contained_types() or [t]
     if isinstance(value, (list, tuple)):
-        return all(_has_literal(v, t) for v in value)
+        return all(map(_has_literal, value, itertools.cycle(parts)))
     if isinstance(value, dict):
-        return all(_has_literal(v, t) for pair in value.items() for v in pair)
+        return all(_has_literal(k, parts[0]) and _has_literal(v, parts[-1]) for k, v in value.items())
     return not is_tensor(value) and (isinstance(t, EnumType) or t is DEVICE)
 
 

@@ -36,6 +36,7 @@ from ts.ir.types import (
     EnumType,
     FunctionType,
     FutureType,
+    InterfaceType,
     LayoutType,
     ListType,
     MemoryFormatType,
@@ -262,6 +263,12 @@ def _read_base(tokens: Tokens, find_class: ClassLookup) -> tuple[Type, AliasInfo
         tokens.expect(">")
         found = find_class(name)
         return found if isinstance(found, EnumType) else EnumType(name, ANY), None
+    if token == "InterfaceType" and opening == "<":
+        tokens.next()
+        name = tokens.next()
+        tokens.expect(">")
+        found = find_class(name)
+        return found if isinstance(found, InterfaceType) else InterfaceType(name), None
     named = NAMED_TYPES.get(token)
     if named is not None:
         if named is TENSOR and opening == "(" and tokens.peek(1) in ("requires_grad", "device"):

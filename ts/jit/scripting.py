@@ -23,7 +23,7 @@ from typing import Any
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import parse
-from ts.frontend.classes import compile_class, text_class
+from ts.frontend.classes import compile_class, qualified_name, text_class
 from ts.frontend.compile import compile_all
 from ts.frontend.enums import enum_type
 from ts.frontend.observed import Call, observe
@@ -37,7 +37,6 @@ from ts.runtime.function import (
     compile_function,
     declare_functions,
     forget,
-    qualified_name,
 )
 from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 

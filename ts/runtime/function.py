@@ -214,17 +214,10 @@ def _compile_overload(function: Callable[..., Any], declaration: Callable[..., A
 
 def _named(function: Callable[..., Any], parsed: ParsedFunction) -> ScriptFunction:
     """The scripted function of a function of Python, under a name that no other has."""
-    name = classes.unique_name(qualified_name(function))
+    name = classes.unique_name(classes.qualified_name(function))
     script = ScriptFunction(function.__name__, name, parsed)
     classes.take_name(name, script)
     return script
-
-
-def qualified_name(function: Callable[..., Any]) -> str:
-    """`__torch__.package.module.name`; what `__main__` defines stands at the top."""
-    module = function.__module__ or "__main__"
-    prefix = "" if module == "__main__" else f"{module}."
-    return f"__torch__.{prefix}{function.__name__}".replace("<", "_").replace(">", "_")
 
 
 classes.install(ScriptFunction)

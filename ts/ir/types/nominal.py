@@ -137,6 +137,13 @@ class InterfaceType(NamedType):
         self.methods: dict[str, Any] = dict(methods or {})
         self.is_module_interface = is_module_interface
 
+    def _spell(self) -> str:
+        return f"InterfaceType<{self.name()}>"
+
+    @property
+    def annotation_str(self) -> str:
+        return self.qualified_name_
+
     def is_interface_type(self) -> bool:
         return True
 
