@@ -140,6 +140,23 @@ def declare_text(type: ClassType, definition: ParsedFunction) -> Any:
     return _declare(type, type.python_class, definition.name, lambda: definition)
 
 
+def declare_later(type: ClassType, name: str, parse_it: Callable[[], ParsedFunction]) -> Any:
+    """Enter a method that is parsed when it is first asked for."""
+    return _declare(type, None, name, parse_it)
+
+
+def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedFunction]) -> Any:
+    """A function that is parsed when it is first asked for."""
+    assert _make_method is not None
+    return _make_method(name, qualified_name, parse_it)
+
+
+def live_type(name: str) -> NamedType | None:
+    """The type of that name that a class of Python has, while it lives."""
+    found = _names.get(name)
+    return found if isinstance(found, NamedType) else None
+
+
 def _declare(
     type: ClassType,
     cls: type | None,

@@ -13,11 +13,11 @@ A member is the Python object itself, on both sides of the border.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ts.errors import CompilationError
-from ts.frontend.classes import qualified_name, take_name, unique_name
+from ts.frontend.classes import live_type, qualified_name, take_name, unique_name
 from ts.frontend.match import MatchedSchema, insert_operator
 from ts.frontend.sugared import SimpleValue, SugaredValue
 from ts.ir.attributes import constant_type_hooks, type_of_constant
@@ -41,6 +41,17 @@ def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
         name = unique_name(qualified_name(cls))
         found = _types[cls] = EnumType(name, _value_type(cls, range), members, cls)
         take_name(found.qualified_name(), found)
+    return found
+
+
+def read_enum_type(name: str, members: dict[str, Any]) -> EnumType:
+    """The type of an enumeration that an archive defines; its class in Python is made here."""
+    live = live_type(name)
+    if isinstance(live, EnumType) and dict(live.members) == members:
+        return live  # the program's own: its members are what the program compares results with
+    module, _, last = name.removeprefix("__torch__.").rpartition(".")
+    made: Any = Enum(last, members, module=module or "__main__")  # type: ignore[misc]
+    found = _types[made] = EnumType(name, _value_type(made, None), members.items(), made)
     return found
 
 

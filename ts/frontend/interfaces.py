@@ -27,7 +27,7 @@ from ts.ir.types import InterfaceType
 
 def interface_type(cls: type, is_module_interface: bool = False) -> InterfaceType:
     """The interface that a class declares; the class remembers it."""
-    type = InterfaceType(unique_name(qualified_name(cls)), is_module_interface=is_module_interface)
+    type = InterfaceType(unique_name(qualified_name(cls)), None, is_module_interface, cls)
     take_name(type.qualified_name(), type)
     setattr(cls, ATTRIBUTE, type)
     try:

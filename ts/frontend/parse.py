@@ -154,13 +154,7 @@ def module_defs(
                 "Expected a function definition at the top level of a script or in a class", ranges.of(node)
             )
         start, end = _definition_extent(node, ranges)
-        comment = type_comment(text[start:end])
-        parsed = ParsedFunction(
-            node.name, node, source, resolver, type_comment=comment, printed=printed, ranges=ranges
-        )
-        check(parsed)
-        parsed.defaults = _written_defaults(parsed)
-        return parsed
+        return text_function(node, ranges, resolver, type_comment(text[start:end]), printed)
 
     functions = []
     for node in _definitions(text, source, read):
@@ -169,6 +163,27 @@ def module_defs(
         else:
             functions.append(function(node))
     return functions
+
+
+def text_function(
+    node: ast.FunctionDef,
+    ranges: Ranges,
+    resolver: Resolver,
+    comment: str | None = None,
+    printed: bool = True,
+) -> ParsedFunction:
+    """One definition of a text that has been parsed, which by default is printed source."""
+    parsed = ParsedFunction(
+        node.name, node, ranges.source, resolver, type_comment=comment, printed=printed, ranges=ranges
+    )
+    check(parsed)
+    parsed.defaults = _written_defaults(parsed)
+    return parsed
+
+
+def syntax_tree(source: Source) -> ast.Module:
+    """The syntax tree of a whole printed text."""
+    return _parse_text(source.text, source, read=printed_syntax.parse)
 
 
 def _is_docstring(node: ast.stmt) -> bool:

@@ -98,7 +98,7 @@ class PrintedNames(Resolver):
         return found
 
 
-_TYPES: dict[str, Type] = {"number": NUMBER, "NoneType": NONE}
+_TYPES: dict[str, Type] = {"number": NUMBER, "NoneType": NONE, "Tuple[]": TupleType([])}
 
 
 class Operators(SugaredValue):

@@ -5,6 +5,7 @@ In: text.  Out: Python's syntax tree of it, in which these names are spelled as 
     ^tally()(xs, 2)                    a function of Python: the name `^tally` is called, then what it gives
     ^<lambda>()(x)                     the same without a name of its own
     __torch__.programs.elif.sign       an attribute that is a keyword
+    Tuple[]                            the type of (), as archives of older versions spell it
 
 A word of the same length takes the place of each, so that every place in the tree is one in the text.
 """
@@ -20,6 +21,7 @@ from typing import Final
 _FOREIGN: Final = re.compile(
     r'"(?:[^"\\\n]|\\.)*"'  # a string: nothing in it counts
     r"|(?P<python>\^<?\w+>?)"
+    r"|(?P<empty>\bTuple\[\])"
     rf"|(?<=\.)(?P<attribute>{'|'.join(keyword.kwlist)})\b"
 )
 

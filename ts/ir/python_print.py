@@ -43,6 +43,8 @@ from ts.ir.types import (
     unify_list,
 )
 
+Spell = Callable[[Type], str]
+
 _LONG = 40  # an inlined expression this long gets a variable
 _FOREVER = (1 << 63) - 1  # the trip count of a while loop
 _TASKS = frozenset({"prim::fork", "prim::awaitable"})
@@ -70,15 +72,28 @@ def to_source(
     schema: FunctionSchema | None = None,
     constants: list[Any] | None = None,
     method: bool = False,
+    spell: Spell | None = None,
+    numbers: dict[str, int] | None = None,
 ) -> str:
     """The source of a function. `schema` gives the parameters' names and defaults; of a `method` the first
-    parameter prints without its type. Constants without a literal are appended to `constants`."""
-    return _Printer(graph, [] if constants is None else constants).function(name, schema, method)
+    parameter prints without its type. Constants without a literal are appended to `constants`.
+
+    `spell` writes types, where they have other names than their own; functions of one text share `numbers`,
+    which go on from one to the next.
+    """
+    printer = _Printer(graph, [] if constants is None else constants, spell or _annotation)
+    printer.next_number = {} if numbers is None else numbers
+    return printer.function(name, schema, method)
+
+
+def _annotation(type: Type) -> str:
+    return type.annotation_str
 
 
 class _Printer:
-    def __init__(self, graph: Graph, constants: list[Any]) -> None:
+    def __init__(self, graph: Graph, constants: list[Any], spell: Spell) -> None:
         self.graph = graph
+        self.spell = spell
         self.constants = constants
         self.lines: list[str] = []
         self.level = 0
@@ -94,11 +109,13 @@ class _Printer:
         parameters = []
         for i, value in enumerate(inputs):
             argument = arguments[i] if i < len(arguments) else None
-            parameter = self.new_name(argument.name if argument is not None else self.name_hint(value))
+            parameter = self.new_name(
+                re.sub(r"\W", "_", argument.name) if argument is not None else self.name_hint(value)
+            )
             self.expressions[value] = parameter
             type = argument.type if argument is not None else value.type()
             if i > 0 or not method:
-                parameter += f": {type.annotation_str}"
+                parameter += f": {self.spell(type)}"
             if argument is not None and argument.has_default:
                 parameter += f"={format_value(argument.default, argument.type)}"
             parameters.append(parameter)
@@ -109,7 +126,7 @@ class _Printer:
             result = outputs[0].type()
         else:
             result = TupleType(v.type() for v in outputs) if outputs else NoneType.get()
-        self.line(f"def {name}({(',' + chr(10) + '    ').join(parameters)}) -> {result.annotation_str}:")
+        self.line(f"def {name}({(',' + chr(10) + '    ').join(parameters)}) -> {self.spell(result)}:")
         self.level += 1
         self.body(self.graph.block())
         return "".join(self.lines)
@@ -264,7 +281,7 @@ class _Printer:
             if number == 0 and len(node.outputs()) == 1 and _is_optional(node.output()):
                 # The first assignment decides the variable's type when the source is compiled.
                 self.split_long(block.outputs())
-                target = f"{self.use(node.output())} : {node.output().type().annotation_str}"
+                target = f"{self.use(node.output())} : {self.spell(node.output().type())}"
                 self.line(f"{target} = {self.use(block.outputs()[0])}")
             else:
                 self.assign(node.outputs(), block.outputs())
@@ -283,7 +300,7 @@ class _Printer:
             self.expressions[value] = self.use(output)
         self.split_long(carried)
         for output, value in zip(node.outputs(), carried, strict=True):
-            mark = f": {output.type().annotation_str}" if _is_optional(output) else ""
+            mark = f": {self.spell(output.type())}" if _is_optional(output) else ""
             self.line(f"{self.use(output)}{mark} = {self.use(value)}")
         self.assign_names([index])
         if is_for:
@@ -363,9 +380,14 @@ class _Printer:
     def constant(self, value: Value) -> str:
         t, constant = value.type(), value.to_ivalue()
         if isinstance(t, FunctionType):
-            return t.annotation_str
+            return self.spell(t)
         if constant is None and isinstance(t, OptionalType):
-            return f"annotate({t.annotation_str}, None)"
+            return f"annotate({self.spell(t)}, None)"
+        if isinstance(t, EnumType):
+            return f"{self.spell(t)}.{constant.name}"
+        if isinstance(t, ListType) and isinstance(t.elem, EnumType):
+            members = [f"{self.spell(t.elem)}.{member.name}" for member in constant]
+            return f"annotate({self.spell(t)}, [{', '.join(members)}])"
         if _has_literal(constant, t):
             return format_value(bool(constant) if t is BOOL else constant, t)
         for i, known in enumerate(self.constants):
@@ -379,7 +401,7 @@ class _Printer:
         text = f"[{self.list_of(node.inputs())}]"
         elem = t.elem if isinstance(t, ListType) else t
         if not node.inputs() or not _is_inferred(elem, node.inputs()):
-            return f"annotate({t.annotation_str}, {text})"
+            return f"annotate({self.spell(t)}, {text})"
         return text
 
     def dict_construct(self, node: Node) -> str:
@@ -387,13 +409,13 @@ class _Printer:
         keys, values = node.inputs()[::2], node.inputs()[1::2]
         text = ", ".join([f"{self.use(k)}: {self.use(v)}" for k, v in zip(keys, values, strict=True)])
         inferred = isinstance(t, DictType) and _is_inferred(t.key, keys) and _is_inferred(t.value, values)
-        return f"{{{text}}}" if node.inputs() and inferred else f"annotate({t.annotation_str}, {{{text}}})"
+        return f"{{{text}}}" if node.inputs() and inferred else f"annotate({self.spell(t)}, {{{text}}})"
 
     def tuple_construct(self, node: Node) -> str:
         t = node.output().type()
         text = self.list_of(node.inputs())
         if isinstance(t, TupleType) and t.name is not None:
-            return f"{t.name}({text})"
+            return f"{self.spell(t)}({text})"
         return f"({text},)" if len(node.inputs()) == 1 else f"({text})"
 
     def tuple_index(self, node: Node) -> str:
@@ -403,16 +425,16 @@ class _Printer:
         return f"({self.use(node.input())})[{node.get('beg')}:{node.get('end')}]"
 
     def cast(self, node: Node) -> str:
-        return f"unchecked_cast({node.output().type().annotation_str}, {self.use(node.input())})"
+        return f"unchecked_cast({self.spell(node.output().type())}, {self.use(node.input())})"
 
     def implicit(self, node: Node) -> str:
-        return f"annotate({node.output().type().annotation_str}, {self.use(node.input())})"
+        return f"annotate({self.spell(node.output().type())}, {self.use(node.input())})"
 
     def uninitialized(self, node: Node) -> str:
-        return f"uninitialized({node.output().type().annotation_str})"
+        return f"uninitialized({self.spell(node.output().type())})"
 
     def is_instance(self, node: Node) -> str:
-        types = [t.annotation_str for t in node.get("types", ())]
+        types = [self.spell(t) for t in node.get("types", ())]
         text = types[0] if len(types) == 1 else f"({', '.join(types)})"
         return f"isinstance({self.use(node.input())}, {text})"
 
@@ -439,11 +461,11 @@ class _Printer:
         return f"({self.use(node.input())}).{'name' if node.kind() == 'prim::EnumName' else 'value'}"
 
     def create_object(self, node: Node) -> str:
-        name = node.output().type().annotation_str
+        name = self.spell(node.output().type())
         return f"{name}.__new__({name})"
 
     def to_list(self, node: Node) -> str:
-        return f"annotate({node.output().type().annotation_str}, {self.use(node.input())}.tolist())"
+        return f"annotate({self.spell(node.output().type())}, {self.use(node.input())}.tolist())"
 
     def constant_expression(self, node: Node) -> str:
         return self.constant(node.output())

@@ -37,6 +37,8 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph",
         "ts.runtime.module": "ScriptModule RecursiveScriptModule ScriptMethod script_method module_type",
         "ts.runtime.executor": "optimized_execution",
+        "ts.runtime.archive_read": "load",
+        "ts.runtime.archive_write": "save",
         "ts.errors": "FrontendError NotSupportedError UnsupportedNodeError",
     }.items()
     for name in names.split()

@@ -126,6 +126,18 @@ class ScriptFunction(Function):
             raise
         self.finish(compiled.graph, compiled.schema)
 
+    def save(self, f: Any, _extra_files: Any = None) -> None:
+        """Write the function to a path or a file, as the `forward` of a module."""
+        from ts.runtime.archive_write import save
+
+        save(self, f, _extra_files)
+
+    def save_to_buffer(self, _extra_files: Any = None) -> bytes:
+        """The bytes of the function's archive."""
+        from ts.runtime.archive_write import save_to_buffer
+
+        return save_to_buffer(self, _extra_files)
+
     def finish(self, graph: Graph, schema: FunctionSchema) -> None:
         """Give the function its graph and its signature."""
         self._graph, self._schema = graph, schema

@@ -321,6 +321,18 @@ class ScriptModule(Module):
         """The debug state of `forward`'s executor."""
         return self._forward().function
 
+    def save(self, f: Any, _extra_files: Any = None) -> None:
+        """Write the module to a path or a file, as `ts.jit.save` does."""
+        from ts.runtime.archive_write import save
+
+        save(self, f, _extra_files)
+
+    def save_to_buffer(self, _extra_files: Any = None) -> bytes:
+        """The bytes of the module's archive."""
+        from ts.runtime.archive_write import save_to_buffer
+
+        return save_to_buffer(self, _extra_files)
+
     def copy(self) -> ScriptModule:
         """A module with attributes of its own; tensors are shared."""
         return _copied(self, lambda value: value)

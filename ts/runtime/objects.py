@@ -18,8 +18,7 @@ from typing import Any
 from ts._core.ivalue import new_object, object_get, object_set
 from ts._core.objects import Object, ObjectClass
 from ts.bytecode.typespec import object_class
-from ts.errors import FrontendError
-from ts.frontend.classes import class_type
+from ts.frontend.classes import ATTRIBUTE, class_type
 from ts.ir.types import BOOL, ClassType, InterfaceType, why_not_implemented
 
 _OPERATORS = (
@@ -70,14 +69,13 @@ def _object_with_interface(instance: Any, wanted: InterfaceType) -> Object:
     if isinstance(instance, Object):
         made = instance
     else:
-        try:
-            type = class_type(instance.__class__)
-        except (FrontendError, TypeError):
+        type = instance.__class__.__dict__.get(ATTRIBUTE)
+        if not isinstance(type, ClassType):
             raise TypeError(
                 f"Assigning the object {instance} to an interface fails because the value is "
                 "not a TorchScript compatible type, did you forget to turn it into a user defined "
                 "TorchScript class?"
-            ) from None
+            )
         made = object_of(instance, object_class(type))
     type = made.cls.type
     why_not = ""

@@ -44,10 +44,11 @@ class Property(NamedTuple):
 class ClassType(NamedType):
     """A script class: `attributes` in the order of their slots, `methods` by name, `constants` of the class.
 
-    `python_class` is the class of Python that it was made from, None for one that was read from text.
+    `python_class` is the class of Python that it was made from, None for one that was read from text; then
+    `unit` is the set of definitions that it belongs to.
     """
 
-    __slots__ = ("__weakref__", "attributes", "constants", "methods", "properties", "python_class")
+    __slots__ = ("__weakref__", "attributes", "constants", "methods", "properties", "python_class", "unit")
 
     def __init__(
         self,
@@ -61,10 +62,11 @@ class ClassType(NamedType):
         self.constants: dict[str, object] = {}
         self.properties: dict[str, Property] = {}
         self.python_class: Any = None
+        self.unit: Any = None
 
     def _key(self) -> tuple[object, ...]:
         # Another class of the same name may have been declared since, as a cell is that runs again.
-        return self.qualified_name_, id(self.python_class)
+        return self.qualified_name_, id(self.python_class or self.unit)
 
     def containedTypes(self) -> list[Type]:
         """The attributes' types, which are no parts of the type's structure: a class may refer to itself."""
@@ -128,12 +130,17 @@ class ModuleType(ClassType):
 class InterfaceType(NamedType):
     """Method signatures (`ts.ir.schema.FunctionSchema`) that a class must have to be used as this type."""
 
-    __slots__ = ("__weakref__", "is_module_interface", "methods")
+    __slots__ = ("__weakref__", "is_module_interface", "methods", "unit")
 
     def __init__(
-        self, qualified_name: str, methods: Mapping[str, Any] | None = None, is_module_interface: bool = False
+        self,
+        qualified_name: str,
+        methods: Mapping[str, Any] | None = None,
+        is_module_interface: bool = False,
+        unit: Any = None,
     ) -> None:
         super().__init__(qualified_name)
+        self.unit = unit  # what declares it: a class of Python, or the definitions of an archive
         self.methods: dict[str, Any] = dict(methods or {})
         self.is_module_interface = is_module_interface
 
@@ -143,6 +150,9 @@ class InterfaceType(NamedType):
     @property
     def annotation_str(self) -> str:
         return self.qualified_name_
+
+    def _key(self) -> tuple[object, ...]:
+        return self.qualified_name_, id(self.unit)
 
     def is_interface_type(self) -> bool:
         return True

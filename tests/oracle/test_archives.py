@@ -1,0 +1,312 @@
+"""Archives in both directions: PyTorch reads what `ts` wrote, and `ts` what PyTorch wrote, to the same effect."""
+
+import io
+import re
+import zipfile
+from enum import Enum
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import ts  # noqa: E402
+
+# Reading an archive that PyTorch wrote, by PyTorch itself, warns that there will be no more of them.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+
+
+Tensor = torch.Tensor  # which scripts of `ts` take for their own
+
+
+class Mode(Enum):
+    FAST = 1
+    EXACT = 2
+
+
+def written(t, made, **extra):
+    buffer = io.BytesIO()
+    t.jit.save(made, buffer, **extra)
+    return buffer.getvalue()
+
+
+def crossed(reader, writer, made):
+    """What `reader` loads of what `writer` saved."""
+    return reader.jit.load(io.BytesIO(written(writer, made)))
+
+
+PAIRS = [
+    pytest.param(ts, torch, id="ours"),
+    pytest.param(torch, ts, id="theirs"),
+    pytest.param(ts, ts, id="own"),
+]
+
+
+def plain(value):
+    """Tensors as lists, enums as their names, and containers of them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    return {plain(k): plain(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def attributes(t):
+    class Holder(t.nn.Module):
+        numbers: List[int]
+        nested: Dict[str, List[Tuple[int, str]]]
+        nothing: Optional[Tensor]
+        maybe: Optional[float]
+
+        def __init__(self):
+            super().__init__()
+            self.weight = t.nn.Parameter(t.tensor([1.0, 2.0]))
+            self.register_buffer("count", t.tensor([3, 4]))
+            self.register_buffer("flags", t.tensor([[True], [False]]))
+            self.half = t.ones(2, dtype=t.bfloat16)
+            self.numbers = [1, -2, 70000, 2**40]
+            self.reals = [1.5]
+            self.truths = [True, False]
+            self.tensors = [t.tensor([5.0])]
+            self.nested = {"a": [(1, "x")], "b": []}
+            self.nothing = None
+            self.maybe = 2.5
+            self.several = (1, "é", 2j, (None, 3.0))
+            self.place = t.device("cpu")
+            self.mode = Mode.EXACT
+
+        def forward(self, x):
+            return x * self.weight
+
+        @t.jit.export
+        def everything(self):
+            return (
+                self.count, self.flags, self.half.float(), self.numbers, self.reals, self.truths, self.tensors,
+                self.nested, self.nothing, self.maybe, self.several, str(self.place), self.mode, self.training,
+            )  # fmt: skip
+
+    return Holder()
+
+
+@pytest.mark.parametrize("reader, writer", PAIRS)
+def test_attributes(reader, writer):
+    """Attributes of every type come back as they were."""
+    made = writer.jit.script(attributes(writer).eval())
+    read = crossed(reader, writer, made)
+    assert plain(read.everything()) == plain(made.everything())
+    assert read.training is False
+    assert [name for name, _ in read.named_parameters()] == ["weight"]
+    assert [name for name, _ in read.named_buffers()] == ["count", "flags"]
+    assert read.weight.requires_grad and not read.count.requires_grad
+    assert read.original_name == "Holder"
+
+
+def tree(t):
+    class Layer(t.nn.Module):
+        def __init__(self, scale: int):
+            super().__init__()
+            self.linear = t.nn.Linear(2, 2)
+            self.scale = scale
+
+        def forward(self, x):
+            return self.linear(x) * self.scale
+
+    class Tree(t.nn.Module):
+        __constants__ = ["steps"]
+
+        def __init__(self):
+            super().__init__()
+            self.steps = 3
+            self.first = Layer(1)
+            self.second = Layer(2)
+            self.again = self.first
+            self.register_buffer("whole", t.arange(6).float())
+            self.part = self.whole[2:4]
+            self.rows = self.whole.view(2, 3).t()
+            self.layers = t.nn.ModuleList([Layer(3), t.nn.ReLU()])
+            self.named = t.nn.ModuleDict({"a": t.nn.Sequential(t.nn.Tanh(), Layer(1))})
+            self.calls = 0
+
+        def forward(self, x: Tensor, times: int = 2) -> Tensor:
+            for _ in range(times):
+                x = self.first(x) + self.second(x) + self.again(x)
+            for layer in self.layers:
+                x = layer(x)
+            for _, layer in self.named.items():
+                x = layer(x)
+            self.calls += self.steps
+            return x + self.whole.sum() + self.rows.sum() + self.calls + self.part
+
+    return Tree()
+
+
+@pytest.mark.parametrize("reader, writer", PAIRS)
+def test_tree(reader, writer):
+    """Submodules of one class, shared submodules and views of tensors stay what they were."""
+    made = writer.jit.script(tree(writer))
+    read = crossed(reader, writer, made)
+    x = [[1.0, -2.0]]
+    for _ in range(2):
+        found, expected = plain(read(reader.tensor(x))), plain(made(writer.tensor(x)))
+        assert found[0] == pytest.approx(expected[0], abs=1e-4)
+    assert read.calls == 6
+    assert (plain(read.part), plain(read.rows)) == (plain(made.part), plain(made.rows))
+    assert list(read.state_dict()) == list(made.state_dict())
+    names = [name for name, _ in read.named_modules()]
+    assert names == [name for name, _ in made.named_modules()]
+
+
+@pytest.mark.parametrize("reader, writer", PAIRS)
+def test_shared_memory(reader, writer):
+    """Tensors that share memory share it again."""
+    read = crossed(reader, writer, writer.jit.script(tree(writer)))
+    read.part.add_(10)
+    assert plain(read.whole) == [0.0, 1.0, 12.0, 13.0, 4.0, 5.0]
+    assert plain(read.rows) == [[0.0, 13.0], [1.0, 4.0], [12.0, 5.0]]
+
+
+def programs(t):
+    class Pair(NamedTuple):
+        left: Tensor
+        count: int
+
+    class Counter:
+        def __init__(self, start: int):
+            self.value = start
+            self.names: List[str] = []
+
+        def next(self, name: str) -> int:
+            self.value += 1
+            self.names.append(name)
+            return self.value
+
+    @t.jit.interface
+    class Shape(t.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            pass
+
+    class Square(t.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x * x
+
+    def task(x: Tensor, n: int) -> Tensor:
+        return x * n
+
+    class Program(t.nn.Module):
+        shape: Shape
+        counter: Counter
+
+        def __init__(self):
+            super().__init__()
+            self.shape = Square()
+            self.counter = Counter(5)
+
+        def pair(self, x: Tensor) -> Pair:
+            return Pair(x, self.counter.next("pair"))
+
+        def forward(self, x: Tensor, words: List[str], mode: Mode) -> Tuple[Tensor, Dict[str, int], Mode]:
+            total: Dict[str, int] = {}
+            fresh = Counter(10)
+            for i, word in enumerate(words):
+                if word == "":
+                    continue
+                total[word] = i + fresh.next(word)
+            future = t.jit.fork(task, x, 3)
+            pair = self.pair(x)
+            y = self.shape(x) + pair.left + t.jit.wait(future)
+            if mode == Mode.FAST:
+                mode = Mode.EXACT
+            while pair.count > 100 and x.sum() > 0:
+                y = y + 1
+                break
+            best: Optional[int] = None
+            if len(words) > 1:
+                best = len(words[0])
+            assert best is not None, f"too few: {words}"
+            return y / 2 + best + t.tensor([1.5, 2.5]), total, mode
+
+    return Program()
+
+
+@pytest.mark.parametrize("reader, writer", PAIRS)
+def test_program(reader, writer):
+    """Classes, named tuples, interfaces, enumerations, tasks and control flow in the code of a module."""
+    made = writer.jit.script(programs(writer))
+    read = crossed(reader, writer, made)
+    words = ["a", "", "b"]
+    for _ in range(2):
+        expected = plain(made(writer.tensor([1.0, 2.0]), words, Mode.FAST))
+        assert plain(read(reader.tensor([1.0, 2.0]), words, Mode.FAST)) == expected
+    with pytest.raises(reader.jit.Error, match="too few"):
+        read(reader.tensor([1.0, 2.0]), ["a"], Mode.FAST)
+
+
+@pytest.mark.parametrize("reader, writer", PAIRS)
+def test_function(reader, writer):
+    """A function is saved as the `forward` of a module."""
+
+    def scaled(x, n: int = 2):
+        return x.relu() * n
+
+    read = crossed(reader, writer, writer.jit.script(scaled))
+    assert plain(read(reader.tensor([-1.0, 2.0]), 2)) == [0.0, 4.0]
+    assert read.original_name == "PlaceholderModule"
+
+
+@pytest.mark.parametrize("reader, writer", PAIRS)
+def test_extra_files(reader, writer):
+    """Additional records come back as bytes; what is not there is empty."""
+
+    def same(x):
+        return x
+
+    data = written(writer, writer.jit.script(same), _extra_files={"a": "text", "b": b"\xff"})
+    extra = {"a": "", "b": None, "missing": 3}
+    reader.jit.load(io.BytesIO(data), _extra_files=extra)
+    assert extra == {"a": b"text", "b": b"\xff", "missing": b""}
+
+
+def test_code_is_the_same():
+    """The source files of a module are PyTorch's, but for the attributes that modules have for its own sake."""
+
+    def code(t):
+        made = t.jit.script(tree(t))
+        with zipfile.ZipFile(io.BytesIO(written(t, made))) as archive:
+            files = [
+                archive.read(name).decode("latin-1") for name in archive.namelist() if name.endswith(".py")
+            ]
+            (text,) = [re.sub(r"___torch_mangle_\d+\.", "", file) for file in files if "class Tree" in file]
+        return [
+            line
+            for line in text.split("\n")
+            if line.startswith("  def") or " = torch." in line or "return" in line
+        ]
+
+    assert code(ts) == code(torch)
+
+
+def test_python_functions_are_refused():
+    """A module that calls Python cannot be saved; the message is PyTorch's."""
+
+    def message(t):
+        class Calls(t.nn.Module):
+            @t.jit.ignore
+            def python(self, x: int) -> int:
+                return x
+
+            @t.jit.unused
+            def unused(self, x: int) -> int:
+                return x
+
+            def forward(self, x: int) -> Any:
+                if x > 1:
+                    return self.unused(x)
+                return self.python(x)
+
+        with pytest.raises(RuntimeError) as error:
+            written(t, t.jit.script(Calls()))
+        return str(error.value).strip().split("\n")[0]
+
+    assert message(ts) == message(torch)

@@ -1,0 +1,257 @@
+"""The definitions of an archive: source files to types and functions, each made when it is first named.
+
+In: a way to read the files (`code/__torch__/model.py` holds what is called `__torch__.model.…`) and the
+constants without a literal.  Out: `Unit.find`:
+
+    unit = Unit(read, constants)
+    unit.find("__torch__.model.Net")        its `ModuleType`: slots, parameters, buffers, methods
+    unit.find("__torch__.model.helper")     a scripted function
+    unit.find("__torch__.model.Mode")       an `EnumType`, a named tuple's `TupleType`, an `InterfaceType`
+    unit.find("__torch__.model")            None: a namespace
+    unit.type("Dict[str, __torch__.model.Mode]")
+
+Classes of one name in two archives are two types.  Methods and functions are compiled when they are called.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, Final
+
+from ts.errors import CompilationError
+from ts.frontend import classes, parse
+from ts.frontend.annotations import NO_DEFAULT, Parameter, signature, to_type
+from ts.frontend.enums import read_enum_type
+from ts.frontend.modules import ConcreteModule
+from ts.frontend.parse import ParsedFunction
+from ts.frontend.printed import PrintedNames
+from ts.frontend.ranges import Ranges
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.source import Source
+from ts.ir.types import ClassType, EnumType, InterfaceType, ModuleType, TupleType, Type
+
+ReadSource = Callable[[str], str | None]
+"""From `__torch__.model` to the text of the file that defines its members; None if there is no such file."""
+
+_MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__forward_hooks__")
+
+
+class ReadModule(ConcreteModule):
+    """What is known about modules of an archive: all of it stands in their class."""
+
+    def method(self, name: str) -> Any | None:
+        return self.type.methods.get(name)
+
+    def python_function(self, name: str) -> Any | None:
+        return None
+
+    def is_static(self, name: str) -> bool:
+        return False
+
+    def overloads(self, name: str) -> list[Any]:
+        return []
+
+    def entry_points(self) -> Iterator[Any]:
+        return iter(())
+
+
+class _File:
+    """One source file: its definitions by name."""
+
+    def __init__(self, text: str, name: str) -> None:
+        source = Source(text, name)
+        self.ranges = Ranges(source, whole_subscripts=True)
+        self.definitions: dict[str, ast.ClassDef | ast.FunctionDef] = {
+            node.name: node
+            for node in parse.syntax_tree(source).body
+            if isinstance(node, ast.ClassDef | ast.FunctionDef)
+        }
+
+
+class Unit:
+    """The types and functions of one archive."""
+
+    def __init__(self, read: ReadSource, constants: Sequence[object]) -> None:
+        self._read = read
+        self._files: dict[str, _File | None] = {}
+        self._found: dict[str, Any] = {}
+        self.names = PrintedNames(constants, self.find)
+
+    def find(self, name: str) -> Any:
+        """What a qualified name stands for; None for a namespace."""
+        found = self._found.get(name)
+        if found is None:
+            prefix, _, last = name.rpartition(".")
+            file = self._file(prefix)
+            definition = None if file is None else file.definitions.get(last)
+            if file is not None and definition is not None:
+                found = self._found[name] = self._define(name, definition, file)
+        return found
+
+    def type(self, text: str) -> Type:
+        """The type that an annotation in an archive means."""
+        return to_type(ast.parse(text, mode="eval").body, self.names)
+
+    def _file(self, prefix: str) -> _File | None:
+        if prefix not in self._files:
+            text = self._read(prefix) if prefix else None
+            name = f"code/{prefix.replace('.', '/')}.py"
+            self._files[prefix] = None if text is None else _File(text, name)
+        return self._files[prefix]
+
+    # ---- definitions ---------------------------------------------------------------------------------
+
+    def _define(self, name: str, node: ast.ClassDef | ast.FunctionDef, file: _File) -> Any:
+        if isinstance(node, ast.FunctionDef):
+            parse_it = partial(parse.text_function, node, file.ranges, self.names)
+            return classes.make_function(node.name, name, parse_it)
+        base = ast.unparse(node.bases[0]) if node.bases else ""
+        define = _DEFINE.get(base)
+        if define is None:
+            raise CompilationError(f"a class that is a {base} cannot be read", file.ranges.of(node))
+        return define(self, name, node, file)
+
+    def _class(self, name: str, node: ast.ClassDef, file: _File) -> ClassType:
+        type = ClassType(name)
+        type.unit = self
+        self._found[name] = type  # its members may name it
+        for attribute, annotation, value in _attributes(node, file):
+            self._attribute(type, file, attribute, annotation, value)
+        self._methods(type, node, file)
+        return type
+
+    def _module(self, name: str, node: ast.ClassDef, file: _File) -> ModuleType:
+        type = ModuleType(name)
+        python_class = _class_named(name.rpartition(".")[2])
+        concrete = type.concrete = ReadModule(python_class, type=type, compiled=True)
+        concrete.attributes = type.attributes
+        concrete.constants = type.constants
+        self._found[name] = type
+        marks: dict[str, list[str]] = {mark: [] for mark in _MARKS}
+        for attribute, annotation, value in _attributes(node, file):
+            if attribute in marks and value is not None:
+                marks[attribute] = _names(value)
+            else:
+                self._attribute(type, file, attribute, annotation, value)
+        concrete.parameters, concrete.buffers = marks["__parameters__"], marks["__buffers__"]
+        for attribute, its_type in type.attributes.items():
+            if isinstance(its_type, ModuleType):
+                concrete.submodules[attribute] = its_type.concrete
+        self._methods(type, node, file)
+        concrete.pre_hooks, concrete.hooks = (
+            tuple(type.methods[hook] for hook in marks[mark])
+            for mark in ("__forward_pre_hooks__", "__forward_hooks__")
+        )
+        return type
+
+    def _attribute(
+        self, type: ClassType, file: _File, name: str, annotation: ast.expr, value: ast.expr | None
+    ) -> None:
+        final = isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Final"
+        if final and value is not None:
+            type.constants[name] = self._constant(value)
+        else:
+            type.attributes[name] = to_type(annotation, self.names, file.ranges)
+
+    def _constant(self, value: ast.expr) -> object:
+        try:
+            return ast.literal_eval(value)
+        except ValueError:
+            pass
+        if isinstance(value, ast.Call) and ast.unparse(value.func) == "torch.device":
+            from ts.devices import device
+
+            return device(ast.literal_eval(value.args[0]))
+        if isinstance(value, ast.Tuple | ast.List):
+            return tuple(map(self._constant, value.elts))
+        if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+            return -self._constant(value.operand)  # type: ignore[operator]
+        return self.names.lookup(value.id) if isinstance(value, ast.Name) else self.names.evaluate(value)
+
+    def _methods(self, type: ClassType, node: ast.ClassDef, file: _File) -> None:
+        for member in node.body:
+            if isinstance(member, ast.FunctionDef):
+                parse_it = partial(parse.text_function, member, file.ranges, self.names)
+                classes.declare_later(type, member.name, parse_it)
+
+    def _interface(self, name: str, node: ast.ClassDef, file: _File) -> InterfaceType:
+        is_module = ast.unparse(node.bases[0]) == "ModuleInterface"
+        type = self._found[name] = InterfaceType(name, is_module_interface=is_module, unit=self)
+        for member in node.body:
+            if isinstance(member, ast.FunctionDef):
+                parsed = parse.text_function(member, file.ranges, self.names)
+                parsed.self_type = type
+                type.methods[member.name] = _declared(parsed)
+        return type
+
+    def _named_tuple(self, name: str, node: ast.ClassDef, file: _File) -> TupleType:
+        fields = {
+            field: to_type(annotation, self.names, file.ranges)
+            for field, annotation, _ in _attributes(node, file)
+        }
+        return TupleType(fields.values(), name, fields)
+
+    def _enum(self, name: str, node: ast.ClassDef, file: _File) -> EnumType:
+        members = {}
+        for member in node.body:
+            if not isinstance(member, ast.Assign) or not isinstance(member.targets[0], ast.Name):
+                raise CompilationError("an enumeration has members only", file.ranges.of(member))
+            members[member.targets[0].id] = self._constant(member.value)
+        return read_enum_type(name, members)
+
+
+_Define = Callable[[Unit, str, ast.ClassDef, _File], Any]
+_DEFINE: Final[dict[str, _Define]] = {
+    "": Unit._class,
+    "Module": Unit._module,
+    "Interface": Unit._interface,
+    "ModuleInterface": Unit._interface,
+    "NamedTuple": Unit._named_tuple,
+    "Enum": Unit._enum,
+}
+
+
+def _attributes(node: ast.ClassDef, file: _File) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:
+    """Name, annotation and value of what a class body assigns; marks have no annotation of their own."""
+    for member in node.body:
+        match member:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
+                yield name, annotation, value
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in _MARKS:
+                yield name, value, value
+            case ast.Assign(targets=[ast.Name(id="__annotations__")]) | ast.Pass() | ast.FunctionDef():
+                pass
+            case ast.Assign(
+                targets=[
+                    ast.Subscript(value=ast.Name(id="__annotations__"), slice=ast.Constant(value=str(name)))
+                ],
+                value=annotation,
+            ):
+                yield name, annotation, None
+            case _:
+                raise CompilationError("this has no place in a class of an archive", file.ranges.of(member))
+
+
+def _names(node: ast.expr) -> list[str]:
+    return [str(name) for name in ast.literal_eval(node)]
+
+
+def _declared(parsed: ParsedFunction) -> FunctionSchema:
+    """The schema of an interface's method."""
+    parameters, returns = signature(parsed)
+    if returns is None:
+        raise CompilationError("a method of an interface has a type", parsed.range(parsed.node))
+    return FunctionSchema(parsed.name, "", tuple(map(_argument, parameters)), (Argument("", returns),))
+
+
+def _argument(parameter: Parameter) -> Argument:
+    if parameter.default is NO_DEFAULT:
+        return Argument(parameter.name, parameter.type)
+    return Argument(parameter.name, parameter.type, default=parameter.default, has_default=True)
+
+
+def _class_named(name: str) -> type:
+    """A class of Python that stands for the one that the module was made from."""
+    return type(name, (), {})

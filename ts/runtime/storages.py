@@ -1,0 +1,143 @@
+"""The memory of tensors in archives: one record for each storage, which several tensors may share.
+
+In: tensors. Out: bytes and the place of each tensor in them; and the other way.
+
+    WrittenStorages().place(x[1:])      Place("0", "FloatStorage", "cpu", 3, offset=1, size=(2,), stride=(1,))
+    view(storage, 1, (2,), (1,))        the tensor
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import dtypes
+from ts._core.tensor import Tensor
+from ts.dtypes import dtype
+from ts.errors import ArchiveError
+
+_NAMES: Final[dict[str, dtype]] = {
+    "FloatStorage": dtypes.float32,
+    "DoubleStorage": dtypes.float64,
+    "HalfStorage": dtypes.float16,
+    "BFloat16Storage": dtypes.bfloat16,
+    "LongStorage": dtypes.int64,
+    "IntStorage": dtypes.int32,
+    "ShortStorage": dtypes.int16,
+    "CharStorage": dtypes.int8,
+    "ByteStorage": dtypes.uint8,
+    "BoolStorage": dtypes.bool_,
+    "ComplexFloatStorage": dtypes.complex64,
+    "ComplexDoubleStorage": dtypes.complex128,
+}
+_DTYPES: Final = {dtype: name for name, dtype in _NAMES.items()}
+
+
+class Place(NamedTuple):
+    """Where a tensor lies: in which storage, and how."""
+
+    key: str
+    storage: str  # the name of the storage's class
+    location: str
+    numel: int
+    offset: int
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+
+
+class WrittenStorages:
+    """Collects the storages of tensors, each of them once."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}  # bytes, by key
+        self._keys: dict[tuple[int, int], str] = {}
+        self._kept: list[object] = []  # so that addresses stay those of these tensors
+
+    def place(self, tensor: Tensor) -> Place:
+        """Where a tensor lies in its storage, which is taken up if it is new."""
+        name = _DTYPES.get(tensor.dtype)
+        if name is None:
+            raise ArchiveError(f"tensors of type {tensor.dtype} cannot be saved")
+        if tensor.is_meta:
+            raise ArchiveError("tensors on the device 'meta' have no elements to save")
+        array: NDArray[Any] = tensor.cpu().array
+        root = _root(array)
+        start, item = _address(root), array.dtype.itemsize
+        self._kept.append((tensor, root))
+        key = self._keys.get((start, root.nbytes))
+        if key is None:
+            key = self._keys[start, root.nbytes] = str(len(self._keys))
+            self.arrays[key] = root.ravel(order="K").view(np.uint8)
+        if not np.may_share_memory(array, root):
+            array = root
+        return Place(
+            key,
+            name,
+            str(tensor.device),
+            root.nbytes // item,
+            (_address(array) - start) // item,
+            tuple(array.shape),
+            tuple(stride // item for stride in array.strides),
+        )
+
+
+def _address(array: NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _root(array: NDArray[Any]) -> NDArray[Any]:
+    """The array whose memory this one is a view of; a copy where that memory is not a plain block."""
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    item = array.dtype.itemsize
+    is_block = root.size > 0 and all(stride > 0 for stride in root.strides)
+    if is_block:
+        low, high = np.lib.array_utils.byte_bounds(root)
+        is_block = high - low == root.nbytes and (_address(array) - low) % item == root.nbytes % item == 0
+    if not is_block or any(stride < 0 or stride % item for stride in array.strides):
+        return array.copy(order="C")
+    return root
+
+
+class StorageType(NamedTuple):
+    """`torch.FloatStorage`: what a pickle says of the elements."""
+
+    dtype: dtype
+
+
+def storage_type(name: str) -> StorageType | None:
+    """The storage class of a name; None if it is none."""
+    found = _NAMES.get(name)
+    return None if found is None else StorageType(found)
+
+
+class Storage(NamedTuple):
+    """A storage that was read."""
+
+    elements: NDArray[Any]
+    location: str
+
+
+def read_storage(data: bytearray, dtype: dtype, numel: int, location: str) -> Storage:
+    """The storage in the bytes of a record."""
+    if len(data) != numel * dtype.itemsize:
+        raise ArchiveError(f"a storage of {numel} elements of {dtype} has {len(data)} bytes")
+    return Storage(np.frombuffer(data, dtype.numpy_dtype), location)
+
+
+def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> NDArray[Any]:
+    """The elements of a tensor in its storage; refuses what lies outside of it."""
+    numbers = (offset, *size, *stride)
+    if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in numbers):
+        raise ArchiveError(f"a tensor has the size {size}, the stride {stride} and the offset {offset}")
+    elements = storage.elements
+    if 0 in size:
+        return np.empty(size, elements.dtype)
+    last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if last >= len(elements):
+        raise ArchiveError(f"a tensor reaches element {last} of a storage of {len(elements)}")
+    item = elements.dtype.itemsize
+    return np.lib.stride_tricks.as_strided(elements[offset:], size, [step * item for step in stride])

@@ -1,0 +1,252 @@
+"""A machine that reads the pickles of archives, and can build nothing but what is listed.
+
+In: the bytes of a pickle, what the names in it stand for, and what gives the tensors' storages.  Out: the
+value:
+
+    Unpickler(data, names, storages).load()
+
+Python's own unpickler would call whatever the pickle names.  Here `names(module, name)` gives a `Global`,
+which is called with the arguments of a REDUCE, makes an object for NEWOBJ or fills it for BUILD, or refuses
+to; and the machine allocates in proportion to the bytes that it has read.  Opcodes are those of protocol 2
+that PyTorch has ever written, and the short forms of protocol 4.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+from ts.errors import ArchiveError
+
+_MARK: Final = object()
+
+
+class Global:
+    """What a name in a pickle stands for; `call`, `new` and `build` say what may be done with it."""
+
+    def __init__(
+        self,
+        name: str,
+        call: Callable[..., Any] | None = None,
+        new: Callable[[], Any] | None = None,
+        build: Callable[[Any, Any], None] | None = None,
+    ) -> None:
+        self.name = name
+        self.call = call
+        self.new = new
+        self.build = build
+
+
+class Unpickler:
+    """Runs one pickle."""
+
+    def __init__(
+        self, data: bytes, names: Callable[[str, str], Global], storages: Callable[[Any], Any]
+    ) -> None:
+        self.data = data
+        self.at = 0
+        self.stack: list[Any] = []
+        self.memo: dict[int, Any] = {}
+        self.made: dict[int, tuple[Any, Global]] = {}  # objects of NEWOBJ, by id, with what made them
+        self.names = names
+        self.storages = storages
+
+    def load(self) -> Any:
+        """The value on the stack when the machine stops."""
+        try:
+            while True:
+                code = self.take(1)[0]
+                if code == _STOP:
+                    return self.pop()
+                action = _ACTIONS.get(code)
+                if action is None:
+                    self.fail(f"the opcode {bytes([code])!r} is not one of an archive's pickles")
+                action(self)
+        except (struct.error, ValueError, TypeError, OverflowError, RecursionError) as error:
+            raise ArchiveError(f"the pickle is damaged at byte {self.at}: {error}") from error
+
+    def fail(self, why: str) -> NoReturn:
+        raise ArchiveError(f"the pickle is damaged at byte {self.at}: {why}")
+
+    # ---- bytes ---------------------------------------------------------------------------------------
+
+    def take(self, count: int) -> bytes:
+        end = self.at + count
+        if end > len(self.data):
+            self.fail("it ends too early")
+        taken = self.data[self.at : end]
+        self.at = end
+        return taken
+
+    def number(self, form: str) -> Any:
+        return struct.unpack(form, self.take(struct.calcsize(form)))[0]
+
+    def line(self) -> str:
+        end = self.data.find(b"\n", self.at)
+        if end < 0:
+            self.fail("it ends too early")
+        text = self.data[self.at : end].decode("utf-8")
+        self.at = end + 1
+        return text
+
+    # ---- stack ---------------------------------------------------------------------------------------
+
+    def pop(self) -> Any:
+        if not self.stack or self.stack[-1] is _MARK:
+            self.fail("it takes a value from an empty stack")
+        return self.stack.pop()
+
+    def top(self, kind: type) -> Any:
+        if not self.stack or not isinstance(self.stack[-1], kind):
+            self.fail(f"it expects a {kind.__name__} on the stack")
+        return self.stack[-1]
+
+    def since_mark(self) -> list[Any]:
+        stack = self.stack
+        for i in range(len(stack) - 1, -1, -1):
+            if stack[i] is _MARK:
+                values = stack[i + 1 :]
+                del stack[i:]
+                return values
+        self.fail("it has no mark")
+
+    def push_tuple(self, size: int) -> None:
+        values = [self.pop() for _ in range(size)]
+        self.stack.append(tuple(reversed(values)))
+
+    def get(self, index: int) -> None:
+        if index not in self.memo:
+            self.fail(f"nothing was remembered under {index}")
+        self.stack.append(self.memo[index])
+
+    def put(self, index: int) -> None:
+        value = self.pop()
+        self.memo[index] = value
+        self.stack.append(value)
+
+    # ---- objects -------------------------------------------------------------------------------------
+
+    def global_of(self, value: Any) -> Global:
+        if not isinstance(value, Global):
+            self.fail("it uses a value as a class or function")
+        return value
+
+    def reduce(self) -> None:
+        arguments = self.pop()
+        callee = self.global_of(self.pop())
+        if callee.call is None:
+            self.fail(f"{callee.name} cannot be called")
+        # PyTorch writes the value of an enumeration's member without a tuple around it.
+        self.stack.append(callee.call(*(arguments if isinstance(arguments, tuple) else (arguments,))))
+
+    def new(self) -> None:
+        arguments = self.pop()
+        cls = self.global_of(self.pop())
+        if cls.new is None or arguments != ():
+            self.fail(f"{cls.name} makes no objects")
+        made = cls.new()
+        self.made[id(made)] = made, cls
+        self.stack.append(made)
+
+    def build(self) -> None:
+        state = self.pop()
+        made = self.pop()
+        _, cls = self.made.get(id(made), (None, None))
+        if cls is None or cls.build is None:
+            self.fail("it gives a state to what is no object")
+        cls.build(made, state)
+        self.stack.append(made)
+
+    def push_global(self, module: Any, name: Any) -> None:
+        if not isinstance(module, str) or not isinstance(name, str):
+            self.fail("the name of a class is no text")
+        self.stack.append(self.names(module, name))
+
+    def stack_global(self) -> None:
+        name, module = self.pop(), self.pop()
+        self.push_global(module, name)
+
+    # ---- containers ----------------------------------------------------------------------------------
+
+    def append_all(self) -> None:
+        values = self.since_mark()
+        self.top(list).extend(values)
+
+    def append_one(self) -> None:
+        value = self.pop()
+        self.top(list).append(value)
+
+    def set_items(self) -> None:
+        values = self.since_mark()
+        self.top(dict).update(_pairs(values))
+
+    def set_item(self) -> None:
+        value, key = self.pop(), self.pop()
+        self.top(dict)[key] = value
+
+    def long(self, size: int) -> None:
+        if size < 0:
+            self.fail("a number has a negative size")
+        self.stack.append(int.from_bytes(self.take(size), "little", signed=True))
+
+    def text(self, form: str, encoding: str = "utf-8") -> None:
+        size = self.number(form)
+        if size < 0:
+            self.fail("a text has a negative size")
+        self.stack.append(self.take(size).decode(encoding, "surrogatepass"))
+
+
+def _pairs(values: list[Any]) -> dict[Any, Any]:
+    if len(values) % 2:
+        raise ValueError("a key has no value")
+    return dict(zip(values[::2], values[1::2], strict=True))
+
+
+_Action = Callable[[Unpickler], Any]
+_STOP: Final = ord(".")
+_ACTIONS: Final[dict[int, _Action]] = {
+    0x80: lambda m: m.take(1),  # PROTO
+    0x95: lambda m: m.take(8),  # FRAME
+    ord("c"): lambda m: m.push_global(m.line(), m.line()),  # GLOBAL
+    0x93: Unpickler.stack_global,
+    ord("("): lambda m: m.stack.append(_MARK),
+    ord("1"): lambda m: m.since_mark(),  # POP_MARK
+    ord("0"): lambda m: m.pop(),
+    ord("N"): lambda m: m.stack.append(None),
+    0x88: lambda m: m.stack.append(True),
+    0x89: lambda m: m.stack.append(False),
+    ord("J"): lambda m: m.stack.append(m.number("<i")),
+    ord("K"): lambda m: m.stack.append(m.number("<B")),
+    ord("M"): lambda m: m.stack.append(m.number("<H")),
+    0x8A: lambda m: m.long(m.number("<B")),
+    0x8B: lambda m: m.long(m.number("<i")),
+    ord("G"): lambda m: m.stack.append(m.number(">d")),
+    ord("X"): lambda m: m.text("<I"),
+    0x8C: lambda m: m.text("<B"),
+    0x8D: lambda m: m.text("<Q"),
+    ord("T"): lambda m: m.text("<i", "latin-1"),
+    ord("U"): lambda m: m.text("<B", "latin-1"),
+    ord(")"): lambda m: m.stack.append(()),
+    0x85: lambda m: m.push_tuple(1),
+    0x86: lambda m: m.push_tuple(2),
+    0x87: lambda m: m.push_tuple(3),
+    ord("t"): lambda m: m.stack.append(tuple(m.since_mark())),
+    ord("]"): lambda m: m.stack.append([]),
+    ord("l"): lambda m: m.stack.append(m.since_mark()),
+    ord("a"): Unpickler.append_one,
+    ord("e"): Unpickler.append_all,
+    ord("}"): lambda m: m.stack.append({}),
+    ord("d"): lambda m: m.stack.append(_pairs(m.since_mark())),
+    ord("s"): Unpickler.set_item,
+    ord("u"): Unpickler.set_items,
+    ord("q"): lambda m: m.put(m.number("<B")),
+    ord("r"): lambda m: m.put(m.number("<I")),
+    0x94: lambda m: m.put(len(m.memo)),  # MEMOIZE
+    ord("h"): lambda m: m.get(m.number("<B")),
+    ord("j"): lambda m: m.get(m.number("<I")),
+    ord("Q"): lambda m: m.stack.append(m.storages(m.pop())),
+    0x81: Unpickler.new,
+    ord("R"): Unpickler.reduce,
+    ord("b"): Unpickler.build,
+}
