@@ -13,6 +13,7 @@ operator's result comes from its record's `meta` rule, or else from running its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -253,9 +254,14 @@ def _reduced(x: MetaArray, axis: Any, keepdims: bool, dtype: Any) -> MetaArray:
     return MetaArray([n for i, n in enumerate(x.shape) if i not in gone], dtype)
 
 
+def _strided(x: MetaArray, shape: Iterable[int], strides: Iterable[int]) -> MetaArray:
+    return MetaArray(shape, x.dtype, tuple(strides), x.offset)
+
+
 class MetaNamespace:
     """`xp` for kernels that run on the meta device: NumPy's names, shapes for results."""
 
+    lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=_strided))
     _REDUCTIONS = (
         "sum", "prod", "mean", "std", "var", "max", "min", "amax", "amin", "argmax", "argmin", "any", "all",
         "count_nonzero", "nansum", "nanmean", "ptp", "median",

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+import ts
 from ts import devices, dtypes
 from ts._core import construct
 from ts._core.tensor import Size, Tensor
@@ -190,3 +191,29 @@ def test_missing_attribute():
     with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'foo'"):
         tensor(1).foo
     assert isinstance(Tensor(2, 3), Tensor) and Tensor([1, 2]).dtype is dtypes.float32
+
+
+def test_what_python_gets_of_operators():
+    x = ts.arange(6)
+    assert [type(part) for part in (x.chunk(2), x.split(4), x.unbind(), ts.where(x > 2))] == [tuple] * 4
+    assert ts.promote_types(ts.int8, ts.uint8) is ts.int16
+    assert ts.result_type(ts.ones(2, dtype=ts.int8), 1.5) is ts.float32
+
+
+def test_meta_tensors_are_pickled():
+    x = pickle.loads(pickle.dumps(ts.ones(2, 3, device="meta").t()))
+    assert (x.shape, x.stride(), str(x.device)) == ((3, 2), (1, 3), "meta")
+
+
+def test_print_options():
+    try:
+        ts.set_printoptions(precision=2)
+        assert repr(ts.tensor([1.2345])) == "tensor([1.23])"
+    finally:
+        ts.set_printoptions(profile="default")
+
+
+@pytest.mark.parametrize("write", ["add_", "mul_", "sub_", "pow_"])
+def test_one_element_in_several_places_is_not_written(write):
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        getattr(ts.ones(2).expand(3, 2), write)(2)

@@ -33,6 +33,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "preserve_format", "channels_last", "channels_last_3d", "get_default_dtype", "set_default_dtype",
     ),
     "ts.ir.read": ("parse_ir",),
+    "ts.printing": ("set_printoptions",),
     "ts.runtime.limits": ("limits",),
     "ts.futures": ("Future",),
     "ts._core.pool": ("get_num_interop_threads", "set_num_interop_threads"),

@@ -52,6 +52,24 @@ def test_normal_numbers_are_the_same_stream(seed, size):
         assert np.array_equal(random.uniform_array(np, (3,), rules.FLOAT, None), torch.rand(3).numpy())
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_samples_in_the_dtype(dtype):
+    """Half precision takes float32's draws; one that is rounded up to the end becomes the start."""
+    found = []
+    for module in (torch, ts):
+        kind = getattr(module, dtype)
+        module.manual_seed(0)
+        p = module.full((40,), 0.3, dtype=kind)
+        found.append([
+            module.rand(1000, dtype=kind).tolist(),
+            module.empty(1000, dtype=kind).uniform_(2, 3).tolist(),
+            module.bernoulli(p).tolist(),
+            module.empty(40).bernoulli_(p).tolist(),
+            module.rand(2).tolist(),
+        ])  # fmt: skip
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool", "int32"])
 @pytest.mark.parametrize(
     "draw",

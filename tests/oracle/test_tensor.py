@@ -86,6 +86,25 @@ x + "a"
 x @ 1
 2**x, x**2, 7 // x[x > 0], x % 5, -x, abs(x - 5), x & 3, x | 1, x ^ 2, ~x, x << 1, x >> 1, 3 - x
 x / 2, 1 / x, x // 2, x + 1.5, x * True, x > 2, 2 <= x
+t.tensor([t.tensor([1.0])]), t.tensor([t.tensor([1]), t.tensor([2.5])]), t.tensor([[1, 2], t.tensor([3, 4])])
+t.tensor([t.tensor([1.0, 2.0])])
+t.from_numpy(np.arange(3, dtype=">i4"))
+x.where(x > 3, 0), x.where(condition=x > 5, other=-x), x.float().add(1).polygamma(1)
+x.chunk(2), x.split(2), x.split([1, 2]), x.unbind(), x.tensor_split(2), x.nonzero(as_tuple=True), x.unique(), (x % 3).unique(return_counts=True)
+x[[[0, 1], [1, 0]]], x[[slice(1), 2]], x[[None, 1]].shape, x[[0, 2]], x[[x[0] > 0, x[0] > 1][1]].shape
+x - True
+True - x
+x.sub_(True)
+(x > 3) - x
+x - (x > 3)
+(x > 3) - (x > 2)
+x.sub(t.tensor(True))
+x.bool().pow(x.bool())
+x.float()[:, :1].expand(3, 4).add_(1)
+x.float()[:, :1].expand(3, 4).exp_()
+x[:, :1].expand(3, 1).add_(1)
+x.new_tensor([1.5, 2.5]), x.float().new_tensor([1, 2]), x.new_tensor(1, dtype=t.float64)
+list(reversed(x)), reversed(x)
 """.strip().split("\n")
 
 

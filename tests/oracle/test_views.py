@@ -100,3 +100,11 @@ def test_writes(target, value, dtype):
         except (RuntimeError, IndexError) as error:
             results.append(type(error))
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("pad", [(1, 1, 1, 1), (-1, 1, 1, -1), (2, -1, -1, 2), (-1, -1, 0, 1)])
+def test_circular_padding_goes_round_what_is_left(pad):
+    x = np.arange(54.0).reshape(2, 3, 3, 3)
+    want = torch.nn.functional.pad(torch.from_numpy(x), pad, mode="circular")
+    got = ts.nn.functional.pad(ts.from_numpy(x), pad, mode="circular")
+    assert np.array_equal(got.numpy(), want.numpy())

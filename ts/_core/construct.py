@@ -57,12 +57,12 @@ def from_numpy(array: NDArray[Any]) -> Tensor:
     """A CPU tensor that shares the array's memory."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    dtypes.from_numpy_dtype(array.dtype)
     if not array.dtype.isnative:
         raise ValueError(
             "given numpy array has byte order different from the native byte order. "
             "Conversion between byte orders is currently not supported."
         )
+    dtypes.from_numpy_dtype(array.dtype)
     if any(step < 0 for step in array.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are "
@@ -108,7 +108,7 @@ def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
 def sequence_shape(data: Any) -> tuple[int, ...]:
     """The shape that nested sequences have, going by the first item at each depth."""
     shape: list[int] = []
-    while _is_sequence(data):
+    while _is_sequence(data) and not isinstance(data, Tensor):
         shape.append(len(data))
         if len(shape) > MAX_DIMENSIONS or isinstance(data, str):
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
@@ -163,6 +163,8 @@ def _is_sequence(data: Any) -> bool:
 def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> None:
     if depth == len(shape):
         if isinstance(data, Tensor):
+            if data.numel() != 1:
+                raise ValueError("only one element tensors can be converted to Python scalars")
             data = data.item()
         elif isinstance(data, list | tuple):
             raise TypeError(f"'{type(data).__name__}' object cannot be interpreted as an integer")
@@ -324,6 +326,23 @@ def check_broadcast(target: Sequence[int], shape: Sequence[int]) -> None:
                 f"({length}) at non-singleton dimension {lead + i}.  Target sizes: {list(target)}.  "
                 f"Tensor sizes: {list(shape)}"
             )
+
+
+def unpickle_meta(
+    shape: tuple[int, ...],
+    stride: tuple[int, ...],
+    dtype: dtypes.dtype,
+    requires_grad: bool,
+    attributes: dict[str, Any],
+) -> Tensor:
+    """What a pickled meta tensor is made from."""
+    from ts._core.overload import overloads
+
+    x: Tensor = overloads("empty_strided")(shape, stride, dtype=dtype, device="meta")
+    if requires_grad:
+        x.requires_grad_(True)
+    x.__dict__.update(attributes)
+    return x
 
 
 def unpickle(

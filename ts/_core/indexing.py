@@ -137,8 +137,18 @@ def _resolve(x: Tensor, index: Any) -> tuple[Any, list[Any]]:
 
 def _items(index: Any, ndim: int) -> list[Any]:
     """The comma-separated indices, with tensors of one integer as ints and lists as tensors."""
-    items = list(index) if isinstance(index, tuple) else [index]
+    items = list(index) if isinstance(index, tuple) or _stands_for_tuple(index) else [index]
     return [_normal(item) for item in items]
+
+
+def _stands_for_tuple(index: Any) -> bool:
+    """Whether a list is taken for several indices: a short one with more than numbers in it."""
+    if type(index) is not list or len(index) >= 32:
+        return False
+    return any(
+        item is None or item is Ellipsis or isinstance(item, (Tensor, list, tuple, Slice, np.ndarray))
+        for item in index
+    )
 
 
 def _normal(item: Any) -> Any:

@@ -85,6 +85,7 @@ cdef class Binder:
     cdef int positional                # how many may be given by position
     cdef int int_list_at               # the int[] that integers in a row make up, or -1
     cdef bint numbers                  # takes numbers for tensors
+    cdef bint gives_dtype              # the result is the number of a dtype
 
 
 cdef Binder binder_of(Operator op):
@@ -110,6 +111,7 @@ cdef Binder binder_of(Operator op):
     if b.positional == first + 1 and (<Slot>b.slots[first]).kind == INT_LIST:
         b.int_list_at = first
     b.numbers = op.name in _NUMBERS_AS_TENSORS
+    b.gives_dtype = op.schema_text.endswith("-> ScalarType")
     return b
 
 
@@ -311,12 +313,12 @@ cdef class OverloadSet:
         for b in self.binders:
             values = bind(b, args, kwargs, False, None)
             if values is not None:
-                return b.op.call_list(values)
+                return as_python(b, b.op.call_list(values))
         if self.any_numbers:
             for b in self.binders:
                 values = bind(b, args, kwargs, True, None)
                 if values is not None:
-                    return b.op.call_list(settled(values))
+                    return as_python(b, b.op.call_list(settled(values)))
         raise self.error(args, kwargs)
 
     def load(self):
@@ -388,6 +390,15 @@ def count_of_scalars(Binder b not None):
 cdef str shown_slot(Slot slot):
     name = "input" if slot.name == "self" else slot.name
     return f"{slot.words} {name}" + (f" = {slot.default}" if slot.has_default else "")
+
+
+cdef inline object as_python(Binder b, object result):
+    """What Python sees of a result: PyTorch's lists of tensors are tuples there, and dtypes are objects."""
+    if type(result) is list:
+        return tuple(result)
+    if type(result) is int and b.gives_dtype:
+        return dtypes.BY_CODE[result]
+    return result
 
 
 cdef list settled(list values):

@@ -458,6 +458,11 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
     return steal(x)
 
 
+cdef inline bint refuses(Loops loops, bint with_bool):
+    """Whether the kernel has to say that bools are not subtracted."""
+    return with_bool and loops.name == "subtract"
+
+
 cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
     cdef PyArrayObject *a
     cdef PyArrayObject *b
@@ -477,7 +482,7 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
     steps[2] = 1 if result_type == BOOL else width
     args[0] = data_of(a)
     if other.tag != TAG_OBJECT:
-        if not is_flat(a) or not store_number(kind, other, number):
+        if not is_flat(a) or refuses(loops, other.tag == TAG_BOOL) or not store_number(kind, other, number):
             return NULL
         args[1] = number
         steps[1] = 0
@@ -489,7 +494,9 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
             return NULL
         b = <PyArrayObject *>y.array
         if y.scalar_type != kind:
-            if ndim_of(b) != 0 or ndim_of(a) == 0 or not is_flat(a) or not store_element(kind, y, number):
+            if ndim_of(b) != 0 or ndim_of(a) == 0 or not is_flat(a) or refuses(loops, y.scalar_type == BOOL):
+                return NULL
+            if not store_element(kind, y, number):
                 return NULL
             args[1] = number
             steps[1] = 0
@@ -573,7 +580,7 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
     args[0] = args[2] = data_of(a)
     steps[0] = steps[2] = width
     if other.tag != TAG_OBJECT:
-        if not store_number(kind, other, number):
+        if refuses(loops, other.tag == TAG_BOOL) or not store_number(kind, other, number):
             return NULL
         args[1] = number
         steps[1] = 0
@@ -585,7 +592,9 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
             return NULL
         b = <PyArrayObject *>y.array
         if y.scalar_type != kind:
-            if ndim_of(b) != 0 or ndim_of(a) == 0 or not store_element(kind, y, number):
+            if ndim_of(b) != 0 or ndim_of(a) == 0 or refuses(loops, y.scalar_type == BOOL):
+                return NULL
+            if not store_element(kind, y, number):
                 return NULL
             args[1] = number
             steps[1] = 0

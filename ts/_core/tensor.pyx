@@ -166,9 +166,8 @@ cdef bint load_methods() except -1:
     global _methods_loaded
     if _methods_loaded:
         return False
-    from ts._core.overload import overloads
     from ts.ops import registry
-    install_methods({name: overloads(name) for name in registry.methods()})
+    registry.load()
     _methods_loaded = True
     return True
 
@@ -526,6 +525,9 @@ cdef class Tensor:
         array = self.array
         return iter([wrap(array[i, ...]) for i in range(array.shape[0])])
 
+    def __reversed__(self):
+        return operator_function("flip")(self, [0]) if self.array.ndim else self
+
     def __contains__(self, x):
         if not is_operand(x):
             raise RuntimeError(
@@ -590,8 +592,18 @@ cdef class Tensor:
     def cfloat(self, memory_format=None): return construct.converted(self, dtypes.complex64)
     def cdouble(self, memory_format=None): return construct.converted(self, dtypes.complex128)
 
+    def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+        """A copy of `data` with the dtype and device of this tensor, where no others are given."""
+        return construct.tensor(
+            data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
+        )
+
     def __reduce_ex__(self, protocol):
         cdef object me = self  # `__dict__` is reached through an object only
+        if self.backend == BACKEND_META:
+            return construct.unpickle_meta, (
+                tuple(self.shape), me.stride(), self.dtype, self.requires_grad, me.__dict__
+            )
         return construct.unpickle, (self._host(), self.dtype, str(self.device), self.requires_grad, me.__dict__)
 
     def __deepcopy__(self, memo):

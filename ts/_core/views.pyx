@@ -10,7 +10,7 @@ arguments above all, is left to the record's own kernel, which has the messages.
 """
 
 cimport numpy as cnp
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
@@ -26,10 +26,10 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     PyObject *descr_of "PyArray_DESCR"(PyArrayObject *) noexcept
     object new_view "PyArray_NewFromDescr"(
-        PyObject *type, PyObject *descr, int nd, npy_intp *dims, npy_intp *strides, void *data, int flags, PyObject *obj
+        PyTypeObject *type, PyObject *descr, int nd, npy_intp *dims, npy_intp *strides, void *data, int flags, PyObject *obj
     )
     int set_base "PyArray_SetBaseObject"(PyArrayObject *array, PyObject *base) except -1
-    PyObject *array_type "(PyObject *)&PyArray_Type"
+    PyTypeObject *array_type "&PyArray_Type"
 
 cdef extern from "Python.h":
     void incref "Py_INCREF"(PyObject *) noexcept

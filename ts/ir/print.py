@@ -20,8 +20,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ts.ir.attributes import TensorText, is_tensor
-from ts.ir.schema import format_default
-from ts.ir.text import TYPE_VERBOSITY, quote
+from ts.ir.text import TYPE_VERBOSITY, format_default, quote
 from ts.ir.types import (
     DEVICE,
     SCALAR_TYPE_NAMES,

@@ -17,12 +17,11 @@ In: the text of a schema, in PyTorch's notation. Out: a `FunctionSchema`, whose 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import Enum
 from functools import lru_cache
 from typing import Any
 
 from ts.errors import ParseError
-from ts.ir.text import Tokens, format_complex, format_float, is_name, is_number, quote
+from ts.ir.text import Tokens, format_default, is_name, is_number
 from ts.ir.type_parser import AliasInfo, parse_type, plain, read_type
 from ts.ir.types import FLOAT, INT, ListType, OptionalType, TupleType, Type
 
@@ -234,25 +233,6 @@ class FunctionSchema:
         if len(returns) != 1 or result.startswith("("):
             result = f"({result})"
         return f"{self.key}({', '.join(arguments)}) -> {result}"
-
-
-def format_default(value: Any) -> str:
-    """A default as schemas print it."""
-    if isinstance(value, bool) or value is None:
-        return str(value)
-    if isinstance(value, float):
-        return format_float(value)
-    if isinstance(value, complex):
-        return format_complex(value)
-    if isinstance(value, str):
-        return quote(value)
-    if isinstance(value, list):
-        return f"[{', '.join(map(format_default, value))}]"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(format_default, value))}{',' if len(value) == 1 else ''})"
-    if isinstance(value, Enum):
-        return f"Enum<{type(value).__name__}.{value.name}>"
-    return str(value)
 
 
 def _type_text(t: Type, alias: AliasInfo | None, size: int | None) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from enum import Enum
 from typing import Any
 
 from ts.errors import ParseError
@@ -176,3 +177,22 @@ def unquote(token: str) -> str:
 
     raw = token[1:-1].encode("utf-8", "surrogateescape")
     return _UNESCAPE.sub(replace, raw).decode("utf-8", "surrogateescape")
+
+
+def format_default(value: Any) -> str:
+    """A default as schemas print it."""
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, float):
+        return format_float(value)
+    if isinstance(value, complex):
+        return format_complex(value)
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(format_default, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(format_default, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, Enum):
+        return f"Enum<{type(value).__name__}.{value.name}>"
+    return str(value)

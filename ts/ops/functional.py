@@ -241,6 +241,11 @@ def torch_functions() -> dict[str, Function]:
     return {f.__name__: f for f in _TORCH}
 
 
+def tensor_methods() -> dict[str, Function]:
+    """Those of them that are methods, too."""
+    return {f.__name__: f for f in (nonzero, unique, unique_consecutive)}
+
+
 def nn_functions() -> dict[str, Function]:
     """Functions of `ts.nn.functional` that are no operators, and not written in the scripted subset."""
     unpooling = {f"max_unpool{d}d": _unpool(f"max_unpool{d}d", d) for d in (1, 2, 3)}

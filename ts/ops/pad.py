@@ -69,6 +69,9 @@ def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + a + b < (0 if mode == "circular" else 1):
             raise RuntimeError(f"input (size {size}) is too small for padding ({a}, {b}) in dimension {axis}")
+        if mode == "circular" and min(a, b) < 0:  # cut off first; what is left goes round
+            x = xp.take(x, xp.arange(max(-a, 0), size - max(-b, 0)), axis=axis)
+            a, b, size = max(a, 0), max(b, 0), x.shape[axis]
         if a or b:
             x = xp.take(x, _SOURCE[mode](xp, xp.arange(-a, size + b), size), axis=axis)
     return x

@@ -117,11 +117,17 @@ OVERLOADS = {
 # ---------------------------------------------------------------------------------------- bodies
 
 
-def _refuse_bool_sub(x: Array) -> None:
-    if x.dtype == rules.BOOL:
+def _refuse_bool_sub(*operands: Any) -> None:
+    bools = [x is True or x is False or getattr(x, "dtype", None) == rules.BOOL for x in operands]
+    if all(bools):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. "
             "Use the `^` or `logical_xor()` operator instead."
+        )
+    if any(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
         )
 
 
@@ -212,7 +218,7 @@ def _shift(name: str) -> Callable[[Any, Array, Array], Array]:
 #                     promotion ufunc or body       CUDA
 binary("mul", SAME, "multiply", "a * b", overloads="tensor", aliases=("multiply",))
 binary("div", FLOAT, "true_divide", "a / b", overloads="tensor", aliases=("divide", "true_divide"))
-binary("floor_divide", SAME, _floor_divide, "floor(a / b)", overloads="floor", no="c")
+binary("floor_divide", SAME, _floor_divide, "floor(a / b)", overloads="floor", no="bc")
 binary("remainder", SAME, _remainder, overloads="compare", no="bc")
 binary("fmod", SAME, _fmod, "fmod(a, b)", overloads="compare", no="bc")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",))
@@ -290,8 +296,8 @@ def add_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
 
 def sub_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     """self - alpha * other"""
+    _refuse_bool_sub(self, other)
     x, y = promote(xp, SAME, self, other)
-    _refuse_bool_sub(x)
     if alpha == 1:
         return xp.subtract(x, y)
     _alpha(x.dtype, alpha)
@@ -420,6 +426,8 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
 )
 def _pow(xp: Any, self: Any, exponent: Any) -> Array:
     x, y = promote(xp, SAME, self, exponent)
+    if x.dtype == rules.BOOL and not isinstance(exponent, bool):
+        rules.refuse("pow", x.dtype)
     if x.dtype.kind in "iu" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if isinstance(exponent, (int, float)) and exponent == 2 and x.dtype != rules.BOOL:

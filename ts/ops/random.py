@@ -25,19 +25,23 @@ from ts.ops.registry import op, write
 Array = rules.Array
 
 
-def uniform_array(xp: Any, shape: Sequence[int], dtype: rules.DType, generator: Any) -> Array:
-    """Uniform samples in [0, 1) of a real or complex floating dtype."""
+def uniform_array(
+    xp: Any, shape: Sequence[int], dtype: rules.DType, generator: Any, low: float = 0, high: float = 1
+) -> Array:
+    """Uniform samples in [low, high) of a real or complex floating dtype."""
     n = math.prod(rules.check_sizes(shape))
     if dtype.kind == "c":
         part = source(generator).uniform(2 * n, dtype == rules.CDOUBLE)
-        return xp.asarray(part.view(dtype).reshape(shape))
+        return xp.asarray(part.view(dtype).reshape(shape) * (high - low) + low)
     if rules.CATEGORY_OF[dtype] != rules.FLOATING:
         rules.refuse("check_uniform_bounds", dtype)
-    bits = {rules.HALF: 11, rules.BFLOAT16: 8}.get(dtype)
-    if bits:
-        words = source(generator).draw32(n) & np.uint64((1 << bits) - 1)
-        return xp.asarray((words.astype(np.float32) / (1 << bits)).astype(dtype).reshape(shape))
-    return xp.asarray(source(generator).uniform(n, dtype == rules.DOUBLE).astype(dtype).reshape(shape))
+    samples = source(generator).uniform(n, dtype == rules.DOUBLE)
+    if (low, high) != (0, 1):
+        samples = samples * samples.dtype.type(high - low) + samples.dtype.type(low)
+    if dtype in (rules.HALF, rules.BFLOAT16):
+        samples = samples.astype(dtype)
+        samples[samples == dtype.type(high)] = low  # rounded up to the end, which is not in the range
+    return xp.asarray(samples.reshape(shape))
 
 
 def normal_array(xp: Any, shape: Sequence[int], dtype: rules.DType, generator: Any) -> Array:
@@ -166,7 +170,7 @@ def _fill(xp: Any, self: Array, values: Array) -> Array:
 @op("aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", out="out", nondeterministic=True)
 def _bernoulli(xp: Any, self: Array, generator: Any = None) -> Array:
     _check_probability(xp, self)
-    return (uniform_array(xp, self.shape, rules.DOUBLE, generator) < self).astype(self.dtype)
+    return (uniform_array(xp, self.shape, _draw_dtype(self), generator) < self).astype(self.dtype)
 
 
 @op("aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", nondeterministic=True)
@@ -176,7 +180,12 @@ def _bernoulli(xp: Any, self: Array, generator: Any = None) -> Array:
 )
 def _bernoulli_p(xp: Any, self: Array, p: Any, generator: Any = None) -> Array:
     _check_probability(xp, p)
-    return (uniform_array(xp, self.shape, rules.DOUBLE, generator) < p).astype(self.dtype)
+    return (uniform_array(xp, self.shape, _draw_dtype(p), generator) < p).astype(self.dtype)
+
+
+def _draw_dtype(p: Any) -> rules.DType:
+    """In what the draws are made that are held against `p`: one word each, but for numbers and doubles."""
+    return rules.DOUBLE if isinstance(p, (int, float)) or p.dtype == rules.DOUBLE else rules.FLOAT
 
 
 @op(
@@ -309,7 +318,7 @@ def _uniform(xp: Any, self: Array, from_: float = 0, to: float = 1, generator: A
         for name, bound in (("from", from_), ("to", to)):
             if abs(bound) > dtypes.finfo(dtypes.from_numpy_dtype(self.dtype)).max:
                 raise RuntimeError(f"{name} is out of bounds for {rules.NAME_OF[self.dtype].lower()}")
-    return _fill(xp, self, uniform_array(xp, self.shape, self.dtype, generator) * (to - from_) + from_)
+    return _fill(xp, self, uniform_array(xp, self.shape, self.dtype, generator, from_, to))
 
 
 @op(

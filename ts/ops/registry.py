@@ -219,6 +219,11 @@ def generator_of(record: Record, overload: str) -> Record:
 
 def write(xp: Any, target: Any, result: Any) -> Any:
     """Copy `result` into `target` where the in-place rules allow it."""
+    if any(step == 0 and n > 1 for step, n in zip(target.strides, target.shape, strict=True)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            "location. Please clone() the tensor before performing the operation."
+        )
     result = xp.asarray(result)
     rules.check_cast(result.dtype, target.dtype)
     if result.shape != target.shape:
@@ -251,8 +256,11 @@ def load() -> None:
             importlib.import_module(f"ts.ops.{family}")
         from ts._core.overload import OverloadSet
         from ts._core.tensor import install_methods
+        from ts.ops.functional import tensor_methods
 
-        install_methods({name: OverloadSet(f"aten::{name}", lookup) for name in methods()})
+        found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
+        found |= {name: _with_tensor_second(found[name]) for name in ("where", "polygamma")}
+        install_methods(found | tensor_methods())
 
 
 def records(name: str | None = None) -> list[Record]:
@@ -330,6 +338,19 @@ def names() -> Iterator[str]:
 def functions() -> list[str]:
     """Names without `aten::` that are functions of the package itself (`ts.add`)."""
     return [n for n in _python_names("f") if not _namespaced(n)]
+
+
+def _with_tensor_second(operator: Any) -> Any:
+    """The method of an operator whose schema has another argument before `self`."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if args:
+            return operator(args[0], self, *args[1:], **kwargs)
+        return operator(input=self, **kwargs)
+
+    method.__name__ = operator.__name__
+    method.__doc__ = operator.__doc__
+    return method
 
 
 def methods() -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
+from ts.ir.text import format_default
 from ts.ir.types.base import Type
 from ts.ir.types.scalar import BOOL, COMPLEX, FLOAT, INT, NONE, STR, AnyListType, AnyTupleType, NoneType
 from ts.ir.types.tensor import TENSOR
@@ -198,7 +199,7 @@ class TupleType(Type):
         return f"({', '.join(map(str, self.elems))})"
 
     def _field(self, name: str, elem: Type) -> str:
-        default = f" = {self.defaults[name]}" if name in self.defaults else ""
+        default = f" = {format_default(self.defaults[name])}" if name in self.defaults else ""
         return f"{name} : {elem}{default}"
 
     @property
