@@ -36,6 +36,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts.printing": ("set_printoptions",),
     "ts.runtime.limits": ("limits",),
     "ts.futures": ("Future",),
+    "ts.debugging": ("debug",),
     "ts._core.pool": ("get_num_interop_threads", "set_num_interop_threads"),
     "ts.functions": (
         "no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "is_tensor", "is_floating_point",
@@ -48,9 +49,9 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _MODULES = frozenset({
-    "analysis", "backends", "bytecode", "cli", "cuda", "devices", "dtypes", "errors", "fft", "frontend",
-    "functions", "futures", "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random", "runtime",
-    "signal", "special", "types",
+    "analysis", "backends", "bytecode", "cli", "cuda", "debugging", "devices", "dtypes", "errors", "fft",
+    "frontend", "functions", "futures", "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random",
+    "runtime", "signal", "special", "types",
 })  # fmt: skip
 
 

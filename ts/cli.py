@@ -1,4 +1,4 @@
-"""The command line: `ts run | graph | code | bytecode | check | info`, also `python -m ts`.
+"""The command line: `ts run | debug | graph | code | bytecode | check | info`, also `python -m ts`.
 
 In: a target `FILE.py:FUNCTION` and arguments as text.  Out: the result, or a stage of the compiler, on
 standard output; errors on standard error.  Exit codes: 0 done, 1 the program is wrong or failed, 2 the
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 import ts
+from ts.errors import DebuggerQuit
 from ts.ir import types
 from ts.jit import ScriptFunction
 
@@ -41,6 +42,7 @@ examples:
   ts run examples/words.py:most_frequent @README.md 5
   ts run model.py:forward x.npy --out y.npy
   ts run loops.py:forever --seconds 2
+  ts debug examples/words.py:most_frequent @README.md 5
   ts graph examples/lstm.py:lstm_cell
   ts bytecode examples/mandelbrot.py:escape_times
   ts check examples/words.py
@@ -188,6 +190,20 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def debug(options: argparse.Namespace) -> int:
+    """`ts debug`: call the function under the step debugger and print what it returns."""
+    from ts.cli_debug import run as run_on_terminal
+
+    function = load_function(options.target)
+    positional, keywords = read_arguments(function, options.arguments)
+    try:
+        result = run_on_terminal(function, positional, keywords, options.commands)
+    except DebuggerQuit:
+        return 0
+    print(f"returned {result!r}")
+    return 0
+
+
 def show(stage: str) -> Callable[[argparse.Namespace], int]:
     """`ts graph | code | bytecode`: print one stage of the compiler."""
 
@@ -261,6 +277,17 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--time", action="store_true", help="print the run time to standard error")
     command.add_argument("--seconds", type=float, help="end the run after this many seconds")
     command.add_argument("--fuel", type=int, help="end the run after this many loop steps and calls")
+    command = add("debug", debug, "call a function and step through it")
+    command.add_argument("target", metavar="FILE.py:FUNCTION")
+    command.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
+    command.add_argument(
+        "-c",
+        dest="commands",
+        metavar="COMMAND",
+        action="append",
+        default=[],
+        help="do this first; may be repeated",
+    )
     for stage in ("graph", "code", "bytecode"):
         command = add(stage, show(stage), f"print the function's {stage}")
         command.add_argument("target", metavar="FILE.py:FUNCTION")

@@ -178,6 +178,10 @@ class StackExceeded(LimitExceeded):
     """More nested calls than the interpreter keeps frames for."""
 
 
+class DebuggerQuit(TsError):
+    """Whoever debugs the program has ended it."""
+
+
 class BackendError(TsError):
     """A device is not there, or its backend cannot do what was asked; the message says what to install."""
 

@@ -38,4 +38,5 @@ class Code:
 
 class Method:
     name: str
+    twin_of: Any
     def __init__(self, name: str) -> None: ...

@@ -270,6 +270,7 @@ cdef class Method:
 
     cdef int resolve(self, ObjectClass cls) except -1:
         """Make it the method of that class."""
-        self.callee = <Callee?>cls.type.find_method(self.name)
+        method = cls.type.find_method(self.name)
+        self.callee = <Callee?>(method if self.twin_of is None else self.twin_of(method))
         self.cls = cls
         return 0

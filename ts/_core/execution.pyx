@@ -8,6 +8,7 @@ stack of the script.
             DONE         -> state.result
             FORKING      -> a program of its own for the pool, on with the loop
             WAITING      -> the future's value, or whoever runs the program sees to it that there is one
+            BREAKING     -> the debugger, if it wants to stop here, on with the loop
             others       -> an exception, located in the script
 
 A program that Python calls blocks its thread where it waits.  An `Execution` is left instead, and goes on
@@ -23,6 +24,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport INT64_MAX, int32_t
 
 from ts._core.allowance cimport array_was_refused
+from ts._core.breaks cimport Breaks
 from ts._core.code cimport Callee, Code, Instruction, Method
 from ts._core.container cimport Object, list_size, raise_key_error, raise_list_index, value_text
 from ts._core.failure cimport located, script_stack
@@ -44,6 +46,7 @@ from ts._core.interp cimport (
     BAD_INDEX,
     BAD_KEY,
     BAD_LENGTH,
+    BREAKING,
     CALL_SLOWLY,
     DONE,
     FAILED,
@@ -108,6 +111,8 @@ cdef int advance(State *state) except -1:
                 fork(state)
             elif status == WAITING:
                 take_result(state)
+            elif status == BREAKING:
+                break_here(state)
             elif status != NEEDS_GIL:
                 raise_failure(state, status)
         except BaseException as error:
@@ -120,9 +125,31 @@ cdef int fail(State *state, object error) except -1:
     if is_of_memory(error) and array_was_refused():
         error = MemoryExceeded("the program used more memory than ts.limits(bytes=...) allows")
     error = located(error, script_stack(state))
+    error = show_to_debugger(state, error)
     error = leave_contexts(state, error)
     release_frames(state)
     raise error
+
+
+cdef int break_here(State *state) except -1:
+    """Run the BREAK that the program stands behind."""
+    cdef const Instruction *at = state.frame.pc - 1
+    return (<Breaks>(<Code>state.frame.code).function_at[at.a]).reach(state, at.b)
+
+
+cdef object show_to_debugger(State *state, object error):
+    """Stop where the program failed, before its frames go, if a debugger drives it; the exception to go on with."""
+    cdef Frame *frame = state.frame
+    while frame != NULL:
+        for function in (<Code>frame.code).functions:
+            if type(function) is Breaks:
+                try:
+                    (<Breaks>function).fail(state, error)
+                except Exception as other:  # it was told to end the program
+                    return other
+                return error
+        frame = frame.caller
+    return error
 
 
 cdef bint is_of_memory(object error) noexcept:

@@ -5,7 +5,7 @@ In: the frames of a program that failed, and the exception.  Out: the exception 
 
 from ts._core.code cimport Code
 from ts._core.frame cimport Frame, State
-from ts.errors import LimitExceeded, ScriptRuntimeError
+from ts.errors import DebuggerQuit, LimitExceeded, ScriptRuntimeError
 
 
 cdef list script_stack(State *state):
@@ -30,7 +30,7 @@ cdef object located(object error, list stack):
     if isinstance(error, ScriptRuntimeError):
         error.stack = stack + error.stack
         return error
-    if isinstance(error, (LimitExceeded, MemoryError, Warning)) or not isinstance(error, Exception):
+    if isinstance(error, (DebuggerQuit, LimitExceeded, MemoryError, Warning)) or not isinstance(error, Exception):
         return error
     kind = NotImplementedError if isinstance(error, NotImplementedError) else RuntimeError
     result = kind(str(ScriptRuntimeError(str(error), stack, kind.__name__)))

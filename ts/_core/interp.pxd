@@ -14,11 +14,12 @@ cdef enum Leave:
     BAD_KEY = 106               # the key is in r[c]
     BAD_CAST = 107
     BAD_LENGTH = 108
-    BAD_ATTRIBUTE = 110         # slot c of r[b] is not set
     RAISED = 109                # by the script: message in r[a], class in r[b]
     FORKING = 110               # a FORK was read
     WAITING = 111               # a WAIT was read; of `advance`: its future is not finished, run it again then
     SUSPENDED = 112             # not by the loop: what looked up from it was asked to stop
+    BAD_ATTRIBUTE = 113         # slot c of r[b] is not set
+    BREAKING = 114              # a BREAK was read
 
 
 # Run until something else than an instruction is to be done; which frame and where is in `state`.

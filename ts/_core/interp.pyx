@@ -403,6 +403,9 @@ cdef int loop(State *state) noexcept nogil:
         elif op == WAIT:
             status = WAITING
             break
+        elif op == BREAK:
+            status = BREAKING
+            break
 
         elif op == JUMP:
             pc = target(at)

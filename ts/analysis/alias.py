@@ -488,7 +488,7 @@ _VISITS: Final[dict[str, Callable[[AliasDb, Node], None]]] = {
     **dict.fromkeys(_IDENTITIES, AliasDb._visit_identity),
     **dict.fromkeys(_ACCESSORS, AliasDb._visit_accessor),
     **dict.fromkeys(("prim::Constant", "prim::Uninitialized", "prim::CreateObject"), AliasDb._visit_new),
-    **dict.fromkeys(("prim::Print", "prim::RaiseException"), AliasDb._visit_nothing),
+    **dict.fromkeys(("prim::Print", "prim::RaiseException", "prim::Breakpoint"), AliasDb._visit_nothing),
     "prim::SetAttr": AliasDb._visit_set_attribute,
 }
 

@@ -17,6 +17,8 @@ from ts.ir.graph import Node
 _SIDE_EFFECTS: Final = frozenset(
     {
         "prim::Print",
+        "prim::Line",
+        "prim::Breakpoint",
         "prim::RaiseException",
         "prim::SetAttr",
         "prim::CallFunction",

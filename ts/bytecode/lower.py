@@ -514,6 +514,9 @@ class Lowering(Loops):
     def lower_print(self, node: Node) -> None:
         self.emit("PRINT", pool=[self.use(v) for v in node.inputs()])
 
+    def lower_breakpoint(self, node: Node) -> None:
+        """Nothing: a function that is to stop here is lowered for the debugger."""
+
     def lower_isinstance(self, node: Node) -> None:
         """Whether the value is of one of the types: by its tag, or by asking a container for its type."""
         target, source = self.define(node.output()), self.use(node.input())
@@ -659,6 +662,8 @@ _LOWER: dict[str, Any] = {
     "aten::wait": Lowering.lower_wait,
     "prim::RaiseException": Lowering.lower_raise,
     "prim::Print": Lowering.lower_print,
+    "prim::Breakpoint": Lowering.lower_breakpoint,
+    "prim::Line": lambda lowering, node: lowering.lower_line(node),  # of the debugger's lowering
     "prim::isinstance": Lowering.lower_isinstance,
     "prim::Uninitialized": Lowering.lower_uninitialized,
     "prim::unchecked_cast": Lowering.lower_pass_on,

@@ -167,6 +167,7 @@ CALLS = [
     obj("PRINT", "P - -", "print pool[a]"),
     obj("FORK", "=o F P", "r[a] := future of function b, started with pool[c]"),
     obj("WAIT", "=r o T", "r[a] := the value, of type c, of the future r[b], when it is there"),
+    obj("BREAK", "F # P", "the debugger a may stop at its place b, where pool[c] are the variables"),
 ]
 
 

@@ -39,6 +39,7 @@ class CompiledGraph:
 
     graph: Graph
     schema: FunctionSchema
+    holds_breakpoint: bool = False
 
 
 def declare(parsed: ParsedFunction) -> FunctionSchema | None:
@@ -48,22 +49,27 @@ def declare(parsed: ParsedFunction) -> FunctionSchema | None:
     return None if returns is None else _schema(parsed.name, parameters, returns)
 
 
-def compile_function(parsed: ParsedFunction, compile_callee: CompileCallee | None = None) -> CompiledGraph:
+def compile_function(
+    parsed: ParsedFunction, compile_callee: CompileCallee | None = None, lines: bool = False
+) -> CompiledGraph:
     """Emit a function and run the frontend's passes on its graph.
 
     `compile_callee` gives the ScriptFunction of a Python function that is called; without it there are none.
+    With `lines` the graph is one to step through: with a `prim::Line` for each line, and nothing left out.
     """
-    from ts.passes.pipelines import FRONTEND, run_pipeline
+    from ts.passes.pipelines import FRONTEND, STEPPING, run_pipeline
 
     parameters, returns = signature(parsed)
     returns = _declared(parsed, returns)
     emitter = Emitter(parsed, compile_callee or _no_callee)
+    emitter.lines = lines
     try:
         result = emit_function(emitter, parameters, returns)
-        run_pipeline(emitter.graph, FRONTEND)
+        run_pipeline(emitter.graph, STEPPING if lines else FRONTEND)
     except RecursionError:
         raise NestingError(NESTED, emitter.graph.range) from None
-    return CompiledGraph(emitter.graph, _schema(parsed.name, parameters, result))
+    schema = _schema(parsed.name, parameters, result)
+    return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint)
 
 
 def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:
@@ -95,6 +101,8 @@ def emit_function(em: Emitter, parameters: list[Parameter], returns: Type | None
             value.set_debug_name(parameter.name)
         of_module = isinstance(parameter.type, ModuleType) and parameter.type is em.parsed.self_type
         em.scope.set(em.range(arg), parameter.name, ModuleValue(value) if of_module else value)
+        if of_module and em.lines:
+            em.scope.store(parameter.name, value)  # for the debugger; to the script it is more than a value
     if em.parsed.is_classmethod and isinstance(em.parsed.self_type, ClassType):
         em.scope.set(em.range(node), parameters[0].name, ClassValue(em.parsed.self_type))
     em.statements(node.body)

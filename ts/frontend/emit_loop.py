@@ -76,6 +76,8 @@ def _loop(
     em.scope = Scope(em.graph, condition_block, scope)
     if test is not None:
         with em.graph.inserting_before(condition_block):
+            if em.lines:
+                em.mark("line")
             proceed = to_bool(em, em.range(test), em.expr(test))
     else:
         with em.graph.inserting_before(node):

@@ -325,6 +325,8 @@ def finish(em: Emitter, value: Value, range: SourceRange) -> None:
     em.merged_return = merged
     if merged is ANY and value.type() is not ANY:
         value = em.unchecked_cast(value, ANY)
+    if em.lines:
+        em.mark("return", (value,), range)
     em.insert("prim::ReturnStmt", (value,), 0)
     em.exits.add(em.scope.block)
 

@@ -96,6 +96,8 @@ class Emitter:
         self.merged_return: Type | None = None
         self.exits: set[Block] = set()  # blocks that end with return, raise, break or continue
         self.calling: ast.Call | None = None  # the call last begun: where a callee is compiled
+        self.lines = False  # whether the debugger wants a `prim::Line` before each statement
+        self.holds_breakpoint = False
         self.loop: str | None = None  # what encloses the statement: "loop", "unrolled" or nothing
         self._numbers: dict[tuple[type, object], Value] = {}
         self._temporaries = 0
@@ -107,6 +109,8 @@ class Emitter:
         around = self.graph.range
         for node in body:
             self.graph.range = HiddenRange(self.parsed.ranges, node)
+            if self.lines and not isinstance(node, ast.While) and not _is_text(node):
+                self.mark("line")
             STATEMENTS[type(node)](self, node)
             if self.scope.block in self.exits:
                 break
@@ -224,6 +228,10 @@ class Emitter:
             node.range = range
         return self.graph.insert_node(node)
 
+    def mark(self, event: str, inputs: Iterable[Value] = (), range: SourceRange | None = None) -> None:
+        """A place where the debugger may stop; the conversion to SSA gives it the variables."""
+        self.insert("prim::Line", inputs, 0, range).set("event", event)
+
     def constant(self, value: object, range: SourceRange | None = None, type: Type | None = None) -> Value:
         """A constant at the insertion point."""
         return self.graph.insert_constant(value, range, type)
@@ -252,6 +260,10 @@ class Emitter:
     def list(self, elem: Type, values: Iterable[Value]) -> Value:
         """A list of values."""
         return construct_list(self.graph, elem, list(values))
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _acts(node: Node) -> bool:

@@ -33,6 +33,7 @@ from ts.frontend.class_values import ClassValue, class_of
 from ts.frontend.enums import EnumClassValue, enum_constant
 from ts.frontend.sugared import (
     AssertionFailure,
+    BreakpointValue,
     BuiltinFunction,
     CastValue,
     ExceptionClass,
@@ -255,6 +256,7 @@ _FORMS: Final = (
 # Names that mean something unless a variable hides them.
 GLOBALS: Final[dict[str, SugaredValue]] = {
     "print": PrintValue(),
+    "breakpoint": BreakpointValue(),
     "int": CastValue(INT, "aten::Int"),
     "float": CastValue(FLOAT, "aten::Float"),
     "bool": CastValue(BOOL, "aten::Bool"),

@@ -376,6 +376,24 @@ class PrintValue(SugaredValue):
         return NoneValue()
 
 
+class BreakpointValue(SugaredValue):
+    """`breakpoint`: where the debugger stops."""
+
+    kind = "breakpoint"
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if args or kwargs:
+            raise CompilationError("breakpoint takes no arguments", range)
+        em.holds_breakpoint = True
+        if em.lines:
+            em.mark("breakpoint")
+        else:
+            em.insert("prim::Breakpoint", (), 0, range)
+        return NoneValue()
+
+
 class FunctionValue(SugaredValue):
     """A scripted function."""
 

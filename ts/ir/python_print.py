@@ -57,12 +57,13 @@ _CASTS = {
     "aten::str": "str",
     "aten::sorted": "sorted",
     "prim::Print": "print",
+    "prim::Breakpoint": "breakpoint",
 }
 _RESERVED_NAMES = """
     _ inf nan infj nanj ops torch as break class continue def del elif else except exec finally for from
     global if import in is lambda not or pass print raise return try while with yield and assert True False
     None uninitialized unchecked_cast CONSTANTS int float bool str list dict tuple annotate isinstance range
-    getattr"""
+    getattr breakpoint"""
 _RESERVED = frozenset(_RESERVED_NAMES.split())
 
 

@@ -8,7 +8,7 @@ definition and blocks have outputs. Five steps, each complete before the next:
 1. `_CarryVariables` gives ifs and loops outputs for the variables that they assign, as loads and stores;
 2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again, %carried...)`;
 3. `_inline_loop_conditions` copies the condition block before the loop and to the end of its body;
-4. `_erase_loads_and_stores` replaces each load by the value in scope;
+4. `_erase_loads_and_stores` replaces each load by the value in scope, and gives a `prim::Line` all of them;
 5. `exit_transform` turns the remaining exits into block outputs.
 
     for i in range(n):        %y : int = prim::Loop(%n, %true, %y.1)
@@ -217,6 +217,18 @@ def _erase_loads_and_stores(block: Block, outer: dict[str, Value]) -> None:
             _erase_loads_and_stores(scope, values)
             inline_block_before(scope, node)
             node.destroy()
+        elif kind == "prim::Line":
+            _attach_variables(node, values)
         else:
             for inner in node.blocks():
                 _erase_loads_and_stores(inner, values)
+
+
+def _attach_variables(line: Node, values: dict[str, Value]) -> None:
+    """Let a place of the debugger read the variables in scope; what it reads already is what is returned."""
+    names = ["return"] * line.inputs_size()
+    for name, value in values.items():
+        if name.isidentifier():
+            names.append(name)
+            line.add_input(value)
+    line.set("names", names, "ss")

@@ -50,6 +50,8 @@ class _Inliner:
 
     def _inline_call(self, call: Node) -> bool:
         callee = called_function(call)
+        if getattr(callee, "holds_breakpoint", False):
+            return False
         body = None if callee is None else self._body(callee)
         if callee is None or body is None:
             return False

@@ -53,6 +53,16 @@ FRONTEND: Final[Sequence[Pass]] = (
 )
 
 
+# The same for the debugger's graphs, where every variable has to stay: what changes no meaning is left out.
+STEPPING: Final[Sequence[Pass]] = (
+    convert_to_ssa,
+    lift_closures,
+    settle_empty_lists,
+    canonicalize_modified_loops,
+    normalize_ops,
+)
+
+
 # On what will be executed, dead code is eliminated once, in the end, and what may raise stays, as in Python.
 OPTIMIZE: Final[Sequence[Pass]] = (
     inline,

@@ -9,6 +9,7 @@ The function's own graph stays as the frontend left it: that is what `f.graph` s
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,10 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 
 def prepare(function: ScriptFunction) -> Any:
     """The code of a function."""
+    if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
+        from ts.runtime.debug_code import prepare_with_breakpoints
+
+        return prepare_with_breakpoints(function)
     return prepare_graph(function.graph, function.name)
 
 

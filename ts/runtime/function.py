@@ -19,7 +19,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from ts._core.function import Function
 from ts._core.ivalue import register_class_spec, register_object_conversion
@@ -52,6 +52,8 @@ class ScriptFunction(Function):
         self.__name__ = self.__qualname__ = name
         self.__doc__: str | None = None
         self._parsed = parsed  # what is still to be compiled
+        self._definition = _definition(parsed)
+        self.holds_breakpoint = False  # whether it calls `breakpoint`
         self._graph: Graph | None = None
         self._schema: FunctionSchema | None = None
         if isinstance(parsed, ParsedFunction) and parsed.function is not None:
@@ -124,6 +126,7 @@ class ScriptFunction(Function):
         except BaseException:
             self._parsed, self._schema = to_compile, None
             raise
+        self.holds_breakpoint = compiled.holds_breakpoint
         self.finish(compiled.graph, compiled.schema)
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
@@ -147,6 +150,11 @@ class ScriptFunction(Function):
             arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
         super().__init__(self.name, arguments, str(schema))
 
+    def definition(self) -> ParsedFunction | None:
+        """What it was compiled from, parsed anew where that is possible; None for graphs."""
+        found = self._definition
+        return found() if callable(found) else found
+
     def _prepare(self) -> Any:
         """The code for the interpreter, asked for by the first call."""
         from ts.runtime.executor import prepare
@@ -155,6 +163,19 @@ class ScriptFunction(Function):
 
     def __repr__(self) -> str:
         return f"<ScriptFunction {self.qualified_name}>"
+
+
+def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None] | ParsedFunction | None:
+    """The same, without keeping a function of Python and its syntax tree alive."""
+    if not isinstance(parsed, ParsedFunction) or parsed.function is None or parsed.signature is not None:
+        return parsed
+    function = ref(parsed.function)
+
+    def parse_again() -> ParsedFunction | None:
+        live = function()
+        return None if live is None else parse.function_def(live)
+
+    return parse_again
 
 
 def _class_spec(cls: type) -> TypeSpec | None:

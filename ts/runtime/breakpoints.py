@@ -1,0 +1,78 @@
+"""Breakpoints: what somebody asked for, and the places in the code that it means.
+
+In: `12`, `file.py:12`, `helper` or `Class.method`.  Out: the numbers of places.
+
+    b = Breakpoint(1, *file_and_line("model.py:12", None))
+    b.bind(places)                 b.places == {7, 9}: the line, or the next one of its function with code
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from ts.bytecode.stepping import Place
+
+
+@dataclass
+class Breakpoint:
+    """A breakpoint, by line or by function."""
+
+    number: int
+    filename: str  # empty where a function is meant
+    line: int
+    function: str
+    condition: str = ""
+    temporary: bool = False
+    places: set[int] = field(default_factory=set)
+
+    @property
+    def wanted(self) -> str:
+        """What was asked for."""
+        return self.function or f"{short_name(self.filename)}:{self.line}"
+
+    def bind(self, places: Iterable[Place]) -> None:
+        """Find the places that are meant; there may be none yet."""
+        if self.function:
+            found = [place for place in places if place.is_entry and _is_called(place, self.function)]
+        else:
+            near = [place for place in places if place.event != "return" and self._may_be_at(place)]
+            line = min((place.line for place in near), default=0)
+            found = [place for place in near if place.line == line]
+        self.places = {place.number for place in found}
+
+    def _may_be_at(self, place: Place) -> bool:
+        """Whether the place is at the line or behind it, in a source that has the line."""
+        if place.line < self.line or not _is_file(place.filename, self.filename):
+            return False
+        return place.range.source.first_line <= self.line
+
+
+def file_and_line(text: str, here: str | None) -> tuple[str, int, str]:
+    """(file, line, function) that a text means; `here` is the file of a line without one."""
+    filename, colon, line = text.rpartition(":")
+    if line.isdecimal():
+        if not colon and here is None:
+            raise ValueError("in which file? write FILE:LINE")
+        return filename or here or "", int(line), ""
+    if colon or not all(part.isidentifier() for part in text.split(".")):
+        raise ValueError(f"a breakpoint is LINE, FILE:LINE or FUNCTION, not {text!r}")
+    return "", 0, text
+
+
+def short_name(filename: str) -> str:
+    """The file without its folders."""
+    return PurePath(filename).name
+
+
+def _is_file(filename: str, wanted: str) -> bool:
+    """Whether a file is the one that somebody means by its name or the end of its path."""
+    parts = PurePath(wanted).parts
+    return PurePath(filename).parts[-len(parts) :] == parts
+
+
+def _is_called(place: Place, name: str) -> bool:
+    original: Any = getattr(place.owner, "original", None)
+    return place.function == name or f".{original.qualified_name if original else ''}".endswith(f".{name}")

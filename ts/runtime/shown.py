@@ -1,0 +1,41 @@
+"""Values as the debugger shows them.
+
+In: a value as Python gets it.  Out: its `repr`; an object whose class has none of its own, by its attributes:
+
+    Point(x=1, y=2)
+    Point(x=1, y unset)            while its `__init__` runs
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.ivalue import object_get
+from ts._core.objects import Object
+
+
+class PartOfObject:
+    """An object some of whose attributes have no value yet."""
+
+    def __init__(self, made: Object) -> None:
+        self._class = made.cls.name.rpartition(".")[2]
+        self._unset = []
+        for slot, name in enumerate(made.cls.names):
+            try:
+                setattr(self, name, object_get(made, slot))
+            except AttributeError:
+                self._unset.append(name)
+
+    def __repr__(self) -> str:
+        values = [
+            f"{name}={value!r}" for name, value in vars(self).items() if name not in ("_class", "_unset")
+        ]
+        return f"{self._class}({', '.join([*values, *(f'{name} unset' for name in self._unset)])})"
+
+
+def text_of(value: Any) -> str:
+    """The value in one line or more."""
+    cls: Any = type(value)
+    if cls.__repr__ is object.__repr__ and hasattr(value, "__dict__"):
+        return f"{cls.__name__}({', '.join(f'{name}={held!r}' for name, held in vars(value).items())})"
+    return repr(value)
