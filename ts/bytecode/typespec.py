@@ -56,10 +56,14 @@ def argument_spec(type: Type) -> TypeSpec:
 
 
 def type_spec(type: Type) -> TypeSpec:
-    """The type descriptor of a type; one object for equal types."""
-    spec = _specs.get(type)
+    """The type descriptor of a type; one object for equal types, but for those that mention classes."""
+    spec = _specs.get(type) or getattr(type, "spec", None)
     if spec is None:
-        spec = _specs[type] = _make_spec(type)
+        spec = _make_spec(type)
+        if type.mentions_class():
+            type.spec = spec
+        else:
+            _specs[type] = spec
     return spec
 
 
@@ -94,17 +98,14 @@ def _make_spec(type: Type) -> TypeSpec:
     return TypeSpec(kind, tuple(type_spec(child) for child in children), type.annotation_str, detail)
 
 
-_object_classes: dict[ClassType, ObjectClass] = {}
-
-
 def object_class(type: ClassType) -> ObjectClass:
     """What objects of a class have in common; its attributes are looked at when the first one is made."""
-    found = _object_classes.get(type)
+    found: ObjectClass | None = type.object_class
     if found is None:
 
         def describe() -> tuple[tuple[str, ...], tuple[TypeSpec, ...]]:
             return tuple(type.attributes), tuple(type_spec(t) for t in type.attributes.values())
 
-        found = _object_classes[type] = ObjectClass(type.qualified_name(), describe, type)
+        found = type.object_class = ObjectClass(type.qualified_name(), describe, type)
         found.spec = TypeSpec(KINDS["ClassType"], (), type.annotation_str, found)
     return found

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from enum import Enum
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from ts.errors import CompilationError
-from ts.frontend.classes import live_type, qualified_name, take_name, unique_name
+from ts.frontend.classes import ATTRIBUTE, live_type, qualified_name, take_name, unique_name
 from ts.frontend.match import MatchedSchema, insert_operator
 from ts.frontend.sugared import SimpleValue, SugaredValue
 from ts.ir.attributes import constant_type_hooks, type_of_constant
@@ -29,17 +28,17 @@ from ts.ops import registry
 if TYPE_CHECKING:
     from ts.frontend.emitter import Emitter
 
-_types: WeakKeyDictionary[type[Enum], EnumType] = WeakKeyDictionary()
 _OVERLOADS = {INT: "int", FLOAT: "float", STR: "str"}
 
 
 def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
     """The type of an enum class; one for each class."""
-    found = _types.get(cls)
-    if found is None:
+    found = cls.__dict__.get(ATTRIBUTE)
+    if not isinstance(found, EnumType):
         members = [(name, member.value) for name, member in cls.__members__.items()]
         name = unique_name(qualified_name(cls))
-        found = _types[cls] = EnumType(name, _value_type(cls, range), members, cls)
+        found = EnumType(name, _value_type(cls, range), members, cls)
+        setattr(cls, ATTRIBUTE, found)
         take_name(found.qualified_name(), found)
     return found
 
@@ -51,7 +50,8 @@ def read_enum_type(name: str, members: dict[str, Any]) -> EnumType:
         return live  # the program's own: its members are what the program compares results with
     module, _, last = name.removeprefix("__torch__.").rpartition(".")
     made: Any = Enum(last, members, module=module or "__main__")  # type: ignore[misc]
-    found = _types[made] = EnumType(name, _value_type(made, None), members.items(), made)
+    found = EnumType(name, _value_type(made, None), members.items(), made)
+    setattr(made, ATTRIBUTE, found)
     return found
 
 

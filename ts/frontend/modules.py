@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 from ts import dtypes
 from ts._core.tensor import Tensor
@@ -30,6 +29,7 @@ from ts.devices import device as Device
 from ts.errors import FrontendError
 from ts.frontend import classes
 from ts.frontend.annotations import to_type
+from ts.frontend.attached import Attached
 from ts.frontend.infer import NoType, infer_type
 from ts.frontend.resolve import Resolver
 from ts.ir.types import NONE, InterfaceType, ModuleType, Property, Type
@@ -48,7 +48,7 @@ _CONSTANT_NAMES: Final = (
 )
 
 _compile_function: Callable[..., Any] | None = None
-_known: WeakKeyDictionary[type, list[ConcreteModule]] = WeakKeyDictionary()
+_known: Attached[list[ConcreteModule]] = Attached("modules")
 
 
 def install(compile_function: Callable[..., Any]) -> None:
@@ -228,7 +228,8 @@ def concrete_module(instance: Any, share_types: bool = True) -> ConcreteModule:
             f"'{cls.__name__}' object has no attribute '_parameters': super().__init__() was not called"
         )
     concrete = _Description(instance, share_types).concrete
-    known = _known.setdefault(cls, [])
+    known = _known.get(cls) or []
+    _known[cls] = known
     if share_types:
         for other in known:
             if other.same_as(concrete):
@@ -248,7 +249,7 @@ def concrete_module(instance: Any, share_types: bool = True) -> ConcreteModule:
 
 def forget(concrete: ConcreteModule) -> None:
     """Take back a description whose methods did not compile."""
-    known = _known.get(concrete.python_class, [])
+    known = _known.get(concrete.python_class) or []
     if concrete in known:
         known.remove(concrete)
 

@@ -224,10 +224,12 @@ class Graph:
         "_next_unique",
         "callstack",
         "range",
+        "remembered",
         "scope",
     )
 
     def __init__(self) -> None:
+        self.remembered: Any = None  # of passes that have to know the graph as it was
         self._next_unique = 0
         self._names: dict[str, Value] = {}
         self._name_suffixes: dict[str, int] = {}

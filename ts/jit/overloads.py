@@ -20,11 +20,11 @@ import ast
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from ts.errors import FrontendError
 from ts.frontend import parse
 from ts.frontend.annotations import overload_signature
+from ts.frontend.attached import Attached
 from ts.frontend.parse import ParsedFunction
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,7 +45,7 @@ def twice(x):   # the implementation comes last, and has no annotations
 """
 
 _declared: dict[str, list[Callable[..., Any]]] = {}
-_compiled: WeakKeyDictionary[Callable[..., Any], list[Any]] = WeakKeyDictionary()
+_compiled: Attached[list[Any]] = Attached("overloads")
 _methods: dict[str, dict[str, list[Callable[..., Any]]]] = {}
 
 
@@ -80,7 +80,7 @@ def overloads_of_method(cls: type, name: str) -> list[Callable[..., Any]]:
 
 def has_overloads(function: Callable[..., Any]) -> bool:
     """Whether the function was declared with `overload`."""
-    return function in _compiled or bool(_declared.get(_key(function)))
+    return _compiled.get(function) is not None or bool(_declared.get(_key(function)))
 
 
 def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[..., Any]) -> list[Any]:
@@ -88,7 +88,7 @@ def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[
 
     `compile_overload(implementation, declaration)` compiles one of them.
     """
-    found = _compiled.get(function, [])
+    found = _compiled.get(function) or []
     declarations = _declared.get(_key(function))
     if not declarations:
         return found

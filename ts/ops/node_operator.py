@@ -19,10 +19,12 @@ def find_operator(node: Node) -> Any | None:
     """The operator that `node` applies; None for what is no operator, like `prim::If`."""
     if node.blocks():
         return None
-    return _find(node.kind(), tuple([value.type() for value in node.inputs()]))
+    types = tuple([value.type() for value in node.inputs()])
+    if any(type.mentions_class() for type in types):
+        return _find(node.kind(), types)
+    return _find_again(node.kind(), types)
 
 
-@lru_cache(maxsize=4096)
 def _find(kind: str, types: tuple[Type, ...]) -> Any | None:
     from ts.ops import registry
 
@@ -30,6 +32,9 @@ def _find(kind: str, types: tuple[Type, ...]) -> Any | None:
         if _takes(operator.schema, types):
             return operator
     return None
+
+
+_find_again = lru_cache(maxsize=4096)(_find)
 
 
 def _takes(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:

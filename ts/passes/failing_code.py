@@ -9,34 +9,32 @@ node, the graph as it was before them is what runs, `faithful(graph)`, until the
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 from ts.analysis.effects import may_raise
 from ts.ir.graph import Graph
-
-_before: WeakKeyDictionary[Graph, Graph] = WeakKeyDictionary()
-_faithful: WeakKeyDictionary[Graph, tuple[Graph, int]] = WeakKeyDictionary()
 
 
 def remember_failing_code(graph: Graph) -> bool:
     """Keep a copy of a graph with nodes that may raise; the graph itself does not change."""
     if _count(graph):
-        _before[graph] = graph.copy()
+        graph.remembered = graph.copy(), None
     return False
 
 
 def settle_failing_code(graph: Graph) -> bool:
     """Forget the copy if all such nodes are still there."""
-    before = _before.pop(graph, None)
-    if before is not None and _count(before) != _count(graph):
-        _faithful[graph] = before, _shape(graph)
+    if graph.remembered is not None:
+        before, _ = graph.remembered
+        graph.remembered = (before, _shape(graph)) if _count(before) != _count(graph) else None
     return False
 
 
 def faithful(graph: Graph) -> Graph:
     """What to run for a function with this graph: the graph itself, too, once somebody has changed it."""
-    before, shape = _faithful.get(graph, (graph, None))
-    return before if shape is None or shape == _shape(graph) else graph
+    if graph.remembered is None:
+        return graph
+    before: Graph
+    before, shape = graph.remembered
+    return before if shape == _shape(graph) else graph
 
 
 def _shape(graph: Graph) -> int:

@@ -19,7 +19,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 from ts._core.function import Function
 from ts._core.ivalue import register_class_spec, register_object_conversion
@@ -29,6 +29,7 @@ from ts.bytecode.typespec import argument_spec, sized_spec, type_spec
 from ts.errors import CompilationError
 from ts.frontend import classes, compile, parse
 from ts.frontend.annotations import object_type
+from ts.frontend.attached import Attached
 from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
@@ -39,7 +40,7 @@ from ts.runtime.objects import instance_of, object_of, order_of
 
 ToCompile = ParsedFunction | Callable[[], ParsedFunction]  # the latter where parsing waits for the first use
 
-_scripted: WeakKeyDictionary[Callable[..., Any], ScriptFunction] = WeakKeyDictionary()
+_scripted: Attached[ScriptFunction] = Attached("script")
 _session: list[Callable[..., Any]] | None = None  # Python functions that the compilation under way has added
 
 
@@ -222,7 +223,7 @@ def compile_function(
     except BaseException:
         if outermost:
             for added in _session:
-                _scripted.pop(added, None)
+                _scripted.forget(added)
         raise
     finally:
         if outermost:
@@ -233,7 +234,7 @@ def compile_function(
 def forget(function: object) -> None:
     """Let a function be compiled anew: example calls have given it other types."""
     if inspect.isfunction(function):
-        _scripted.pop(inspect.unwrap(function), None)
+        _scripted.forget(inspect.unwrap(function))
 
 
 def _compile_overload(function: Callable[..., Any], declaration: Callable[..., Any]) -> ScriptFunction:

@@ -8,7 +8,7 @@ optional takes None, a union its members) that one answers in `can_hold`: this m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 _Str = str  # inside `Type`, `str` is a method
 
@@ -16,8 +16,9 @@ _Str = str  # inside `Type`, `str` is a method
 class Type:
     """Base of all types. A subclass without arguments has one instance, which its `get` returns."""
 
-    __slots__ = ("_hash", "_text")
+    __slots__ = ("_hash", "_text", "spec")
     _hash: int
+    spec: Any  # the core's descriptor of a type that mentions a class, once it is asked for
     _text: _Str
     _kind: ClassVar[_Str] = "Type"
     _spelling: ClassVar[_Str] = ""
@@ -105,6 +106,10 @@ class Type:
     def has_free_variables(self) -> bool:
         """Whether a type variable occurs."""
         return any(t.has_free_variables() for t in self.contained_types())
+
+    def mentions_class(self) -> bool:
+        """Whether a class of the program occurs, which what is kept by type would keep alive."""
+        return any(t.mentions_class() for t in self.contained_types())
 
     def is_subtype_of(self, other: Type) -> bool:
         """Whether a value of this type may stand where `other` is asked for."""

@@ -224,6 +224,9 @@ class TupleType(Type):
     def with_contained(self, types: Sequence[Type]) -> Type:
         return TupleType(types, self.name, self.fields, self.defaults, self.python_class)
 
+    def mentions_class(self) -> bool:
+        return self.python_class is not None or super().mentions_class()
+
     def elements(self) -> list[Type]:
         return list(self.elems)
 

@@ -26,6 +26,9 @@ class NamedType(Type):
     def _spell(self) -> str:
         return self.qualified_name_
 
+    def mentions_class(self) -> bool:
+        return True
+
     def qualified_name(self) -> str:
         return self.qualified_name_
 
@@ -46,9 +49,19 @@ class ClassType(NamedType):
 
     `python_class` is the class of Python that it was made from, None for one that was read from text; then
     `unit` is the set of definitions that it belongs to.
+    `object_class` is what the runtime knows of its objects, once there are some.
     """
 
-    __slots__ = ("__weakref__", "attributes", "constants", "methods", "properties", "python_class", "unit")
+    __slots__ = (
+        "__weakref__",
+        "attributes",
+        "constants",
+        "methods",
+        "object_class",
+        "properties",
+        "python_class",
+        "unit",
+    )
 
     def __init__(
         self,
@@ -63,6 +76,7 @@ class ClassType(NamedType):
         self.properties: dict[str, Property] = {}
         self.python_class: Any = None
         self.unit: Any = None
+        self.object_class: Any = None
 
     def _key(self) -> tuple[object, ...]:
         # Another class of the same name may have been declared since, as a cell is that runs again.
@@ -262,6 +276,9 @@ class FunctionType(Type):
 
     def _key(self) -> tuple[object, ...]:
         return (id(self.function),)
+
+    def mentions_class(self) -> bool:
+        return True
 
     @property
     def annotation_str(self) -> str:

@@ -1,0 +1,317 @@
+"""Scripted things die with the Python objects that they were made of: nothing in ts keeps them alive."""
+
+import gc
+import typing
+import weakref
+from collections import namedtuple
+from enum import Enum
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+import pytest
+
+import ts
+
+
+def function():
+    def f(xs: List[int]) -> int:
+        total = 0
+        for x in xs:
+            total += x
+        return total
+
+    ts.jit.script(f)([1, 2])
+    return f
+
+
+def recursion():
+    def f(n: int) -> int:
+        if n < 2:
+            return 1
+        return n * f(n - 1)
+
+    ts.jit.script(f)(5)
+    return f
+
+
+def unread_failing_code():
+    """The graph as it was before its passes is kept with it."""
+
+    def f(n: int) -> int:
+        q = 7 // n
+        return n
+
+    ts.jit.script(f)(5)
+    return f
+
+
+def script_class():
+    class Counter:
+        def __init__(self, start: int):
+            self.count = start
+
+        def up(self) -> int:
+            q = 7 // self.count
+            self.count += 1
+            return self.count
+
+        def both(self, others: List["Counter"]) -> int:
+            return self.count + others[0].count
+
+    def f(n: int) -> int:
+        c = Counter(n)
+        table: Dict[str, Optional[Counter]] = {"a": c, "b": None}
+        pair: Tuple[Counter, int] = (c, 1)
+        found = table["a"]
+        return c.up() + c.both([c]) + len(table) + pair[1] + (1 if found is c else 0)
+
+    def g(c: Counter, d: List[Counter]) -> Counter:
+        return d[0]
+
+    ts.jit.script(f)(5)
+    ts.jit.script(g)(Counter(1), [Counter(2)])
+    return Counter
+
+
+def linked_list():
+    class Node:
+        def __init__(self, value: int):
+            self.value = value
+            self.next: Optional[Node] = None
+
+    def f(n: int) -> int:
+        first = Node(n)
+        second = Node(n)
+        first.next = second
+        second.next = first
+        return first.value
+
+    ts.jit.script(f)(5)
+    return Node
+
+
+def enumeration():
+    class Color(Enum):
+        RED = 1
+        GREEN = 2
+
+    def f(c: Color) -> List[Color]:
+        return [c, Color.GREEN]
+
+    ts.jit.script(f)(Color.RED)
+    return Color
+
+
+def named_tuple():
+    class Pair(NamedTuple):
+        a: int
+        b: List[int]
+
+    def f(p: Pair) -> Optional[Pair]:
+        return Pair(p.a + 1, p.b)
+
+    ts.jit.script(f)(Pair(1, [2]))
+    return Pair
+
+
+def named_tuple_of_collections():
+    Pair = namedtuple("Pair", "a b")
+
+    def f(x) -> Pair:
+        return Pair(x, x)
+
+    ts.jit.script(f)(ts.ones(1))
+    return Pair
+
+
+def interface():
+    @ts.jit.interface
+    class Shape:
+        def area(self) -> int:
+            pass
+
+    class Square:
+        def __init__(self, a: int):
+            self.a = a
+
+        def area(self) -> int:
+            return self.a * self.a
+
+    def f(n: int) -> int:
+        shape: Shape = Square(n)
+        return shape.area()
+
+    ts.jit.script(f)(5)
+    return Shape
+
+
+def module():
+    class Layer(ts.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = ts.nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.linear(x)
+
+    ts.jit.script(Layer())(ts.ones(1, 2))
+    return Layer
+
+
+def python_method():
+    class Layer(ts.nn.Module):
+        @ts.jit.ignore
+        def python(self, x: int) -> int:
+            return x
+
+        def forward(self, x: int) -> int:
+            return self.python(x)
+
+    ts.jit.script(Layer())(2)
+    return Layer
+
+
+def fork():
+    def body(x: int) -> int:
+        return x + 1
+
+    def f(x: int) -> int:
+        task = ts.jit.fork(body, x)
+        return ts.jit.wait(task)
+
+    ts.jit.script(f)(2)
+    return body
+
+
+def anything():
+    class Box:
+        def __init__(self, x: int):
+            self.x = x
+
+    def f(x: Any) -> int:
+        if isinstance(x, Box):
+            return x.x
+        return 0
+
+    ts.jit.script(f)(Box(3))
+    return Box
+
+
+def failed_function():
+    """What a failed compilation had compiled before goes with it."""
+
+    class Counter:
+        def __init__(self, start: int):
+            self.count = start
+
+    def helper(n: int) -> int:
+        return Counter(n).count
+
+    def f(n: int) -> int:
+        return helper(n) + unknown
+
+    with pytest.raises(RuntimeError, match="undefined value unknown"):
+        ts.jit.script(f)
+    return Counter
+
+
+def failed_class():
+    class Broken:
+        def __init__(self, start: int):
+            self.count = start + unknown
+
+    class Holder:
+        def __init__(self, start: int):
+            self.held = Broken(start)
+
+    def f(n: int) -> int:
+        return Holder(n).held.count
+
+    with pytest.raises(RuntimeError, match="undefined value unknown"):
+        ts.jit.script(f)
+    return Broken
+
+
+def failed_module():
+    class Layer(ts.nn.Module):
+        def forward(self, x):
+            return x + unknown
+
+    with pytest.raises(RuntimeError, match="undefined value unknown"):
+        ts.jit.script(Layer())
+    return Layer
+
+
+MAKERS = [
+    function, recursion, unread_failing_code, script_class, linked_list, enumeration, named_tuple,
+    named_tuple_of_collections, interface, module, python_method, fork, anything, failed_function, failed_class,
+    failed_module,
+]  # fmt: skip
+
+
+def collect():
+    """Also what `typing` remembers of `List[Counter]`."""
+    for clear in typing._cleanups:
+        clear()
+    gc.collect()
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_dies(make):
+    """What is scripted goes when nobody holds it, and takes everything along that was made for it."""
+    made = [weakref.ref(make()) for _ in range(3)]
+    collect()
+    assert [one() for one in made] == [None] * 3
+    make()
+    collect()
+    before = len(gc.get_objects())
+    for _ in range(3):
+        make()
+    collect()
+    assert len(gc.get_objects()) - before < 30
+
+
+def test_lives_with_its_function():
+    """A function that is still there is not compiled a second time."""
+
+    def f(n: int) -> int:
+        return n + 1
+
+    first = ts.jit.script(f)
+    number = id(first)
+    del first
+    gc.collect()
+    assert id(ts.jit.script(f)) == number
+
+
+def test_copies_of_attributes():
+    """`functools.wraps` without `__wrapped__`: the copy of an attribute is not the function's own."""
+
+    def f(n: int) -> int:
+        return n + 1
+
+    ts.jit.script(f)
+
+    def g(n: int) -> int:
+        return n + 2
+
+    g.__dict__.update(f.__dict__)
+    assert ts.jit.script(g)(1) == 3
+
+
+def test_class_after_failure():
+    """A class whose compilation failed is compiled anew when what was missing is there."""
+
+    class Late:
+        def __init__(self, start: int):
+            self.count = start + later(start)
+
+    def f(n: int) -> int:
+        return Late(n).count
+
+    with pytest.raises(RuntimeError):
+        ts.jit.script(f)
+
+    def later(n: int) -> int:
+        return 1
+
+    assert ts.jit.script(f)(2) == 3

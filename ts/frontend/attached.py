@@ -1,0 +1,37 @@
+"""What is known of functions and classes of Python, kept with them.
+
+In: a function or a class, and what was made of it.  Out: the same again, as long as both live:
+
+    scripted = Attached("script")
+    scripted[f] = ScriptFunction(...)        scripted.get(f)
+
+A dictionary with weak keys would not do: what is made of a function leads back to it (by the classes that
+it uses, whose methods see the same globals), so that the dictionary would keep both alive for ever.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+from weakref import ref
+
+V = TypeVar("V")
+
+
+class Attached(Generic[V]):
+    """A mapping whose values are attributes of its keys."""
+
+    def __init__(self, name: str) -> None:
+        self.name = f"__ts_{name}__"
+
+    def get(self, key: Any) -> V | None:
+        """The value, or None. `functools.wraps` copies attributes: those of another function do not count."""
+        owner, value = getattr(key, "__dict__", {}).get(self.name, (None, None))
+        return value if owner is not None and owner() is key else None
+
+    def __setitem__(self, key: Any, value: V) -> None:
+        setattr(key, self.name, (ref(key), value))
+
+    def forget(self, key: Any) -> None:
+        """Take the value away, if there is one."""
+        if self.name in getattr(key, "__dict__", {}):
+            delattr(key, self.name)
