@@ -33,7 +33,7 @@ $(VENV)/installed: $(VENV)/bin/python $(BUILD_INPUTS)
 	touch $@
 
 $(VENV)/installed-test: $(VENV)/installed
-	$(PY) -m pip install -q --disable-pip-version-check 'pytest>=8' 'hypothesis>=6' 'scipy>=1.11'
+	$(PY) -m pip install -q --disable-pip-version-check 'pytest>=8' 'hypothesis>=6' 'scipy>=1.11' 'rich>=13'
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed

@@ -35,7 +35,9 @@ def run_sequence(
     return ts.stack(outputs)
 
 
-def example_inputs(steps: int, batch: int, hidden: int) -> Tuple[Tensor, ...]:
+def example_inputs(
+    steps: int, batch: int, hidden: int
+) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Random inputs, state and weights from a fixed seed."""
     ts.manual_seed(0)
     return (

@@ -1,10 +1,13 @@
 """The command line: what it prints, and its exit codes."""
 
+import io
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ts import terminal
 from ts.cli import main
 
 PROGRAM = """
@@ -153,3 +156,89 @@ def test_info(capsys):
     code, out, _ = output(capsys, "info")
     assert code == 0
     assert "backend   cpu" in out and "NumPy" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1\n1 / 0\n", ":2: ZeroDivisionError: division by zero"),
+        ("import absent_module\n", ":1: ModuleNotFoundError: No module named 'absent_module'"),
+        ("def f(:\n", "SyntaxError: invalid syntax"),
+    ],
+)
+def test_a_file_that_fails_says_where(tmp_path, capsys, text, message):
+    path = tmp_path / "cli_fails.py"
+    path.write_text(text)
+    code, _, err = output(capsys, "check", path)
+    assert code == 1
+    assert message in err
+
+
+def test_enums_devices_and_modules(tmp_path, capsys):
+    """Members go by name, devices by theirs; a scripted module is its forward."""
+    path = tmp_path / "cli_kinds.py"
+    path.write_text(KINDS)
+    assert output(capsys, "run", f"{path}:value", "GREEN")[:2] == (0, "2\n")
+    assert output(capsys, "run", f"{path}:value", "Colour.RED")[:2] == (0, "1\n")
+    assert "no member of" in output(capsys, "run", f"{path}:value", "PINK")[2]
+    assert output(capsys, "run", f"{path}:kind", "cuda:1")[:2] == (0, "cuda\n")
+    assert output(capsys, "run", f"{path}:kind", "toaster")[0] == 2
+    assert output(capsys, "run", f"{path}:net", "[1.0]", "by=3")[:2] == (0, "tensor([3.])\n")
+    assert "aten::mul" in output(capsys, "graph", f"{path}:net")[1]
+
+
+KINDS = """
+import enum
+import ts
+
+
+class Colour(enum.Enum):
+    RED = 1
+    GREEN = 2
+
+
+def value(c: Colour) -> int:
+    return c.value
+
+
+def kind(d: ts.device) -> str:
+    return d.type
+
+
+class Net(ts.nn.Module):
+    def forward(self, x: ts.Tensor, by: int = 2) -> ts.Tensor:
+        return x * by
+
+
+net = ts.jit.script(Net())
+"""
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_colours_on_a_terminal_only(monkeypatch):
+    """The words are the same with and without colours."""
+    pytest.importorskip("rich")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    text = 'f: wrong:\n  File "a.py", line 1\n    x + 1\n    ~~~~~ <--- HERE'
+    calls = [
+        lambda stream: terminal.table(("what", "found"), [("ts", "0.1.0"), ("NumPy", "2")], stream),
+        lambda stream: terminal.program("graph(%x : int):\n  return (%x)", "graph", stream),
+        lambda stream: terminal.program("def f(x: int) -> int:\n  return x", "code", stream),
+        lambda stream: terminal.status(True, "f(int x) -> int", stream),
+        lambda stream: terminal.status(False, text, stream),
+    ]
+    for call in calls:
+        plain, screen = io.StringIO(), Screen()
+        call(plain)
+        call(screen)
+        assert "\x1b[" in screen.getvalue() and "\x1b[" not in plain.getvalue()
+        words = re.sub(r"\x1b\[[0-9;]*m", "", screen.getvalue()).split()
+        assert [w for w in words if w not in ("what", "found")] == plain.getvalue().split()
+

@@ -1,6 +1,9 @@
 """`ts.jit.script` and `ts.jit.CompilationUnit`: what can be compiled, how it is called, what it shows."""
 
+import copy
+import functools
 import math
+import pickle
 import subprocess
 import sys
 import threading
@@ -380,3 +383,20 @@ def test_subscripts_of_strings_are_underlined_as_a_whole():
     f = ts.jit.CompilationUnit("def f(x: Dict[str, int]) -> int:\n  return x['key']\n").f
     with pytest.raises(RuntimeError, match=r"(?m)^ {9}~{8} <--- HERE$"):
         f({})
+
+
+def test_functions_are_copied_as_pythons_are():
+    """A copy is the function itself; pickles hold no functions, as PyTorch's."""
+    scripted = ts.jit.script(plain_for_copies)
+    assert copy.copy(scripted) is copy.deepcopy(scripted) is scripted
+    with pytest.raises(pickle.PickleError, match="ScriptFunction cannot be pickled"):
+        pickle.dumps(scripted)
+
+
+def plain_for_copies(x: int) -> int:
+    return x
+
+
+def test_partial_functions_are_refused_by_name():
+    with pytest.raises(TypeError, match="takes a function, a class or a module, not an object of type partial"):
+        ts.jit.script(functools.partial(plain_for_copies, 1))

@@ -51,7 +51,7 @@ _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _MODULES = frozenset({
     "analysis", "backends", "bytecode", "cli", "cuda", "debugging", "devices", "dtypes", "errors", "fft",
     "frontend", "functions", "futures", "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random",
-    "runtime", "signal", "special", "types",
+    "runtime", "signal", "special", "terminal", "types",
 })  # fmt: skip
 
 

@@ -16,6 +16,7 @@ import inspect
 import platform
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -25,9 +26,11 @@ from typing import Any
 import numpy as np
 
 import ts
+from ts import terminal
 from ts.errors import DebuggerQuit
 from ts.ir import types
 from ts.jit import ScriptFunction
+from ts.runtime.module import RecursiveScriptModule, ScriptMethod
 
 EXAMPLES = """\
 arguments are read by the parameters' types:
@@ -35,6 +38,7 @@ arguments are read by the parameters' types:
   str                   text, or @PATH for the contents of a text file
   Tensor                PATH.npy, PATH.npz:KEY, or a literal such as [[1.0, 2.0]]
   Dict[str, Tensor]     PATH.npz
+  Enum, torch.device    the member's name, the device's
   any other type        a Python literal: [1, 2], {'a': 1}, (1, 2.0), None
   NAME=VALUE            passes a parameter by name
 
@@ -45,7 +49,7 @@ examples:
   ts debug examples/words.py:most_frequent @README.md 5
   ts graph examples/lstm.py:lstm_cell
   ts bytecode examples/mandelbrot.py:escape_times
-  ts check examples/words.py
+  ts check examples/words.py:most_frequent
 """
 
 
@@ -53,8 +57,12 @@ class UsageError(Exception):
     """The command line is wrong: exit code 2."""
 
 
+class ProgramError(Exception):
+    """The file could not be run: exit code 1."""
+
+
 def load_module(path: Path) -> ModuleType:
-    """Run the file as a module of its own; raises UsageError where there is no such file."""
+    """Run the file as a module; UsageError where there is no such file, ProgramError where it fails."""
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -63,21 +71,27 @@ def load_module(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     sys.path.insert(0, str(path.parent))
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # the user's own code: say where in the file it failed
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
+        place = f"{path}:{lines[-1]}" if lines else f"{path}"
+        raise ProgramError(f"{place}: {type(error).__name__}: {error}") from None
     return module
 
 
 def functions_of(module: ModuleType) -> dict[str, Any]:
-    """The functions that the module itself defines, plain or scripted, by name."""
+    """The functions that the module itself defines, plain or scripted, and its scripted modules, by name."""
     return {
-        name: value
+        name: value.forward if isinstance(value, RecursiveScriptModule) else value
         for name, value in vars(module).items()
-        if isinstance(value, ScriptFunction)
+        if isinstance(value, ScriptFunction | RecursiveScriptModule)
         or (inspect.isfunction(value) and value.__module__ == module.__name__)
     }
 
 
-def load_function(target: str) -> ScriptFunction:
+def load_function(target: str) -> ScriptFunction | ScriptMethod:
     """The scripted function that `FILE.py:FUNCTION` names."""
     path, colon, name = target.rpartition(":")
     if not colon:
@@ -86,8 +100,15 @@ def load_function(target: str) -> ScriptFunction:
     if name not in functions:
         known = ", ".join(sorted(functions)) or "none"
         raise UsageError(f"{path} defines no function {name!r}; it defines: {known}")
-    function: ScriptFunction = ts.jit.script(functions[name])
-    return function
+    return compiled(functions[name])
+
+
+def compiled(function: Any) -> ScriptFunction | ScriptMethod:
+    """The scripted function; methods of scripted modules are that already."""
+    if isinstance(function, ScriptMethod):
+        return function
+    found: ScriptFunction = ts.jit.script(function)
+    return found
 
 
 def literal(text: str, expected: types.Type) -> Any:
@@ -95,7 +116,28 @@ def literal(text: str, expected: types.Type) -> Any:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        raise UsageError(f"{text!r} is not a {expected.annotation_str}") from None
+        raise UsageError(f"{text!r} is not {_with_article(expected.annotation_str)}") from None
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
+
+
+def read_member(text: str, expected: types.EnumType) -> Any:
+    """A member of an enum, by its name or as `Class.NAME`."""
+    members: dict[str, Any] = dict(getattr(expected.python_class, "__members__", {}))
+    name = text.rpartition(".")[2]
+    if name not in members:
+        raise UsageError(f"{text!r} is no member of {expected.annotation_str}: {', '.join(members)}")
+    return members[name]
+
+
+def read_device(text: str) -> Any:
+    """`cpu`, `cuda:0`, `meta`."""
+    try:
+        return ts.device(text)
+    except RuntimeError as error:
+        raise UsageError(str(error)) from None
 
 
 def read_tensor(text: str, expected: types.Type) -> ts.Tensor:
@@ -110,7 +152,10 @@ def read_tensor(text: str, expected: types.Type) -> ts.Tensor:
         if key not in arrays.files:
             raise UsageError(f"{path} holds {', '.join(arrays.files)}; name one as {path}:KEY")
         return ts.from_numpy(arrays[key])
-    return ts.tensor(literal(text, expected))
+    try:
+        return ts.tensor(literal(text, expected))
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise UsageError(f"{text!r} is not a Tensor: {error}") from None
 
 
 def load_arrays(path: str) -> Any:
@@ -139,6 +184,10 @@ def read_argument(text: str, expected: types.Type) -> Any:
         return read_text(text)
     if isinstance(expected, types.TensorType):
         return read_tensor(text, expected)
+    if isinstance(expected, types.EnumType):
+        return read_member(text, expected)
+    if expected == types.DEVICE:
+        return read_device(text)
     if isinstance(expected, types.BoolType) and text.lower() in ("true", "false"):
         return text.lower() == "true"
     if isinstance(expected, types.FloatType):
@@ -152,9 +201,12 @@ def read_argument(text: str, expected: types.Type) -> Any:
     return literal(text, expected)
 
 
-def read_arguments(function: ScriptFunction, texts: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
+def read_arguments(
+    function: ScriptFunction | ScriptMethod, texts: Sequence[str]
+) -> tuple[list[Any], dict[str, Any]]:
     """Positional and keyword arguments from the command line's words, by the function's schema."""
-    parameters = {argument.name: argument.type for argument in function.schema.arguments}
+    declared = function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
+    parameters = {argument.name: argument.type for argument in declared}
     order = list(parameters)
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
@@ -175,8 +227,12 @@ def run(options: argparse.Namespace) -> int:
     positional, keywords = read_arguments(function, options.arguments)
     bounds = {"seconds": options.seconds, "fuel": options.fuel}
     bounds = {name: bound for name, bound in bounds.items() if bound is not None}
+    try:
+        limits = ts.limits(**bounds) if bounds else nullcontext()
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     start = time.perf_counter()
-    with ts.limits(**bounds) if bounds else nullcontext():
+    with limits:
         result = function(*positional, **keywords)
     seconds = time.perf_counter() - start
     if options.out is None:
@@ -208,7 +264,8 @@ def show(stage: str) -> Callable[[argparse.Namespace], int]:
     """`ts graph | code | bytecode`: print one stage of the compiler."""
 
     def command(options: argparse.Namespace) -> int:
-        print(str(getattr(load_function(options.target), stage)).rstrip("\n"))
+        text = str(getattr(load_function(options.target), stage)).rstrip("\n")
+        terminal.program(text, stage, sys.stdout)
         return 0
 
     return command
@@ -222,15 +279,17 @@ def check(options: argparse.Namespace) -> int:
     functions = functions_of(load_module(Path(path)))
     if name and colon:
         functions = {name: load_function(options.target)}
+    if not functions:
+        raise UsageError(f"{path} defines no functions")
     failures = 0
     for name, function in functions.items():
         try:
-            scripted = ts.jit.script(function)
-        except ts.jit.FrontendError as error:
+            scripted = compiled(function)
+        except (ts.jit.FrontendError, RuntimeError, TypeError, OSError) as error:
             failures += 1
-            print(f"{path}:{name}: {error}\n", file=sys.stderr)
+            terminal.status(False, f"{path}:{name}: {error}", sys.stderr)
         else:
-            print(f"ok  {scripted.schema}")
+            terminal.status(True, str(scripted.schema), sys.stdout)
     return 1 if failures else 0
 
 
@@ -239,13 +298,23 @@ def info(options: argparse.Namespace) -> int:
     from ts import backends
     from ts.ops import registry
 
-    print(f"ts        {ts.__version__}")
-    print(f"Python    {platform.python_version()} on {platform.platform()}")
-    print(f"NumPy     {np.__version__}")
-    for name in backends.BUILT_IN:
-        print(f"backend   {name}: {'present' if name in backends.available() else 'not available'}")
-    print(f"operators {registry.count()}")
+    present = backends.available()
+    rows = [
+        ("ts", ts.__version__),
+        ("Python", f"{platform.python_version()} on {platform.platform()}"),
+        ("NumPy", np.__version__),
+        *(("backend", f"{name}: {_state(name, present)}") for name in backends.BUILT_IN),
+        ("operators", str(registry.count())),
+    ]
+    terminal.table(("what", "found"), rows, sys.stdout)
     return 0
+
+
+def _state(name: str, present: Sequence[str]) -> str:
+    if name in present:
+        return "present"
+    hint = " (needs CuPy and a GPU: pip install 'torchscript-ts[cuda]')" if name == "cuda" else ""
+    return f"not available{hint}"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -303,15 +372,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.action(options)
     except UsageError as error:
-        print(f"ts {options.command}: {error}", file=sys.stderr)
+        terminal.error(f"ts {options.command}: {error}", sys.stderr)
         return 2
+    except ProgramError as error:
+        terminal.error(str(error), sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
         return 1
     except Exception as error:  # the user's program: its message says where, a Python traceback would not
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        terminal.error(f"{type(error).__name__}: {error}", sys.stderr)
         return 1
     return code
 

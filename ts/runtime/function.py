@@ -16,6 +16,7 @@ is annotated.
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any
@@ -60,6 +61,15 @@ class ScriptFunction(Function):
         if isinstance(parsed, ParsedFunction) and parsed.function is not None:
             self.__doc__ = parsed.function.__doc__
             self.__module__ = parsed.function.__module__
+
+    def __reduce__(self) -> Any:
+        raise pickle.PickleError("ScriptFunction cannot be pickled")
+
+    def __copy__(self) -> ScriptFunction:
+        return self  # as functions of Python
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ScriptFunction:
+        return self
 
     # ---- stages --------------------------------------------------------------------------------------
 

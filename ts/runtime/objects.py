@@ -192,11 +192,16 @@ for _operator in _OPERATORS.split():
     _define_magic(f"__{_operator}__")
 
 
+_IMMUTABLE_TYPE = 1 << 8  # Python's flag of classes that are written in C and take no attributes
+
+
 def is_instance(obj: Any) -> bool:
     """Whether `obj` is an instance of a class that a user wrote."""
     cls = type(obj)
     package = cls.__module__.partition(".")[0]
-    return package not in ("builtins", "torch", "ts", "typing") and hasattr(obj, "__dict__")
+    if package in ("builtins", "torch", "ts", "typing") or cls.__flags__ & _IMMUTABLE_TYPE:
+        return False
+    return hasattr(obj, "__dict__")
 
 
 def script_instance(obj: Any) -> RecursiveScriptClass:
