@@ -1,7 +1,10 @@
 """The step debugger: transcripts of commands and what they print."""
 
+import re
+import shlex
 import sys
 import threading
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -13,6 +16,7 @@ from ts.cli import main as command_line
 from ts.errors import DebuggerQuit
 from ts.runtime.debugger import Debugger
 
+ROOT = Path(__file__).parent.parent
 TEXT = """\
 def sign(x: int) -> int:
     if x < 0:
@@ -515,6 +519,17 @@ def test_command_line_ends_at_the_end_of_input(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("builtins.input", at_end)
     assert command_line(["debug", f"{program}:twice", "21"]) == 0
     assert "returned" not in capsys.readouterr().out
+
+
+def test_session_in_the_documentation(capsys):
+    """The transcript that `docs/debugger.md` shows is what these commands print."""
+    page = (ROOT / "docs" / "debugger.md").read_text()
+    session = re.search(r"```\n(> .*?)```", page, re.DOTALL).group(1)
+    command = re.search(r"    ts (debug .*)", page).group(1)
+    given = [word for line in session.splitlines() if line.startswith("(ts) ") for word in ("-c", line[5:])]
+    name, target, *arguments = shlex.split(command)
+    assert command_line([name, *given, str(ROOT / target), *arguments]) == 0
+    assert capsys.readouterr().out == session
 
 
 # ---- everything --------------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts.runtime.limits": ("limits",),
     "ts.futures": ("Future",),
     "ts.debugging": ("debug",),
+    "ts.threads": ("get_num_threads", "set_num_threads"),
     "ts._core.pool": ("get_num_interop_threads", "set_num_interop_threads"),
     "ts.functions": (
         "no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "is_tensor", "is_floating_point",
@@ -51,7 +52,7 @@ _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _MODULES = frozenset({
     "analysis", "backends", "bytecode", "cli", "cuda", "debugging", "devices", "dtypes", "errors", "fft",
     "frontend", "functions", "futures", "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random",
-    "runtime", "signal", "special", "terminal", "types",
+    "runtime", "signal", "special", "terminal", "threads", "types",
 })  # fmt: skip
 
 

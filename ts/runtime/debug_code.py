@@ -14,7 +14,8 @@ to the process: see `prepare_with_breakpoints`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -47,12 +48,13 @@ class Twin(Function):
         """The names of the parameters."""
         return [argument.arg for argument in self.parsed.arguments]
 
-    def globals(self) -> dict[str, Any]:
-        """The names around the function, for expressions."""
-        names: dict[str, Any] = {}
-        for scope in reversed(self.parsed.resolver.scopes):
-            names.update(scope)
-        return names
+    def names_around(self, names: Iterable[str]) -> dict[str, Any]:
+        """What names mean outside of the function, for expressions; some may mean nothing."""
+        found = {}
+        for name in names:
+            with suppress(KeyError):
+                found[name] = self.parsed.resolver.lookup(name)
+        return found
 
 
 class DebugCode:

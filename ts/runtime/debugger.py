@@ -24,6 +24,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ts._core.breaks import Stopped
@@ -328,12 +329,14 @@ class Debugger:
 
     def evaluate(self, text: str) -> Any:
         """The value of an expression of the variables of the chosen frame, in Python."""
-        code = compile(text.strip(), "<debugger>", "eval")
+        code, names = _compiled(text.strip())
         place = self._frame.place
-        around = place.owner.globals() if place is not None and isinstance(place.owner, Twin) else {}
+        owner = place.owner if place is not None else None
         known = self._variables()
-        values = {name: self._value(name) for name in _names_in(code) if name in known}
-        return eval(code, {**around, **values})
+        values = owner.names_around(names - known.keys()) if isinstance(owner, Twin) else {}
+        for name in names & known.keys():
+            values[name] = self._value(name)
+        return eval(code, values)
 
     def _variables(self) -> dict[str, Any]:
         """The types of the variables in scope, by name."""
@@ -483,6 +486,13 @@ def _file_of(range: SourceRange) -> str:
 def _lines_of(range: SourceRange) -> dict[int, str]:
     """The lines of a source by number."""
     return dict(enumerate(range.source.text.rstrip("\n").split("\n"), range.source.first_line))
+
+
+@lru_cache(maxsize=64)
+def _compiled(text: str) -> tuple[Any, set[str]]:
+    """An expression, and the names in it."""
+    code = compile(text, "<debugger>", "eval")
+    return code, _names_in(code)
 
 
 def _names_in(code: Any) -> set[str]:
