@@ -26,6 +26,8 @@ class Located(Protocol):
 
     def highlight(self, function: str = "") -> str: ...
 
+    def origin(self) -> Located | None: ...
+
 
 class TsError(RuntimeError):
     """Base of everything that ``ts`` raises on purpose."""
@@ -145,17 +147,26 @@ class ScriptRuntimeError(TsError):
     def __str__(self) -> str:
         if not self.stack:
             return self.message
-        lines = [
-            "The following operation failed in the TorchScript interpreter.\n",
-            "Traceback of TorchScript (most recent call last):\n",
+        origins = [
+            (function, None if range is None else range.origin() or range) for function, range in self.stack
         ]
-        for function, range in self.stack:
-            if range is None:
-                lines.append(f"  <no source>, in {function}\n")
-            else:
-                lines.append(range.highlight(function))
-        lines.append(f"{self.class_name}: {self.message}\n")
-        return "".join(lines)
+        if origins == self.stack:
+            traceback = _traceback("", self.stack)
+        else:
+            traceback = (
+                f"{_traceback(', serialized code', self.stack)}\n{_traceback(', original code', origins)}"
+            )
+        return (
+            "The following operation failed in the TorchScript interpreter.\n"
+            f"{traceback}{self.class_name}: {self.message}\n"
+        )
+
+
+def _traceback(which: str, stack: Sequence[tuple[str, Located | None]]) -> str:
+    lines = [f"Traceback of TorchScript{which} (most recent call last):\n"]
+    for function, range in stack:
+        lines.append(f"  <no source>, in {function}\n" if range is None else range.highlight(function))
+    return "".join(lines)
 
 
 class LimitExceeded(TsError):

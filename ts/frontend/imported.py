@@ -32,8 +32,8 @@ from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.source import Source
 from ts.ir.types import ClassType, EnumType, InterfaceType, ModuleType, TupleType, Type
 
-ReadSource = Callable[[str], str | None]
-"""From `__torch__.model` to the text of the file that defines its members; None if there is no such file."""
+ReadSource = Callable[[str], Source | None]
+"""From `code/__torch__/model.py` to the source file; None if there is none of that name."""
 
 _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__forward_hooks__")
 
@@ -60,8 +60,7 @@ class ReadModule(ConcreteModule):
 class _File:
     """One source file: its definitions by name."""
 
-    def __init__(self, text: str, name: str) -> None:
-        source = Source(text, name)
+    def __init__(self, source: Source) -> None:
         self.ranges = Ranges(source, whole_subscripts=True)
         self.definitions: dict[str, ast.ClassDef | ast.FunctionDef] = {
             node.name: node
@@ -96,9 +95,8 @@ class Unit:
 
     def _file(self, prefix: str) -> _File | None:
         if prefix not in self._files:
-            text = self._read(prefix) if prefix else None
-            name = f"code/{prefix.replace('.', '/')}.py"
-            self._files[prefix] = None if text is None else _File(text, name)
+            source = self._read(f"code/{prefix.replace('.', '/')}.py")
+            self._files[prefix] = None if source is None else _File(source)
         return self._files[prefix]
 
     # ---- definitions ---------------------------------------------------------------------------------
@@ -151,24 +149,9 @@ class Unit:
     ) -> None:
         final = isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Final"
         if final and value is not None:
-            type.constants[name] = self._constant(value)
+            type.constants[name] = self.names.evaluate(value)
         else:
             type.attributes[name] = to_type(annotation, self.names, file.ranges)
-
-    def _constant(self, value: ast.expr) -> object:
-        try:
-            return ast.literal_eval(value)
-        except ValueError:
-            pass
-        if isinstance(value, ast.Call) and ast.unparse(value.func) == "torch.device":
-            from ts.devices import device
-
-            return device(ast.literal_eval(value.args[0]))
-        if isinstance(value, ast.Tuple | ast.List):
-            return tuple(map(self._constant, value.elts))
-        if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
-            return -self._constant(value.operand)  # type: ignore[operator]
-        return self.names.lookup(value.id) if isinstance(value, ast.Name) else self.names.evaluate(value)
 
     def _methods(self, type: ClassType, node: ast.ClassDef, file: _File) -> None:
         for member in node.body:
@@ -198,7 +181,7 @@ class Unit:
         for member in node.body:
             if not isinstance(member, ast.Assign) or not isinstance(member.targets[0], ast.Name):
                 raise CompilationError("an enumeration has members only", file.ranges.of(member))
-            members[member.targets[0].id] = self._constant(member.value)
+            members[member.targets[0].id] = self.names.evaluate(member.value)
         return read_enum_type(name, members)
 
 

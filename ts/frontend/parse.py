@@ -178,6 +178,8 @@ def text_function(
     )
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
+    if printed:  # lists are defaults of operators' wrappers; as constants they are tuples
+        parsed.defaults = {k: tuple(v) if isinstance(v, list) else v for k, v in parsed.defaults.items()}
     return parsed
 
 

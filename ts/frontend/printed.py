@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from math import inf, nan
 from typing import Any
 
+from ts.devices import device
 from ts.errors import CompilationError
 from ts.frontend import emit_call, parse
 from ts.frontend.emitter import Emitter
@@ -63,10 +64,11 @@ class PrintedNames(Resolver):
     def __init__(self, constants: Sequence[object] = (), find: Find | None = None) -> None:
         super().__init__()
         self._find = find or (lambda name: None)
+        self._constants = Constants(constants)
         self._names: dict[str, object] = {
             "torch": Operators("aten"),
             "ops": Operators(""),
-            "CONSTANTS": Constants(constants),
+            "CONSTANTS": self._constants,
             "__torch__": Namespace("__torch__", self._find),
             "inf": inf,
             "nan": nan,
@@ -85,7 +87,22 @@ class PrintedNames(Resolver):
         return self._names[name]
 
     def evaluate(self, node: ast.expr) -> object:
-        """The type of a dotted name, or the member of an enum."""
+        """The type of a dotted name, the member of an enum, or a constant."""
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name) if isinstance(self._names.get(name), float | complex):
+                return self._names[name]
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self.evaluate(operand)  # type: ignore[operator]
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return tuple(map(self.evaluate, elements))
+            case ast.Attribute(value=ast.Name(id="CONSTANTS"), attr=name):
+                return self._constants.value(name)
+            case ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant(value=str(name))]):
+                return device(name)
+            case ast.Call(func=ast.Name(id="annotate"), args=[_, value]):
+                return self.evaluate(value)
         name = ast.unparse(node)
         found: object = _TYPES.get(name)
         if found is None and name.startswith("__torch__."):
@@ -122,10 +139,17 @@ class Constants(SugaredValue):
         self.values = values
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        try:
+            return SimpleValue(em.constant(self.value(name), range))
+        except KeyError:
+            raise CompilationError(f"there is no constant CONSTANTS.{name}", range) from None
+
+    def value(self, name: str) -> object:
+        """The constant of a name; raises KeyError."""
         number = name.removeprefix("c")
         if not number.isdecimal() or int(number) >= len(self.values):
-            raise CompilationError(f"there is no constant CONSTANTS.{name}", range)
-        return SimpleValue(em.constant(self.values[int(number)], range))
+            raise KeyError(name)
+        return self.values[int(number)]
 
 
 class Namespace(SugaredValue):

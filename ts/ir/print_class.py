@@ -25,6 +25,7 @@ from typing import Any
 
 from ts.errors import FrontendError
 from ts.ir.attributes import type_of_constant
+from ts.ir.marks import Marks
 from ts.ir.print import format_value
 from ts.ir.python_print import to_source
 from ts.ir.schema import FunctionSchema
@@ -92,9 +93,10 @@ class DefinitionPrinter:
         self.constants = constants
         self.check = check
         self.numbers: dict[str, int] = {}
+        self.marks = Marks()
 
     def definition(self, thing: Any) -> str:
-        """The definition of a type or of a function."""
+        """The definition of a type or of a function, with the marks of `self.marks`."""
         name = self.names.name(thing).rpartition(".")[2]
         if isinstance(thing, ModuleType):
             return self._class(f"{name}(Module)", [*_marks(thing), *self._members(thing)])
@@ -121,6 +123,7 @@ class DefinitionPrinter:
             self.constants,
             spell=self.names.spell,
             numbers=self.numbers,
+            marks=self.marks,
         )
 
     def _class(self, head: str, members: Iterable[str]) -> str:

@@ -24,6 +24,7 @@ from typing import Any
 from ts.errors import InternalError
 from ts.ir.attributes import is_tensor
 from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.marks import Marks, plain
 from ts.ir.print import format_value
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import (
@@ -75,14 +76,15 @@ def to_source(
     method: bool = False,
     spell: Spell | None = None,
     numbers: dict[str, int] | None = None,
+    marks: Marks | None = None,
 ) -> str:
     """The source of a function. `schema` gives the parameters' names and defaults; of a `method` the first
     parameter prints without its type. Constants without a literal are appended to `constants`.
 
     `spell` writes types, where they have other names than their own; functions of one text share `numbers`,
-    which go on from one to the next.
+    which go on from one to the next. With `marks` the text is marked with the nodes' ranges.
     """
-    printer = _Printer(graph, [] if constants is None else constants, spell or _annotation)
+    printer = _Printer(graph, [] if constants is None else constants, spell or _annotation, marks)
     printer.next_number = {} if numbers is None else numbers
     return printer.function(name, schema, method)
 
@@ -92,8 +94,10 @@ def _annotation(type: Type) -> str:
 
 
 class _Printer:
-    def __init__(self, graph: Graph, constants: list[Any], spell: Spell) -> None:
+    def __init__(self, graph: Graph, constants: list[Any], spell: Spell, marks: Marks | None) -> None:
         self.graph = graph
+        self.marks = marks
+        self.node: Node | None = None  # whose statement is being printed
         self.spell = spell
         self.constants = constants
         self.lines: list[str] = []
@@ -118,7 +122,7 @@ class _Printer:
             if i > 0 or not method:
                 parameter += f": {self.spell(type)}"
             if argument is not None and argument.has_default:
-                parameter += f"={format_value(argument.default, argument.type)}"
+                parameter += f"={self.literal(argument.default, argument.type)}"
             parameters.append(parameter)
         outputs = self.graph.outputs()
         if schema is not None and schema.returns:
@@ -191,12 +195,18 @@ class _Printer:
                 break
 
     def is_long(self, text: str) -> bool:
-        return len(text) + 2 * self.level >= _LONG
+        return len(plain(text)) + 2 * self.level >= _LONG
 
     # --- names and lines ---
 
     def line(self, text: str) -> None:
-        self.lines.append(f"{'  ' * self.level}{text}\n")
+        self.lines.append(f"{'  ' * self.level}{self.marked(self.node, text)}\n")
+
+    def marked(self, node: Node | None, text: str) -> str:
+        """The text of a node."""
+        if self.marks is None:
+            return text
+        return self.marks.put(node.range if node is not None else None, text)
 
     def new_name(self, hint: str) -> str:
         name = hint
@@ -223,14 +233,14 @@ class _Printer:
         if expression is None:
             if value.node().kind() != "prim::Constant":
                 raise InternalError(f"%{value.debug_name()} is printed before it is defined")
-            expression = self.constant(value)
+            expression = self.marked(value.node(), self.constant(value))
             self.expressions[value] = expression
         return expression
 
     def operand(self, value: Value) -> str:
         """An expression that something is applied to: in parentheses unless it is a name."""
         text = self.use(value)
-        return text if _NAME.match(text) else f"({text})"
+        return text if _NAME.match(plain(text)) else f"({text})"
 
     def list_of(self, values: Sequence[Value]) -> str:
         return ", ".join([self.use(v) for v in values])
@@ -252,12 +262,17 @@ class _Printer:
                 self.print_node(node)
 
     def print_node(self, node: Node) -> None:
+        around, self.node = self.node, node
         self.split_long(node.inputs())
         statement = _STATEMENTS.get(node.kind())
         if statement is not None:
             statement(self, node)
-            return
-        expression = self.expression(node)
+        else:
+            self.print_expression(node)
+        self.node = around
+
+    def print_expression(self, node: Node) -> None:
+        expression = self.marked(node, self.expression(node))
         if node in self.inlined and not (node.kind() == "prim::Constant" and self.is_long(expression)):
             self.expressions[node.output()] = expression
             if node.kind() != "prim::Constant":
@@ -379,9 +394,11 @@ class _Printer:
         return f"{callee}({', '.join(arguments)})"
 
     def constant(self, value: Value) -> str:
-        t, constant = value.type(), value.to_ivalue()
-        if isinstance(t, FunctionType):
-            return self.spell(t)
+        t = value.type()
+        return self.spell(t) if isinstance(t, FunctionType) else self.literal(value.to_ivalue(), t)
+
+    def literal(self, constant: Any, t: Type) -> str:
+        """The text of a constant; one that has no literal becomes one of `constants`."""
         if constant is None and isinstance(t, OptionalType):
             return f"annotate({self.spell(t)}, None)"
         if isinstance(t, EnumType):

@@ -18,6 +18,7 @@ nodes and as quoted source with a caret in errors::
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 
 CONTEXT_LINES = 2  # quoted before and after the lines of a range
 
@@ -30,7 +31,15 @@ class Source:
     syntax tree, so that columns of the tree can be turned back into columns of the file.
     """
 
-    __slots__ = ("_line_starts", "filename", "first_line", "is_ascii", "leading_whitespace_removed", "text")
+    __slots__ = (
+        "_line_starts",
+        "filename",
+        "first_line",
+        "is_ascii",
+        "leading_whitespace_removed",
+        "origins",
+        "text",
+    )
 
     def __init__(
         self, text: str, filename: str | None = None, first_line: int = 1, leading_whitespace_removed: int = 0
@@ -41,6 +50,8 @@ class Source:
         self.leading_whitespace_removed = leading_whitespace_removed
         self.is_ascii = text.isascii()
         self._line_starts: list[int] | None = None
+        # Of printed source: from an offset to the range of the program that it was made from.
+        self.origins: Callable[[int], SourceRange | None] | None = None
 
     def line_starts(self) -> list[int]:
         """Offsets of the lines' first characters."""
@@ -107,9 +118,16 @@ class SourceRange:
 
     def location(self) -> str:
         """``file.py:3:4``; empty where the source has no file name."""
+        origin = self.origin()
+        if origin is not None:
+            return origin.location()
         if not self.source.filename:
             return ""
         return f"{self.source.filename}:{self.line}:{self.column}"
+
+    def origin(self) -> SourceRange | None:
+        """Of printed source: the range of the program that it was made from, where that is known."""
+        return None if self.source.origins is None else self.source.origins(self.start)
 
     def highlight(self, function: str = "") -> str:
         """The lines around the range, with the range underlined, the way PyTorch quotes source in errors."""

@@ -30,7 +30,9 @@ from ts.bytecode.typespec import object_class, type_spec
 from ts.devices import device
 from ts.errors import ArchiveError
 from ts.frontend.imported import Unit
+from ts.ir.source import Source
 from ts.ir.types import ClassType, DictType, EnumType, ListType, NoneType, OptionalType, TupleType, Type
+from ts.runtime.places import read_places
 from ts.runtime.storages import Storage, StorageType, read_storage, storage_type, view
 from ts.runtime.unpickle import Global, Unpickler
 
@@ -172,17 +174,24 @@ class Reader:
             raise ArchiveError("archives of machines with another byte order cannot be read")
         self.storages: dict[tuple[str, str], Storage] = {}
         self.converted: dict[tuple[int, Type], tuple[Any, Any]] = {}
-        sources = {
-            name.removesuffix(".py"): records.text(name)
+        self.sources = {
+            name: self.source(name)
             for name in records.entries
             if name.startswith("code/") and name.endswith(".py")
         }
         constants: list[object] = []
-        self.unit = Unit(lambda prefix: sources.get(f"code/{prefix.replace('.', '/')}"), constants)
+        self.unit = Unit(self.sources.get, constants)
         values = self.value("constants")
         if not isinstance(values, tuple):
             raise ArchiveError("constants.pkl holds no tuple")
         constants.extend(values)
+
+    def source(self, name: str) -> Source:
+        """A source file; with a debug record it knows which program it was made from."""
+        source = Source(self.records.text(name), name)
+        if self.records.has(f"{name}.debug_pkl"):
+            source.origins = read_places(bytes(self.records.read(f"{name}.debug_pkl")))
+        return source
 
     def value(self, archive: str) -> Any:
         """What the pickle of that name holds."""

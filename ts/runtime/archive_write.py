@@ -34,6 +34,7 @@ from ts.ir.types import BOOL, ModuleType, TupleType
 from ts.runtime.function import ScriptFunction
 from ts.runtime.module import ScriptModule
 from ts.runtime.pickle_write import Pickler
+from ts.runtime.places import write_places
 from ts.runtime.storages import WrittenStorages
 
 ExtraFiles = Mapping[str, str | bytes] | None
@@ -173,8 +174,10 @@ class ArchiveWriter:
                 printers[prefix], files[prefix] = printer, []
             files[prefix].append(printer.definition(thing))
         for prefix, definitions in files.items():
-            text = "".join(definitions) + "\n"
-            self.record(f"code/{prefix.replace('.', '/')}.py", text.encode(), zipfile.ZIP_DEFLATED)
+            text, places = printers[prefix].marks.split("".join(definitions) + "\n")
+            name = f"code/{prefix.replace('.', '/')}.py"
+            self.record(name, text.encode(), zipfile.ZIP_DEFLATED)
+            self.record(f"{name}.debug_pkl", write_places(places), zipfile.ZIP_DEFLATED)
 
     def check(self, function: Any) -> None:
         """Refuse what no archive can hold, and note which version of the operators a function needs."""

@@ -1,0 +1,46 @@
+"""Marks in printed source: which place of the program each piece of it was made from.
+
+In: pieces of text and the ranges of the nodes that they are printed for.  Out: the text with marks, which
+travel with it while it is put together, and at the end the plain text and the place of every mark in it:
+
+    marks = Marks()
+    text = "y = " + marks.put(range, "torch.neg(x)")
+    marks.split(text)       ("y = torch.neg(x)", [(4, range)])
+
+A mark is a number between two characters that no printed source holds.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ts.ir.source import SourceRange
+
+_MARK: Final = re.compile("\x01(\\d+)\x02")
+
+
+class Marks:
+    """The ranges behind the marks of some texts."""
+
+    def __init__(self) -> None:
+        self.ranges: list[SourceRange | None] = []
+
+    def put(self, range: SourceRange | None, text: str) -> str:
+        """The text, marked as made from a range."""
+        self.ranges.append(range)
+        return f"\x01{len(self.ranges) - 1}\x02{text}"
+
+    def split(self, text: str) -> tuple[str, list[tuple[int, SourceRange | None]]]:
+        """The text without its marks, and the offsets at which they stood."""
+        places = []
+        removed = 0
+        for mark in _MARK.finditer(text):
+            places.append((mark.start() - removed, self.ranges[int(mark[1])]))
+            removed += len(mark[0])
+        return plain(text), places
+
+
+def plain(text: str) -> str:
+    """The text without marks."""
+    return _MARK.sub("", text) if "\x01" in text else text
