@@ -251,6 +251,8 @@ def debug(options: argparse.Namespace) -> int:
     from ts.cli_debug import run as run_on_terminal
 
     function = load_function(options.target)
+    if isinstance(function, ScriptMethod):
+        raise UsageError(f"ts debug runs functions; {options.target} is a module")
     positional, keywords = read_arguments(function, options.arguments)
     try:
         result = run_on_terminal(function, positional, keywords, options.commands)

@@ -7,7 +7,7 @@
 operator that works on objects (tensors, lists, strings) is 16, arithmetic on numbers is free.  `seconds` is
 elapsed time.  `bytes` is what the lists, dicts, tuples, objects, strings and CPU tensors of the program hold,
 temporary ones of operators included; what does not fit is refused before it is allocated.  `depth` is the
-number of nested calls.
+number of nested calls; 65,536 is the most there can be, with or without a limit.
 
 Limits nest: the inner one cannot give what the outer one has not.  They hold for the thread that entered them
 and for the programs that are forked inside.
