@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import copy
+import enum
 import itertools
 import linecache
+import sys
+import types
+import typing
 from collections.abc import Callable
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 ARGUMENTS = [
     (3, 4, 1.5, True, [1, 2, 3]),
@@ -20,20 +24,29 @@ CONTAINER_ARGUMENTS = [
 ]
 # What PyTorch says when its optimiser has lost a value that the program still uses.
 BUGS = ("INTERNAL ASSERT", "Can't hash IValues with tag 'None'")
+MARK = "#E"  # begins the messages that programs write themselves
+TYPES = ("Any", "Dict", "List", "NamedTuple", "Optional", "Tuple", "Union")
+EXPECTED = (ArithmeticError, LookupError, RuntimeError, ValueError, AssertionError)
 _numbers = itertools.count()
 
 
 def as_functions(source: str) -> dict[str, Any]:
-    """The functions of `source` as live Python functions, their text where `inspect` finds it."""
-    filename = f"<random program {next(_numbers)}>"
+    """The functions and classes of `source` as live Python objects, their text where `inspect` finds it."""
+    name = f"random_program_{next(_numbers)}"
+    filename = f"<{name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = dict(List=List, Tuple=Tuple, Dict=Dict, Optional=Optional, __name__="random_program")
-    exec(compile(source, filename, "exec"), namespace)
+    program = types.ModuleType(name)
+    program.__file__ = filename
+    sys.modules[name] = program  # where a class finds its source
+    namespace = vars(program)
+    namespace.update((name, getattr(typing, name)) for name in TYPES)
+    namespace["Enum"] = enum.Enum
+    exec(compile(source, filename, "exec", dont_inherit=True), namespace)
     return namespace
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
-    """The result's text, or "raises": which class is the business of the error tests.
+    """The result's text; of exceptions that the program raises (`#E`) class and message; else "raises".
 
     "internal assertion" is a bug of the implementation under test (PyTorch has some, which its own
     optimiser causes); it equals nothing that a correct one gives.
@@ -41,5 +54,16 @@ def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
     copies = [copy.copy(a) for a in arguments]
     try:
         return repr(function(*copies))
-    except (ArithmeticError, LookupError, RuntimeError, ValueError) as error:
-        return "internal assertion" if any(text in str(error) for text in BUGS) else "raises"
+    except Exception as error:
+        text = str(error)
+        if any(bug in text for bug in BUGS):
+            return "internal assertion"
+        last = text.rstrip("\n").rpartition("\n")[2]
+        if MARK in last:
+            # The last line of a script's error is `builtins.ValueError: ...` or `RuntimeError: AssertionError: ...`.
+            if text == last:
+                return f"{type(error).__name__}: {text}"
+            return last.removeprefix("builtins.").replace("RuntimeError: AssertionError", "AssertionError")
+        if isinstance(error, EXPECTED) or type(error).__module__.startswith("torch"):
+            return "raises"
+        raise

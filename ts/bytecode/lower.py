@@ -383,8 +383,14 @@ class Lowering(Loops):
         return True
 
     def lower_pass_on(self, node: Node) -> None:
-        """The output is the input under a narrower type."""
-        self.move(self.define(node.output()), self.use(node.input()))
+        """The output is the input under another type, mostly a narrower one."""
+        target, source = self.define(node.output()), self.use(node.input())
+        a, b = self.classes[target], self.classes[source]
+        if a == b or "x" in (a, b):
+            self.move(target, source)
+        else:  # `isinstance` has a branch for each member of a union, also where the value's type is known
+            message = f"a value of type {node.input().type()} is not of type {node.output().type()}"
+            self.emit("RAISE", self.constant(message, "o"), self.constant(None, "x"))
 
     def pass_on(self, node: Node) -> None:
         """The output, if somebody reads it, is the first input."""

@@ -22,7 +22,7 @@ only such code would have computed is `prim::Uninitialized` (it is never read).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -38,8 +38,9 @@ def exit_transform(graph: Graph) -> bool:
     # Both conversions always run: they create constants, and so decide how later values are numbered.
     _ExitTransformer(graph, "prim::LoopContinuation").run(graph.block())
     _ExitTransformer(graph, "prim::ReturnStmt").run(graph.block())
-    _merge_consecutive_ifs(graph.block())
+    # What a body of `with` computes is used after it, so a copy of ifs with such bodies would lose values.
     _inline_blocks_of_with(graph.block())
+    _merge_consecutive_ifs(graph.block())
     return True
 
 
@@ -209,7 +210,7 @@ class _ExitTransformer:
     def _carry_out(self, guard: Node) -> None:
         """What the code after the `with` uses of the guarded code becomes an output of the guard."""
         exit_block, rest = guard.blocks()
-        for node in rest.nodes():
+        for node in _nodes_with_bodies(rest):
             for value in node.outputs():
                 outside = [
                     use
@@ -260,6 +261,15 @@ class _ExitTransformer:
 def _is_body_of_with(block: Block) -> bool:
     owner = block.owning_node()
     return owner is not None and owner.kind() == "prim::With"
+
+
+def _nodes_with_bodies(block: Block) -> Iterator[Node]:
+    """The nodes of `block` and of the bodies of `with` in it: what they compute is visible after them."""
+    for node in block.nodes():
+        yield node
+        if node.kind() == "prim::With":
+            for inner in node.blocks():
+                yield from _nodes_with_bodies(inner)
 
 
 def _is_inside(node: Node, block: Block) -> bool:

@@ -270,7 +270,7 @@ class OptionalType(ElementType):
     def is_subtype_of(self, other: Type) -> bool:
         if isinstance(other, OptionalType):
             return self.elem.is_subtype_of(other.elem)
-        return other.can_hold(NONE) and other.can_hold(self.elem)
+        return other.can_hold(NONE) and self.elem.is_subtype_of(other)
 
     isSubtypeOf = is_subtype_of
 

@@ -84,12 +84,10 @@ def union_members(types: Iterable[Type]) -> list[Type]:
     """The members of a union of `types`: flat, merged where two unify, in PyTorch's order."""
     flat: list[Type] = []
     for t in types:
-        if isinstance(t, UnionType):
-            flat.extend(t.types)
-        elif isinstance(t, OptionalType):
-            flat.extend((t.elem, NONE))
-        else:
-            flat.append(t)
+        inner = t.elem if isinstance(t, OptionalType) else t
+        flat.extend(inner.types if isinstance(inner, UnionType) else (inner,))
+        if inner is not t:
+            flat.append(NONE)
     members: list[Type] = []
     for t in flat:
         for i, member in enumerate(members):
