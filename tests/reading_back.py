@@ -25,6 +25,9 @@ from ts.runtime.function import ScriptFunction
 OTHER_GRAPH = {
     "assertion.main": "what follows a `raise` returns a value that nobody reads, not the one that was printed",
     "return_in_swapping_loop.rotated": "a loop has its variables in the order of their names; these had none",
+    "union_branches.known": "the type of `isinstance`'s argument is known, and the branch that is never taken is left out",
+    "union_branches.appended": "the same",
+    "union_branches.looped": "the same",
     "guide_ignored_method.M.forward": "a function of Python without annotations returns None where its result is "
     "not assigned, and printed source assigns it to `_0`",
 }
@@ -137,7 +140,9 @@ def described(graph: Graph, fold_lists: bool = False) -> str:
     _give_tasks_their_constants(graph)
     if fold_lists:
         _fold_lists(graph)
-    text = re.sub(r"\[warn_id=\d+\]", "", to_text(graph, show_ranges=False))  # source text knows no such numbers
+    text = re.sub(
+        r"\[warn_id=\d+\]", "", to_text(graph, show_ranges=False)
+    )  # source text knows no such numbers
     graphs = text.split("\nwith ")
     return "\nwith ".join(_described(text) for text in graphs)
 
