@@ -28,6 +28,7 @@ OTHER_GRAPH = {
     "union_branches.known": "the type of `isinstance`'s argument is known, and the branch that is never taken is left out",
     "union_branches.appended": "the same",
     "union_branches.looped": "the same",
+    "union_branches.which": "an optional of a union is read back as a union with None",
     "guide_ignored_method.M.forward": "a function of Python without annotations returns None where its result is "
     "not assigned, and printed source assigns it to `_0`",
 }
