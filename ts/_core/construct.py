@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import devices, dtypes
-from ts._core.tensor import Tensor, backend_of, wrap_array
+from ts._core.tensor import Tensor, backend_of, constructed, wrap_array
 
 MAX_DIMENSIONS = 64  # NumPy's limit
 
@@ -28,33 +28,44 @@ def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
     """A new tensor with a copy of `data`, as `torch.tensor`."""
-    wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    if isinstance(data, Tensor):
-        source = data.detach().clone()
-        made = (
-            source
-            if wanted is None and device is None
-            else to(source, (device or data.device, wanted or data.dtype), {})
-        )
-    else:
-        made = _placed(host_array(data, wanted), device)
+    made = _tensor(data, dtype, device)
     if requires_grad:
         made.requires_grad_(True)
+    constructed(made, "tensor")
     return made
+
+
+def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(data, Tensor):
+        source = copied(data.data, None)
+        if wanted is None and device is None:
+            return source
+        return to(source, (device or data.device, wanted or data.dtype), {})
+    return _placed(host_array(data, wanted), device)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """`data` as a tensor; arrays and tensors are shared where dtype and device allow."""
     if isinstance(data, np.ndarray):
-        data = from_numpy(data)
+        data = _shared(data)
     if isinstance(data, Tensor):
         wanted = data.dtype if dtype is None else dtypes.as_dtype(dtype)
-        return to(data, (data.device if device is None else device, wanted), {})
-    return tensor(data, dtype=dtype, device=device)
+        made = to(data, (data.device if device is None else device, wanted), {})
+    else:
+        made = _tensor(data, dtype, device)
+    constructed(made, "as_tensor")
+    return made
 
 
 def from_numpy(array: NDArray[Any]) -> Tensor:
     """A CPU tensor that shares the array's memory."""
+    made = _shared(array)
+    constructed(made, "from_numpy")
+    return made
+
+
+def _shared(array: NDArray[Any]) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     if not array.dtype.isnative:
@@ -216,7 +227,7 @@ def legacy(args: tuple[Any, ...], device: Any = None) -> Tensor:
         return (
             _placed(np.empty(shape, wanted.numpy_dtype), device)
             if shape is not None
-            else tensor(args[0], dtype=wanted, device=device)
+            else _tensor(args[0], wanted, device)
         )
     return _placed(np.empty(args if args else (0,), wanted.numpy_dtype), device)
 

@@ -18,7 +18,19 @@ from ts._core.ivalue cimport IValue, KIND_INT, TypeSpec, box, release, unbox
 from ts._core.ivalue import argument_error
 
 cdef extern from "Python.h":
+    unsigned long PyThread_get_thread_ident()
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
+
+
+cdef object tracer = None            # who records the calling thread's calls, or None
+cdef unsigned long tracer_thread = 0
+
+
+def set_tracer(recorder):
+    """Let `recorder` make the calls of this thread; None ends that.  See `ts._core.tracing`."""
+    global tracer, tracer_thread
+    tracer = recorder
+    tracer_thread = PyThread_get_thread_ident()
 
 
 cdef class Function:
@@ -35,6 +47,8 @@ cdef class Function:
         return f"<{type(self).__name__} {self.name}>"
 
     def __call__(self, *args, **kwargs):
+        if tracer is not None and PyThread_get_thread_ident() == tracer_thread:
+            return tracer.function(self, args, kwargs)
         return self.call(args, kwargs)
 
     @property

@@ -20,6 +20,7 @@ from ts._core.tensor cimport Tensor, wrap
 from ts import devices, dtypes
 
 cdef extern from "Python.h":
+    unsigned long PyThread_get_thread_ident()
     object PyMethod_New(object function, object instance)
 
 
@@ -113,6 +114,19 @@ cdef Binder binder_of(Operator op):
     b.numbers = op.name in _NUMBERS_AS_TENSORS
     b.gives_dtype = op.schema_text.endswith("-> ScalarType")
     return b
+
+
+# ---------------------------------------------------------------- tracing
+
+cdef object tracer = None            # who records the calling thread's operators, or None
+cdef unsigned long tracer_thread = 0
+
+
+def set_tracer(recorder):
+    """Let `recorder` make the calls of this thread; None ends that.  See `ts._core.tracing`."""
+    global tracer, tracer_thread
+    tracer = recorder
+    tracer_thread = PyThread_get_thread_ident()
 
 
 # ---------------------------------------------------------------- one argument
@@ -306,6 +320,8 @@ cdef class OverloadSet:
     def __call__(self, *args, **kwargs):
         cdef Binder b
         cdef list values
+        if tracer is not None and PyThread_get_thread_ident() == tracer_thread:
+            return tracer.operator(self, args, kwargs)
         if self.binders is None:
             self.load()
         if kwargs:
@@ -320,6 +336,27 @@ cdef class OverloadSet:
                 if values is not None:
                     return as_python(b, b.op.call_list(settled(values)))
         raise self.error(args, kwargs)
+
+    def resolve(self, tuple args not None, dict kwargs not None):
+        """What a call would run: the overload, its arguments converted, and as they were given."""
+        cdef Binder b
+        cdef list values
+        self.load()
+        kwargs = self.renamed(kwargs)
+        for numbers in range(2 if self.any_numbers else 1):
+            for b in self.binders:
+                values = bind(b, args, kwargs, numbers == 1, None)
+                if values is not None:
+                    return b.op, settled(values) if numbers else values, as_given(b, args, kwargs, values)
+        raise self.error(args, kwargs)
+
+    def for_python(self, Operator op not None, result):
+        """What Python sees of a result of one of the overloads."""
+        cdef Binder b
+        for b in self.binders:
+            if b.op is op:
+                return as_python(b, result)
+        return result
 
     def load(self):
         """Look the overloads up; operators without a record only where there is no other."""
@@ -399,6 +436,17 @@ cdef inline object as_python(Binder b, object result):
     if type(result) is int and b.gives_dtype:
         return dtypes.BY_CODE[result]
     return result
+
+
+cdef list as_given(Binder b, tuple args, dict kwargs, list values):
+    """The arguments before conversion, one per parameter; defaults as in `values`."""
+    cdef Py_ssize_t given = len(args)
+    if given > b.positional or (b.int_list_at >= 0 and given == b.positional and is_int(args[given - 1])):
+        args = args[:b.int_list_at] + (args[b.int_list_at:],)
+        given = len(args)
+    return [
+        args[i] if i < given else kwargs.get((<Slot>b.slots[i]).name, values[i]) for i in range(len(b.slots))
+    ]
 
 
 cdef list settled(list values):

@@ -26,6 +26,7 @@ from ts._core.size import Size
 cnp.import_array()
 
 cdef extern from "Python.h":
+    unsigned long PyThread_get_thread_ident()
     ctypedef struct PyTypeObject:
         PyObject *tp_dict
         const char *tp_name
@@ -183,10 +184,61 @@ cdef inline bint is_operand(object x):
     return isinstance(x, (Tensor, int, float, complex, np.generic))
 
 
+cdef object reflected(str name, str direct, object a, object b):
+    """b `direct` a: a tensor comes here only because `a` is a parameter, whose class Python asks first."""
+    return binary(direct, b, a) if isinstance(b, Tensor) else binary(name, a, b)
+
+
 cdef object inplace(str name, object a, object b):
     if not is_operand(b):
         return NotImplemented
     return operator_function(name)(a, b)
+
+
+# ---------------------------------------------------------------- tracing
+
+cdef object tracer = None            # `ts.runtime.trace.Tracer` that records this thread's work, or None
+cdef unsigned long tracer_thread = 0
+
+
+def set_tracer(recorder):
+    """Let `recorder` see what the calling thread does with tensors; None ends that.  See `ts._core.tracing`."""
+    global tracer, tracer_thread
+    tracer = recorder
+    tracer_thread = PyThread_get_thread_ident()
+
+
+cdef inline bint tracing() noexcept:
+    return tracer is not None and PyThread_get_thread_ident() == tracer_thread
+
+
+def constructed(Tensor x not None, str function not None):
+    """Tell who records that `x` was made of values of Python by a function of this name."""
+    if tracing():
+        tracer.constructed(x, function)
+
+
+cdef object only_element(Tensor x):
+    """The only element as a Python number, whoever may be recording."""
+    if x.array.size != 1:
+        raise RuntimeError(f"a Tensor with {x.array.size} elements cannot be converted to Scalar")
+    value = x._host().item()
+    return float(value) if x.scalar_type == 15 else value
+
+
+cdef object cast(Tensor x, object wanted):
+    """`x` with another dtype."""
+    return tracer.to(x, (wanted,), {}) if tracing() else construct.converted(x, wanted)
+
+
+cdef Tensor shared(Tensor x):
+    """A tensor on the same memory that wants no gradient."""
+    cdef Tensor t = Tensor.__new__(Tensor)
+    t.array = x.array.view() if x.backend == BACKEND_CPU else x.array[...]
+    t.scalar_type = x.scalar_type
+    t.backend = x.backend
+    t.device_index = x.device_index
+    return t
 
 
 # ---------------------------------------------------------------- the class
@@ -206,6 +258,8 @@ cdef class Tensor:
     def __init__(self, *args, device=None):
         made = construct.legacy(args, device)
         rebind(self, made.array)
+        if tracing():
+            tracer.constructed(self, "")
 
     def __getattr__(self, name):
         """The first miss puts the operators' methods into the type: importing `ts` need not load them."""
@@ -217,7 +271,7 @@ cdef class Tensor:
 
     @property
     def shape(self):
-        return Size(self.array.shape)
+        return tracer.shape(self) if tracing() else Size(self.array.shape)
 
     @property
     def dtype(self):
@@ -292,7 +346,7 @@ cdef class Tensor:
 
     @property
     def data(self):
-        return self.detach()
+        return shared(self)
 
     @data.setter
     def data(self, Tensor other not None):
@@ -300,6 +354,8 @@ cdef class Tensor:
 
     @property
     def T(self):
+        if tracing():
+            return operator_function("numpy_T")(self)
         return wrap(self.array.T)
 
     @property
@@ -312,6 +368,8 @@ cdef class Tensor:
             raise RuntimeError(
                 f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor."
             )
+        if tracing():
+            return operator_function("numpy_T")(self.conj() if self.dtype.is_complex else self)
         return wrap(self.array.T.conj() if self.dtype.is_complex else self.array.T)
 
     def _matrix_transpose(self, name):
@@ -319,20 +377,28 @@ cdef class Tensor:
             raise RuntimeError(
                 f"tensor.{name} is only supported on matrices or batches of matrices. Got {self.array.ndim}-D tensor."
             )
+        if tracing():
+            return operator_function("transpose")(self, -2, -1)
         return wrap(self.array.swapaxes(-1, -2))
 
     @property
     def real(self):
+        if tracing():
+            return operator_function("real")(self)
         return wrap(self.array.real) if self.dtype.is_complex else self
 
     @property
     def imag(self):
         if not self.dtype.is_complex:
             raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        if tracing():
+            return operator_function("imag")(self)
         return wrap(self.array.imag)
 
     def size(self, dim=None):
         """The shape, or its length in dimension `dim`."""
+        if tracing():
+            return tracer.size(self, dim)
         if dim is None:
             return Size(self.array.shape)
         return self.array.shape[self._dimension(dim)]
@@ -359,7 +425,7 @@ cdef class Tensor:
 
     def numel(self):
         """The number of elements."""
-        return self.array.size
+        return tracer.numel(self) if tracing() else self.array.size
 
     nelement = numel
 
@@ -426,13 +492,15 @@ cdef class Tensor:
 
     def item(self):
         """The only element, as a Python number."""
-        if self.array.size != 1:
-            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
-        value = self._host().item()
-        return float(value) if self.scalar_type == 15 else value
+        value = only_element(self)
+        if tracing():
+            tracer.escape(self, "number", value)
+        return value
 
     def tolist(self):
         """Nested lists of Python numbers."""
+        if tracing():
+            tracer.escape(self, "list", None)
         host = self._host()
         return (host.astype(np.float32) if self.scalar_type == 15 else host).tolist()
 
@@ -457,6 +525,8 @@ cdef class Tensor:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
             )
+        if tracing():
+            tracer.escape(self, "array", None)
         return self.array
 
     def __array__(self, dtype=None, copy=None):
@@ -487,21 +557,33 @@ cdef class Tensor:
         if size != 1:
             values = "more than one value" if size else "no values"
             raise RuntimeError(f"Boolean value of Tensor with {values} is ambiguous")
-        return bool(self.item())
+        value = bool(only_element(self))
+        if tracing():
+            tracer.escape(self, "boolean", value)
+        return value
 
     def __int__(self):
-        return int(self._number(int))
+        value = int(self._number(int))
+        if tracing():
+            tracer.escape(self, "integer", value)
+        return value
 
     def __float__(self):
-        return float(self._number(float))
+        value = float(self._number(float))
+        if tracing():
+            tracer.escape(self, "float", value)
+        return value
 
     def __complex__(self):
-        return complex(self._number(complex))
+        value = complex(self._number(complex))
+        if tracing():
+            tracer.escape(self, "complex", value)
+        return value
 
     def _number(self, to):
         if self.array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        value = self.item()
+        value = only_element(self)
         if isinstance(value, complex) and to is not complex:
             if value.imag:
                 name = "double" if to is float else "int64_t"
@@ -512,16 +594,23 @@ cdef class Tensor:
     def __index__(self):
         if self.array.size != 1 or self.dtype.category > dtypes.INTEGRAL:
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.item())
+        value = int(only_element(self))
+        if tracing():
+            tracer.escape(self, "index", value)
+        return value
 
     def __len__(self):
         if self.array.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
+        if tracing():
+            tracer.escape(self, "length", self.array.shape[0])
         return self.array.shape[0]
 
     def __iter__(self):
         if self.array.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
+        if tracing():
+            return tracer.iterate(self)
         array = self.array
         return iter([wrap(array[i, ...]) for i in range(array.shape[0])])
 
@@ -540,57 +629,58 @@ cdef class Tensor:
 
     def __repr__(self):
         from ts import printing
+        if tracing():
+            return tracer.unrecorded(printing.tensor_text, self)
         return printing.tensor_text(self)
 
     __str__ = __repr__
 
     def __format__(self, spec):
         if self.array.ndim == 0 and self.backend != BACKEND_META:
-            return self.item().__format__(spec)
+            return only_element(self).__format__(spec)
         return object.__format__(self, spec)
 
     # ---- copies and conversions
 
     def detach(self):
         """A tensor on the same memory that wants no gradient."""
-        cdef Tensor t = Tensor.__new__(Tensor)
-        t.array = self.array.view() if self.backend == BACKEND_CPU else self.array[...]
-        t.scalar_type = self.scalar_type
-        t.backend = self.backend
-        t.device_index = self.device_index
-        return t
+        return operator_function("detach")(self) if tracing() else shared(self)
 
     def clone(self, *, memory_format=None):
         """A copy with memory of its own."""
+        if tracing():
+            return operator_function("clone")(self, memory_format=memory_format)
         return construct.copied(self, memory_format)
 
     def copy_(self, Tensor src not None, bint non_blocking=False):
         """Overwrite the elements with those of `src`, converted and broadcast."""
+        if tracing():
+            return operator_function("copy_")(self, src, non_blocking)
         construct.copy_into(self, src)
         return self
 
     def to(self, *args, **kwargs):
         """The tensor with another dtype and/or on another device; itself where nothing changes."""
-        return construct.to(self, args, kwargs)
+        return tracer.to(self, args, kwargs) if tracing() else construct.to(self, args, kwargs)
 
     def cpu(self, memory_format=None):
-        return construct.to(self, (devices.CPU,), {})
+        return self.to(devices.CPU)
 
     def cuda(self, device=None, non_blocking=False, memory_format=None):
-        return construct.to(self, (devices.device("cuda" if device is None else device),), {})
+        return self.to(devices.device("cuda" if device is None else device))
 
-    def float(self, memory_format=None): return construct.converted(self, dtypes.float32)
-    def double(self, memory_format=None): return construct.converted(self, dtypes.float64)
-    def half(self, memory_format=None): return construct.converted(self, dtypes.float16)
-    def bfloat16(self, memory_format=None): return construct.converted(self, dtypes.bfloat16)
-    def int(self, memory_format=None): return construct.converted(self, dtypes.int32)
-    def long(self, memory_format=None): return construct.converted(self, dtypes.int64)
-    def short(self, memory_format=None): return construct.converted(self, dtypes.int16)
-    def char(self, memory_format=None): return construct.converted(self, dtypes.int8)
-    def byte(self, memory_format=None): return construct.converted(self, dtypes.uint8)
-    def bool(self, memory_format=None): return construct.converted(self, dtypes.bool_)
-    def cfloat(self, memory_format=None): return construct.converted(self, dtypes.complex64)
-    def cdouble(self, memory_format=None): return construct.converted(self, dtypes.complex128)
+    def float(self, memory_format=None): return cast(self, dtypes.float32)
+    def double(self, memory_format=None): return cast(self, dtypes.float64)
+    def half(self, memory_format=None): return cast(self, dtypes.float16)
+    def bfloat16(self, memory_format=None): return cast(self, dtypes.bfloat16)
+    def int(self, memory_format=None): return cast(self, dtypes.int32)
+    def long(self, memory_format=None): return cast(self, dtypes.int64)
+    def short(self, memory_format=None): return cast(self, dtypes.int16)
+    def char(self, memory_format=None): return cast(self, dtypes.int8)
+    def byte(self, memory_format=None): return cast(self, dtypes.uint8)
+    def bool(self, memory_format=None): return cast(self, dtypes.bool_)
+    def cfloat(self, memory_format=None): return cast(self, dtypes.complex64)
+    def cdouble(self, memory_format=None): return cast(self, dtypes.complex128)
 
     def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
         """A copy of `data` with the dtype and device of this tensor, where no others are given."""
@@ -616,21 +706,28 @@ cdef class Tensor:
     # ---- indexing
 
     def __getitem__(self, index):
-        return indexing.get(self, index)
+        return tracer.get(self, index) if tracing() else indexing.get(self, index)
 
     def __setitem__(self, index, value):
-        indexing.put(self, index, value)
+        if tracing():
+            tracer.put(self, index, value)
+        else:
+            indexing.put(self, index, value)
 
     # ---- Python's operators: the slot, and the operator behind it
 
     def __add__(self, other): return binary("add", self, other)
-    def __radd__(self, other): return binary("add", self, other)
+    def __radd__(self, other): return reflected("add", "add", self, other)
     def __sub__(self, other): return binary("sub", self, other)
-    def __rsub__(self, other): return binary("rsub", self, other)
+    def __rsub__(self, other): return reflected("rsub", "sub", self, other)
     def __mul__(self, other): return binary("mul", self, other)
-    def __rmul__(self, other): return binary("mul", self, other)
+    def __rmul__(self, other): return reflected("mul", "mul", self, other)
     def __truediv__(self, other): return binary("div", self, other)
-    def __rtruediv__(self, other): return binary("mul", operator_function("reciprocal")(self), other)
+    def __rtruediv__(self, other):
+        if isinstance(other, Tensor):
+            return binary("div", other, self)
+        return binary("mul", operator_function("reciprocal")(self), other)
+
     def __floordiv__(self, other): return binary("floor_divide", self, other)
     def __rfloordiv__(self, other): return binary("floor_divide", other, self)
     def __mod__(self, other): return binary("remainder", self, other)
@@ -638,11 +735,11 @@ cdef class Tensor:
     def __pow__(self, other, modulo): return binary("pow", self, other)
     def __rpow__(self, other, modulo): return binary("pow", other, self)
     def __and__(self, other): return binary("bitwise_and", self, other)
-    def __rand__(self, other): return binary("bitwise_and", self, other)
+    def __rand__(self, other): return reflected("bitwise_and", "bitwise_and", self, other)
     def __or__(self, other): return binary("bitwise_or", self, other)
-    def __ror__(self, other): return binary("bitwise_or", self, other)
+    def __ror__(self, other): return reflected("bitwise_or", "bitwise_or", self, other)
     def __xor__(self, other): return binary("bitwise_xor", self, other)
-    def __rxor__(self, other): return binary("bitwise_xor", self, other)
+    def __rxor__(self, other): return reflected("bitwise_xor", "bitwise_xor", self, other)
     def __lshift__(self, other): return binary("bitwise_left_shift", self, other)
     def __rlshift__(self, other): return binary("bitwise_left_shift", other, self)
     def __rshift__(self, other): return binary("bitwise_right_shift", self, other)

@@ -32,7 +32,7 @@ from ts.frontend.annotations import to_type
 from ts.frontend.attached import Attached
 from ts.frontend.infer import NoType, infer_type
 from ts.frontend.resolve import Resolver
-from ts.ir.types import NONE, InterfaceType, ModuleType, Property, Type
+from ts.ir.types import BOOL, NONE, InterfaceType, ModuleType, Property, Type
 from ts.ops import registry
 
 # What every instance has for the sake of Python.
@@ -77,6 +77,7 @@ class ConcreteModule:
     container: str | None = None  # "list", "dict", "parameter list", "parameter dict"
     type: ModuleType = field(default=None)  # type: ignore[assignment]  # set when no equal one is known
     compiled: bool = False
+    traced: bool = False  # its `forward` is a trace, nothing that can be compiled
 
     def same_as(self, other: ConcreteModule) -> bool:
         """Whether instances of both can have one type."""
@@ -114,6 +115,8 @@ class ConcreteModule:
 
     def python_function(self, name: str) -> Any | None:
         """The function of Python that defines a method, or None."""
+        if self.traced and name == "forward":
+            return None
         if name in self.overrides:
             return self.overrides[name]
         member = inspect.getattr_static(self.python_class, name, None)
@@ -217,8 +220,8 @@ def _is_abstract(forward: FunctionType) -> bool:
 # ---- from an instance ------------------------------------------------------------------------------
 
 
-def concrete_module(instance: Any, share_types: bool = True) -> ConcreteModule:
-    """The description of an instance: one that is known, if that is the same."""
+def concrete_module(instance: Any, share_types: bool = True, traced: bool = False) -> ConcreteModule:
+    """The description of an instance: one that is known, if that is the same; for a trace, without hooks."""
     described = getattr(instance, "_concrete", None)
     if isinstance(described, ConcreteModule):
         return described
@@ -227,7 +230,7 @@ def concrete_module(instance: Any, share_types: bool = True) -> ConcreteModule:
         raise RuntimeError(
             f"'{cls.__name__}' object has no attribute '_parameters': super().__init__() was not called"
         )
-    concrete = _Description(instance, share_types).concrete
+    concrete = _Description(instance, share_types, traced).concrete
     known = _known.get(cls) or []
     _known[cls] = known
     if share_types:
@@ -240,11 +243,20 @@ def concrete_module(instance: Any, share_types: bool = True) -> ConcreteModule:
     concrete.type.concrete = concrete
     concrete.type.python_class = cls
     concrete.type.constants = dict(concrete.constants)
-    concrete.declare_properties()
+    if not traced or has_exports(instance):
+        concrete.declare_properties()
     concrete.declare_hooks()
     if share_types:
         known.append(concrete)
     return concrete
+
+
+def has_exports(instance: Any) -> bool:
+    """Whether the class marks a method to be compiled although nothing calls it."""
+    from ts.jit.markers import modifier_of
+
+    members = (inspect.getattr_static(instance, name, None) for name in dir(type(instance)))
+    return any(modifier_of(member) == "export" for member in members if isinstance(member, FunctionType))
 
 
 def forget(concrete: ConcreteModule) -> None:
@@ -257,11 +269,11 @@ def forget(concrete: ConcreteModule) -> None:
 class _Description:
     """Fills in the description of one instance."""
 
-    def __init__(self, instance: Any, share_types: bool) -> None:
+    def __init__(self, instance: Any, share_types: bool, traced: bool) -> None:
         cls = type(instance)
         self.instance = instance
         self.share_types = share_types
-        self.concrete = ConcreteModule(cls)
+        self.concrete = ConcreteModule(cls, traced=traced)
         self.concrete.container = getattr(cls, "_ts_container", None)
         self.concrete.ignored = set(getattr(instance, "__jit_ignored_attributes__", ()))
         self.concrete.ignored |= {
@@ -273,8 +285,13 @@ class _Description:
         self.constants = {*getattr(cls, "__constants__", ()), *final}
         self._parameters()
         self._submodules()
+        if traced and not has_exports(instance):
+            self.concrete.attributes["training"] = BOOL
+            return
         self._constants()
         self._others()
+        if traced:  # the trace has run the hooks
+            return
         self.concrete.pre_hooks = tuple(h.function for h in instance._forward_pre_hooks.values())
         self.concrete.hooks = tuple(h.function for h in instance._forward_hooks.values())
 
@@ -304,7 +321,7 @@ class _Description:
     def _parameters(self) -> None:
         for table, names in (("_parameters", self.concrete.parameters), ("_buffers", self.concrete.buffers)):
             for name, value in getattr(self.instance, table).items():
-                if name in self.concrete.ignored:
+                if name in self.concrete.ignored or (value is None and self.concrete.traced):
                     continue
                 names.append(name)
                 self.concrete.attributes[name] = self._type_of(name, value)
@@ -313,12 +330,14 @@ class _Description:
         for name, module in self.instance._modules.items():
             if name in self.concrete.ignored:
                 continue
+            if module is None and self.concrete.traced:
+                continue
             annotated = self._annotated(name) if name in self.annotations else None
             if module is None and annotated is None:
                 self.concrete.attributes[name] = NONE
                 continue
             if module is not None:
-                submodule = concrete_module(module, self.share_types)
+                submodule = concrete_module(module, self.share_types, self.concrete.traced)
                 if isinstance(annotated, InterfaceType):
                     self.concrete.attributes[name] = annotated
                 else:

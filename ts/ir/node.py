@@ -167,7 +167,8 @@ class Node:
         return "" if self.range is None else self.range.highlight()
 
     def is_nondeterministic(self) -> bool:
-        return bool(getattr(self.operator(), "is_random", False))
+        record = getattr(self.operator(), "record", None)
+        return bool(getattr(record, "nondeterministic", False))
 
     # --- attributes ---
 

@@ -191,7 +191,7 @@ def format_tensor(value: Any) -> str:
 
 def _elements(value: Any) -> str:
     """Elements in the layout of PyTorch's C++ printer: right-aligned in columns, rows after each other."""
-    name = SCALAR_TYPE_NAMES[int(value.dtype.scalar_type)] if hasattr(value.dtype, "scalar_type") else "Float"
+    name = SCALAR_TYPE_NAMES[int(value.dtype.code)] if hasattr(value.dtype, "code") else "Float"
     device = str(getattr(value, "device", "cpu")).split(":")[0].upper()
     sizes = ",".join(str(int(size)) for size in value.shape)
     elements = _flat(value.tolist())

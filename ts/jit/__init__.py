@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ts.errors import ScriptRuntimeError
     from ts.jit.scripting import CompilationUnit as CompilationUnit
     from ts.jit.scripting import script as script
+    from ts.jit.tracing import trace as trace
+    from ts.jit.tracing import trace_module as trace_module
     from ts.runtime.function import ScriptFunction as ScriptFunction
 
     Error = ScriptRuntimeError
@@ -29,13 +31,16 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.jit.markers": "annotate ignore unused export is_scripting is_tracing isinstance boolean_dispatch "
         "fork wait script_if_tracing ignore_context_manager Attribute ScriptWarning unwrap_optional "
         "set_module is_optional get_tracing_state",
+        "ts.jit.tracing": "trace trace_module get_trace_graph TracerWarning TracingCheckError",
+        "ts.runtime.traced": "TracedModule TopLevelTracedModule",
         "ts.futures": "Future",
         "ts.frontend.interfaces": "interface",
         "ts.runtime.objects": "RecursiveScriptClass",
         "ts.jit.overloads": "overload overload_method get_overloads",
         "ts.ir.print": "hide_source_ranges",
         "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph",
-        "ts.runtime.module": "ScriptModule RecursiveScriptModule ScriptMethod script_method module_type",
+        "ts.runtime.module": "ScriptModule RecursiveScriptModule ScriptMethod script_method module_type "
+        "method_names",
         "ts.runtime.executor": "optimized_execution",
         "ts.runtime.archive_read": "load",
         "ts.runtime.archive_write": "save",
@@ -48,6 +53,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "Error": ("ts.errors", "ScriptRuntimeError"),
     "get_callable_argument_names": ("ts.jit.markers", "callable_argument_names"),
     # PyTorch's private names, which programs use all the same.
+    "_get_trace_graph": ("ts.jit.tracing", "get_trace_graph"),
     "_fork": ("ts.jit.markers", "fork"),
     "_wait": ("ts.jit.markers", "wait"),
     "_overload": ("ts.jit.overloads", "overload"),

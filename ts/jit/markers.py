@@ -18,6 +18,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
+from ts._core import tracing
+
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
@@ -31,7 +33,7 @@ def annotate(the_type: Any, the_value: T) -> T:
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A future of `func(*args, **kwargs)`.
+    """A future of `func(*args, **kwargs)`; in a trace, a task of its own.
 
     A scripted function runs as a program of its own, on another thread if need be; in compiled code any
     function does.  A function of Python has run when this returns.
@@ -39,6 +41,9 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     from ts.futures import Future
     from ts.runtime.function import ScriptFunction
 
+    tracer = tracing.current()
+    if tracer is not None:
+        return tracer.fork(func, args, kwargs)
     if builtins.isinstance(func, ScriptFunction):
         program = func.start(*args, **kwargs)
         program.queue()
@@ -67,12 +72,12 @@ def is_scripting() -> bool:
 
 def is_tracing() -> bool:
     """Whether a trace is being recorded."""
-    return False
+    return tracing.current() is not None
 
 
-def get_tracing_state() -> None:
-    """The trace that is being recorded: None, as there is none."""
-    return None
+def get_tracing_state() -> Any:
+    """The trace that is being recorded, or None."""
+    return tracing.current()
 
 
 # ---- what becomes of a function --------------------------------------------------------------------

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ts._core import tracing
+
 _ids = itertools.count()
 
 
@@ -78,7 +80,9 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
                 args = changed if isinstance(changed, tuple) else (changed,)
     called: set[int] = set()
     try:
-        result = module.forward(*args, **kwargs)
+        tracer = tracing.current()
+        forward = module.forward if tracer is None else tracer.forward_of(module)
+        result = forward(*args, **kwargs)
         for key, hook in list(module._forward_hooks.items()):
             called.add(key)
             changed = _call_after(hook, module, args, kwargs, result)

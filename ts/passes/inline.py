@@ -20,6 +20,7 @@ from ts.passes.constant_propagation import fold_immutable_constants
 from ts.passes.control_flow import nodes_of
 from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.failing_code import faithful
+from ts.passes.inline_fork_wait import inline_fork_wait as inline_fork_wait
 from ts.passes.log import optimization_allowed, update
 from ts.passes.peephole import simplify
 

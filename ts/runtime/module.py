@@ -177,7 +177,7 @@ class ScriptModule(Module):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if cls.__module__ == __name__:
+        if cls.__module__.startswith("ts.runtime."):
             return
         inherited = dict(cls._script_methods)
         marked = {name: m for name, m in vars(cls).items() if isinstance(m, ScriptMethodMarker)}
@@ -475,7 +475,7 @@ def script_module(instance: Module) -> ScriptModule:
     instance = prepared(instance, {})
     concrete = modules.concrete_module(instance)
     made = _make(instance, concrete)
-    _compile(concrete)
+    compile_entry_points(concrete)
     return made
 
 
@@ -497,22 +497,25 @@ def module_type(module: ScriptModule) -> ModuleType:
     return module._concrete.type
 
 
-def _make(instance: Any, concrete: ConcreteModule) -> ScriptModule:
+def _make(instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptModule) -> ScriptModule:
     """The tree of objects for a tree of modules, and the modules around them."""
     if isinstance(instance, ScriptModule) and instance._object is not None:
         return instance
-    handle, children = _object_of(instance, concrete)
-    return RecursiveScriptModule(concrete, handle, children)
+    handle, children = object_tree(instance, concrete, cls)
+    return cls(concrete, handle, children)  # type: ignore[no-any-return]
 
 
-def _object_of(instance: Any, concrete: ConcreteModule) -> tuple[Object, dict[str, ScriptModule]]:
+def object_tree(
+    instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptModule
+) -> tuple[Object, dict[str, ScriptModule]]:
+    """The object of a module, and its submodules as modules of class `cls` around theirs."""
     handle = new_object(object_class(concrete.type))
     children: dict[str, ScriptModule] = {}
     for slot, (name, type) in enumerate(concrete.type.attributes.items()):
         value = getattr(instance, name)
         if isinstance(value, Module):
             submodule = concrete.submodules.get(name) or modules.concrete_module(value)
-            children[name] = _make(value, submodule)
+            children[name] = _make(value, submodule, cls)
             value = children[name]._object
         if isinstance(value, Attribute):
             value = value.value
@@ -525,14 +528,14 @@ def _object_of(instance: Any, concrete: ConcreteModule) -> tuple[Object, dict[st
     return handle, children
 
 
-def _compile(concrete: ConcreteModule) -> None:
+def compile_entry_points(concrete: ConcreteModule) -> None:
     """Compile what is called from outside, of the module and of those below it."""
     if concrete.compiled:
         return
     concrete.compiled = True
     try:
         for submodule in concrete.submodules.values():
-            _compile(submodule)
+            compile_entry_points(submodule)
         compile_all(concrete.entry_points())
     except BaseException:
         concrete.compiled = False
@@ -544,7 +547,7 @@ def _finish(module: ScriptModule) -> None:
     """Compile an instance of a subclass of ScriptModule."""
     definitions = module.__dict__.pop("_definitions", [])
     concrete = modules.concrete_module(module, share_types=not definitions)
-    handle, children = _object_of(module, concrete)
+    handle, children = object_tree(module, concrete)
     for definition in definitions:
         classes.declare_text(concrete.type, definition)
     for name, function in type(module)._script_methods.items():
@@ -553,7 +556,7 @@ def _finish(module: ScriptModule) -> None:
     module._adopt(concrete, handle, children)
     try:
         for submodule in concrete.submodules.values():
-            _compile(submodule)
+            compile_entry_points(submodule)
         compile_all(list(concrete.type.methods.values()))
     except FrontendError:
         modules.forget(concrete)
@@ -592,3 +595,8 @@ def module_of(handle: Object) -> ScriptModule:
     concrete = handle.cls.type.concrete
     children = {name: object_get(handle, handle.cls.slot(name)) for name in concrete.submodules}
     return RecursiveScriptModule(concrete, handle, children)
+
+
+def method_names(module: ScriptModule) -> list[str]:
+    """The names of a module's compiled methods."""
+    return list(module._concrete.type.methods)

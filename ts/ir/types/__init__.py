@@ -82,6 +82,7 @@ from ts.ir.types.tensor import (
     SCALAR_TYPE_NAMES,
     TENSOR,
     TensorType,
+    unshaped,
 )
 from ts.ir.types.union import (
     UnionType,

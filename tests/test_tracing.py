@@ -1,0 +1,222 @@
+"""What only `ts` promises of traces: values that leave the trace are guarded; and the warnings and errors."""
+
+import threading
+import warnings
+
+import pytest
+
+import ts
+from ts.jit import TracerWarning, TracingCheckError
+
+
+def traced(function, *inputs, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TracerWarning)
+        return ts.jit.trace(function, inputs, **options)
+
+
+def by_sign(x):
+    if x.sum() > 0:
+        return x + 1
+    return x - 1
+
+
+def by_length(x):
+    for _ in range(x.size(0)):
+        x = -x
+    return x
+
+
+def by_len(x):
+    return x * len(x)
+
+
+def by_int(x):
+    return x * int(x[0])
+
+
+def by_item(x):
+    return x * x[0].item()
+
+
+def by_list(x):
+    return x * sum(x.tolist())
+
+
+def by_array(x):
+    return x * float(x.numpy().sum())
+
+
+def by_index(x):
+    return x * [2.0, 3.0, 4.0][x.argmax()]
+
+
+def by_script_result(x):
+    return x * count(x)
+
+
+@ts.jit.script
+def count(x) -> int:
+    return x.size(0)
+
+
+GUARDED = [by_sign, by_length, by_len, by_int, by_item, by_list, by_array, by_index, by_script_result]
+OTHER = {by_length: [1.0], by_len: [1.0], by_sign: [-1.0, -2.0], by_script_result: [1.0]}
+
+
+@pytest.mark.parametrize("function", GUARDED)
+def test_a_trace_raises_where_it_would_lie(function):
+    example = ts.tensor([1.0, 0.5])
+    trace = traced(function, example)
+    assert trace(example).tolist() == function(example).tolist()
+    with pytest.raises(RuntimeError, match="The trace does not hold for these inputs") as failure:
+        trace(ts.tensor(OTHER.get(function, [5.0, 7.5])))
+    assert "test_tracing.py" in str(failure.value) and "was traced" in str(failure.value)
+
+
+def test_the_guard_survives_inlining_and_the_same_answer_passes():
+    trace = traced(by_sign, ts.ones(2))
+
+    @ts.jit.script
+    def caller(x):
+        return trace(x) * 2
+
+    assert caller(ts.full((3,), 4.0)).tolist() == [10.0, 10.0, 10.0]
+    with pytest.raises(RuntimeError, match="The trace does not hold"):
+        caller(-ts.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (by_sign, "Converting a tensor to a Python boolean"),
+        (by_int, "Converting a tensor to a Python integer"),
+        (by_item, "Converting a tensor to a Python number"),
+        (by_list, "Converting a tensor to a Python list"),
+        (by_array, "Converting a tensor to a NumPy array"),
+        (by_len, "Using len to get tensor shape"),
+        (lambda x: sum(x), "Iterating over a tensor"),
+        (lambda x: x + ts.tensor(1.0), "torch.tensor results are registered as constants"),
+        (lambda x: [x, x], "Encountering a list at the output"),
+    ],
+)
+def test_warnings(function, message):
+    with pytest.warns(TracerWarning, match=message) as caught:
+        ts.jit.trace(function, ts.tensor([1.0, 2.0]), check_trace=False)
+    assert caught[0].filename == __file__
+
+
+def test_tensors_made_in_a_trace_are_made_by_each_run():
+    def function(x):
+        total = ts.tensor([0.0])
+        total += x
+        return total
+
+    trace = traced(function, ts.ones(1))
+    assert [trace(ts.ones(1)).item() for _ in range(3)] == [1.0, 1.0, 1.0]
+
+
+def test_check_finds_programs_that_differ():
+    def remembers(x):
+        if not hasattr(remembers, "cache"):
+            remembers.cache = -x
+        return x + remembers.cache
+
+    with pytest.raises(TracingCheckError, match="Graphs differed across invocations!"):
+        traced(remembers, ts.rand(3), check_inputs=[(ts.rand(3),)])
+    with pytest.raises(TracingCheckError, match="Tensor-valued Constant nodes differed in value"):
+        traced(lambda x: x + x.data, ts.rand(3), check_inputs=[(ts.rand(3),)])
+
+
+def test_check_finds_random_programs():
+    with pytest.warns(TracerWarning) as caught:
+        ts.jit.trace(lambda x: x + ts.rand(1), ts.ones(2))
+    messages = [str(each.message) for each in caught]
+    assert any(m.startswith("Trace had nondeterministic nodes.") for m in messages)
+    assert any(m.startswith("Output nr 1. of the traced function does not match") for m in messages)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ((1,), r"Type 'Tuple\[int\]' cannot be traced"),
+        ((ts.ones(1), "a"), r"Type 'Tuple\[Tensor, str\]' cannot be traced"),
+        (([ts.ones(1), (ts.ones(1),)],), r"consistent element type. Found Tensor and Tuple\[Tensor\]"),
+        (([],), "List trace inputs must have elements"),
+    ],
+)
+def test_inputs_that_cannot_be_traced(inputs, message):
+    with pytest.raises(RuntimeError, match=message):
+        ts.jit.trace(lambda *xs: xs[0], inputs)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: None, "didn't return any values"),
+        (lambda x: (x, 5), "Only tensors, lists, tuples of tensors"),
+        (lambda x: {"a": x}, "Encountering a dict at the output"),
+        (
+            lambda x: (x, ts.ones(1).data),
+            r"output 2 \(tensor\(\[1.\]\)\) of traced region did not have observable",
+        ),
+    ],
+)
+def test_outputs_that_cannot_be_traced(function, message):
+    with pytest.raises(RuntimeError, match=message):
+        ts.jit.trace(function, ts.ones(1))
+    assert not ts.jit.is_tracing()
+
+
+def test_a_value_of_a_fork_needs_a_wait():
+    kept = []
+
+    def body(x):
+        kept.append(x + 1)
+        return x + 1
+
+    def function(x):
+        ts.jit.wait(ts.jit.fork(body, x))
+        return kept[0]
+
+    with pytest.raises(RuntimeError, match="did not have observable data dependence with trace inputs"):
+        ts.jit.trace(function, ts.ones(1), check_trace=False)
+
+
+def test_other_threads_are_not_recorded():
+    results = []
+
+    def function(x):
+        other = threading.Thread(target=lambda: results.append((ts.ones(2).size(0), ts.jit.is_tracing())))
+        other.start()
+        other.join()
+        return x + 1
+
+    graph = traced(function, ts.ones(1), check_trace=False).graph
+    assert results == [(2, False)]
+    assert [node.kind() for node in graph.nodes()] == ["prim::Constant", "prim::Constant", "aten::add"]
+
+
+def test_scripted_modules_must_be_part_of_what_is_traced():
+    scripted = ts.jit.script(ts.nn.ReLU())
+    with pytest.raises(RuntimeError, match="it is not part of the active trace"):
+        ts.jit.trace(lambda x: scripted(x), ts.ones(1))
+
+
+def test_methods_need_trace_module():
+    net = ts.nn.Linear(2, 2)
+    with pytest.raises(AttributeError, match="trace doesn't support compiling individual module's functions"):
+        ts.jit.trace(net.extra_repr, ts.ones(1))
+    assert isinstance(ts.jit.trace(net.forward, ts.ones(1, 2)), ts.jit.TopLevelTracedModule)
+    with pytest.warns(UserWarning, match="tracing it is a no-op"):
+        scripted = ts.jit.script(net)
+        assert ts.jit.trace(scripted, ts.ones(1, 2)) is scripted
+
+
+def test_get_trace_graph_has_parameters_as_inputs():
+    net = ts.nn.Linear(2, 3)
+    x = ts.ones(1, 2)
+    graph, result, inputs = ts.jit.get_trace_graph(net, (x,), return_inputs=True)
+    function = ts.jit.create_function_from_graph("net", graph)
+    assert len(graph.inputs()) == 3
+    assert function(*inputs).tolist() == result.tolist() == net(x).tolist()

@@ -1,0 +1,269 @@
+"""Tracing: a function or module is run once on examples, and what it does with tensors becomes a program.
+
+    traced = ts.jit.trace(f, (x, y))                 a ScriptFunction
+    traced = ts.jit.trace(net, x)                    a module, with `forward`
+    traced = ts.jit.trace_module(net, {"forward": x, "encode": y})
+
+Only one way through the function is recorded.  Where it depends on numbers that were computed
+(`if x.sum() > 0:`) there is a TracerWarning now, and the traced function raises when it would have gone
+another way.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ts._core.tensor import Tensor
+from ts.ir.types import DictType, ListType, TupleType, Type
+from ts.jit.markers import callable_argument_names
+from ts.jit.scripting import enabled
+from ts.jit.trace_check import TracingCheckError, check_trace
+from ts.nn.modules.module import Module
+from ts.runtime.module import ScriptModule
+from ts.runtime.trace import TracerWarning
+from ts.runtime.trace_types import type_of
+from ts.runtime.traced import TopLevelTracedModule, lowered, trace_function, trace_methods
+
+__all__ = ["TracerWarning", "TracingCheckError", "get_trace_graph", "trace", "trace_module"]
+
+
+def trace(
+    func: Any,
+    example_inputs: Any = None,
+    optimize: None = None,
+    check_trace: bool = True,
+    check_inputs: Sequence[Any] | None = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: None = None,
+    _compilation_unit: None = None,
+    example_kwarg_inputs: Mapping[str, Any] | None = None,
+    _store_inputs: bool = True,
+) -> Any:
+    """The program that `func` is on `example_inputs`.
+
+    With `check_trace`, it is traced and run a second time, or once on each of `check_inputs`: differences
+    are told.  A dict as a result is allowed with `strict=False` only, a list without a warning: whoever traces
+    it says that its structure does not depend on the inputs.
+    """
+    if not enabled():
+        return func
+    _warn_of_optimize(optimize)
+    if isinstance(func, ScriptModule) and func._object is not None:
+        warnings.warn(
+            "The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as is.",
+            stacklevel=2,
+        )
+        return func
+    owner = getattr(func, "__self__", None)
+    if isinstance(owner, Module) and not isinstance(func, Module):
+        if func.__name__ != "forward":
+            raise AttributeError(
+                "trace doesn't support compiling individual module's functions.\nPlease use trace_module"
+            )
+        func = owner
+    inputs = _inputs(func, example_inputs, example_kwarg_inputs)
+    checks = None if check_inputs is None else [_tuple_of(each) for each in check_inputs]
+    if isinstance(func, Module):
+        return trace_module(
+            func,
+            {"forward": inputs},
+            None,
+            check_trace,
+            None if checks is None else [{"forward": each} for each in checks],
+            check_tolerance,
+            strict,
+            _force_outplace,
+        )
+    _check_types(inputs)
+    traced = trace_function(func, inputs, callable_argument_names(func), strict, _force_outplace)
+    if check_trace:
+        _check(
+            func,
+            traced,
+            [inputs] if checks is None else checks,
+            lambda given: trace_function(func, given, callable_argument_names(func), strict, _force_outplace),
+            check_tolerance,
+        )
+    return traced
+
+
+def trace_module(
+    mod: Module,
+    inputs: Mapping[str, Any],
+    optimize: None = None,
+    check_trace: bool = True,
+    check_inputs: Sequence[Mapping[str, Any]] | None = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: None = None,
+    _compilation_unit: None = None,
+    example_inputs_is_kwarg: bool = False,
+    _store_inputs: bool = True,
+) -> Any:
+    """A module whose methods are the traces of those that `inputs` names."""
+    if not enabled():
+        return mod
+    _warn_of_optimize(optimize)
+    if not isinstance(mod, Module):
+        raise AttributeError("expected torch.nn.Module as the first argument")
+    if not isinstance(inputs, Mapping):
+        raise AttributeError("expected a dictionary of (method_name, input) pairs")
+    for module in mod.modules():
+        if module is not None and getattr(module, "_backward_hooks", None):
+            raise ValueError("Modules that have backward hooks assigned can't be compiled: " + str(module))
+    given = {name: _tuple_of(each) for name, each in inputs.items()}
+    for each in given.values():
+        _check_types(each)
+
+    def traced_on(arguments: Mapping[str, Sequence[Any]]) -> TopLevelTracedModule:
+        return trace_methods(mod, arguments, callable_argument_names, strict, _force_outplace)
+
+    traced = traced_on(given)
+    if check_trace:
+        for name, arguments in given.items():
+            checks = [arguments]
+            if check_inputs is not None:
+                checks = [_tuple_of(each[name]) for each in check_inputs]
+            _check(
+                mod if name == "forward" else getattr(mod, name),
+                getattr(traced, name),
+                checks,
+                lambda example: getattr(traced_on({name: example}), name),  # noqa: B023 -- called in this turn
+                check_tolerance,
+            )
+    return traced
+
+
+def get_trace_graph(
+    f: Any,
+    args: Any = (),
+    kwargs: Mapping[str, Any] | None = None,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    return_inputs: bool = False,
+    _return_inputs_states: bool = False,
+) -> tuple[Any, ...]:
+    """The graph of a call, with parameters and buffers as inputs after the arguments, and the call's result.
+
+    With `return_inputs`, also what the inputs of the graph were.
+    """
+    arguments = _tuple_of(args)
+    function = f if not kwargs else lambda *given: f(*given, **kwargs)
+    names = callable_argument_names(f.forward if isinstance(f, Module) else f)
+    copies = _copies(arguments) if return_inputs else arguments
+    graph, result, state = lowered(f, function, arguments, names, strict, _force_outplace)
+    return (graph, result, (*copies, *state)) if return_inputs else (graph, result)
+
+
+def _check(
+    function: Callable[..., Any],
+    traced: Any,
+    checks: Sequence[Sequence[Any]],
+    trace_again: Callable[[Sequence[Any]], Any],
+    tolerance: float,
+) -> None:
+    for inputs in checks:
+        check_trace(function, traced, trace_again, lambda: _copies(inputs), tolerance)  # noqa: B023 -- at once
+
+
+def _warn_of_optimize(optimize: object) -> None:
+    if optimize is not None:
+        warnings.warn(
+            "`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()` instead",
+            FutureWarning,
+            stacklevel=3,
+        )
+
+
+# ---- inputs ----------------------------------------------------------------------------------------
+
+
+def _inputs(func: Any, inputs: Any, named: Mapping[str, Any] | None) -> tuple[Any, ...]:
+    """The example arguments by position."""
+    if named is None:
+        if inputs is None:
+            raise RuntimeError("example_kwarg_inputs should be a dict")
+        return _tuple_of(inputs)
+    if inputs is not None:
+        raise RuntimeError("Only one of example_inputs and example_kwarg_inputs can be given")
+    if not isinstance(named, Mapping):
+        raise RuntimeError("example_kwarg_inputs should be a dict")
+    names = callable_argument_names(func.forward if isinstance(func, Module) else func)
+    unknown = [name for name in named if name not in names]
+    if unknown or list(names[: len(named)]) != [name for name in names if name in named]:
+        raise RuntimeError(
+            f"example_kwarg_inputs {list(named)} are not the arguments {names} of the function"
+        )
+    return tuple(named[name] for name in names[: len(named)])
+
+
+def _tuple_of(inputs: Any) -> tuple[Any, ...]:
+    """Arguments; a tensor or a dict is one of them."""
+    return (inputs,) if isinstance(inputs, Tensor | dict) else tuple(inputs)
+
+
+def _check_types(inputs: tuple[Any, ...]) -> None:
+    """Refuse what cannot be an input of a trace."""
+
+    def wrong(message: str) -> RuntimeError:
+        return RuntimeError(f"Tracer cannot infer type of {inputs}\n:{message}")
+
+    def check(x: Any) -> bool:
+        """Whether it consists of tensors."""
+        if isinstance(x, Tensor):
+            return True
+        if isinstance(x, tuple):
+            return False not in [check(item) for item in x]
+        if not isinstance(x, list | dict):
+            return False
+        items = list(x.values()) if isinstance(x, dict) else x
+        if not items:
+            kind = "List" if isinstance(x, list) else "Dictionary"
+            raise wrong(f"{kind} trace inputs must have elements")
+        types = [_plain(item) for item in items]
+        for other in types:
+            if other != types[0]:
+                kind, what = ("List", "element type") if isinstance(x, list) else ("Dictionary", "type")
+                found = f"Found {types[0]} and {other}"
+                raise wrong(f"{kind} inputs to traced functions must have consistent {what}. {found}")
+        return False not in [check(item) for item in items]
+
+    if not check(inputs):
+        raise RuntimeError(
+            f"Type '{_plain(inputs)}' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and "
+            "Tuples of Tensors can be traced"
+        )
+
+
+def _plain(x: Any) -> str:
+    """The type of an input as messages have it."""
+
+    def text(t: Type) -> str:
+        if isinstance(t, TupleType):
+            return f"Tuple[{', '.join(map(text, t.elems))}]"
+        if isinstance(t, ListType):
+            return f"List[{text(t.elem)}]"
+        return (
+            f"Dict[{text(t.key)}, {text(t.value)}]"
+            if isinstance(t, DictType)
+            else t.annotation_str.split("(")[0]
+        )
+
+    return text(type_of(x))
+
+
+def _copies(x: Any) -> Any:
+    """The same structure with copies of the tensors, so that in-place operators do no harm."""
+    if isinstance(x, Tensor):
+        return x.detach().clone().requires_grad_(x.requires_grad)
+    if isinstance(x, tuple):
+        items = [_copies(item) for item in x]
+        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    if isinstance(x, list):
+        return [_copies(item) for item in x]
+    return {key: _copies(item) for key, item in x.items()} if isinstance(x, dict) else x

@@ -1,0 +1,38 @@
+"""Shapes forgotten: what a trace saw of its example inputs is no promise about others.
+
+%2 : Float(2, 3, strides=[3, 1]) = aten::neg(%x)    =>    %2 : Tensor = aten::neg(%x)
+"""
+
+from __future__ import annotations
+
+from ts.ir.graph import Block, Graph, Value
+from ts.ir.types import unshaped
+
+
+def erase_shape_information(graph: Graph) -> bool:
+    """Let every tensor be of any dtype and shape."""
+    changed = _erase(graph.block())
+    for fork in graph.find_all_nodes("prim::fork"):
+        changed |= erase_shape_information(fork.get("Subgraph"))
+    return changed
+
+
+def _erase(block: Block) -> bool:
+    changed = False
+    for value in block.inputs():
+        changed |= _forget(value)
+    for node in block.nodes():
+        for value in node.outputs():
+            changed |= _forget(value)
+        for inner in node.blocks():
+            changed |= _erase(inner)
+    return changed
+
+
+def _forget(value: Value) -> bool:
+    before = value.type()
+    after = unshaped(before)
+    if after == before:
+        return False
+    value.set_type(after)
+    return True

@@ -1,0 +1,214 @@
+"""The blocks of a trace to methods and tasks.
+
+A trace is recorded as one graph, in which a call of a submodule or a fork is a block, and attributes of the
+modules are values of their paths.  Values of any block may be used in any other.
+
+    %w = prim::TracedAttr[scope="__module.sub.w"]()
+    %s = prim::TracedAttr[scope="__module.sub"]()
+     = prim::TracedModuleForward[scope="__module.sub"](%s)
+      block0():                                               %sub = prim::GetAttr[name="sub"](%self)
+        %y = aten::mul(%x, %w)                          =>    %y = prim::CallMethod[name="forward"](%sub, %x)
+    return (%y)                                               return (%y)
+
+and, as `forward` of the submodule, graph(%self, %x): %w = prim::GetAttr[name="w"](%self) ...
+
+What a block uses of others becomes its parameters, in the order of use; what others use of it, its results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import NONE, TupleType, Type, unshaped
+
+Declare = Callable[[str, Graph], tuple[str, Type]]
+"""Enters the graph of a method of the module at a path; gives the method's name and its result's type."""
+
+_BLOCKS: Final = ("prim::TracedModuleForward", "prim::TracedFork")
+
+
+def settle_scopes(graph: Graph, path: str | None, declare: Declare) -> bool:
+    """Make methods and tasks of a trace's blocks; `path` is that of the first input, None for a function."""
+    for node in _blocks_of(graph.block()):
+        _give_results(node)
+    _settle(graph.block(), declare)
+    _settle_calls(graph)
+    if path is not None:
+        attributes = _Attributes(graph, graph.block(), path, graph.inputs()[0])
+        for node in (*graph.all_nodes(), graph.return_node()):
+            for i, value in enumerate(node.inputs()):
+                if value.node().kind() == "prim::TracedAttr":
+                    node.replace_input(i, attributes.of(value))
+    for node in graph.find_all_nodes("prim::TracedAttr", recurse=False):
+        node.destroy()
+    return True
+
+
+def _blocks_of(block: Block) -> Iterator[Node]:
+    """The nodes with blocks of a trace, inner ones first."""
+    for node in block.nodes():
+        for inner in node.blocks():
+            yield from _blocks_of(inner)
+        if node.kind() in _BLOCKS:
+            yield node
+
+
+def _is_inside(node: Node, block: Block) -> bool:
+    while True:
+        current = node.owning_block()
+        if current is block:
+            return True
+        owner = current.owning_node()
+        if owner is None:
+            return False
+        node = owner
+
+
+def _give_results(node: Node) -> None:
+    """Let what is used outside of a call's block be results of the call."""
+    block = node.blocks()[0]
+    for inner in block.nodes():
+        for value in inner.outputs():
+            outside = [use for use in value.uses() if not _is_inside(use.user, block)]
+            if not outside:
+                continue
+            if node.kind() == "prim::TracedFork":
+                raise RuntimeError(
+                    "a value that was computed in a fork is used without waiting for the fork; return it from "
+                    "the function that is forked"
+                )
+            result = node.add_output(type=value.type())
+            block.register_output(value)
+            for use in outside:
+                use.user.replace_input(use.offset, result)
+
+
+def _settle(block: Block, declare: Declare) -> None:
+    for node in block.nodes():
+        for inner in node.blocks():
+            _settle(inner, declare)
+        if node.kind() == "prim::TracedModuleForward":
+            _to_call(node, declare)
+        elif node.kind() == "prim::TracedFork":
+            _to_fork(node)
+
+
+def _to_call(node: Node, declare: Declare) -> None:
+    graph = node.owning_graph()
+    module = node.inputs()[0]
+    path = node.get("scope")
+    body = _Body(node.blocks()[0], path, module)
+    results = body.graph.outputs()
+    if len(results) != 1:
+        inner = body.graph
+        with inner.inserting_at_end(inner.block()):
+            together = inner.insert_node(inner.create("prim::TupleConstruct", list(results))).output()
+            together.set_type(TupleType([value.type() for value in results]) if results else NONE)
+            if not results:
+                together = inner.insert_constant(None)
+        for i in reversed(range(len(results))):
+            inner.erase_output(i)
+        inner.register_output(together)
+    _settle_calls(body.graph)
+    name, type = declare(path, body.graph)
+    with graph.inserting_before(node):
+        call = graph.create("prim::CallMethod", (module, *body.captured)).set("name", name)
+        call.range, call.scope = None, ""
+        result = graph.insert_node(call).output().set_type(type)
+        outputs = node.outputs()
+        if len(outputs) == 1:
+            result.set_type(outputs[0].type())
+            outputs[0].replace_all_uses_with(result)
+        elif outputs:
+            unpack = graph.insert_node(graph.create("prim::TupleUnpack", (result,), 0))
+            for output in outputs:
+                output.replace_all_uses_with(unpack.add_output(type=output.type()))
+    node.destroy()
+
+
+def _settle_calls(graph: Graph) -> None:
+    """A call's result is what its method says it is, which knows nothing of shapes."""
+    for call in graph.find_all_nodes("prim::CallMethod"):
+        call.output().set_type(unshaped(call.output().type()))
+
+
+def _to_fork(node: Node) -> None:
+    graph = node.owning_graph()
+    body = _Body(node.blocks()[0], None, None)
+    with graph.inserting_before(node):
+        fork = graph.insert_node(graph.create("prim::fork", body.captured))
+        fork.range, fork.scope = None, node.scope
+        fork.set("Subgraph", body.graph, "g")
+        fork.output().copy_metadata(node.output())
+        node.output().replace_all_uses_with(fork.output())
+    node.destroy()
+
+
+class _Attributes:
+    """The attributes of a module as a block reads them: at its beginning, each once, the last one first."""
+
+    def __init__(self, graph: Graph, block: Block, path: str, module: Value) -> None:
+        self.graph = graph
+        self.block = block
+        self.path = path
+        self.read: dict[str, Value] = {path: module}
+
+    def has(self, value: Value) -> bool:
+        """Whether a `prim::TracedAttr` lies below the module."""
+        scope: str = value.node().get("scope")
+        return scope == self.path or scope.startswith(f"{self.path}.")
+
+    def of(self, value: Value) -> Value:
+        """What reads it."""
+        scope = value.node().get("scope")
+        found = self.read.get(scope)
+        if found is not None:
+            return found
+        found = self.read[self.path]
+        last: Node | None = None
+        for name in scope[len(self.path) + 1 :].split("."):
+            type = found.type().attributes[name]  # type: ignore[attr-defined]  # it is a module
+            node = self.graph.create("prim::GetAttr", (found,)).set("name", name)
+            node.range = None
+            last = self.block.prepend_node(node) if last is None else node.insert_after(last)
+            found = node.output().set_type(type)
+            found.set_debug_name(f"_{name}" if name.isdigit() else name)
+        found.set_type(unshaped(value.type()))
+        self.read[scope] = found
+        return found
+
+
+class _Body:
+    """A copy of a block as a graph of its own, and the values that it takes from outside."""
+
+    def __init__(self, block: Block, path: str | None, module: Value | None) -> None:
+        self.graph = Graph()
+        self.captured: list[Value] = []
+        self._block = block
+        self._copies: dict[Value, Value] = {}
+        self._attributes: _Attributes | None = None
+        if path is not None and module is not None:
+            self_value = self.graph.add_input("self", module.type())
+            self._copies[module] = self_value
+            self._attributes = _Attributes(self.graph, self.graph.block(), path, self_value)
+        for node in block.nodes():
+            copy = self.graph.append_node(self.graph.create_clone(node, self._lookup))
+            for old, new in zip(node.outputs(), copy.outputs(), strict=True):
+                self._copies[old] = new.copy_metadata(old)
+        for value in block.outputs():
+            self.graph.register_output(self._lookup(value))
+
+    def _lookup(self, value: Value) -> Value:
+        found = self._copies.get(value)
+        if found is not None:
+            return found
+        if _is_inside(value.node(), self._block):  # of a block inside, which is copied as a whole
+            return value
+        attributes = self._attributes
+        if attributes is not None and value.node().kind() == "prim::TracedAttr" and attributes.has(value):
+            return attributes.of(value)
+        self.captured.append(value)
+        made = self._copies[value] = self.graph.add_input().copy_metadata(value)
+        return made

@@ -1,0 +1,39 @@
+"""Numbers that a trace shows as tensors become numbers again, for they promote as such.
+
+    %1 : Long() = prim::Constant[value={2}]()                 %1 : int = prim::Constant[value=2]()
+    %2 : Tensor = aten::mul(%x, %1)                     =>    %2 : Tensor = aten::mul(%x, %1)
+
+`x * 2` has the dtype of `x`; with a tensor of an int64 it may not.  Which constants are such numbers is an
+attribute of the tensor, `is_wrapped_number`, that the tracer gives it.
+"""
+
+from __future__ import annotations
+
+from ts.ir.graph import Graph, Node
+
+
+def unwrap_numbers(graph: Graph) -> bool:
+    """Put numbers for such constants wherever the operator has an overload for them."""
+    changed = False
+    for node in graph.find_all_nodes("prim::Constant"):
+        if getattr(node.get("value"), "is_wrapped_number", False):
+            changed |= _unwrap(graph, node)
+    for fork in graph.find_all_nodes("prim::fork"):
+        changed |= unwrap_numbers(fork.get("Subgraph"))
+    return changed
+
+
+def _unwrap(graph: Graph, constant: Node) -> bool:
+    tensor = constant.output()
+    with graph.inserting_before(constant):
+        number = graph.insert_constant(constant.get("value").item(), constant.range)
+    for use in tensor.uses():
+        use.user.replace_input(use.offset, number)
+        if use.user.schema() is None:
+            use.user.replace_input(use.offset, tensor)
+    if not tensor.has_uses():
+        constant.destroy()
+    if number.has_uses():
+        return True
+    number.node().destroy()
+    return False

@@ -1,0 +1,93 @@
+"""Types and names of what a trace sees.
+
+>>> type_of((ts.ones(2), [ts.ones(1)]))
+(Float(2, strides=[1], requires_grad=0, device=cpu), Tensor[])
+"""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any, Final
+
+import numpy as np
+
+from ts import dtypes
+from ts._core.future import Future
+from ts._core.objects import Object
+from ts._core.tensor import Tensor
+from ts.ir.types import (
+    ANY,
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    NONE,
+    STR,
+    TENSOR,
+    DictType,
+    FutureType,
+    ListType,
+    TensorType,
+    TupleType,
+    Type,
+    unshaped,
+)
+
+NUMBER_TYPES: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
+
+
+def tensor_type(x: Tensor) -> TensorType:
+    """All that is known of a tensor."""
+    itemsize = x.array.dtype.itemsize
+    strides = [step // itemsize for step in x.array.strides]
+    return TensorType(x.dtype.code, x.array.shape, strides, str(x.device), x.requires_grad)
+
+
+def type_of(x: Any) -> Type:
+    """The type of a value in a trace; tensors in lists and dicts are of any shape."""
+    if isinstance(x, Tensor):
+        return tensor_type(x)
+    if isinstance(x, tuple):
+        return TupleType([type_of(item) for item in x])
+    if isinstance(x, list):
+        return ListType(unshaped(type_of(x[0])) if x else TENSOR)
+    if isinstance(x, dict):
+        key, item = next(iter(x.items()), ("", None))
+        return DictType(unshaped(type_of(key)), TENSOR if item is None else unshaped(type_of(item)))
+    if isinstance(x, Future):
+        return FutureType(type_of(x.value()))
+    if isinstance(x, Object):
+        return x.cls.type  # type: ignore[no-any-return]
+    if x is None:
+        return NONE
+    return NUMBER_TYPES.get(type(x)) or (STR if isinstance(x, str) else ANY)
+
+
+def dtype_of_number(number: Any) -> Any:
+    """The NumPy dtype of the tensor that stands for a number."""
+    if isinstance(number, bool | int):
+        return np.bool_ if isinstance(number, bool) else np.int64
+    return np.float64 if isinstance(number, float) else np.complex128
+
+
+def name_in(frame: FrameType, x: Tensor) -> str:
+    """The name of the variable that holds `x`, or ""."""
+    for name, held in frame.f_locals.items():
+        if held is x:
+            return name if name != "self" and name.isidentifier() else ""
+    return ""
+
+
+def arguments_of_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `x.to(...)` by name."""
+    names = ["non_blocking", "copy", "memory_format"]
+    rest = list(args)
+    if rest and isinstance(rest[0], Tensor):
+        names.insert(0, "other")
+    elif rest and isinstance(rest[0], dtypes.dtype | type):
+        names.insert(0, "dtype")
+    elif rest:
+        names.insert(0, "device")
+        if len(rest) > 1 and (rest[1] is None or isinstance(rest[1], dtypes.dtype | type)):
+            names.insert(1, "dtype")
+    return dict(zip(names, rest, strict=False)) | kwargs

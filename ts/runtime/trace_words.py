@@ -1,0 +1,67 @@
+"""What the recorder of traces says, in PyTorch's words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_CONVERTING: Final = (
+    "Converting a tensor to a {} might cause the trace to be incorrect. We can't record the data flow of "
+    "Python values, so this value will be treated as a constant in the future. This means that the trace "
+    "might not generalize to other inputs!"
+)
+_LENGTH: Final = (
+    "Using len to get tensor shape might cause the trace to be incorrect. Recommended usage would be "
+    "tensor.shape[0]. Passing a tensor of different shape might lead to errors or silently give incorrect"
+    " results."
+)
+_ITERATION: Final = (
+    "Iterating over a tensor might cause the trace to be incorrect. Passing a tensor of different shape "
+    "won't change the number of iterations executed (and might lead to errors or silently give incorrect "
+    "results)."
+)
+ESCAPES: Final = {
+    "array": _CONVERTING.format("NumPy array"),
+    "length": _LENGTH,
+    "iteration": _ITERATION,
+    **{
+        kind: _CONVERTING.format(f"Python {kind}")
+        for kind in ("integer", "boolean", "float", "complex", "number", "list")
+    },
+}
+"""By the way in which a value leaves the trace; as an index it leaves without a warning, as in PyTorch."""
+
+CONSTRUCTED: Final = (
+    "torch.{} results are registered as constants in the trace. You can safely ignore this warning if you"
+    " use this function to create tensors out of constant variables that would be the same every time you"
+    " call this function. In any other case, this might cause the trace to be incorrect."
+)
+CONTAINER_OUTPUT: Final = (
+    "Encountering a {} at the output of the tracer might cause the trace to be incorrect, this is only "
+    "valid if the container structure does not change based on the module's inputs. Consider using a "
+    "constant container instead (e.g. for `list`, use a `tuple` instead. for `dict`, use a `NamedTuple` "
+    "instead). If you absolutely need this and know the side effects, pass strict=False to trace() to "
+    "allow this behavior."
+)
+NO_OUTPUT: Final = (
+    "The traced function didn't return any values! Side-effects are not captured in traces, so it would "
+    "be a no-op."
+)
+WRONG_OUTPUT: Final = (
+    "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions"
+)
+UNKNOWN_OUTPUT: Final = (
+    "output {} ({}) of traced region did not have observable data dependence with trace inputs; this "
+    "probably indicates your program cannot be understood by the tracer."
+)
+NOT_TRACED: Final = (
+    "Tried to trace {} but it is not part of the active trace. Modules that are called during a trace "
+    "must be registered as submodules of the thing being traced."
+)
+WANTS_GRADIENT: Final = (
+    "Cannot insert a Tensor that requires grad as a constant. Consider making it a parameter or input, or"
+    " detaching the gradient\nTensor:\n{}"
+)
+GUARD: Final = (
+    "The trace does not hold for these inputs: {} when `{}` was traced ({}) and is not now. Script the "
+    "function, or compute with tensors there"
+)
