@@ -46,15 +46,16 @@ def trace(
     """The program that `func` is on `example_inputs`.
 
     With `check_trace`, it is traced and run a second time, or once on each of `check_inputs`: differences
-    are told.  A dict as a result is allowed with `strict=False` only, a list without a warning: whoever traces
-    it says that its structure does not depend on the inputs.
+    are told.  A dict as a result is allowed with `strict=False` only, a list without a warning: whoever
+    traces it says that its structure does not depend on the inputs.
     """
     if not enabled():
         return func
     _warn_of_optimize(optimize)
     if isinstance(func, ScriptModule) and func._object is not None:
         warnings.warn(
-            "The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as is.",
+            "The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as "
+            "is.",
             stacklevel=2,
         )
         return func

@@ -76,8 +76,8 @@ def _give_results(node: Node) -> None:
                 continue
             if node.kind() == "prim::TracedFork":
                 raise RuntimeError(
-                    "a value that was computed in a fork is used without waiting for the fork; return it from "
-                    "the function that is forked"
+                    "a value that was computed in a fork is used without waiting for the fork; return it "
+                    "from the function that is forked"
                 )
             result = node.add_output(type=value.type())
             block.register_output(value)

@@ -10,10 +10,11 @@ whose submodules are `TracedModule`s with a `forward` each, as far as the trace 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 from ts._core.tensor import Tensor
-from ts.frontend import modules
+from ts.frontend import classes, modules
 from ts.frontend.modules import ConcreteModule
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
@@ -23,7 +24,7 @@ from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.failing_code import run_instead
 from ts.passes.trace_scopes import settle_scopes
 from ts.passes.unwrap_numbers import unwrap_numbers
-from ts.runtime.function import ScriptFunction, qualified_name
+from ts.runtime.function import ScriptFunction
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, compile_entry_points, object_tree
 from ts.runtime.trace import Tracer
 
@@ -52,8 +53,7 @@ def trace_function(
     graph, _ = record(function, inputs, names, strict, force_outplace)
     settle_scopes(graph, None, _no_methods)
     eliminate_dead_code(graph)
-    name = getattr(function, "__name__", type(function).__name__)
-    traced = ScriptFunction(name.replace("<lambda>", "_lambda_"), _qualified_name(function))
+    traced = _named(function)
     traced.__doc__ = getattr(function, "__doc__", None)
     return finish(traced, graph)
 
@@ -157,9 +157,15 @@ def finish(function: ScriptFunction, graph: Graph) -> ScriptFunction:
     return function
 
 
-def _qualified_name(function: Any) -> str:
-    named = hasattr(function, "__module__") and hasattr(function, "__name__")
-    return qualified_name(function) if named else f"__torch__.{type(function).__name__}"
+def _named(function: Any) -> ScriptFunction:
+    """A function to be given a trace, under a name that no other has."""
+    function = getattr(function, "__func__", function)
+    name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "_lambda_")
+    is_plain = isinstance(function, FunctionType)
+    qualified = classes.unique_name(classes.qualified_name(function) if is_plain else f"__torch__.{name}")
+    traced = ScriptFunction(name, qualified)
+    classes.take_name(qualified, traced)
+    return traced
 
 
 def lowered(

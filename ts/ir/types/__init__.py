@@ -82,7 +82,6 @@ from ts.ir.types.tensor import (
     SCALAR_TYPE_NAMES,
     TENSOR,
     TensorType,
-    unshaped,
 )
 from ts.ir.types.union import (
     UnionType,

@@ -160,14 +160,6 @@ class TensorType(Type):
         return None if self.scalar_type is None else SCALAR_TYPE_NAMES[self.scalar_type]
 
 
-def unshaped(t: Type) -> Type:
-    """The type with nothing known of its tensors."""
-    if isinstance(t, TensorType):
-        return TENSOR
-    parts = t.contained_types()
-    return t.with_contained([unshaped(part) for part in parts]) if parts else t
-
-
 def _same(a: Any, b: Any) -> Any:
     return a if a == b else None
 
