@@ -30,7 +30,7 @@ def settle_failing_code(graph: Graph) -> bool:
 
 def run_instead(graph: Graph, runs: Graph) -> None:
     """Let `runs` be what runs for a function with this graph, until somebody changes it."""
-    _faithful[graph] = runs, _shape(graph)
+    graph.remembered = runs, _shape(graph)
 
 
 def faithful(graph: Graph) -> Graph:
