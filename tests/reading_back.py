@@ -19,6 +19,7 @@ from ts.ir.print import to_text
 from ts.ir.python_print import to_source
 from ts.ir.read import parse_ir
 from ts.ir.types import ClassType, EnumType, Type
+from ts.passes.erase_shapes import erase_shape_information
 from ts.runtime.function import ScriptFunction
 
 # Functions of the programs whose source does not give their graph again, in PyTorch neither.
@@ -138,12 +139,12 @@ def named_things(graph: Graph) -> dict[str, Any]:
 def described(graph: Graph, fold_lists: bool = False) -> str:
     """The text of a graph with its constants in place, and other values numbered in order of appearance."""
     graph = graph.copy()
+    erase_shape_information(graph)  # what a trace has seen is not in its source
     _give_tasks_their_constants(graph)
     if fold_lists:
         _fold_lists(graph)
-    text = re.sub(
-        r"\[warn_id=\d+\]", "", to_text(graph, show_ranges=False)
-    )  # source text knows no such numbers
+    # Source text knows neither the numbers of warnings nor the modules that a trace came by.
+    text = re.sub(r"\[warn_id=\d+\]|, scope: \S+", "", to_text(graph, show_ranges=False))
     graphs = text.split("\nwith ")
     return "\nwith ".join(_described(text) for text in graphs)
 
