@@ -66,6 +66,8 @@ class Names:
         return type if text == type.annotation_str else NamedType(text)
 
     def _unique(self, name: str) -> str:
+        # A name with a keyword of Python in it would not be read.
+        name = ".".join([f"{part}_" if iskeyword(part) else part for part in name.split(".")])
         prefix, _, last = name.rpartition(".")
         number = 0
         while name in self._taken:

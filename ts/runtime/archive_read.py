@@ -17,9 +17,12 @@ from __future__ import annotations
 
 import io
 import os
+import struct
 import zipfile
+import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import IO, Any, Final
 
@@ -40,6 +43,7 @@ Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
 _NEWEST_VERSION: Final = 10
 _MOST_TEXT: Final = 1 << 30  # bytes of one source file or pickle: what is larger was not written by a program
+_ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
 _DAMAGED: Final = (
     "PytorchStreamReader failed reading zip archive: {}. The file is corrupted, or it is no archive of a "
     "scripted module"
@@ -71,28 +75,35 @@ def load(
 def _load(file: IO[bytes], map_location: Location, extra_files: dict[str, Any] | None) -> Any:
     from ts.runtime.module import module_of
 
-    try:
-        with Records(file) as records:
-            if extra_files is not None:
-                for name in extra_files:
-                    found = records.has(f"extra/{name}")
-                    extra_files[name] = bytes(records.read(f"extra/{name}")) if found else b""
-            made = Reader(records, map_location).value("data")
-    except zipfile.BadZipFile as error:
-        raise ArchiveError(_DAMAGED.format(error)) from error
-    except (EOFError, NotImplementedError, OSError) as error:
-        raise ArchiveError(_DAMAGED.format(error)) from error
+    with Records(file) as records:
+        if extra_files is not None:
+            for name in extra_files:
+                found = records.has(f"extra/{name}")
+                extra_files[name] = bytes(records.read(f"extra/{name}")) if found else b""
+        made = Reader(records, map_location).value("data")
     if not isinstance(made, Object):
         raise ArchiveError("the archive holds no scripted module")
     return module_of(made)
+
+
+@contextmanager
+def _damage_is_told() -> Iterator[None]:
+    """Whatever `zipfile` says of a damaged file is one error."""
+    try:
+        yield
+    except ArchiveError:
+        raise
+    except (*_ZIP_ERRORS, EOFError, OSError, ValueError, OverflowError, RuntimeError) as error:
+        raise ArchiveError(_DAMAGED.format(error)) from error
 
 
 class Records:
     """The records of an archive by their names, without the folder that all of them are in."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self.zip = zipfile.ZipFile(file)
-        entries = self.zip.infolist()
+        with _damage_is_told():
+            self.zip = zipfile.ZipFile(file)
+            entries = self.zip.infolist()
         self.root = entries[0].filename.partition("/")[0] if entries else ""
         prefix = f"{self.root}/"
         self.entries = {
@@ -129,7 +140,7 @@ class Records:
         if entry.compress_type == zipfile.ZIP_STORED and entry.file_size != entry.compress_size:
             raise ArchiveError(f"the record {name} has two sizes")
         data = bytearray(entry.file_size)
-        with self.zip.open(entry) as stream:
+        with _damage_is_told(), self.zip.open(entry) as stream:
             record: Any = stream
             rest = memoryview(data)
             while rest:
@@ -215,7 +226,7 @@ class Reader:
             "collections.OrderedDict": OrderedDict,
             "builtins.complex": complex,
             "__builtin__.complex": complex,
-            "torch.device": device,
+            "torch.device": _device,
         }
         call = calls.get(full)
         if call is not None:
@@ -314,8 +325,15 @@ class Reader:
             return elements if moved is None else moved
         if isinstance(wanted, Mapping):
             wanted = wanted.get(location, location)
-        target = device(location if wanted is None else wanted)
+        target = _device(location if wanted is None else wanted)
         return elements if target.type == "cpu" else elements.to(target)
+
+
+def _device(name: Any) -> device:
+    try:
+        return device(name)
+    except RuntimeError as error:
+        raise ArchiveError(str(error)) from None
 
 
 def _first(value: Any, *rest: Any) -> Any:

@@ -1,0 +1,337 @@
+"""Archives of `ts` alone: programs go through them unchanged, damaged and hostile ones are refused."""
+
+import io
+import os
+import pickle
+import random
+import struct
+import zipfile
+
+import pytest
+
+import ts
+from tests.program_files import all_programs, read
+from ts.errors import ArchiveError, FrontendError
+from ts.runtime.unpickle import Global, Unpickler
+
+# What stays in Python cannot be saved; an index that is wrong for sure does not compile again; graphs do not
+# show expressions whose value nobody reads.
+UNSAVED = {
+    "callables.py", "ignored_block.py", "ignored_calls.py", "raises.py", "tuple_index.py", "unused_item.py",
+    "unused_number.py", "unused_quotient.py",
+}  # fmt: skip
+PROGRAMS = [
+    path
+    for path in all_programs()
+    if not read(path).compile_error and not read(path).scripts_itself and path.name not in UNSAVED
+]
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_programs(path, capsys):
+    """A program does the same after it was saved and loaded."""
+    program = read(path)
+    data = ts.jit.script(program.load()).save_to_buffer()
+    loaded = ts.jit.load(io.BytesIO(data))
+    if program.runtime_error is None:
+        loaded()
+    else:
+        with pytest.raises(Exception) as error:  # whose text is what is compared
+            loaded()
+        assert program.runtime_error[1] in str(error.value)
+    assert capsys.readouterr().out.splitlines() == program.output
+
+
+class Net(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = ts.nn.Linear(2, 3)
+        self.register_buffer("steps", ts.tensor([1, 2]))
+        self.names = ["a", "b"]
+
+    def forward(self, x):
+        return self.linear(x) + self.steps.sum() + len(self.names)
+
+
+@pytest.fixture(scope="module")
+def archive():
+    return ts.jit.script(Net()).save_to_buffer()
+
+
+def load(data):
+    return ts.jit.load(io.BytesIO(data))
+
+
+def rewritten(data, **changes):
+    """The archive with other contents of some records; None takes a record away."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(out, "w") as after:
+        for name in before.namelist():
+            record = name.removeprefix("archive/")
+            contents = changes.get(record, before.read(name))
+            if contents is not None:
+                after.writestr(name, contents)
+    return out.getvalue()
+
+
+def test_records(archive):
+    """The records of an archive, whose contents begin at multiples of 64 bytes; storages are not compressed."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as file:
+        names = [name.removeprefix("archive/") for name in file.namelist()]
+        assert {"data.pkl", "constants.pkl", "version", "byteorder", ".data/serialization_id"} <= set(names)
+        assert "code/__torch__/tests/test_archives.py" in names
+        assert file.read("archive/version") == b"3\n"
+        assert [name for name in names if name.startswith("data/")] == ["data/0", "data/1", "data/2"]
+        for entry in file.infolist():
+            header = archive[entry.header_offset : entry.header_offset + 30]
+            name_length, extra_length = struct.unpack("<HH", header[26:])
+            assert (entry.header_offset + 30 + name_length + extra_length) % 64 == 0
+            if "/data/" in entry.filename:
+                assert entry.compress_type == zipfile.ZIP_STORED
+
+
+def test_version_says_what_operators_mean():
+    """An archive asks for the readers that know what its operators mean."""
+
+    def version(function):
+        with zipfile.ZipFile(io.BytesIO(ts.jit.script(function).save_to_buffer())) as file:
+            (name,) = [name for name in file.namelist() if name.endswith("version")]
+            return name, file.read(name)
+
+    def divides(x):
+        return x / 2
+
+    def spaced(x):
+        return x / ts.linspace(0.0, 1.0, 3)
+
+    assert version(divides) == ("archive/version", b"4\n")
+    assert version(spaced) == ("archive/.data/version", b"8\n")
+
+
+# ---- files -------------------------------------------------------------------------------------------
+
+
+def test_saving_to_a_path(tmp_path):
+    """The folder in an archive has the file's name; a file that cannot be written stays as it was."""
+    path = tmp_path / "model.pt"
+    net = ts.jit.script(Net())
+    net.save(path)
+    with zipfile.ZipFile(path) as file:
+        assert {name.partition("/")[0] for name in file.namelist()} == {"model"}
+    before = path.read_bytes()
+
+    @ts.jit.script
+    def calls_python(x: int):
+        return python(x)
+
+    with pytest.raises(ArchiveError, match="Could not export Python function call"):
+        ts.jit.save(calls_python, path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["model.pt"]
+    x = ts.ones(1, 2)
+    assert ts.jit.load(str(path))(x).tolist() == net(x).tolist()
+
+
+@ts.jit.ignore
+def python(x: int) -> int:
+    return x
+
+
+def test_paths_that_are_none(tmp_path):
+    """A missing file, a folder and a folder that is not there are named."""
+    with pytest.raises(ValueError, match="does not exist"):
+        ts.jit.load(tmp_path / "missing.pt")
+    with pytest.raises(ValueError, match="is a directory"):
+        ts.jit.load(tmp_path)
+    with pytest.raises(RuntimeError, match=r"Parent directory .* does not exist"):
+        ts.jit.save(ts.jit.script(Net()), tmp_path / "missing" / "model.pt")
+
+
+def test_only_scripted_modules_are_saved():
+    """A module of Python is refused."""
+    with pytest.raises(AttributeError, match="'Net' object has no attribute 'save_to_buffer'"):
+        ts.jit.save(Net(), io.BytesIO())
+
+
+def test_map_location(archive):
+    """Tensors go where they are asked to."""
+    assert load(archive).steps.device == ts.device("cpu")
+    moved = ts.jit.load(io.BytesIO(archive), map_location="meta")
+    assert moved.steps.is_meta and moved.linear.weight.is_meta
+    seen = []
+    ts.jit.load(io.BytesIO(archive), map_location=lambda elements, place: seen.append((len(elements), place)))
+    assert sorted(seen) == [(2, "cpu"), (3, "cpu"), (3, "cpu")]
+    assert not ts.jit.load(io.BytesIO(archive), map_location={"cuda:0": "meta"}).steps.is_meta
+
+
+# ---- damage ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [0, 1, 30, 1000, -1, -100])
+def test_truncated(archive, size):
+    """An archive that ends too early is damaged."""
+    with pytest.raises(ArchiveError, match="failed reading zip archive"):
+        load(archive[:size])
+
+
+def test_flipped_bits(archive):
+    """One wrong byte anywhere either does not matter or gives a clear error."""
+    numbers = random.Random(1)
+    for _ in range(400):
+        place = numbers.randrange(len(archive))
+        damaged = bytearray(archive)
+        damaged[place] ^= 1 << numbers.randrange(8)
+        try:
+            load(bytes(damaged))
+        except (ArchiveError, FrontendError):
+            continue
+
+
+def test_damaged_pickles(archive):
+    """The same inside of the pickle, where no checksum finds it."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as file:
+        data = file.read("archive/data.pkl")
+    numbers = random.Random(2)
+    refused = 0
+    for _ in range(300):
+        damaged = bytearray(data)
+        damaged[numbers.randrange(len(data))] = numbers.randrange(256)
+        try:
+            load(rewritten(archive, **{"data.pkl": bytes(damaged)}))
+        except (ArchiveError, FrontendError):
+            refused += 1
+    assert refused > 50
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"data.pkl": None}, "locating file data.pkl"),
+        ({"constants.pkl": None}, "what torch.save wrote"),
+        ({"version": None}, "locating file .data/version"),
+        ({"version": b"99\n"}, "maximum supported version"),
+        ({"version": b"new"}, "has the version 'new'"),
+        ({"byteorder": b"big"}, "another byte order"),
+        ({"data/0": None}, "locating file data/0"),
+        ({"data/0": b"1234"}, "4 bytes instead of"),
+        ({"code/__torch__/tests/test_archives.py": b"class Other(Module):\n  pass\n"}, "Unknown type name"),
+        ({"code/__torch__/tests/test_archives.py": b"\xff"}, "is no text"),
+        ({"constants.pkl": b"\x80\x02]."}, "holds no tuple"),
+        ({"data.pkl": b"\x80\x02K\x01."}, "holds no scripted module"),
+        ({"data.pkl": b"\x80\x02]" + b"a" * 3 + b"."}, "expects a list on the stack"),
+    ],
+)
+def test_wrong_records(archive, changes, message):
+    """Records that are missing, or are not what they should be, are named."""
+    with pytest.raises(ArchiveError, match=message):
+        load(rewritten(archive, **changes))
+
+
+def test_hostile_pickle(archive):
+    """A pickle that names a function of Python is refused, and nothing is called."""
+    called = pickle.dumps(Hostile(), 2)
+    with pytest.raises(ArchiveError, match=r"the archive names (posix|nt)\.mkdir"):
+        load(rewritten(archive, **{"data.pkl": called}))
+    assert not os.path.exists(Hostile.path)
+
+
+class Hostile:
+    path = "made-by-a-pickle"
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+@pytest.mark.parametrize(
+    "program, message",
+    [
+        (b"X\xff\xff\xff\xff", "ends too early"),  # a text of four gigabytes
+        (b"\x8b\xff\xff\xff\x7f", "ends too early"),  # a number of two
+        (b"\x8b\xff\xff\xff\xff", "negative size"),
+        (b"K\x01K\x02R", "uses a value as a class"),
+        (b"cm\nf\nK\x01R", "cannot be called"),
+        (b"cm\nf\n)\x81", "makes no objects"),
+        (b"}K\x01b", "gives a state to what is no object"),
+        (b"h\x05", "nothing was remembered under 5"),
+        (b"t", "has no mark"),
+        (b"(K\x01u", "expects a dict"),
+        (b"}(K\x01u", "a key has no value"),
+        (b"}](K\x01ts", "unhashable|takes a value"),
+        (b"\xf0", "opcode"),
+        (b"X\x01\x00\x00\x00\xff", "utf-8"),
+        (b"", "ends too early"),
+    ],
+)
+def test_unpickler_refuses(program, message):
+    """Programs for the machine that are wrong in themselves, or ask for too much."""
+    machine = Unpickler(b"\x80\x02" + program, lambda module, name: Global(f"{module}.{name}"), str)
+    with pytest.raises(ArchiveError, match=message):
+        machine.load()
+
+
+def test_remembering_far_away_takes_no_memory():
+    """The index under which a value is remembered is a number like any other."""
+    machine = Unpickler(b"\x80\x02K\x07r\xff\xff\xff\xff0j\xff\xff\xff\xff.", lambda *name: Global("x"), str)
+    assert machine.load() == 7
+
+
+# ---- sharing -----------------------------------------------------------------------------------------
+
+
+class Shared(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = [[1], [2]]
+        self.second = [[0]]
+
+    def forward(self) -> int:
+        return len(self.first)
+
+    @ts.jit.export
+    def share(self) -> None:
+        self.second = self.first
+
+    @ts.jit.export
+    def grow(self) -> int:
+        self.second.append([3])
+        return len(self.first)
+
+
+def test_shared_lists():
+    """A list that two attributes hold is one list again."""
+    net = ts.jit.script(Shared())
+    net.share()
+    loaded = load(net.save_to_buffer())
+    assert loaded.grow() == 3
+    assert load(ts.jit.script(Shared()).save_to_buffer()).grow() == 2
+
+
+def test_two_archives(archive):
+    """Classes of one name in two archives are two; a module may hold both, and is saved again."""
+
+    def counter(step):
+        class Counter(ts.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.count = step
+
+            def forward(self, x: int) -> int:
+                self.count += x
+                return self.count
+
+        ts.jit.clear_class_registry()
+        return load(ts.jit.script(Counter()).save_to_buffer())
+
+    class Both(ts.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = counter(10)
+            self.b = counter(20)
+
+        def forward(self, x: int) -> int:
+            return self.a(x) * 1000 + self.b(x)
+
+    both = ts.jit.script(Both())
+    assert both(1) == 11021
+    again = load(both.save_to_buffer())
+    assert (again(1), both(1)) == (12022, 12022)
