@@ -122,7 +122,8 @@ class _Printer:
             if i > 0 or not method:
                 parameter += f": {self.spell(type)}"
             if argument is not None and argument.has_default:
-                parameter += f"={self.literal(argument.default, argument.type)}"
+                default = argument.default
+                parameter += "=None" if default is None else f"={self.literal(default, argument.type)}"
             parameters.append(parameter)
         outputs = self.graph.outputs()
         if schema is not None and schema.returns:
@@ -405,7 +406,8 @@ class _Printer:
             return f"{self.spell(t)}.{constant.name}"
         if isinstance(t, ListType) and isinstance(t.elem, EnumType):
             members = [f"{self.spell(t.elem)}.{member.name}" for member in constant]
-            return f"annotate({self.spell(t)}, [{', '.join(members)}])"
+            text = f"[{', '.join(members)}]"
+            return text if members else f"annotate({self.spell(t)}, {text})"
         if _has_literal(constant, t):
             return format_value(bool(constant) if t is BOOL else constant, t)
         for i, known in enumerate(self.constants):

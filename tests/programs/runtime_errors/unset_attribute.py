@@ -1,5 +1,6 @@
 """An attribute that `__init__` has not reached has no value."""
 # rule: class.attributes
+# not in PyTorch: it fails in words of its own insides.
 
 from typing import List
 
