@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ts
 from tests.test_container import BOOL, COMPLEX, FLOAT, INT, STR, dict_of, list_of, tuple_of
 from ts._core.ivalue import from_core, to_core
 from ts._core.prims import operators
@@ -347,3 +348,17 @@ def test_hash() -> None:
     assert call("aten::hash.generic", "a") == hash("a")
     with pytest.raises(RuntimeError, match=r"unhashable type: 'List\[int\]'"):
         BY_KEY["aten::hash.generic"](core([1]))
+
+
+def test_sorting_what_has_no_order():
+    """None has no order, and is no 0; an int and a float compare by value."""
+    unit = ts.jit.CompilationUnit(
+        "def optional(xs: List[Optional[int]]) -> List[Optional[int]]:\n  xs.sort()\n  return xs\n"
+        "def union(xs: List[Union[int, float]]) -> List[Union[int, float]]:\n  xs.sort()\n  return xs\n"
+    )
+    assert unit.optional([3, 1, 2]) == [1, 2, 3]
+    assert unit.union([3, 1.5, -2]) == [-2, 1.5, 3]
+    with pytest.raises(RuntimeError, match=r"can be sorted, got list of NoneType"):
+        unit.optional([None, 1])
+    with pytest.raises((RuntimeError, TypeError), match=r"Found int and NoneType|Found NoneType and int"):
+        unit.optional([1, None])

@@ -22,6 +22,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
+from ts._core.arguments cimport spec_of_text, unbox_arguments
 from ts._core.ivalue cimport (
     IValue,
     TAG_BOOL,
@@ -31,10 +32,8 @@ from ts._core.ivalue cimport (
     TAG_OBJECT,
     TypeSpec,
     box,
-    list_spec,
     release,
     set_object_steal,
-    tuple_spec,
     unbox,
     unbox_shallow,
 )
@@ -47,7 +46,6 @@ from ts._core import ivalue as ivalue_module
 from ts._core.pointwise import ufunc_loops
 from ts._core.results import results_class
 from ts._core.signature import arity, signature
-from ts._core.spec import SPECS
 from ts._core.wording import reworded
 
 ivalue_module.register_tensor_type(Tensor)
@@ -124,10 +122,10 @@ cdef class Operator:
         return f"<operator {self.schema_text}>"
 
     def __call__(self, *args, **kwargs):
-        if self.record is None:
-            return call_native(self, args)
         if self.signature_ is None:
             read_signature(self)
+        if self.record is None:
+            return call_native(self, args, kwargs)
         return call_bound(self, complete(self, args, kwargs))
 
     def bind_python(self, tuple args, dict kwargs):
@@ -233,31 +231,6 @@ cdef list complete(Operator op, tuple args, dict kwargs):
     return values
 
 
-# ---------------------------------------------------------------- types of arguments and results
-
-cdef dict _specs = dict(SPECS)
-_specs.update({"Scalar": SPECS["number"], "Layout": _specs["int"], "ScalarType": _specs["int"],
-               "MemoryFormat": _specs["int"], "Generator": TypeSpec(17, (), "Generator")})
-
-
-cdef TypeSpec spec_of_text(str kind):
-    """The TypeSpec of a type as schemas spell it: "Tensor[]", "int?", "(Tensor, int)", "Dict(str, Tensor)"."""
-    found = _specs.get(kind)
-    if found is not None:
-        return found
-    if kind.endswith("?"):
-        inner = spec_of_text(kind[:len(kind) - 1])
-        found = TypeSpec(13, (inner,), f"Optional[{inner.text}]")
-    elif kind.endswith("]"):
-        found = list_spec(spec_of_text(kind[:kind.rindex("[")]))
-    elif kind.startswith("(") and kind.endswith(")"):
-        found = tuple_spec(tuple([spec_of_text(part) for part in kind[1:len(kind) - 1].split(", ")]))
-    else:
-        found = _specs["Any"]
-    _specs[kind] = found
-    return found
-
-
 cdef inline int unbox_borrowed(object x, IValue *out) except -1:
     """Like unbox_shallow, but without a reference of its own to an object."""
     unbox_shallow(x, out)
@@ -265,14 +238,16 @@ cdef inline int unbox_borrowed(object x, IValue *out) except -1:
     return 0
 
 
-cdef object call_native(Operator op, tuple args):
-    """Run a kernel written in C on Python arguments: unbox, run, box."""
+cdef object call_native(Operator op, tuple args, dict kwargs):
+    """Run a kernel written in C on Python arguments: check, unbox, run, box."""
     cdef int n = op.nargs, total = n + op.nrets, i
     cdef IValue *r
     cdef int32_t *at
     if "..." in op.schema_text:                # what stands for the dots is one Tuple
         rest = args[n - 1:]
         args = (*args[:n - 1], ivalue_module.to_core(rest, ivalue_module.infer_spec(rest)))
+    elif kwargs or len(args) < n:
+        args = tuple(complete(op, args, kwargs))
     if len(args) != n:
         raise TypeError(f"{op.name} takes {n} arguments but {len(args)} were given")
     r = <IValue *>calloc(total + 1, sizeof(IValue) + sizeof(int32_t))
@@ -280,8 +255,7 @@ cdef object call_native(Operator op, tuple args):
         raise MemoryError()
     at = <int32_t *>(r + total + 1)
     try:
-        for i in range(n):
-            unbox_argument(op, i, args[i], &r[i])
+        unbox_arguments(op.name, op.parameters, args, r)
         for i in range(total):
             at[i] = i
         op.kernel(op, r, at)
@@ -291,20 +265,6 @@ cdef object call_native(Operator op, tuple args):
         for i in range(total):
             release(&r[i])
         free(r)
-
-
-cdef int unbox_argument(Operator op, int i, object x, IValue *out) except -1:
-    """Numbers and strings as they are; containers by the schema's type, or their own where that is a variable."""
-    cdef TypeSpec spec
-    if not isinstance(x, (list, tuple, dict)):
-        return unbox_shallow(x, out)
-    if op.signature_ is None:
-        read_signature(op)
-    kind = op.parameters[i].kind if i < len(op.parameters) else "Any"
-    spec = spec_of_text(kind)
-    if spec.kind == 0 or any(word in kind for word in ("t[", "tVal", "t)")):
-        spec = ivalue_module.infer_spec(x) if x else (list_spec(_specs["Any"]) if isinstance(x, list) else spec)
-    return unbox(x, spec, out)
 
 
 # ---------------------------------------------------------------- running a record

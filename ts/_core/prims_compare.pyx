@@ -164,7 +164,7 @@ cdef int check_sortable(IValue *x) except -1:
     if is_sortable(x):
         return 0
     kinds = "ints, floats, bools, strs, a User Defined Class that defines the __lt__ compare method or Tuples of aforementioned types"
-    if type(<object>x.v.o) is Tuple:
+    if x.tag == TAG_OBJECT and type(<object>x.v.o) is Tuple:
         raise RuntimeError(
             f"Contained elements in {type_text(x)} are not sortable. Only Int, Bool, Float, String, Tensor, a User "
             "Defined Class with __lt__ method defined or Tuples of aforementioned types can be sorted."

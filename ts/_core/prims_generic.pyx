@@ -98,8 +98,11 @@ cdef int choose(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
     """An item at a place that the program computes; places that it knows are `TUPLE_GET` instructions."""
-    cdef Tuple x = <Tuple>r[at[0]].v.o
+    cdef Tuple x
     cdef int64_t i = r[at[1]].v.i
+    if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
+        raise TypeError("prim::TupleIndex() takes a tuple")  # its schema says Any
+    x = <Tuple>r[at[0]].v.o
     if i < 0:
         i += x.size
     if not 0 <= i < x.size:

@@ -150,7 +150,11 @@ cdef int offset(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object t = tensor_of(&r[at[0]])
-    cdef object format = dtypes.contiguous_format if op.nargs == 1 else dtypes.MEMORY_FORMATS[r[at[1]].v.i]
+    cdef object format = dtypes.contiguous_format
+    if op.nargs == 2:
+        if not 0 <= r[at[1]].v.i < len(dtypes.MEMORY_FORMATS):
+            raise RuntimeError(f"there is no memory format {r[at[1]].v.i}")
+        format = dtypes.MEMORY_FORMATS[r[at[1]].v.i]
     set_bool(&r[at[op.nargs]], t.is_contiguous(memory_format=format))
     return 0
 

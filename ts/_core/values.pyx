@@ -12,7 +12,7 @@ from libc.stdio cimport snprintf
 from ts._core.dicts cimport Dict, TAG_DELETED, dict_find
 from ts._core.lists cimport List, Tuple
 from ts._core.objects cimport Object
-from ts._core.tagged cimport Py_LeaveRecursiveCall, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT, enter_recursion
+from ts._core.tagged cimport Py_LeaveRecursiveCall, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT, enter_recursion
 
 
 cdef extern from "Python.h":
@@ -92,10 +92,10 @@ cdef int compare_values(IValue *a, IValue *b) except? -2:
         if isnan(a.v.f) or isnan(b.v.f):
             return <int>isnan(a.v.f) - <int>isnan(b.v.f)
         return (a.v.f > b.v.f) - (a.v.f < b.v.f)
-    if a.tag != TAG_OBJECT and b.tag != TAG_OBJECT:
+    if a.tag == b.tag and (a.tag == TAG_INT or a.tag == TAG_BOOL):
         return (a.v.i > b.v.i) - (a.v.i < b.v.i)
-    if a.tag != b.tag:
-        raise_different(a, b)
+    if a.tag != TAG_OBJECT or b.tag != TAG_OBJECT:
+        return compare_numbers(a, b)
     x, y = <object>a.v.o, <object>b.v.o
     if type(x) is str:
         return PyUnicode_Compare(x, y)
@@ -112,6 +112,15 @@ cdef int compare_values(IValue *a, IValue *b) except? -2:
     if type(x) in (List, Dict, complex):
         raise TypeError(f"values of type {type_text(a)} cannot be ordered")
     return -1 if x < y else (1 if y < x else 0)  # tensors of one element
+
+
+cdef int compare_numbers(IValue *a, IValue *b) except? -2:
+    """Numbers of different types, as Python compares them; anything else has no order."""
+    if a.tag == TAG_NONE or b.tag == TAG_NONE or a.tag == TAG_OBJECT or b.tag == TAG_OBJECT:
+        raise_different(a, b)
+    x = a.v.f if a.tag == TAG_FLOAT else <object>a.v.i
+    y = b.v.f if b.tag == TAG_FLOAT else <object>b.v.i
+    return (x > y) - (x < y)
 
 
 cdef int raise_different(IValue *a, IValue *b) except? -2:

@@ -1,0 +1,110 @@
+"""Operators written in C check what Python gives them: a wrong type is a TypeError, never a crash."""
+
+import enum
+import itertools
+import subprocess
+import sys
+
+import pytest
+
+import ts
+from ts._core.prims import operators
+from ts._core.signature import signature
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+# One value of each type that programs know, and what no program knows.
+VALUES = [
+    None, True, 3, 2**70, 1.5, 2 + 1j, "ab", b"ab", (), (1, "a"), [], [1, 2], [1.5], [True], ["a", "b"], [2j],
+    [1, "a"], [None, 1], [[1], [2]], [("a", 1)], [(1, 2)], {}, {"a": 1}, {1: "a"}, {1.5: 2}, {True: 1}, {1j: 1},
+    ts.ones(2), ts.ones(()), [ts.ones(2)], {ts.ones(1): 1}, ts.device("cpu"), ts.float32, Color.RED, [Color.RED],
+    object(), [object()], object, len,
+]  # fmt: skip
+
+
+def by_key(key):
+    (found,) = [op for op in operators() if op.key == key]
+    return found
+
+
+def call_all(operator):
+    """Call an operator with every value at every place, the others being what fits: count what it took."""
+    parameters = signature(operator.schema_text).parameters
+    fitting = [[value for value in VALUES if accepted(parameter, value)][:2] or [None] for parameter in parameters]
+    taken = 0
+    for place in range(len(parameters)):
+        for others in itertools.islice(itertools.product(*fitting), 8):
+            for value in VALUES:
+                arguments = [*others[:place], value, *others[place + 1 :]]
+                try:
+                    operator(*arguments)
+                    taken += 1
+                except Exception:  # an error of any kind is no crash
+                    pass
+    return taken
+
+
+def accepted(parameter, value):
+    """Whether a value is plainly of a parameter's type."""
+    plain = {
+        "int": int, "float": float, "str": str, "bool": bool, "complex": complex, "Scalar": (int, float),
+        "Tensor": ts.Tensor, "AnyEnumType": enum.Enum, "Device": ts.device,
+    }  # fmt: skip
+    kind = parameter.kind
+    if kind in plain:
+        return isinstance(value, plain[kind])
+    if kind.endswith("[]") and isinstance(value, list):
+        elem = plain.get(kind[:-2], object)
+        return bool(value) and all(isinstance(item, elem) for item in value)
+    return (kind.startswith("Dict") and isinstance(value, dict) and bool(value)) or kind in ("t", "t1", "t2", "Any")
+
+
+def run_all():
+    """The whole table; runs in a process of its own, which a crash would end."""
+    skipped = {"prim::RaiseException"}
+    return sum(call_all(operator) for operator in operators() if operator.name not in skipped)
+
+
+def test_every_operator_with_every_type():
+    """No combination ends the process."""
+    program = "from tests.test_native_arguments import run_all; print('taken', run_all())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout.split()[-1]) > 1000
+
+
+@pytest.mark.parametrize(
+    ("key", "arguments"),
+    [
+        ("aten::append.t", ([1], "a")),
+        ("aten::append.t", ("a", "a")),
+        ("aten::len.Dict_str", ({1: 2},)),
+        ("aten::len.Dict_str", ([1],)),
+        ("aten::len.Tensor", (3,)),
+        ("aten::len.str", (None,)),
+        ("aten::join", (3, ["a"])),
+        ("aten::join", (",", [1])),
+        ("prim::EnumName", (3,)),
+        ("aten::sort.int", (["a"],)),
+        ("aten::add.int", (1.5, 2)),
+        ("aten::wait", (3,)),
+    ],
+)
+def test_wrong_types_are_told(key, arguments):
+    """The message names operator, argument and types."""
+    with pytest.raises(TypeError, match=r"\(\) Expected a value of type '.+' for argument '\w+'"):
+        by_key(key)(*arguments)
+
+
+def test_right_types_are_taken():
+    """Type variables are bound by the first argument; an empty container may be of any type."""
+    assert by_key("aten::len.Dict_str")({"a": 1}) == 1
+    assert by_key("aten::len.Dict_str")({}) == 0
+    assert by_key("aten::len.t")([]) == 0
+    assert by_key("aten::add.t")([1], [2]) == [1, 2]
+    assert by_key("aten::__getitem__.t")([None, 1], 1) == 1
+    assert by_key("aten::format")("{} {}", 1, "a") == "1 a"
+    assert by_key("aten::sort.int")([2, 1], reverse=True) is None
