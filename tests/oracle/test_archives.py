@@ -310,3 +310,48 @@ def test_python_functions_are_refused():
         return str(error.value).strip().split("\n")[0]
 
     assert message(ts) == message(torch)
+
+
+def of_version(data, version):
+    """The archive as one of another version of the format."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(out, "w") as after:
+        for name in before.namelist():
+            if name.endswith("debug_pkl"):
+                continue
+            contents = f"{version}\n".encode() if name.endswith("version") else before.read(name)
+            after.writestr(name, contents)
+    return out.getvalue()
+
+
+def former_operators(t):
+    def divisions(x, y, n: int, z: float):
+        in_place = x.clone()
+        in_place.div_(y)
+        out = t.zeros_like(x)
+        t.div(x, y, out=out)
+        return x / y, x / n, x / z, in_place, out, t.div(x, y, rounding_mode="floor"), n / 2
+
+    def fills(n: int, z: float):
+        return t.full([2], n), t.full([2], z), t.full([2], n, dtype=t.int32)
+
+    return divisions, fills
+
+
+@pytest.mark.parametrize("version", [3, 4, 5, 10])
+def test_former_operators(version):
+    """Archives of older versions divide and fill as they did when they were written."""
+
+    def results(t):
+        divisions, fills = (torch.jit.script(function) for function in former_operators(torch))
+        found = []
+        for values, others in (([7, -7], [2, 2]), ([7.0, -7.5], [2, 2]), ([7, -7], [2.0, 2.5])):
+            read = t.jit.load(io.BytesIO(of_version(written(torch, divisions), version)))
+            try:
+                found.append(plain(read(t.tensor(values), t.tensor(others), 2, 2.5)))
+            except RuntimeError as error:
+                found.append("can't be cast" in str(error))
+        read = t.jit.load(io.BytesIO(of_version(written(torch, fills), version)))
+        return [*found, plain(read(3, 1.5)), [str(value.dtype) for value in read(3, 1.5)]]
+
+    assert results(ts) == results(torch)

@@ -1,9 +1,9 @@
 """The definitions of an archive: source files to types and functions, each made when it is first named.
 
-In: a way to read the files (`code/__torch__/model.py` holds what is called `__torch__.model.…`) and the
-constants without a literal.  Out: `Unit.find`:
+In: a way to read the files (`code/__torch__/model.py` holds what is called `__torch__.model.…`), the
+constants without a literal, and the version of the operators.  Out: `Unit.find`:
 
-    unit = Unit(read, constants)
+    unit = Unit(read, constants, version)
     unit.find("__torch__.model.Net")        its `ModuleType`: slots, parameters, buffers, methods
     unit.find("__torch__.model.helper")     a scripted function
     unit.find("__torch__.model.Mode")       an `EnumType`, a named tuple's `TupleType`, an `InterfaceType`
@@ -72,11 +72,11 @@ class _File:
 class Unit:
     """The types and functions of one archive."""
 
-    def __init__(self, read: ReadSource, constants: Sequence[object]) -> None:
+    def __init__(self, read: ReadSource, constants: Sequence[object], version: int) -> None:
         self._read = read
         self._files: dict[str, _File | None] = {}
         self._found: dict[str, Any] = {}
-        self.names = PrintedNames(constants, self.find)
+        self.names = PrintedNames(constants, self.find, version)
 
     def find(self, name: str) -> Any:
         """What a qualified name stands for; None for a namespace."""

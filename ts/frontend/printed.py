@@ -16,6 +16,7 @@ In: the constants without a literal (`CONSTANTS.c0`), and a way to find what `__
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Sequence
 from math import inf, nan
 from typing import Any
@@ -38,6 +39,7 @@ from ts.frontend.sugared import (
     SugaredValue,
     inserted,
 )
+from ts.frontend.upgraders import FormerOperator, former
 from ts.ir.node import Node
 from ts.ir.source import SourceRange
 from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleType, Type
@@ -61,12 +63,18 @@ def printed_defs(
 class PrintedNames(Resolver):
     """Looks up the names that printed source may use, and no others."""
 
-    def __init__(self, constants: Sequence[object] = (), find: Find | None = None) -> None:
+    def __init__(
+        self,
+        constants: Sequence[object] = (),
+        find: Find | None = None,
+        version: int = sys.maxsize,
+    ) -> None:
+        """`version` says of which version of the format the operators are."""
         super().__init__()
         self._find = find or (lambda name: None)
         self._constants = Constants(constants)
         self._names: dict[str, object] = {
-            "torch": Operators("aten"),
+            "torch": Operators("aten", version),
             "ops": Operators(""),
             "CONSTANTS": self._constants,
             "__torch__": Namespace("__torch__", self._find),
@@ -123,11 +131,16 @@ class Operators(SugaredValue):
 
     kind = "module"
 
-    def __init__(self, space: str) -> None:
+    def __init__(self, space: str, version: int = sys.maxsize) -> None:
         self.space = space
+        self.version = version
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        return BuiltinFunction(f"{self.space}::{name}") if self.space else Operators(name)
+        if not self.space:
+            return Operators(name)
+        operator = BuiltinFunction(f"{self.space}::{name}")
+        functions = former(name, self.version) if self.space == "aten" else ()
+        return FormerOperator(operator, functions) if functions else operator
 
 
 class Constants(SugaredValue):

@@ -191,7 +191,7 @@ class Reader:
             if name.startswith("code/") and name.endswith(".py")
         }
         constants: list[object] = []
-        self.unit = Unit(self.sources.get, constants)
+        self.unit = Unit(self.sources.get, constants, version)
         values = self.value("constants")
         if not isinstance(values, tuple):
             raise ArchiveError("constants.pkl holds no tuple")

@@ -1,0 +1,145 @@
+"""Operators whose meaning has changed: what they meant to the versions of the format before.
+
+In: an operator that the source of an archive names, and the version of the archive.  Out: the functions that
+do what it did then, by the types of their arguments, or none where it does that still:
+
+    former("div", 3)        [div of two tensors, of a tensor and a number, the same in place, ...]
+    former("div", 4)        []
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, partial
+from typing import Any, Final
+
+from ts.errors import SchemaMatchError
+from ts.frontend import classes, parse
+from ts.frontend.emitter import Emitter
+from ts.frontend.match import Actual, match_schemas
+from ts.frontend.resolve import Resolver
+from ts.frontend.sugared import BuiltinFunction, FunctionValue, Kwargs, SugaredValue
+from ts.ir.source import SourceRange
+
+# Name -> the version in which it got its present meaning, and what it meant before.
+_FORMER: Final[dict[str, tuple[int, str]]] = {
+    # The quotient of integers was an integer.
+    "div": (
+        4,
+        """
+def tensors(self: Tensor, other: Tensor) -> Tensor:
+    if self.is_floating_point() or other.is_floating_point():
+        return torch.div(self, other)
+    return torch.div(self, other, rounding_mode="trunc")
+
+def number(self: Tensor, other: Union[int, float, complex]) -> Tensor:
+    if self.is_floating_point() or isinstance(other, float):
+        return torch.div(self, other)
+    return torch.div(self, other, rounding_mode="trunc")
+
+def into(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
+    if self.is_floating_point() or other.is_floating_point() or out.is_floating_point():
+        return torch.div(self, other, out=out)
+    return torch.div(self, other, rounding_mode="trunc", out=out)
+""",
+    ),
+    "div_": (
+        4,
+        """
+def tensors(self: Tensor, other: Tensor) -> Tensor:
+    if self.is_floating_point() or other.is_floating_point():
+        return self.div_(other)
+    return self.div_(other, rounding_mode="trunc")
+
+def number(self: Tensor, other: Union[int, float, complex]) -> Tensor:
+    if self.is_floating_point() or isinstance(other, float):
+        return self.div_(other)
+    return self.div_(other, rounding_mode="trunc")
+""",
+    ),
+    # Without a dtype the result was floating point.
+    "full": (
+        5,
+        """
+def filled(
+    size: List[int], fill_value: Union[int, float, complex], dtype: Optional[int] = None,
+    layout: Optional[int] = None, device: Optional[Device] = None, pin_memory: Optional[bool] = None
+) -> Tensor:
+    if dtype is None and not isinstance(fill_value, complex):
+        fill_value = float(fill_value)
+    return torch.full(
+        size, fill_value, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+""",
+    ),
+    # The number of steps had a default.
+    "linspace": (
+        8,
+        """
+def spaced(
+    start: Union[int, float, complex], end: Union[int, float, complex], steps: Optional[int] = None,
+    dtype: Optional[int] = None, layout: Optional[int] = None, device: Optional[Device] = None,
+    pin_memory: Optional[bool] = None
+) -> Tensor:
+    count = 100 if steps is None else steps
+    return torch.linspace(
+        start, end, count, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+""",
+    ),
+    "logspace": (
+        9,
+        """
+def spaced(
+    start: Union[int, float, complex], end: Union[int, float, complex], steps: Optional[int] = None,
+    base: float = 10.0, dtype: Optional[int] = None, layout: Optional[int] = None,
+    device: Optional[Device] = None, pin_memory: Optional[bool] = None
+) -> Tensor:
+    count = 100 if steps is None else steps
+    return torch.logspace(
+        start, end, count, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+    )
+""",
+    ),
+}
+
+
+def former(name: str, version: int) -> Sequence[Any]:
+    """What an operator meant in a version of the format; nothing if that is what it means today."""
+    changed, _ = _FORMER.get(name, (0, ""))
+    return _functions(name) if version < changed else ()
+
+
+@cache
+def _functions(name: str) -> tuple[Any, ...]:
+    definitions = parse.module_defs(_FORMER[name][1], Resolver())
+    return tuple(
+        classes.make_function(
+            definition.name, f"__torch__.upgraders.{name}.{definition.name}", partial(_same, definition)
+        )
+        for definition in definitions
+    )
+
+
+def _same(definition: parse.ParsedFunction) -> parse.ParsedFunction:
+    return definition
+
+
+class FormerOperator(SugaredValue):
+    """An operator of a version in which it meant something else for some of its arguments."""
+
+    kind = "builtin"
+
+    def __init__(self, operator: BuiltinFunction, functions: Sequence[Any]) -> None:
+        self.operator = operator
+        self.functions = functions
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        schemas = [function.schema for function in self.functions]
+        try:
+            index, _ = match_schemas(schemas, em.graph, range, args, kwargs)
+        except SchemaMatchError:
+            return self.operator.call(em, range, args, kwargs, n_binders)
+        return FunctionValue(self.functions[index]).call(em, range, args, kwargs, n_binders)
