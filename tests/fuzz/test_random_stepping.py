@@ -1,0 +1,104 @@
+"""Random programs stop at the lines at which CPython's tracing stops, and hold the same variables there."""
+
+import copy
+import sys
+
+from hypothesis import HealthCheck, given, settings
+
+import ts
+from tests.fuzz.containers import ContainerProgramWriter
+from tests.fuzz.running import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions
+from tests.fuzz.test_random_programs import programs
+from ts.runtime.debugger import Debugger
+
+# CPython stops at a `for` each time round, and leaves some lines out where its compiler joins jumps.
+NOT_COMPARED = ("for ", "break", "continue", "pass")
+MOST_STOPS = 400
+FAILURES = (ArithmeticError, LookupError, RuntimeError, ValueError)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs())
+def test_steps_of_python(source):
+    """Programs over numbers and lists."""
+    compare(source, ARGUMENTS)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs(ContainerProgramWriter))
+def test_steps_of_python_with_containers(source):
+    """Programs over strings, dicts and optionals."""
+    compare(source, CONTAINER_ARGUMENTS)
+
+
+def compare(source, argument_tuples):
+    """Step through the program both ways."""
+    python = as_functions(source)["f"]
+    scripted = ts.jit.CompilationUnit(source).f
+    compared = {
+        n for n, line in enumerate(source.split("\n"), 1) if not line.strip().startswith(NOT_COMPARED)
+    }
+    for arguments in argument_tuples:
+        expected = each_line_once(python_stops(python, arguments), compared)
+        stops = each_line_once(debugger_stops(scripted, arguments), compared)
+        assert [line for line, _ in stops] == [line for line, _ in expected[: len(stops)]]
+        assert len(stops) == len(expected) or len(stops) >= MOST_STOPS // 4
+        for (line, variables), (_, values) in zip(stops, expected, strict=False):
+            for name, shown in variables.items():
+                assert shown == repr(values[name]), (line, name)
+
+
+def each_line_once(stops, compared):
+    """The stops to compare; of those in a row at one line the first (newer Pythons trace comprehensions so)."""
+    found = []
+    for stop in stops:
+        if stop[0] in compared and not (found and found[-1][0] == stop[0]):
+            found.append(stop)
+    return found
+
+
+def python_stops(function, arguments):
+    """(line, variables) of each line that CPython is about to run."""
+    stops = []
+    file = function.__code__.co_filename
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != file or frame.f_code.co_name.startswith("<"):
+            return None
+        if event == "line" and len(stops) < 2 * MOST_STOPS:
+            stops.append((frame.f_lineno, copy.deepcopy(frame.f_locals)))
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function(*copy.deepcopy(arguments))
+    except FAILURES:
+        pass
+    finally:
+        sys.settrace(before)
+    return stops
+
+
+def debugger_stops(function, arguments):
+    """(line, text of the variables by name) of each stop of the debugger."""
+    stops = []
+    failed = False
+
+    def write(line):
+        nonlocal failed
+        failed |= line.startswith("The program ends here")
+
+    def read():
+        frame = debugger._frame
+        if len(stops) >= MOST_STOPS or failed:
+            return None
+        stops.append((frame.range.line, {name: debugger._text_of(name) for name in debugger._variables()}))
+        return "s"
+
+    debugger = Debugger(read, write)
+    try:
+        debugger.run(function, copy.deepcopy(arguments), {})
+    except FAILURES:
+        pass
+    return stops
