@@ -5,6 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import ts  # noqa: E402
 from ts import devices, dtypes  # noqa: E402
 from ts._core import construct  # noqa: E402
 from ts._core.tensor import Tensor  # noqa: E402
@@ -18,8 +19,8 @@ class Ts:
     from_numpy = staticmethod(construct.from_numpy)
     Tensor = Tensor
     device = devices.device
-    float32, float64, int32, int64, uint8, bool, bfloat16 = (
-        dtypes.by_name(n) for n in ("float32", "float64", "int32", "int64", "uint8", "bool", "bfloat16")
+    float32, float64, int32, int64, uint8, bool, bfloat16, complex64 = (
+        dtypes.by_name(n) for n in ("float32", "float64", "int32", "int64", "uint8", "bool", "bfloat16", "complex64")
     )
 
 
@@ -105,6 +106,12 @@ x.float()[:, :1].expand(3, 4).exp_()
 x[:, :1].expand(3, 1).add_(1)
 x.new_tensor([1.5, 2.5]), x.float().new_tensor([1, 2]), x.new_tensor(1, dtype=t.float64)
 list(reversed(x)), reversed(x)
+x.repeat_interleave(t.tensor([1, 2, 3])), x[:0].float().quantile(0.5)
+x.float().quantile(0.5, 0), x[:0].float().quantile(0.5, 1)
+x[:0].mode(0)
+x[0].float().orgqr(x[0].float())
+x.to(t.complex64).random_()
+x.float().mvlgamma(0)
 """.strip().split("\n")
 
 
@@ -140,3 +147,23 @@ def test_as_strided_counts_from_the_storage(text):
     """The offset is the storage's; without one it is the view's own."""
     array = np.arange(12).reshape(3, 4)
     assert outcome(text, Ts, construct.tensor(array)) == outcome(text, torch, torch.tensor(array))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t.nn.functional.channel_shuffle(x, 0)",
+        "t.nn.functional.channel_shuffle(x.reshape(1, 4, 3), 3)",
+        "t.nn.functional.channel_shuffle(x.reshape(1, 4, 3), 0)",
+        "t.nn.functional.channel_shuffle(x.reshape(1, 4, 3), 2)",
+        "t.nn.functional.pixel_unshuffle(x, 2)",
+        "t.nn.functional.pixel_unshuffle(x.reshape(1, 3, 4), 2)",
+        "t.combinations(x[0], -1)",
+        "t.repeat_interleave(x)",
+        "t.searchsorted(x, 1)",
+        "t.nn.functional.absent",
+    ],
+)
+def test_functions_say_what_they_take(text):
+    array = np.arange(12).reshape(3, 4)
+    assert outcome(text, ts, construct.tensor(array)) == outcome(text, torch, torch.tensor(array)).replace("torch.nn", "ts.nn")

@@ -343,6 +343,8 @@ def _random_to(xp: Any, self: Array, to: int, generator: Any = None) -> Array:
 def _random(xp: Any, self: Array, generator: Any = None) -> Array:
     """Every number of the dtype that is not negative and that a float can hold exactly."""
     n, stream, dtype = int(self.size), source(generator), self.dtype
+    if dtype.kind == "c":
+        rules.refuse("random_kernel_cpu", dtype)
     if rules.category(self) == rules.FLOATING:
         exact = {rules.DOUBLE: 53, rules.FLOAT: 24, rules.HALF: 11, rules.BFLOAT16: 8}[dtype]
         words = stream.draw64(n) if dtype == rules.DOUBLE else stream.draw32(n)

@@ -308,6 +308,8 @@ def nn_function(name: str) -> Any:
     from ts.ops.functional import nn_functions
 
     own = nn_functions().get(name)
+    if own is None and not records(f"aten::{name}"):
+        raise AttributeError(f"module 'ts.nn.functional' has no attribute '{name}'")
     return function(name) if own is None else own
 
 

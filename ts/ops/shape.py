@@ -178,6 +178,8 @@ def _cartesian_prod(xp: Any, tensors: Sequence[Array]) -> Array:
 def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = False) -> Array:
     if self.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(self.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = list(choose(range(self.size), r))
     if r == 0 or not places:
@@ -247,6 +249,8 @@ def _repeat_interleave_tensor(
     where="f",
 )
 def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None = None) -> Array:
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     return xp.repeat(xp.arange(repeats.size), repeats)
 
 
@@ -337,6 +341,19 @@ def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int
 
 @op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out")
 def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
+    if self.ndim <= 2:
+        raise RuntimeError(
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(self.shape)}"
+        )
+    if groups <= 0:
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
+        )
+    if self.shape[1] % groups:
+        raise RuntimeError(
+            "Number of channels must be divisible by groups. "
+            f"Got {self.shape[1]} channels and {groups} groups."
+        )
     n, c, *rest = self.shape
     return self.reshape(n, groups, c // groups, *rest).swapaxes(1, 2).reshape(self.shape)
 
@@ -359,6 +376,19 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
 @op("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out="out")
 def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:
     r = downscale_factor
+    if self.ndim < 3:
+        raise RuntimeError(
+            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {self.ndim} "
+            "dimension(s)"
+        )
+    if r <= 0:
+        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
+    for dim, name in ((-2, "height"), (-1, "width")):
+        if self.shape[dim] % r:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                f"input.size({dim})={self.shape[dim]} is not divisible by {r}"
+            )
     *batch, c, h, w = self.shape
     x = self.reshape(*batch, c, h // r, r, w // r, r)
     k = len(batch)

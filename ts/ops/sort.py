@@ -177,6 +177,8 @@ def _mode(xp: Any, self: Array, dim: int = -1, keepdim: bool = False) -> tuple[A
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=rules.INT64)
     axis = rules.wrap_dim(dim, self.ndim)
+    if not self.shape[axis]:
+        raise IndexError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
     values, order = sort_kernel(xp, xp.moveaxis(self, axis, -1), -1, False)
     n = values.shape[-1]
     start = xp.concatenate([xp.ones((*values.shape[:-1], 1), bool), values[..., 1:] != values[..., :-1]], -1)
@@ -192,6 +194,8 @@ def _mode(xp: Any, self: Array, dim: int = -1, keepdim: bool = False) -> tuple[A
 def _quantile(
     xp: Any, name: str, self: Array, q: Any, dim: int | None, keepdim: bool, interpolation: str
 ) -> Array:
+    if not self.size:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
     if self.dtype.kind != "f":
         raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
     if not isinstance(q, float) and q.ndim > 1:
@@ -269,6 +273,11 @@ def _searchsorted(
     at = "right" if right or side == "right" else "left"
     code = rules.INT32 if out_int32 else rules.INT64
     values = xp.asarray(self)
+    if isinstance(self, (int, float)) and sorted_sequence.ndim != 1:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, "
+            f"but we got boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
+        )
     order = sorted_sequence if sorter is None else xp.take_along_axis(sorted_sequence, sorter, -1)
     if order.ndim == 1:
         return rules.cast(xp, xp.asarray(xp.searchsorted(order, values, side=at)), code)

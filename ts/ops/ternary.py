@@ -223,6 +223,8 @@ def _polygamma(xp: Any, n: int, self: Array) -> Array:
 @op("aten::mvlgamma(Tensor self, int p) -> Tensor", inplace=True, out="out")
 @op("aten::special_multigammaln(Tensor self, int p) -> Tensor", out="out")
 def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     lgamma = rules.special_functions(xp).gammaln
     total = sum(lgamma(x - 0.5 * j) for j in range(p))
