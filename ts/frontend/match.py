@@ -47,12 +47,13 @@ from ts.ops import registry
 
 
 class Literal(NamedTuple):
-    """A Python constant as an argument."""
+    """A Python constant as an argument, with its type where the value alone does not say it."""
 
     value: object
+    type: Type | None = None
 
     def insert(self, graph: Graph) -> Value:
-        return graph.insert_constant(self.value)
+        return graph.insert_constant(self.value, type=self.type)
 
 
 Actual = Value | Literal
@@ -209,7 +210,7 @@ class _Matcher:
                 used_names.add(formal.name)
                 actual = kwargs[formal.name]
             elif formal.has_default:
-                actual = Literal(formal.default)
+                actual = Literal(formal.default, _unwrap_optional(formal.type) if formal.default == [] else None)
             else:
                 raise _Mismatch(f"Argument {formal.name} not provided.\n")
             inputs.append(self._argument(formal, actual))
