@@ -210,7 +210,8 @@ class _Matcher:
                 used_names.add(formal.name)
                 actual = kwargs[formal.name]
             elif formal.has_default:
-                actual = Literal(formal.default, _unwrap_optional(formal.type) if formal.default == [] else None)
+                empty = type(formal.default) is list and not formal.default
+                actual = Literal(formal.default, _unwrap_optional(formal.type) if empty else None)
             else:
                 raise _Mismatch(f"Argument {formal.name} not provided.\n")
             inputs.append(self._argument(formal, actual))
