@@ -210,7 +210,7 @@ class _Matcher:
                 used_names.add(formal.name)
                 actual = kwargs[formal.name]
             elif formal.has_default:
-                empty = type(formal.default) is list and not formal.default
+                empty = formal.default == []
                 actual = Literal(formal.default, _unwrap_optional(formal.type) if empty else None)
             else:
                 raise _Mismatch(f"Argument {formal.name} not provided.\n")
