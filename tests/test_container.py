@@ -8,7 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from ts._core.ivalue import argument_error, from_core, infer_spec, to_core
+from ts._core.ivalue import from_core, infer_spec, to_core
+from ts._core.mismatch import argument_error
 from ts._core.prims import operators
 from ts._core.spec import KINDS, SPECS, TypeSpec
 

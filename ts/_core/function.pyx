@@ -15,7 +15,7 @@ from ts._core.execution cimport Execution, begin, execute
 from ts._core.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
 from ts._core.ivalue cimport IValue, KIND_INT, TypeSpec, box, release, unbox
 
-from ts._core.ivalue import argument_error
+from ts._core.mismatch import argument_error
 
 cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident()

@@ -597,31 +597,3 @@ def from_core(x):
         return box(&value)
     finally:
         release(&value)
-
-
-def _inferred(TypeSpec spec, str name):
-    if not spec.text.endswith("(inferred)"):
-        return []
-    return [f"Inferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type."]
-
-
-def _class_name(x):
-    """The name of an object's class; a NamedTuple tells its fields."""
-    fields = getattr(x, "_fields", None)
-    aka = f" (aka NamedTuple({', '.join(fields)}))" if isinstance(x, tuple) and fields else ""
-    return f"{type(x).__name__}{aka}"
-
-
-def argument_error(str function, str name, TypeSpec spec not None, Py_ssize_t position, x, str declaration, cause=None):
-    """What a call raises for an argument of the wrong type, in PyTorch's words and class."""
-    lines = [
-        f"{function}() Expected a value of type '{spec.text}' for argument '{name}'"
-        f" but instead found type '{_class_name(x)}'.",
-        *_inferred(spec, name),
-        f"Position: {position}",
-        f"Value: {x!r}",
-        f"Declaration: {declaration}",
-    ]
-    if cause is not None:
-        lines.append(f"Cast error details: {cause}")
-    return RuntimeError("\n".join(lines))

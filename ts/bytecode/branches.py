@@ -19,11 +19,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts.bytecode.emission import Emission
 from ts.bytecode.opcodes import BRANCHES, BY_NAME, BY_OPERATOR
-from ts.bytecode.registers import Instruction, Label
+from ts.bytecode.registers import Label
 from ts.bytecode.typespec import register_class
 from ts.errors import InternalError
-from ts.ir.graph import Block, Node, Value
+from ts.ir.graph import Block, Graph, Node, Value
 
 
 def operator_of(node: Node) -> Any:
@@ -41,48 +42,17 @@ def line_of(node: Node) -> Any:
     return (node.callstack, node.range) if node.range is not None or node.callstack else None
 
 
-class Branches:
+class Branches(Emission):
     """The part of the lowering that jumps. `loops.Loops` and `lower.Lowering` build on it."""
 
-    def __init__(self) -> None:
-        self.code: list[Instruction] = []
-        self.line: Any = None
-        self.depth = 0
-        self.terminated = False  # nothing after this place is reached
+    def __init__(self, graph: Graph, name: str) -> None:
+        super().__init__(graph, name)
         self._deferred: dict[Node, bool] = {}
         self._computed: set[Node] = set()
 
-    # What the other part has:
-    register: dict[Value, int]
-
-    def emit(self, name: str, a: Any = 0, b: Any = 0, c: Any = 0) -> Instruction:
-        raise NotImplementedError
-
-    def use(self, value: Value) -> int:
-        raise NotImplementedError
-
-    def define(self, value: Value) -> int:
-        raise NotImplementedError
-
-    def constant(self, value: Any, kind: str) -> int:
-        raise NotImplementedError
-
-    def move(self, target: int, source: int) -> None:
-        raise NotImplementedError
-
     def lower_nodes(self, block: Block) -> None:
+        """The nodes of a block: by the class that knows them all."""
         raise NotImplementedError
-
-    def number(self, value: Value) -> Any:
-        raise NotImplementedError
-
-    def is_constant(self, value: Value) -> bool:
-        raise NotImplementedError
-
-    def place(self, label: Label) -> None:
-        """The label is here."""
-        self.code.append(Instruction("", label, depth=self.depth))
-        self.terminated = False
 
     # ---- what is deferred ------------------------------------------------------------------------------
 

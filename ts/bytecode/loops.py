@@ -15,11 +15,10 @@ The variables that a loop carries have one register each for all iterations and 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ts.bytecode.branches import Branches, line_of
 from ts.bytecode.registers import Label
-from ts.ir.graph import Block, Node, Value
+from ts.ir.graph import Block, Graph, Node, Value
 
 INT_MAX = 2**63 - 1
 
@@ -27,13 +26,9 @@ INT_MAX = 2**63 - 1
 class Loops(Branches):
     """The part of the lowering that loops. `lower.Lowering` builds on it."""
 
-    # What the other part has:
-    classes: list[str]
-    constant_values: dict[int, Any]
-    counters: set[Value]  # numbers of ranges that are counted in
-
-    def new_register(self, kind: str) -> int:
-        raise NotImplementedError
+    def __init__(self, graph: Graph, name: str) -> None:
+        super().__init__(graph, name)
+        self.counters: set[Value] = set()  # numbers of ranges that are counted in
 
     def lower_loop(self, node: Node) -> None:
         (body,) = node.blocks()

@@ -1,0 +1,233 @@
+"""Code while it is made: virtual registers, instructions, tables; in the end all of it becomes a `Code`.
+
+In: values of a graph and instructions, in order.  Out: `assemble()`, a verified `Code`:
+
+    emission.emit("ADD_I64", emission.define(sum), emission.use(a), emission.use(b))
+    emission.emit("RETURN", emission.use(sum))
+    emission.assemble(parameters=2)
+
+Each value has a register of the class of its type: i(nt), f(loat), b(ool), o(bject), or x where it may be of
+any. Registers of constants are filled before the code runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ts._core.code import Code
+from ts._core.ivalue import to_core
+from ts.bytecode.opcodes import BY_NAME, NUMBER
+from ts.bytecode.registers import SCALARS, Allocator, Instruction, Label
+from ts.bytecode.tidy import tidy
+from ts.bytecode.typespec import register_class, type_spec
+from ts.errors import InternalError
+from ts.ir.graph import Graph, Node, Value
+from ts.ir.types import DEVICE, Type
+
+
+class Handler(NamedTuple):
+    """A `with` statement: what is called with which object if an instruction between the labels fails."""
+
+    register: int
+    function: Any
+    start: Label
+    end: Label
+
+
+class Emission:
+    """The code of one graph. `branches.Branches`, `loops.Loops` and `lower.Lowering` build on it."""
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self.graph = graph
+        self.name = name
+        self.code: list[Instruction] = []
+        self.line: Any = None
+        self.depth = 0
+        self.terminated = False  # nothing after this place is reached
+        self.classes: list[str] = []  # of the virtual registers
+        self.register: dict[Value, int] = {}
+        self.constants: dict[Any, int] = {}
+        self.constant_values: dict[int, Any] = {}
+        self.kept: set[int] = set()
+        self.unset: set[int] = set()  # registers of prim::Uninitialized
+        self.operators: dict[int, tuple[int, Any]] = {}
+        self.functions: dict[int, tuple[int, Any]] = {}
+        self.types: dict[Type, int] = {}
+        self.entered: list[Handler] = []  # the `with` statements around the next instruction
+        self.handlers: list[Handler] = []
+
+    # ---- registers -------------------------------------------------------------------------------------
+
+    def new_register(self, kind: str) -> int:
+        self.classes.append(kind)
+        return len(self.classes) - 1
+
+    def define(self, value: Value) -> int:
+        """The register of a value that is written now."""
+        found = self.register.get(value)
+        if found is None:
+            found = self.register[value] = self.new_register(register_class(value.type()))
+            if value.type().kind() == "StringType":
+                self.kept.add(found)
+        return found
+
+    def use(self, value: Value) -> int:
+        """The register of a value that is read."""
+        found = self.register.get(value)
+        if found is None:
+            node = value.node()
+            if node.kind() != "prim::Constant":
+                message = f"%{value.debug_name()} is read before it is computed"
+                raise InternalError(message, "lowering", str(self.graph))
+            found = self.register[value] = self.constant_of(node)
+        return found
+
+    def constant_of(self, node: Node) -> int:
+        value, type = node.get("value"), node.output().type()
+        kind = register_class(type)
+        if value is None:
+            return self.constant(None, "x")
+        if kind == "b":
+            return self.constant(bool(value), "b")
+        if kind == "i" and isinstance(value, int):
+            return self.constant(int(value), "i")
+        if kind == "f":
+            return self.constant(float(value), "f")
+        if isinstance(value, list | tuple | dict) or (
+            kind == "o" and (not isinstance(value, str) or type is DEVICE)
+        ):
+            value = to_core(value, type_spec(type))
+        return self.constant(value, kind)
+
+    def constant(self, value: Any, kind: str) -> int:
+        """The register of a constant; equal numbers and strings share one."""
+        key = (kind, type(value), repr(value) if isinstance(value, int | float | str | None) else id(value))
+        found = self.constants.get(key)
+        if found is None:
+            found = self.constants[key] = self.new_register(kind)
+            self.constant_values[found] = value
+        return found
+
+    def is_constant(self, value: Value) -> bool:
+        return value.node().kind() == "prim::Constant"
+
+    def number(self, value: Value) -> Any:
+        """The value of a constant, None for anything else."""
+        return value.node().get("value") if self.is_constant(value) else None
+
+    # ---- instructions ----------------------------------------------------------------------------------
+
+    def emit(
+        self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, pool: list[int] | None = None, results: int = 0
+    ) -> Instruction:
+        instruction = Instruction(name, a, b, c, pool, results, self.line, self.depth)
+        instruction.keeps = tuple(context.register for context in self.entered)
+        instruction.refresh()
+        self.code.append(instruction)
+        self.terminated = name in ("RETURN", "RAISE")
+        return instruction
+
+    def move(self, target: int, source: int) -> None:
+        """target := source, whatever their classes."""
+        a, b = self.classes[target], self.classes[source]
+        if target == source or source in self.unset:
+            return
+        if a in SCALARS and a == b:
+            self.emit("MOVE", target, source)
+        elif a == "f" and b == "i":
+            self.emit("INT_TO_FLOAT", target, source)
+        elif a in SCALARS and b == "x":
+            self.emit("CAST", target, source)
+        elif a == "o" and b == "x":
+            self.emit("CAST_OBJECT", target, source)
+        elif a == "x" or a == b:
+            self.emit("COPY", target, source)
+        else:
+            message = f"a register of class {b} cannot become one of class {a}"
+            raise InternalError(message, "lowering", str(self.graph))
+
+    def place(self, label: Label) -> None:
+        """The label is here."""
+        self.code.append(Instruction("", label, depth=self.depth))
+        self.terminated = False
+
+    # ---- tables ----------------------------------------------------------------------------------------
+
+    def type_number(self, type: Type) -> int:
+        return self.types.setdefault(type, len(self.types))
+
+    def function_number(self, function: Any) -> int:
+        number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
+        return number
+
+    def operator_number(self, operator: Any) -> int:
+        number, _ = self.operators.setdefault(id(operator), (len(self.operators), operator))
+        return number
+
+    def stack_of(self, line: Any) -> tuple[tuple[str, Any], ...]:
+        """The script's stack at a node: (function, where it is) of this function and those inlined into it.
+
+        A node knows the calls that it was inlined through as (callee, place of the call).
+        """
+        if line is None:
+            return ((self.name, None),)
+        calls, place = line
+        names = [self.name, *(callee for callee, _ in calls)]
+        places = [*(where for _, where in calls), place]
+        return tuple(zip(names, places, strict=True))
+
+    def assemble(self, parameters: int) -> Code:
+        """Real registers, jump targets and pool offsets."""
+        constants = set(self.constant_values)
+        allocator = Allocator(self.code, self.classes, parameters, constants, self.kept)
+        place, real = allocator.run()
+        code = tidy(self.code, place)
+        used = sorted({r for i in code for r in i.reads if r in constants})
+        for number, register in enumerate(used, len(real)):
+            place[register] = number
+        target: dict[int, int] = {}
+        position = 0
+        for instruction in code:
+            if instruction.name:
+                position += 1
+            else:
+                target[id(instruction.a)] = position
+        rows, lines = [], []
+        pool: list[int] = []
+        pools: dict[tuple[int, ...], int] = {}
+        for instruction in code:
+            if not instruction.name:
+                continue
+            words = [NUMBER[instruction.name]]
+            operands = (instruction.a, instruction.b, instruction.c)
+            for operand, format in zip(operands, BY_NAME[instruction.name].operands, strict=True):
+                if format in "<>":
+                    operand = target[id(operand)]
+                elif format == "P":
+                    items = tuple(place[r] for r in instruction.pool or ())
+                    if items not in pools:
+                        pools[items] = len(pool)
+                        pool += [len(items), *items]
+                    operand = pools[items]
+                elif format not in "-#TOF":
+                    operand = place[operand] if operand >= 0 else ~operand
+                words.append(operand)
+            rows.append(tuple(words))
+            lines.append(self.stack_of(instruction.line))
+        return Code(
+            self.name,
+            rows,
+            "".join(real) + "".join(self.classes[r] for r in used),
+            parameters,
+            [self.constant_values[r] for r in used],
+            pool,
+            [operator for _, operator in self.operators.values()],
+            [function for _, function in self.functions.values()],
+            [type_spec(type) for type in self.types],
+            lines,
+            [
+                (target[id(h.start)], target[id(h.end)], place[h.register], h.function)
+                for h in reversed(self.handlers)
+                if h.register in place
+            ],
+        )
