@@ -21,29 +21,11 @@ from functools import lru_cache
 from typing import Any
 
 from ts.errors import ParseError
-from ts.ir.text import Tokens, format_default, is_name, is_number
+from ts.ir.text import Tokens, format_default, is_name, read_default
 from ts.ir.type_parser import AliasInfo, parse_type, plain, read_type
 from ts.ir.types import FLOAT, INT, ListType, OptionalType, TupleType, Type
 
 __all__ = ["AliasInfo", "Argument", "FunctionSchema", "parse_schema", "parse_type"]
-
-# Names that PyTorch's own declarations use as defaults.
-_NAMED_DEFAULTS = {
-    "None": None,
-    "True": True,
-    "False": False,
-    "none": 0,
-    "Mean": 1,
-    "Sum": 2,
-    "contiguous_format": 0,
-    "preserve_format": 1,
-    "strided": 0,
-    "float": 6,
-    "double": 7,
-    "long": 4,
-    "int": 3,
-    "bool": 11,
-}
 
 
 class Argument:
@@ -360,27 +342,3 @@ def _parse_argument(text: str, kwarg_only: bool) -> Argument:
     if tokens.peek():
         raise tokens.error(f"unexpected {tokens.peek()!r} in an argument")
     return Argument(name, t, default, has_default, kwarg_only, parsed.alias, parsed.size, parsed.type)
-
-
-def read_default(tokens: Tokens) -> Any:
-    """The default value here."""
-    token = tokens.peek()
-    if token[:1] in ("'", '"'):
-        return tokens.string()
-    if is_number(token):
-        return tokens.number()
-    tokens.next()
-    if token == "[":
-        values = []
-        while not tokens.accept("]"):
-            values.append(read_default(tokens))
-            tokens.accept(",")
-        return values
-    if token == "-":
-        return tokens.negative(read_default(tokens))
-    if token in ("inf", "nan"):
-        return float(token)
-    if token in _NAMED_DEFAULTS:
-        return _NAMED_DEFAULTS[token]
-    tokens.at -= 1
-    raise tokens.error(f"{token!r} is no default")

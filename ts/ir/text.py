@@ -196,3 +196,46 @@ def format_default(value: Any) -> str:
     if isinstance(value, Enum):
         return f"Enum<{type(value).__name__}.{value.name}>"
     return str(value)
+
+
+# Names that PyTorch's own declarations use as defaults.
+_NAMED_DEFAULTS = {
+    "None": None,
+    "True": True,
+    "False": False,
+    "none": 0,
+    "Mean": 1,
+    "Sum": 2,
+    "contiguous_format": 0,
+    "preserve_format": 1,
+    "strided": 0,
+    "float": 6,
+    "double": 7,
+    "long": 4,
+    "int": 3,
+    "bool": 11,
+}
+
+
+def read_default(tokens: Tokens) -> Any:
+    """The default value here."""
+    token = tokens.peek()
+    if token[:1] in ("'", '"'):
+        return tokens.string()
+    if is_number(token):
+        return tokens.number()
+    tokens.next()
+    if token == "[":
+        values = []
+        while not tokens.accept("]"):
+            values.append(read_default(tokens))
+            tokens.accept(",")
+        return values
+    if token == "-":
+        return tokens.negative(read_default(tokens))
+    if token in ("inf", "nan"):
+        return float(token)
+    if token in _NAMED_DEFAULTS:
+        return _NAMED_DEFAULTS[token]
+    tokens.at -= 1
+    raise tokens.error(f"{token!r} is no default")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ts.ir.text import Tokens, is_name, is_number
+from ts.ir.text import Tokens, is_name, is_number, read_default
 from ts.ir.types import (
     ANY,
     BOOL,
@@ -298,8 +298,6 @@ def _read_list(tokens: Tokens, find_class: ClassLookup) -> list[ParsedType]:
 
 def _read_named_tuple(tokens: Tokens, find_class: ClassLookup) -> TupleType:
     tokens.expect("(")
-    from ts.ir.schema import read_default  # which reads types itself
-
     fields, elems = [], []
     defaults: dict[str, object] = {}
     while tokens.peek() != ")":
