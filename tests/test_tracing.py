@@ -220,3 +220,49 @@ def test_get_trace_graph_has_parameters_as_inputs():
     function = ts.jit.create_function_from_graph("net", graph)
     assert len(graph.inputs()) == 3
     assert function(*inputs).tolist() == result.tolist() == net(x).tolist()
+
+
+def test_force_outplace_records_new_tensors_and_warns_of_views():
+    def function(x):
+        y = x + 1
+        y.add_(x)
+        return y.mul_(2)
+
+    trace = traced(function, ts.ones(2), _force_outplace=True)
+    assert [n.kind() for n in trace.graph.nodes() if n.kind() != "prim::Constant"] == [
+        "aten::add",
+        "aten::add",
+        "aten::mul",
+    ]
+    assert trace(ts.full((2,), 3.0)).tolist() == [14.0, 14.0]
+
+    def through_view(x):
+        x.view(-1).add_(1)
+        return x
+
+    with pytest.warns(TracerWarning) as caught:
+        ts.jit.trace(through_view, ts.ones(2, 2), _force_outplace=True)
+    messages = [str(each.message) for each in caught]
+    assert any(m.startswith("There are 2 live references to the data region") for m in messages)
+    assert any(m.startswith("Output nr 1. of the traced function does not match") for m in messages)
+
+
+def test_inline_everything_mode():
+    @ts.jit.script
+    def callee(x):
+        return -x
+
+    def function(x):
+        return callee(x) + 1
+
+    try:
+        ts.jit.set_inline_everything_mode(True)
+        assert ts.jit.get_inline_everything_mode()
+        kinds = [
+            [n.kind() for n in f.graph.nodes()]
+            for f in (ts.jit.script(function), traced(function, ts.ones(1)))
+        ]
+    finally:
+        ts.jit.set_inline_everything_mode(False)
+    for found in kinds:
+        assert "aten::neg" in found and "prim::CallFunction" not in found

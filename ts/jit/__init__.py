@@ -38,6 +38,7 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.runtime.objects": "RecursiveScriptClass",
         "ts.jit.overloads": "overload overload_method get_overloads",
         "ts.ir.print": "hide_source_ranges",
+        "ts.passes.inline": "set_inline_everything_mode get_inline_everything_mode",
         "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph",
         "ts.runtime.module": "ScriptModule RecursiveScriptModule ScriptMethod script_method module_type "
         "method_names",

@@ -27,11 +27,29 @@ from ts.passes.peephole import simplify
 _CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
 _LARGEST_GRAPH: Final = 20_000
 
+_everything = False
+
 
 def inline(graph: Graph) -> bool:
     """Replace calls of functions by their bodies."""
     inliner = _Inliner()
     return inliner.visit(graph.block())
+
+
+def set_inline_everything_mode(enabled: bool) -> None:
+    """Whether functions that are compiled or traced from now on have the bodies of others for calls."""
+    global _everything
+    _everything = enabled
+
+
+def get_inline_everything_mode() -> bool:
+    """Whether they have."""
+    return _everything
+
+
+def inline_if_everything(graph: Graph) -> bool:
+    """Inline where `set_inline_everything_mode` asks for it."""
+    return _everything and inline(graph)
 
 
 class _Inliner:

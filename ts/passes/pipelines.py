@@ -29,7 +29,7 @@ from ts.passes.cse import eliminate_common_subexpressions
 from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.empty_lists import settle_empty_lists
 from ts.passes.failing_code import remember_failing_code, settle_failing_code
-from ts.passes.inline import inline
+from ts.passes.inline import inline, inline_if_everything
 from ts.passes.lift_closures import lift_closures
 from ts.passes.loop_invariants import hoist_loop_invariants
 from ts.passes.lower_tuples import bypass_tuples, lower_simple_tuples
@@ -41,6 +41,7 @@ Pass = Callable[[Graph], bool]
 FRONTEND: Final[Sequence[Pass]] = (
     convert_to_ssa,
     lift_closures,
+    inline_if_everything,
     settle_empty_lists,
     canonicalize_modified_loops,
     normalize_ops,

@@ -56,6 +56,7 @@ from ts.ir.types import (
     Type,
     unshaped,
 )
+from ts.ops import registry
 from ts.runtime import trace_words as words
 from ts.runtime.trace_index import get_index, put_index
 from ts.runtime.trace_types import (
@@ -86,6 +87,7 @@ _NUMBERS_AS_TENSORS: Final = frozenset(
     for end in ("", "_")
 )
 _OTHER_NAMES: Final = {"aten::detach_": "aten::detach"}  # as PyTorch records them
+_WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})  # in place in any trace
 _OWN_MODULES: Final = ("ts.runtime.trace", "ts.jit.tracing", "ts._core.", "contextlib")
 
 
@@ -239,6 +241,9 @@ class Tracer:
             op, values, given = operators.resolve(args, kwargs)
         inputs = self._arguments(op, values, given)
         place = self.place()
+        written = values[0] if op.name.endswith("_") and op.signature.parameters[0].written else None
+        if self.force_outplace and isinstance(written, Tensor):
+            self._warn_of_views(op.name, written)
         with self.paused():
             result = op.call_list(values)
         self._record(op, inputs, result, place)
@@ -299,13 +304,35 @@ class Tracer:
         return node.output().set_type(ListType(elem))
 
     def _record(self, op: Any, inputs: list[Value], result: Any, place: SourceRange) -> None:
-        node = self.graph.create(_OTHER_NAMES.get(op.name, op.name), inputs, 0)
+        node = self.graph.create(self._name(op), inputs, 0)
         node.range = place
         self.graph.insert_node(node)
         returns = op.signature.returns
         results = (result,) if len(returns) == 1 else result or ()
         for x in results:
             self.bind(node.add_output(), x)
+
+    def _name(self, op: Any) -> str:
+        """What an operator is recorded as: itself, or what makes a tensor instead of writing to one."""
+        name: str = op.name
+        if self.force_outplace and name.endswith("_") and name not in _WRITING:
+            outplace = name.removesuffix("_")
+            if any(other.nargs == op.nargs for other in registry.lookup(outplace)):
+                return outplace
+        return _OTHER_NAMES.get(name, name)
+
+    def _warn_of_views(self, name: str, written: Tensor) -> None:
+        """With operators out of place, other tensors on the same memory do not see what is written."""
+        own = 3  # references to a tensor: from the table, this loop, and the question
+        live = 0
+        for table in self._known:
+            for x, _ in table.values():
+                if isinstance(x, Tensor) and sys.getrefcount(x) > own:
+                    live += np.may_share_memory(x.array, written.array)
+        if live > 1:
+            operator = name.removeprefix("aten::")
+            reason = " (possibly due to an assignment)" if name in _WRITING else ""
+            self.warn(words.VIEWS.format(live, operator, reason))
 
     def bind(self, value: Value, x: Any) -> None:
         """Let `value` stand for a result; the elements of containers are taken out of it."""

@@ -39,7 +39,7 @@ def put_index(x: Tensor, index: Any, value: Any) -> None:
         value = _constant(value, x.dtype, x.device)
     if any(i is not None for i in indices):
         overloads("index_put_")(view, indices, _without_leading_ones(value), False)
-    elif value.ndim == 0:
+    elif value.ndim == 0 < view.ndim:
         overloads("fill_")(view, value)
     else:
         view.copy_(_without_leading_ones(value) if value.ndim > view.ndim else value)  # type: ignore[attr-defined]

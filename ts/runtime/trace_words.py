@@ -42,6 +42,12 @@ CONTAINER_OUTPUT: Final = (
     "instead). If you absolutely need this and know the side effects, pass strict=False to trace() to "
     "allow this behavior."
 )
+VIEWS: Final = (
+    "There are {} live references to the data region being modified when tracing in-place operator {}{}. "
+    "This might cause the trace to be incorrect, because all other views that also reference this data will "
+    "not reflect this change in the trace! On the other hand, if all other views use the same memory chunk, "
+    "but are disjoint (e.g. are outputs of torch.split), this might still be safe."
+)
 NO_OUTPUT: Final = (
     "The traced function didn't return any values! Side-effects are not captured in traces, so it would "
     "be a no-op."

@@ -22,6 +22,7 @@ from ts.ir.types import TENSOR, Type, unshaped
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.failing_code import run_instead
+from ts.passes.inline import inline_if_everything
 from ts.passes.trace_scopes import settle_scopes
 from ts.passes.unwrap_numbers import unwrap_numbers
 from ts.runtime.function import ScriptFunction
@@ -144,6 +145,7 @@ def _no_methods(path: str, graph: Graph) -> tuple[str, Type]:
 
 def finish(function: ScriptFunction, graph: Graph) -> ScriptFunction:
     """Give a function the graph of a trace."""
+    inline_if_everything(graph)
     arguments = tuple(
         Argument(v.debug_name_base() if v.has_debug_name() else f"argument_{i}", unshaped(v.type()))
         for i, v in enumerate(graph.inputs())
