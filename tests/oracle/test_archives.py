@@ -355,3 +355,110 @@ def test_former_operators(version):
         return [*found, plain(read(3, 1.5)), [str(value.dtype) for value in read(3, 1.5)]]
 
     assert results(ts) == results(torch)
+
+
+def hooked(t):
+    class Hooked(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_forward_pre_hook(Hooked.double)
+            self.register_forward_hook(Hooked.increment)
+
+        def double(self, inputs: Tuple[Tensor]) -> Tuple[Tensor]:
+            return (inputs[0] * 2,)
+
+        def increment(self, inputs: Tuple[Tensor], result: Tensor) -> Tensor:
+            return result + 1
+
+        def forward(self, x: Tensor) -> Tensor:
+            return -x
+
+    class Outer(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Hooked()
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.inner(x) * 10
+
+    return Hooked(), Outer()
+
+
+@pytest.mark.parametrize("reader, writer", PAIRS)
+def test_hooks(reader, writer):
+    """Hooks run when the module is called from Python, and where the code calls it."""
+    for module, expected in zip(hooked(writer), ([-1.0, -5.0], [-10.0, -50.0]), strict=True):
+        read = crossed(reader, writer, writer.jit.script(module))
+        assert plain(read(reader.tensor([1.0, 3.0]))) == expected
+
+
+def with_state(t):
+    class State(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words = ["a"]
+            self.size = 2
+
+        @t.jit.export
+        def __getstate__(self) -> Tuple[List[str], int, bool]:
+            return self.words + ["saved"], self.size * 10, self.training
+
+        @t.jit.export
+        def __setstate__(self, state: Tuple[List[str], int, bool]) -> None:
+            self.words = state[0] + ["loaded"]
+            self.size = state[1] + 1
+            self.training = state[2]
+
+        def forward(self) -> Tuple[List[str], int]:
+            return self.words, self.size
+
+    return State()
+
+
+@pytest.mark.parametrize("reader, writer", PAIRS)
+def test_state(reader, writer):
+    """A module may say itself what is saved, and what to do with it when it is loaded."""
+    read = crossed(reader, writer, writer.jit.script(with_state(writer)))
+    assert plain(read()) == [["a", "saved", "loaded"], 21]
+
+
+def test_objects_of_the_program():
+    """An object of an archive is an instance of the program's class of that name, where there is one."""
+    made = ts.jit.script(programs(ts))
+    data = written(ts, made)
+    own = type(made.counter)
+    assert type(ts.jit.load(io.BytesIO(data)).counter) is own
+    ts.jit.clear_class_registry()
+    other = ts.jit.load(io.BytesIO(data)).counter
+    assert type(other) is not own
+    assert other.next("x") == 6
+
+
+LAYERS = {
+    "Linear(3, 4)": (2, 3),
+    "Conv2d(3, 4, 2, padding='same')": (2, 3, 5, 5),
+    "ConvTranspose2d(3, 4, 2)": (2, 3, 5, 5),
+    "BatchNorm2d(3)": (2, 3, 4, 4),
+    "LSTM(3, 4, 2, bidirectional=True)": (5, 2, 3),
+    "GRUCell(3, 4)": (2, 3),
+    "MaxPool2d(2)": (2, 3, 4, 4),
+    "PReLU()": (2, 3),
+    "LayerNorm(3)": (2, 3),
+}
+
+
+@pytest.mark.parametrize("text", LAYERS)
+def test_layers(text):
+    """Layers of `ts.nn` run in PyTorch, and PyTorch's run in `ts`."""
+    nn = ts.nn
+    made = ts.jit.script(eval(f"nn.{text}", {"nn": nn}).eval())
+    theirs, own = crossed(torch, ts, made), crossed(ts, ts, made)
+    back = crossed(ts, torch, theirs)
+    x = torch.rand(*LAYERS[text])
+    mine = ts.from_numpy(x.numpy())
+    results = [made(mine), own(mine), back(mine), theirs(x)]
+    first = [r[0] if isinstance(r, tuple) else r for r in results]
+    expected = first[-1].detach()
+    for found in first[:-1]:
+        assert torch.allclose(torch.from_numpy(found.detach().numpy()), expected, atol=1e-5)
+    assert list(theirs.state_dict()) == list(made.state_dict()) == list(back.state_dict())

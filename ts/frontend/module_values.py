@@ -143,15 +143,16 @@ class ModuleValue(SugaredValue):
         """The hooks before `forward` may change its arguments, those after it its result."""
         given = em.tuple([inserted(em, arg) for arg in args])
         for function in self.concrete.pre_hooks:
-            changed = MethodValue(self.receiver, function.__name__).call(em, range, [given], {}, 1)
+            hook = FunctionValue(self.type.methods[function.__name__])
+            changed = hook.call(em, range, [self.receiver, given], {}, 1)
             value = changed.as_value(em, range)
             if value.type() is NONE:
                 continue
             given = value if isinstance(value.type(), TupleType) else em.tuple([value])
         result = forward.call(em, range, unpack_tuple(em.graph, given), {}, 1)
         for function in self.concrete.hooks:
-            after: list[Actual] = [given, result.as_value(em, range)]
-            changed = MethodValue(self.receiver, function.__name__).call(em, range, after, {}, 1)
+            after: list[Actual] = [self.receiver, given, result.as_value(em, range)]
+            changed = FunctionValue(self.type.methods[function.__name__]).call(em, range, after, {}, 1)
             if changed.as_value(em, range).type() is not NONE:
                 result = changed
         return result

@@ -170,7 +170,7 @@ class ConcreteModule:
                         "different python definitions. Please use unique names for all hooks."
                     )
             for name, hook in functions.items():
-                if name in self.type.methods or self.python_function(name) is not None:
+                if name in self.type.methods or self.python_function(name) not in (None, hook):
                     raise RuntimeError(
                         f"Can't define hook: {name} on class: {self.type.annotation_str} because a method or "
                         "hook with that name already exists."

@@ -32,6 +32,7 @@ from ts.frontend.python_values import PythonFunction
 from ts.frontend.resolve import Resolver
 from ts.frontend.sugared import (
     BuiltinFunction,
+    FunctionValue,
     Kwargs,
     NamedTupleConstructor,
     SimpleValue,
@@ -185,7 +186,9 @@ class Namespace(SugaredValue):
             return NamedTupleConstructor(found)
         if isinstance(found, EnumType) and found.python_class is not None:
             return EnumClassValue(found.python_class)
-        return Class(found) if isinstance(found, ClassType) else to_sugared(em, found, range, full)
+        if isinstance(found, ClassType):
+            return Class(found, full, self.find)
+        return to_sugared(em, found, range, full)
 
 
 class Class(SugaredValue):
@@ -193,13 +196,18 @@ class Class(SugaredValue):
 
     kind = "class"
 
-    def __init__(self, type: ClassType) -> None:
+    def __init__(self, type: ClassType, name: str, find: Find) -> None:
         self.type = type
+        self.name = name
+        self.find = find
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        if name != "__new__":
+        if name == "__new__":
+            return SpecialForm("__new__")
+        function = self.find(f"{self.name}.{name}")  # a hook is called as a function
+        if function is None:
             raise CompilationError(f"{self.type.annotation_str} has no '{name}' without an object", range)
-        return SpecialForm("__new__")
+        return FunctionValue(function)
 
 
 # ---- functions of Python -----------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Any
 from ts._core.ivalue import new_object, object_get, object_set
 from ts._core.objects import Object, ObjectClass
 from ts.bytecode.typespec import object_class
-from ts.frontend.classes import ATTRIBUTE, class_type
+from ts.frontend.classes import ATTRIBUTE, class_type, live_type
 from ts.ir.types import BOOL, ClassType, InterfaceType, why_not_implemented
 
 _OPERATORS = (
@@ -96,13 +96,22 @@ def instance_of(made: Object) -> Any:
         from ts.runtime.module import module_of
 
         return module_of(made)
-    python_class = made.cls.type.python_class
+    python_class = made.cls.type.python_class or _live_class(made)
     if python_class is None:
         return RecursiveScriptClass(made)
     instance = python_class.__new__(python_class)
     for slot, name in enumerate(made.cls.names):
         object.__setattr__(instance, name, object_get(made, slot))  # also where the class is frozen
     return instance
+
+
+def _live_class(made: Object) -> Any:
+    """The program's own class of the name that an object's class has in an archive, if it fits."""
+    type = made.cls.type
+    live = None if type.unit is None else live_type(type.qualified_name())
+    if isinstance(live, ClassType) and live.attributes.keys() == type.attributes.keys():
+        return live.python_class
+    return None
 
 
 def order_of(cls: ObjectClass) -> Callable[[Object, Object], bool]:
