@@ -28,6 +28,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts._core.tensor": ("Tensor", "Size"),
     "ts._core.construct": ("tensor", "as_tensor", "from_numpy", "from_dlpack"),
     "ts.devices": ("device",),
+    "ts.streams": ("Stream",),
     "ts.dtypes": (
         "dtype", "layout", "memory_format", "finfo", "iinfo", "strided", "contiguous_format",
         "preserve_format", "channels_last", "channels_last_3d", "get_default_dtype", "set_default_dtype",

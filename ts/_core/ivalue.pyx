@@ -375,6 +375,8 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
         if isinstance(spec.detail, type) and not isinstance(x, spec.detail):
             return mismatch(x, spec)
         return put_object(x, out)
+    if spec.detail is not None and not isinstance(x, spec.detail):
+        return mismatch(x, spec)
     return put_object(x, out)
 
 

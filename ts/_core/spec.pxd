@@ -19,7 +19,7 @@ cdef enum Kind:
     KIND_UNION = 14       # children: alternatives
     KIND_CLASS = 15       # detail: the Python class whose instances are accepted, or None
     KIND_ENUM = 16        # detail: the Python enum class
-    KIND_OBJECT = 17      # passed through as it is: Generator, Stream, functions, modules
+    KIND_OBJECT = 17      # passed through as it is: Generator, Stream, functions, modules; detail: its class, or None
     KIND_FUTURE = 18      # children: the result
 
 

@@ -92,6 +92,14 @@ def _make_spec(type: Type) -> TypeSpec:
         detail = type
     elif isinstance(type, EnumType):
         detail = type.python_class
+    elif type.kind() == "GeneratorType":
+        from ts.ops.generator import Generator
+
+        detail = Generator
+    elif type.kind() == "StreamObjType":
+        from ts.streams import Stream
+
+        detail = Stream
     elif type.kind() == "UnionType":
         children = tuple(type.contained_types())
     kind = KINDS.get(type.kind(), _KIND_OBJECT)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _HOMES: dict[str, tuple[str, str]] = {
     name: (module, name)
     for module, names in {
-        "ts.jit.scripting": "script CompilationUnit enable disable",
+        "ts.jit.switch": "enable disable",
+        "ts.jit.scripting": "script CompilationUnit",
         "ts.jit.markers": "annotate ignore unused export is_scripting is_tracing isinstance boolean_dispatch "
         "fork wait script_if_tracing ignore_context_manager Attribute ScriptWarning unwrap_optional "
         "set_module is_optional get_tracing_state",

@@ -15,7 +15,6 @@ With TS_JIT=0 (or PYTORCH_JIT=0) in the environment `script` returns the functio
 from __future__ import annotations
 
 import inspect
-import os
 import warnings
 from collections.abc import Callable
 from enum import Enum
@@ -31,6 +30,7 @@ from ts.frontend.parse import ParsedFunction
 from ts.frontend.resolve import Resolver
 from ts.ir.types import ClassType
 from ts.jit.overloads import has_overloads
+from ts.jit.switch import enabled
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.function import (
     ScriptFunction,
@@ -40,26 +40,7 @@ from ts.runtime.function import (
 )
 from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 
-_enabled = True
 _HEAP_TYPE = 1 << 9  # in a class's flags: it was made by a `class` statement
-
-
-def enabled() -> bool:
-    """Whether scripting is on; `disable()` and TS_JIT=0 turn it off."""
-    setting = os.environ.get("TS_JIT", os.environ.get("PYTORCH_JIT", "1"))
-    return _enabled and setting != "0"
-
-
-def enable() -> None:
-    """Turn scripting on again."""
-    global _enabled
-    _enabled = True
-
-
-def disable() -> None:
-    """Turn scripting off: `script` gives its argument back."""
-    global _enabled
-    _enabled = False
 
 
 def script(

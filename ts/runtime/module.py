@@ -33,6 +33,7 @@ from ts.ir.python_print import to_source
 from ts.ir.schema import FunctionSchema
 from ts.ir.types import ModuleType
 from ts.jit.markers import Attribute, modifier_of
+from ts.jit.switch import enabled
 from ts.nn.modules.module import Module
 from ts.runtime.function import ScriptFunction, compile_function
 from ts.runtime.objects import assign
@@ -188,7 +189,7 @@ class ScriptModule(Module):
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             own_init(self, *args, **kwargs)
-            if type(self) is cls:
+            if type(self) is cls and enabled():
                 _finish(self)
 
         __init__.__wrapped__ = own_init  # type: ignore[attr-defined]
@@ -454,6 +455,8 @@ class ScriptMethodMarker:
 
 def script_method(function: FunctionType) -> Any:
     """Mark a method of a `ScriptModule` to be compiled when the module is made."""
+    if not enabled():
+        return function
     if function.__code__.co_argcount == 0:
         raise RuntimeError(f"methods must have a self argument; write `def {function.__name__}(self, ...)`")
     return ScriptMethodMarker(function)

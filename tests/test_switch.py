@@ -1,0 +1,114 @@
+"""With scripting off everything stays Python: functions, classes, modules, interfaces, overloads."""
+
+import enum
+from typing import List
+
+import pytest
+
+import ts
+
+
+@pytest.fixture(autouse=True, params=["TS_JIT", "PYTORCH_JIT", "disable"])
+def off(request, monkeypatch):
+    if request.param == "disable":
+        ts.jit.disable()
+        yield
+        ts.jit.enable()
+    else:
+        monkeypatch.setenv(request.param, "0")
+        yield
+
+
+class Counter:
+    def __init__(self, count: int):
+        self.count = count
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+def generator(x):
+    """What would not compile."""
+    yield x
+
+
+@pytest.mark.parametrize("thing", [generator, Counter, Color, Counter(1), [1], {"a": 1}, 3, ts.nn.Linear(1, 1)])
+def test_script_gives_its_argument_back(thing):
+    assert ts.jit.script(thing) is thing
+
+
+def test_decorated_class_is_the_class():
+    @ts.jit.script
+    class Stack:
+        def __init__(self):
+            self.items = {1, 2}  # a set, which scripts do not have
+
+    assert Stack().items == {1, 2}
+
+
+def test_modules():
+    class Layer(ts.nn.Module):
+        @ts.jit.export
+        def exported(self, x):
+            return {x}
+
+        @ts.jit.ignore
+        def ignored(self, x):
+            return x
+
+        @ts.jit.unused
+        def unused(self, x):
+            return x
+
+        def forward(self, x):
+            return self.exported(x), self.ignored(x), self.unused(x)
+
+    assert ts.jit.script(Layer())(3) == ({3}, 3, 3)
+
+
+def test_script_modules():
+    class Layer(ts.jit.ScriptModule):
+        def __init__(self):
+            super().__init__()
+            self.weight = ts.nn.Parameter(ts.ones(1))
+
+        @ts.jit.script_method
+        def forward(self, x):
+            return {x}
+
+    layer = Layer()
+    assert layer(3) == {3} and [name for name, _ in layer.named_parameters()] == ["weight"]
+
+
+def test_interfaces():
+    @ts.jit.interface
+    class Shape:
+        def area(self) -> int:
+            pass
+
+    assert isinstance(Shape, type)
+
+
+def test_overloads():
+    @ts.jit.overload
+    def same(x: int) -> int: ...
+
+    @ts.jit.overload
+    def same(x: str) -> str: ...
+
+    def same(x):
+        return x
+
+    def use():
+        return same(1), same("a"), same({2})
+
+    assert ts.jit.script(use)() == (1, "a", {2})
+
+
+def test_the_rest():
+    """What surrounds scripts works as it does outside of them."""
+    assert ts.jit.wait(ts.jit.fork(lambda x: x + 1, 2)) == 3
+    assert ts.jit.annotate(List[int], []) == [] and not ts.jit.is_scripting()
+    assert ts.jit.script_if_tracing(lambda x: x)(3) == 3
+    assert ts.jit.CompilationUnit("def f(x: int):\n    return x + 1\n").f(3) == 4
