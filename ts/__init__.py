@@ -51,9 +51,9 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _MODULES = frozenset({
-    "analysis", "backends", "bytecode", "cli", "cuda", "debugging", "devices", "dtypes", "errors", "fft",
-    "frontend", "functions", "futures", "ir", "jit", "linalg", "nn", "ops", "passes", "printing", "random",
-    "runtime", "signal", "special", "terminal", "threads", "types",
+    "analysis", "autograd", "backends", "bytecode", "cli", "cuda", "debugging", "devices", "dtypes", "errors",
+    "fft", "frontend", "functions", "futures", "ir", "jit", "linalg", "nn", "ops", "passes", "printing",
+    "random", "runtime", "signal", "special", "terminal", "threads", "types",
 })  # fmt: skip
 
 

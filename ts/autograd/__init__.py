@@ -1,0 +1,14 @@
+"""Names of `torch.autograd` that programs use beside gradients.
+
+    with ts.autograd.profiler.record_function("attention"):     a label for what runs inside
+    ts.autograd.Variable(x)                                     a tensor, under its older name
+    ts.autograd.no_grad()                                       the same as ts.no_grad()
+"""
+
+from __future__ import annotations
+
+from ts.autograd import profiler
+from ts.autograd.variable import Variable
+from ts.functions import enable_grad, no_grad, set_grad_enabled
+
+__all__ = ["Variable", "enable_grad", "no_grad", "profiler", "set_grad_enabled"]

@@ -1,0 +1,23 @@
+"""`Variable`, which older programs wrap their tensors in.
+
+>>> Variable(ts.ones(1)), isinstance(ts.ones(1), Variable)
+(tensor([1.]), True)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.tensor import Tensor
+
+
+class _VariableClass(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor)
+
+    def __call__(cls, data: Tensor, requires_grad: bool = False) -> Any:
+        return data.detach().requires_grad_(requires_grad)
+
+
+class Variable(metaclass=_VariableClass):
+    """A tensor: calling this gives a view of its argument."""
