@@ -18,7 +18,6 @@ cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
-from libc.math cimport exp, expf
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memset
 from numpy cimport npy_intp
@@ -93,8 +92,9 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     cdef cnp.ufunc ufunc
     cdef int i, j, operand, result
     cdef bint same
-    if name in OWN_LOOPS:
-        return OWN_LOOPS[name]
+    if name in ("relu", "sigmoid"):
+        from ts._core.own_loops import own_loops  # which is made of what stands here
+        return own_loops()[name]
     found = getattr(np, name, None)
     if not isinstance(found, np.ufunc) or found.nout != 1 or found.nin > 2 or found.signature is not None:
         return None
@@ -120,136 +120,6 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
         loops.data[operand] = ufunc.data[i]
         loops.result_type[operand] = result
     return loops
-
-
-# ---------------------------------------------------------------- loops that NumPy has no ufunc for
-
-ctypedef fused real:
-    float
-    double
-    int8_t
-    int16_t
-    int32_t
-    int64_t
-    uint8_t
-
-cdef void relu_loop(char **args, npy_intp n, npy_intp from_step, npy_intp to_step, real zero) noexcept nogil:
-    cdef npy_intp i
-    cdef char *x = args[0]
-    cdef char *y = args[1]
-    cdef real value
-    if from_step == sizeof(real) and to_step == sizeof(real):
-        for i in range(n):
-            value = (<real *>x)[i]
-            (<real *>y)[i] = zero if value < zero else value
-    else:
-        for i in range(n):
-            value = (<real *>(x + i * from_step))[0]
-            (<real *>(y + i * to_step))[0] = zero if value < zero else value
-
-
-cdef void relu_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    relu_loop[float](a, n[0], s[0], s[1], 0)
-
-cdef void relu_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    relu_loop[double](a, n[0], s[0], s[1], 0)
-
-cdef void relu_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    relu_loop[int64_t](a, n[0], s[0], s[1], 0)
-
-cdef void relu_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    relu_loop[int32_t](a, n[0], s[0], s[1], 0)
-
-
-cdef Loop exp_float = NULL       # NumPy's vectorised exponentials
-cdef Loop exp_double = NULL
-
-cdef enum:
-    TILE = 1024                        # elements of scratch: stays in the first-level cache
-
-
-cdef void sigmoid_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    cdef float scratch[TILE]
-    cdef char *source = a[0]  # locals, so that the compiler sees that no store changes them
-    cdef char *target = a[1]
-    cdef npy_intp i, count, left = n[0], from_step = s[0], to_step = s[1], step = sizeof(float)
-    cdef char *args[2]
-    cdef npy_intp steps[2]
-    args[0] = args[1] = <char *>scratch
-    steps[0] = steps[1] = step
-    while left > 0:
-        count = min(left, <npy_intp>TILE)
-        if from_step == step:  # a loop of its own, because it vectorises
-            for i in range(count):
-                scratch[i] = -(<float *>source)[i]
-        else:
-            for i in range(count):
-                scratch[i] = -(<float *>(source + i * from_step))[0]
-        exp_float(args, &count, steps, NULL)
-        if to_step == step:
-            for i in range(count):
-                (<float *>target)[i] = 1 / (1 + scratch[i])
-        else:
-            for i in range(count):
-                (<float *>(target + i * to_step))[0] = 1 / (1 + scratch[i])
-        source += count * from_step
-        target += count * to_step
-        left -= count
-
-
-cdef void sigmoid_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    cdef double scratch[TILE]
-    cdef char *source = a[0]  # locals, so that the compiler sees that no store changes them
-    cdef char *target = a[1]
-    cdef npy_intp i, count, left = n[0], from_step = s[0], to_step = s[1], step = sizeof(double)
-    cdef char *args[2]
-    cdef npy_intp steps[2]
-    args[0] = args[1] = <char *>scratch
-    steps[0] = steps[1] = step
-    while left > 0:
-        count = min(left, <npy_intp>TILE)
-        if from_step == step:  # a loop of its own, because it vectorises
-            for i in range(count):
-                scratch[i] = -(<double *>source)[i]
-        else:
-            for i in range(count):
-                scratch[i] = -(<double *>(source + i * from_step))[0]
-        exp_double(args, &count, steps, NULL)
-        if to_step == step:
-            for i in range(count):
-                (<double *>target)[i] = 1 / (1 + scratch[i])
-        else:
-            for i in range(count):
-                (<double *>(target + i * to_step))[0] = 1 / (1 + scratch[i])
-        source += count * from_step
-        target += count * to_step
-        left -= count
-
-
-cdef int set_loop(Loops loops, int scalar_type, Loop function) except -1:
-    loops.function[scalar_type] = function
-    loops.result_type[scalar_type] = scalar_type
-    return 0
-
-
-cdef dict _own_loops():
-    global exp_float, exp_double
-    cdef Loops exponential = ufunc_loops("exp"), relu = Loops(), sigmoid = Loops()
-    exp_float = exponential.function[FLOAT]
-    exp_double = exponential.function[DOUBLE]
-    relu.arity = sigmoid.arity = 1
-    relu.name, sigmoid.name = "relu", "sigmoid"
-    set_loop(relu, FLOAT, relu_float)
-    set_loop(relu, DOUBLE, relu_double)
-    set_loop(relu, INT64, relu_int64)
-    set_loop(relu, INT32, relu_int32)
-    set_loop(sigmoid, FLOAT, sigmoid_float)
-    set_loop(sigmoid, DOUBLE, sigmoid_double)
-    return {"relu": relu, "sigmoid": sigmoid}
-
-
-OWN_LOOPS = {}
-OWN_LOOPS = _own_loops()
 
 
 # ---------------------------------------------------------------- numbers as operands
