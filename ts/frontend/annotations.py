@@ -102,7 +102,7 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
         types = [
             reader.live(arg.annotation, live.get(arg.arg))
             if arg.annotation is not None
-            else _observed_type(reader, parsed, arg.arg) or inferred
+            else _observed_type(reader, parsed, arg.arg) or _state_type(parsed) or inferred
             for arg in arguments[has_self:]
         ]
         if parsed.self_type is not None and has_self:
@@ -134,6 +134,14 @@ def overload_signature(
         for parameter in [*parameters, *further]
     ]
     return fitting, returns
+
+
+def _state_type(parsed: ParsedFunction) -> SizedType | None:
+    """What `__setstate__` takes is what `__getstate__` gives, unless it is annotated."""
+    if parsed.name != "__setstate__" or not isinstance(parsed.self_type, ir.ClassType):
+        return None
+    saves = parsed.self_type.find_method("__getstate__")
+    return None if saves is None else (saves.schema.returns[0].type, None)
 
 
 def _observed_type(reader: _Reader, parsed: ParsedFunction, name: str) -> SizedType | None:
