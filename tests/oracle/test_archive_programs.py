@@ -1,0 +1,56 @@
+"""Every program through archives of PyTorch: those that it wrote run here, and it compiles those that we wrote."""
+
+import io
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import ts  # noqa: E402
+from tests.program_files import all_programs, read  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+PROGRAMS = [path for path in all_programs() if not read(path).compile_error and not read(path).scripts_itself]
+# PyTorch's own compiler has already made something else of these.
+DIFFERENT = {"format_fields.py", "generators.py", "any_values.py"}
+# PyTorch has no recursion, no classes that hold themselves and no tasks without a future that is read, and its
+# conditions do not make a union of two types; an index that is wrong for sure does not compile again.
+NOT_IN_PYTORCH = {
+    "recursion.py", "mutual_recursion.py", "recursive.py", "linked_list.py", "fork_and_wait.py", "union_members.py",
+    "tuple_index.py",
+}  # fmt: skip
+
+
+def names(path):
+    return f"{path.parent.name}/{path.stem}"
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=names)
+def test_written_by_pytorch(path, capsys):
+    """A program that PyTorch compiled and saved prints here what it should."""
+    program = read(path)
+    try:
+        buffer = io.BytesIO()
+        torch.jit.save(torch.jit.script(program.load("torch")), buffer)
+    except Exception as error:  # it fails in many ways
+        pytest.skip(f"not in PyTorch: {type(error).__name__}")
+    loaded = ts.jit.load(io.BytesIO(buffer.getvalue()))
+    if path.name.startswith("unused_"):
+        pytest.skip("graphs do not hold expressions whose value nobody reads")
+    if program.runtime_error is not None:
+        with pytest.raises((RuntimeError, LookupError, ValueError, TypeError)):
+            loaded()
+        return
+    loaded()
+    printed = capsys.readouterr().out.splitlines()
+    if path.name not in DIFFERENT:
+        assert printed == program.output
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=names)
+def test_read_by_pytorch(path):
+    """PyTorch compiles the code of a program that was saved here."""
+    if path.parent.name == "python" or path.name in NOT_IN_PYTORCH:
+        pytest.skip("calls Python, or does what PyTorch does not know")
+    data = ts.jit.script(read(path).load()).save_to_buffer()
+    torch.jit.load(io.BytesIO(data))
