@@ -12,17 +12,29 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ts.errors import FrontendError, NotSupportedError, UnsupportedNodeError
+from ts.frontend.definition_text import definition_text
 from ts.frontend.parse import ParsedFunction, function_def
+
+
+@dataclass
+class Definition(ParsedFunction):
+    """A parsed definition that prints as PyTorch's trees do."""
+
+    self_name: str | None = None  # the class of a method's first parameter
+
+    def __str__(self) -> str:
+        return definition_text(self.name, self.node, self.type_comment, self.self_name)
 
 
 def get_jit_def(
     fn: Callable[..., Any], def_name: str, self_name: str | None = None, is_classmethod: bool = False
-) -> ParsedFunction:
+) -> Definition:
     """The parsed definition of a function, with every construct that the language does not have refused."""
-    return function_def(fn, def_name)
+    return Definition(**vars(function_def(fn, def_name)), self_name=self_name)
 
 
 def get_default_args(fn: Callable[..., Any] | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any
 from ts._core.tensor import Tensor
 from ts.ir.types import DictType, ListType, TupleType, Type
 from ts.jit.markers import callable_argument_names
-from ts.jit.scripting import enabled
+from ts.jit.switch import enabled
 from ts.jit.trace_check import TracingCheckError, check_trace
 from ts.nn.modules.module import Module
 from ts.runtime.module import ScriptModule
