@@ -23,6 +23,7 @@ from typing import Any
 from ts._core.code import Code, Method
 from ts._core.function import Function
 from ts._core.python_call import PythonOperator, WarnOperator
+from ts.analysis.blank import blank
 from ts.bytecode.branches import line_of, operator_of
 from ts.bytecode.emission import Handler
 from ts.bytecode.loops import Loops
@@ -426,11 +427,16 @@ class Lowering(Loops):
             self.emit("OR", target, target, other)
 
     def lower_uninitialized(self, node: Node) -> None:
-        kind = register_class(node.output().type())
-        blank: dict[str, Any] = {"i": 0, "f": 0.0, "b": False, "o": "", "x": None}
-        self.unset.add(register := self.new_register(kind))
+        """A value that nobody reads, if a compiler made the graph."""
+        type = node.output().type()
+        self.unset.add(register := self.new_register(register_class(type)))
         self.register[node.output()] = register
-        self.constant_values[register] = blank[kind]
+        value = blank(type)
+        if value is None and self.classes[register] == "o":
+            value = ""
+        elif isinstance(value, list | dict | tuple):
+            value = to_core(value, type_spec(type))
+        self.constant_values[register] = value
 
     # ---- control flow ----------------------------------------------------------------------------------
 

@@ -106,6 +106,8 @@ class Ranges:
                 length = 3 if isinstance(op, ast.Not) else 1
             case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
                 length = 0
+            case ast.Slice(lower=None, upper=None, step=None):
+                length = 1
             case ast.BinOp() | ast.BoolOp() | ast.Compare() | ast.IfExp() | ast.Call() | ast.Slice():
                 return None  # begins and ends with its operands
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign():

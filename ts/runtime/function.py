@@ -279,7 +279,12 @@ def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, Script
 
 def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
     """A function that runs a graph; its parameters are the graph's inputs."""
+    from ts.analysis.typecheck import check_types
+    from ts.ir.verify import verify
+
+    verify(graph)
     graph = graph.copy()
+    check_types(graph)
     arguments = tuple(
         Argument(value.debug_name() if value.has_debug_name() else f"argument_{i}", value.type())
         for i, value in enumerate(graph.inputs())

@@ -1,0 +1,66 @@
+"""Graphs that users write: what does not fit is refused before it runs."""
+
+import pytest
+
+import ts
+from ts.errors import CompilationError, InternalError
+
+
+def function(body: str):
+    """The function of a graph with parameters of several types."""
+    parameters = (
+        "%x : int, %s : str, %l : int[], %t : Tensor, %u : Union(str, int[]), %p : (int, str), %c : bool"
+    )
+    return ts.jit.create_function_from_graph("f", ts.parse_ir(f"graph({parameters}):\n{body}"))
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("  %1 : str = aten::len(%l)\n  return (%1)", "aten::len gives int, not str"),
+        ("  %1 : int = aten::len(%x)\n  return (%1)", "aten::len takes no inputs of types (int)"),
+        ("  %1 : int[] = prim::ListConstruct(%s)\n  return (%1)", "takes int as input 0, not str"),
+        ("  %1 : int[] = prim::TupleConstruct(%x)\n  return (%1)", "gives a tuple, not int[]"),
+        ("  %1 : str, %2 : str = prim::TupleUnpack(%p)\n  return (%1)", "gives int, not str"),
+        ("  %1 : int, %2 : str = prim::TupleUnpack(%l)\n  return (%1)", "takes a tuple, not int[]"),
+        ("  %1 : str, %2 : str = prim::ListUnpack(%l)\n  return (%1)", "gives int, not str"),
+        ("  %1 : int[] = prim::Constant[value=3]()\n  return (%1)", "has the value 3"),
+        ("  %1 : str = prim::Constant()\n  return (%1)", "has no value"),
+        ("  %1 : bool = prim::isinstance(%u)\n  return (%1)", "has no attribute types"),
+        ("  %1 : int = prim::GetAttr[name=\"n\"](%x)\n  return (%1)", "takes an object, not int"),
+        ("  %1 : int = prim::CallFunction(%x)\n  return (%1)", "takes a function, not int"),
+        ("  %1 : Generator = prim::Uninitialized()\n  return (%1)", "not safe"),
+        (
+            "  %1 : str = prim::Loop(%x, %c, %l)\n    block0(%i : int, %a : str):\n      -> (%c, %a)\n  return (%1)",
+            "carries str, not int[]",
+        ),
+    ],
+)  # fmt: skip
+def test_refused(body, message):
+    """Inputs, outputs and attributes that do not fit their operator."""
+    with pytest.raises((CompilationError, InternalError)) as error:
+        function(body)
+    assert message in str(error.value)
+
+
+def test_casts_are_tested():
+    """A cast that no `isinstance` stands before fails when the value is of another type."""
+    length = function("  %1 : int[] = prim::unchecked_cast(%u)\n  %2 : int = aten::len(%1)\n  return (%2)")
+    arguments = (1, "", [], ts.ones(1))
+    assert length(*arguments, [5, 6], (1, ""), True) == 2
+    with pytest.raises(RuntimeError, match="is not of type"):
+        length(*arguments, "text", (1, ""), True)
+
+
+@pytest.mark.parametrize(
+    ("type", "value"),
+    [("int[]", []), ("Dict(str, int)", {}), ("(int, str[])", (0, [])), ("str", ""), ("int?", None)],
+)
+def test_uninitialized_values(type, value):
+    """What no compiler would read is blank, not memory of another type."""
+    assert (
+        function(f"  %1 : {type} = prim::Uninitialized()\n  return (%1)")(
+            1, "", [], ts.ones(1), "", (1, ""), True
+        )
+        == value
+    )

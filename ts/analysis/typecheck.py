@@ -1,0 +1,317 @@
+"""Checks that the types which a graph declares are those that its operators give.
+
+In: a graph that anybody may have written, from text or by the graph API.  Out: nothing, or a
+`CompilationError` at the node whose inputs or outputs do not fit.  The interpreter trusts types, so a list that is declared an
+int must not reach it.  A cast to one of several classes of objects is only as good as the test before it: it
+gets a test of its own.
+
+    %1 : int = aten::len(%xs)          fits
+    %1 : str = aten::len(%xs)          refused: aten::len gives int, not str
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from ts.analysis.blank import blank
+from ts.errors import CompilationError
+from ts.ir.graph import Block, Graph, Node
+from ts.ir.schema import FunctionSchema
+from ts.ir.types import (
+    ANY,
+    BOOL,
+    INT,
+    NONE,
+    STR,
+    ClassType,
+    DictType,
+    EnumType,
+    FunctionType,
+    InterfaceType,
+    ListType,
+    OptionalType,
+    TensorType,
+    TupleType,
+    Type,
+    match_type_variables,
+    substitute,
+    union_members,
+)
+
+_PYTHON: Final[dict[str, Any]] = {  # the values of constants
+    "IntType": int, "FloatType": (int, float), "BoolType": (bool, int), "ComplexType": (int, float, complex),
+    "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
+}  # fmt: skip
+_SCALARS: Final = frozenset({"IntType", "FloatType", "BoolType", "NoneType"})
+
+
+def check_types(graph: Graph) -> None:
+    """Raise `CompilationError` where a node's inputs or outputs have other types than its operator."""
+    _check_block(graph.block())
+
+
+def _check_block(block: Block) -> None:
+    for node in block.nodes():
+        for inner in node.blocks():
+            _check_block(inner)
+        check = _CHECKS.get(node.kind(), _check_operator)
+        check(node)
+
+
+def _require(condition: bool, node: Node, message: str) -> None:
+    if not condition:
+        raise CompilationError(f"{node.kind()} {message}", node.range)
+
+
+def _takes(node: Node, types: Iterable[Type]) -> None:
+    wanted = list(types)
+    _require(len(wanted) == len(node.inputs()), node, f"takes {len(wanted)} inputs, not {len(node.inputs())}")
+    for i, (value, type) in enumerate(zip(node.inputs(), wanted, strict=True)):
+        _require(_fits(value.type(), type), node, f"takes {type} as input {i}, not {value.type()}")
+
+
+def _gives(node: Node, types: Iterable[Type]) -> None:
+    given = list(types)
+    _require(
+        len(given) == len(node.outputs()), node, f"gives {len(given)} outputs, not {len(node.outputs())}"
+    )
+    for value, type in zip(node.outputs(), given, strict=True):
+        _require(_fits(type, value.type()), node, f"gives {type}, not {value.type()}")
+
+
+def _fits(type: Type, wanted: Type) -> bool:
+    """Whether a value may go there: the shape that a tensor's type tells is not looked at."""
+    both_tensors = isinstance(type, TensorType) and isinstance(wanted, TensorType)
+    return both_tensors or type.is_subtype_of(wanted)
+
+
+def _attribute(node: Node, name: str, kind: type) -> object:
+    _require(node.has_attribute(name), node, f"has no attribute {name}")
+    value = node.get(name)
+    _require(isinstance(value, kind), node, f"has a wrong attribute {name}")
+    return value
+
+
+# -- operators with schemas ----------------------------------------------------------------------------
+
+
+def _check_operator(node: Node) -> None:
+    operator = node.operator()
+    if operator is None:
+        types = ", ".join(str(value.type()) for value in node.inputs())
+        raise CompilationError(f"{node.kind()} takes no inputs of types ({types})", node.range)
+    schema = operator.schema
+    bindings: dict[str, Type] = {}
+    for argument, value in zip(schema.arguments, node.inputs(), strict=False):
+        match_type_variables(argument.type, value.type(), bindings)
+    if schema.is_varret:
+        return
+    results = [substitute(result.type, bindings) for result in schema.returns]
+    # What the inputs do not tell (`aten::dict()`), the output's own type says.
+    _gives(node, [out.type() if r is None else r for r, out in zip(results, node.outputs(), strict=False)])
+
+
+# -- language nodes ------------------------------------------------------------------------------------
+
+
+def _check_constant(node: Node) -> None:
+    type, value = node.output().type(), node.get("value") if node.has_attribute("value") else None
+    wanted = _PYTHON.get(type.kind())
+    if value is None:
+        known = type.can_hold(NONE) or type in (NONE, ANY) or isinstance(type, FunctionType | TensorType)
+        _require(known, node, f"of type {type} has no value")
+    elif wanted is not None:
+        _require(isinstance(value, wanted), node, f"of type {type} has the value {value!r}")
+        parts = type.contained_types()
+        if isinstance(value, tuple):
+            _require(len(value) == len(parts), node, f"of type {type} has the value {value!r}")
+
+
+def _check_loop(node: Node) -> None:
+    (body,) = node.blocks()
+    carried = node.inputs()[2:]
+    for value, parameter in zip(carried, body.inputs()[1:], strict=True):
+        _require(
+            _fits(value.type(), parameter.type()), node, f"carries {parameter.type()}, not {value.type()}"
+        )
+    for value, parameter in zip(body.outputs()[1:], body.inputs()[1:], strict=True):
+        _require(
+            _fits(value.type(), parameter.type()), node, f"carries {parameter.type()}, not {value.type()}"
+        )
+    for value, output in zip(carried, node.outputs(), strict=True):
+        _require(_fits(value.type(), output.type()), node, f"gives {output.type()}, not {value.type()}")
+    _require(body.inputs()[0].type().kind() == "IntType", node, "counts in ints")
+
+
+def _check_list(node: Node) -> None:
+    type = node.output().type() if len(node.outputs()) == 1 else None
+    if not isinstance(type, ListType):
+        raise CompilationError(f"{node.kind()} gives a list, not {type}", node.range)
+    _takes(node, [type.elem] * len(node.inputs()))
+
+
+def _check_tuple(node: Node) -> None:
+    type = node.output().type() if len(node.outputs()) == 1 else None
+    if not isinstance(type, TupleType):
+        raise CompilationError(f"{node.kind()} gives a tuple, not {type}", node.range)
+    _takes(node, type.elems)
+
+
+def _check_dict(node: Node) -> None:
+    type = node.output().type() if len(node.outputs()) == 1 else None
+    if not isinstance(type, DictType):
+        raise CompilationError(f"{node.kind()} gives a dict, not {type}", node.range)
+    _require(len(node.inputs()) % 2 == 0, node, "takes keys and values")
+    _takes(node, [type.key, type.value] * (len(node.inputs()) // 2))
+
+
+def _check_list_unpack(node: Node) -> None:
+    type = node.inputs()[0].type() if len(node.inputs()) == 1 else None
+    if not isinstance(type, ListType):
+        raise CompilationError(f"{node.kind()} takes a list, not {type}", node.range)
+    _gives(node, [type.elem] * len(node.outputs()))
+
+
+def _tuple_of(node: Node, count: int) -> TupleType:
+    type = node.inputs()[0].type() if len(node.inputs()) == count else None
+    if not isinstance(type, TupleType):
+        raise CompilationError(f"{node.kind()} takes a tuple, not {type}", node.range)
+    return type
+
+
+def _check_tuple_unpack(node: Node) -> None:
+    _gives(node, _tuple_of(node, 1).elems)
+
+
+def _check_tuple_index(node: Node) -> None:
+    elems = _tuple_of(node, 2).elems
+    index = node.inputs()[1].node()
+    value = index.get("value") if index.kind() == "prim::Constant" and index.has_attribute("value") else None
+    _takes(node, [node.inputs()[0].type(), INT])
+    if isinstance(value, int) and -len(elems) <= value < len(elems):
+        elems = (elems[value],)
+    for elem in elems:  # whose number is computed: any of them
+        _gives(node, [elem])
+
+
+def _check_isinstance(node: Node) -> None:
+    _attribute(node, "types", list)
+    _takes(node, [ANY])
+    _gives(node, [BOOL])
+
+
+def _check_cast(node: Node) -> None:
+    """A cast between objects of several classes is tested: what comes next trusts it."""
+    _require(len(node.inputs()) == len(node.outputs()) == 1, node, "takes and gives one value")
+    value, type = node.inputs()[0], node.output().type()
+    if _fits(value.type(), type):
+        return
+    members = [value.type()] if value.type() is ANY else union_members([value.type()])
+    if all(member.kind() in _SCALARS or _fits(member, type) for member in members):
+        return  # the instruction looks at the tag
+    graph = node.owning_graph()
+    test = graph.create("prim::isinstance", (value,), 1).insert_before(node)
+    test.set("types", [type])
+    test.output().set_type(BOOL)
+    branch = graph.create_if(test.output(), 0).insert_before(node)
+    with graph.inserting_at_end(branch.blocks()[1]):
+        message = graph.insert_constant(f"a value of type {value.type()} is not of type {type}")
+        graph.insert_node(graph.create("prim::RaiseException", (message,), 0))
+
+
+def _check_raise(node: Node) -> None:
+    _takes(node, [STR, OptionalType(STR)][: max(1, len(node.inputs()))])
+    _gives(node, [])
+
+
+def _class_of(node: Node) -> ClassType:
+    type = node.inputs()[0].type() if node.inputs() else None
+    if not isinstance(type, ClassType):
+        raise CompilationError(f"{node.kind()} takes an object, not {type}", node.range)
+    return type
+
+
+def _check_attribute(node: Node) -> None:
+    type, name = _class_of(node), str(_attribute(node, "name", str))
+    _require(name in type.attributes, node, f"finds no attribute {name} in {type}")
+    if node.kind() == "prim::GetAttr":
+        _takes(node, [type])
+        _gives(node, [type.attributes[name]])
+    else:
+        _takes(node, [type, type.attributes[name]])
+        _gives(node, [])
+
+
+def _check_method(node: Node) -> None:
+    type, name = node.inputs()[0].type() if node.inputs() else None, str(_attribute(node, "name", str))
+    if not isinstance(type, ClassType | InterfaceType):
+        raise CompilationError(f"{node.kind()} takes an object, not {type}", node.range)
+    method = type.find_method(name)
+    if method is None:
+        raise CompilationError(f"{node.kind()} finds no method {name} in {type}", node.range)
+    schema = method if isinstance(method, FunctionSchema) else method.schema
+    _takes(node, [type, *(argument.type for argument in schema.arguments[1:])])
+    _gives(node, [result.type for result in schema.returns])
+
+
+def _check_enum(node: Node) -> None:
+    type = node.inputs()[0].type() if len(node.inputs()) == 1 else None
+    if not isinstance(type, EnumType):
+        raise CompilationError(f"{node.kind()} takes an enum, not {type}", node.range)
+    _gives(node, [type.value_type])
+
+
+def _check_call(node: Node) -> None:
+    type = node.inputs()[0].type() if node.inputs() else None
+    if not isinstance(type, FunctionType):
+        raise CompilationError(f"{node.kind()} takes a function, not {type}", node.range)
+    schema = type.function.schema
+    _takes(node, [type, *(argument.type for argument in schema.arguments)])
+    _gives(node, [result.type for result in schema.returns])
+
+
+def _check_object(node: Node) -> None:
+    _takes(node, [])
+    _require(isinstance(node.output().type(), ClassType), node, "makes objects")
+
+
+def _check_uninitialized(node: Node) -> None:
+    _takes(node, [])
+    _require(len(node.outputs()) == 1, node, "gives one value")
+    type = node.output().type()
+    harmless = isinstance(type, TensorType) or type.can_hold(NONE) or blank(type) is not None
+    _require(harmless, node, f"of type {type} is not safe in a graph that was not compiled")
+
+
+def _accept(node: Node) -> None:
+    """What the verifier has checked, or what takes anything."""
+
+
+_CHECKS: Final[dict[str, Callable[[Node], None]]] = {
+    "prim::Constant": _check_constant,
+    "prim::If": _accept,
+    "prim::Loop": _check_loop,
+    "prim::Print": _accept,
+    "prim::PythonOp": _accept,
+    "prim::fork": _accept,
+    "prim::Enter": lambda node: _require(_class_of(node) is not None, node, "takes an object"),
+    "prim::Exit": lambda node: _require(_class_of(node) is not None, node, "takes an object"),
+    "prim::ListConstruct": _check_list,
+    "prim::TupleConstruct": _check_tuple,
+    "prim::DictConstruct": _check_dict,
+    "prim::ListUnpack": _check_list_unpack,
+    "prim::TupleUnpack": _check_tuple_unpack,
+    "prim::TupleIndex": _check_tuple_index,
+    "prim::isinstance": _check_isinstance,
+    "prim::unchecked_cast": _check_cast,
+    "prim::unchecked_unwrap_optional": _check_cast,
+    "prim::RaiseException": _check_raise,
+    "prim::GetAttr": _check_attribute,
+    "prim::SetAttr": _check_attribute,
+    "prim::CallMethod": _check_method,
+    "prim::CallFunction": _check_call,
+    "prim::EnumValue": _check_enum,
+    "prim::CreateObject": _check_object,
+    "prim::Uninitialized": _check_uninitialized,
+}
