@@ -22,6 +22,7 @@ from typing import Any
 
 from ts._core.code import Code, Method
 from ts._core.function import Function
+from ts._core.ivalue import to_core
 from ts._core.python_call import PythonOperator, WarnOperator
 from ts.analysis.blank import blank
 from ts.bytecode.branches import line_of, operator_of
