@@ -1,9 +1,9 @@
 """Checks that the types which a graph declares are those that its operators give.
 
 In: a graph that anybody may have written, from text or by the graph API.  Out: nothing, or a
-`CompilationError` at the node whose inputs or outputs do not fit.  The interpreter trusts types, so a list that
-is declared an int must not reach it.  A cast to one of several classes of objects is only as good as the test
-before it: it gets a test of its own.
+`CompilationError` at the node whose inputs or outputs do not fit.  The interpreter trusts types, so a list
+that is declared an int must not reach it.  A cast to one of several classes of objects is only as good as the
+test before it: it gets a test of its own.
 
     %1 : int = aten::len(%xs)          fits
     %1 : str = aten::len(%xs)          refused: aten::len gives int, not str

@@ -1,0 +1,102 @@
+"""Programs with a word dropped, doubled or exchanged: they compile, or an error says what is wrong.
+
+In: a program file's text and a generator.  Out: `mutated` gives another text, `check` compiles and runs one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import random
+import sys
+import tokenize
+import types
+
+import ts
+from tests.program_files import as_module
+from ts.errors import FrontendError, InternalError
+
+WORDS = """x n self int str None List[int] float True 1 -1 0 1.5 "a" [] {} () len ts Optional print range not and yield
+    await * ** is in = == : -> for if return del break 1j ... @ a.b Any isinstance super() Exception assert with as else
+    raise pass % // << f'{x}'""".split()
+# What executing a changed file may raise before anything is compiled.
+PYTHON = (
+    NameError,
+    TypeError,
+    AttributeError,
+    ValueError,
+    ImportError,
+    LookupError,
+    RuntimeError,
+    ArithmeticError,
+)
+
+
+def mutated(text: str, generator: random.Random) -> str:
+    """The text with a word of its functions changed."""
+    words = [
+        token
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type in (tokenize.NAME, tokenize.NUMBER, tokenize.STRING, tokenize.OP)
+        and token.start[0] == token.end[0]
+    ]
+    first = next((i for i, token in enumerate(words) if token.string in ("def", "class")), 0)
+    word, other = (words[generator.randrange(first, len(words))] for _ in range(2))
+    new = [
+        "",
+        f"{word.string} {word.string}",
+        other.string,
+        generator.choice(WORDS),
+        f"{word.string} {generator.choice(WORDS)}",
+    ][generator.randrange(5)]
+    lines = text.split("\n")
+    row, (begin, end) = word.start[0] - 1, (word.start[1], word.end[1])
+    lines[row] = lines[row][:begin] + new + lines[row][end:]
+    return "\n".join(lines)
+
+
+def check(text: str, name: str) -> bool:
+    """Whether Python takes the text; any outcome that is no result and no proper error is raised."""
+    filename = f"<{name}>"
+    text = as_module(text, "ts")
+    try:
+        code = compile(text, filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    program = types.ModuleType(name)
+    program.__file__ = filename
+    sys.modules[name] = program
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            try:
+                exec(code, vars(program))
+            except PYTHON as error:
+                if isinstance(error, InternalError):
+                    raise
+                return True
+            main = vars(program).get("main")
+            if callable(main):
+                _compile_and_run(main)
+    finally:
+        del sys.modules[name], linecache.cache[filename]
+    return True
+
+
+def _compile_and_run(main: object) -> None:
+    try:
+        function = ts.jit.script(main)
+    except (FrontendError, SyntaxError):
+        return
+    except RuntimeError as error:
+        if "because it is overloaded" not in str(error):
+            raise
+        return
+    try:
+        with ts.limits(seconds=3):
+            function()
+    except InternalError:
+        raise
+    except Exception:
+        return  # whatever the program does now
