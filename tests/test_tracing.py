@@ -266,3 +266,15 @@ def test_inline_everything_mode():
         ts.jit.set_inline_everything_mode(False)
     for found in kinds:
         assert "aten::neg" in found and "prim::CallFunction" not in found
+
+
+def test_archives_keep_numbers_and_guards(tmp_path):
+    def function(x):
+        return x * 2 if x.sum() > 0 else x
+
+    ts.jit.save(traced(function, ts.tensor(1, dtype=ts.int32)), tmp_path / "trace.pt")
+    loaded = ts.jit.load(tmp_path / "trace.pt")
+    result = loaded(ts.tensor(4, dtype=ts.int32))
+    assert (result.dtype, result.item()) == (ts.int32, 8)
+    with pytest.raises(RuntimeError, match="The trace does not hold"):
+        loaded(ts.tensor(-4, dtype=ts.int32))

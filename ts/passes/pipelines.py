@@ -35,6 +35,7 @@ from ts.passes.loop_invariants import hoist_loop_invariants
 from ts.passes.lower_tuples import bypass_tuples, lower_simple_tuples
 from ts.passes.normalize_ops import normalize_ops
 from ts.passes.peephole import simplify
+from ts.passes.unwrap_numbers import unwrap_numbers
 
 Pass = Callable[[Graph], bool]
 
@@ -67,6 +68,7 @@ STEPPING: Final[Sequence[Pass]] = (
 # On what will be executed, dead code is eliminated once, in the end, and what may raise stays, as in Python.
 OPTIMIZE: Final[Sequence[Pass]] = (
     inline,
+    unwrap_numbers,
     bypass_tuples,
     simplify,
     fold_constants,

@@ -4,12 +4,22 @@
     %2 : Tensor = aten::mul(%x, %1)                     =>    %2 : Tensor = aten::mul(%x, %1)
 
 `x * 2` has the dtype of `x`; with a tensor of an int64 it may not.  Which constants are such numbers is an
-attribute of the tensor, `is_wrapped_number`, that the tracer gives it.
+attribute of the tensor, `is_wrapped_number`, that the tracer or the reader of an archive gives it.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+from ts._core.tensor import Tensor
 from ts.ir.graph import Graph, Node
+
+
+def as_number(value: Any) -> Any:
+    """A constant; marked if it is a tensor without dimensions, in archives those are numbers of traces."""
+    if isinstance(value, Tensor) and not value.ndim:
+        value.is_wrapped_number = True  # type: ignore[attr-defined]
+    return value
 
 
 def unwrap_numbers(graph: Graph) -> bool:

@@ -35,6 +35,7 @@ from ts.errors import ArchiveError
 from ts.frontend.imported import Unit
 from ts.ir.source import Source
 from ts.ir.types import ClassType, DictType, EnumType, ListType, NoneType, OptionalType, TupleType, Type
+from ts.passes.unwrap_numbers import as_number
 from ts.runtime.places import read_places
 from ts.runtime.storages import Storage, StorageType, read_storage, storage_type, view
 from ts.runtime.unpickle import Global, Unpickler
@@ -195,7 +196,7 @@ class Reader:
         values = self.value("constants")
         if not isinstance(values, tuple):
             raise ArchiveError("constants.pkl holds no tuple")
-        constants.extend(values)
+        constants.extend(map(as_number, values))
 
     def source(self, name: str) -> Source:
         """A source file; with a debug record it knows which program it was made from."""
