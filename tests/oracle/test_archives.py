@@ -462,3 +462,30 @@ def test_layers(text):
     for found in first[:-1]:
         assert torch.allclose(torch.from_numpy(found.detach().numpy()), expected, atol=1e-5)
     assert list(theirs.state_dict()) == list(made.state_dict()) == list(back.state_dict())
+
+
+def test_operators_of_a_module():
+    """The operators that a module needs, with their overloads."""
+
+    def names(t):
+        class Inner(t.nn.Module):
+            def forward(self, x):
+                return x.relu() * 2 + x
+
+        class Outer(t.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = Inner()
+
+            def forward(self, x: Tensor):
+                for i in range(3):
+                    x = self.inner(x) + i
+                return x.view(-1), [len(x.size()), 3 if x.sum() > 0 else 4]
+
+            @t.jit.export
+            def other(self, x):
+                return t.sigmoid(x)
+
+        return t.jit.export_opnames(t.jit.script(Outer()))
+
+    assert names(ts) == names(torch)

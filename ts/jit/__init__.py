@@ -46,6 +46,7 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.runtime.executor": "optimized_execution",
         "ts.runtime.archive_read": "load",
         "ts.runtime.archive_write": "save",
+        "ts.runtime.opnames": "export_opnames",
         "ts.errors": "FrontendError NotSupportedError UnsupportedNodeError",
     }.items()
     for name in names.split()
