@@ -1,0 +1,104 @@
+"""Types of tensors through graphs: dtype, number of dimensions and device."""
+
+import warnings
+
+import pytest
+
+import ts
+from ts.passes.shape_analysis import propagate_shapes
+
+FLOATS = "Float(*, *, requires_grad=0, device=cpu)"
+
+
+def types(function, *inputs):
+    """The types of what a function returns, a tuple or one value; its own graph stays as it is."""
+    graph = ts.jit.script(function).graph
+    before = str(graph)
+    (result,) = propagate_shapes(graph, inputs).outputs()
+    assert str(graph) == before
+    results = result.node().inputs() if result.node().kind() == "prim::TupleConstruct" else [result]
+    return [str(value.type()) for value in results]
+
+
+def test_operators():
+    def f(x, y):
+        z = ts.mm(x, y).relu()
+        _, b = ts.max(z, dim=1)
+        return z.view(-1), b, ts.cat([z, z]), z.unsqueeze(0).half(), z > 1, z.sum()
+
+    assert types(f, ts.zeros(2, 3), ts.zeros(3, 4)) == [
+        "Float(*, requires_grad=0, device=cpu)", "Long(*, requires_grad=0, device=cpu)", "Float(*, *)",
+        "Half(*, *, *, requires_grad=0, device=cpu)", "Bool(*, *, requires_grad=0, device=cpu)",
+        "Float(requires_grad=0, device=cpu)",
+    ]  # fmt: skip
+
+
+def test_branches_have_in_common():
+    def f(x, y, z):
+        if bool(x):
+            x, y, z = x + 1, y, z
+        else:
+            x, y, z = x + 1, x, y
+        return x, y, z
+
+    either = FLOATS.replace("Float", "Tensor")
+    assert types(f, ts.zeros(2, 2), ts.zeros(2, 4, dtype=ts.long), ts.zeros(2, 4)) == [FLOATS, either, either]
+
+
+def test_unknown():
+    """What is not known of an input, a list of two lengths, a loop or a computed size is known of no result."""
+
+    def f(x, y):
+        c = [x, x]
+        if bool(x.sum() < 1):
+            c = [x]
+        for _ in range(3):
+            y = y + x
+        return ts.cat(c), y, x + y, x.view(x.size(0), -1), x.squeeze()
+
+    assert types(f, ts.zeros(2, 3), None) == ["Tensor"] * 5
+
+
+def test_lists_that_change():
+    def f(x):
+        c = [x]
+        c.append(x.double())
+        return ts.cat(c)
+
+    assert types(f, ts.zeros(2, 3)) == ["Tensor"]
+
+
+@pytest.mark.parametrize("change", ["unsqueeze_(0)", "t_()", "squeeze_()"])
+def test_reshaped_in_place(change):
+    """What may share memory with a tensor that changes its shape is of no known shape."""
+    f = ts.jit.CompilationUnit(f"def f(x):\n    b = x + 1\n    c = b.{change}\n    return b, c, x + 2\n").f
+    (result,) = propagate_shapes(f.graph, [ts.zeros(2, 3)]).outputs()
+    assert [str(value.type()) for value in result.node().inputs()] == ["Tensor", "Tensor", FLOATS]
+
+
+def test_nothing_happens(capsys):
+    """The program is not run: it prints, warns and raises nothing."""
+
+    def f(x):
+        print(x)
+        warnings.warn("careful")
+        if x.dim() == 2:
+            raise ValueError("two dimensions")
+        return x * 2
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert types(f, ts.zeros(2, 3)) == [FLOATS]
+    assert capsys.readouterr().out == ""
+
+
+def test_gradients():
+    """A tensor that wants gradients says so only where it is asked for."""
+
+    def f(x):
+        return x * 2
+
+    x = ts.zeros(2, 3).requires_grad_()
+    graph = ts.jit.script(f).graph
+    assert str(propagate_shapes(graph, [x]).inputs()[0].type()) == "Float(*, *, device=cpu)"
+    assert "requires_grad=1" in str(propagate_shapes(graph, [x], True).inputs()[0].type())
