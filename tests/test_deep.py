@@ -23,6 +23,12 @@ def test_branches():
     assert [f(x) for x in (0, 7, 299, 300)] == [-1, 49, 299 * 299, -2]
 
 
+def test_source():
+    """What is nested deeply shows its source."""
+    f = compiled("def f(x: int) -> int:\n    return " + "x + " * 1500 + "x\n")
+    assert f.code.count("torch.add") == 1500
+
+
 def test_too_deep():
     """What Python's own parser cannot take is refused at its line."""
     with pytest.raises(NestingError, match="nested too deeply") as error:

@@ -42,6 +42,7 @@ OTHER_NUMBERS = {
     "tuples/computed_index": "a computed index has a place here, as it may fail",
     "tensors/devices": "numbers: PyTorch emits what is not used",
     "tuples/named": "a named tuple of constants is not folded here",
+    "tensors/empty_list_defaults": "PyTorch keeps a constant for each empty list",
     "tensors/tolist": "`tolist` has a place here, as it may fail",
 }
 

@@ -112,7 +112,7 @@ class ScriptFunction(Function):
         """The graph as source text."""
         from ts.ir.python_print import to_source
 
-        return to_source(self.graph, self.name, self.schema)
+        return with_deep_stack(lambda: to_source(self.graph, self.name, self.schema))
 
     @property
     def bytecode(self) -> str:
