@@ -142,7 +142,7 @@ class ContainerProgramWriter(ProgramWriter):
             lambda: [f"xs = [len(c) + {self.int_atom()} % 9 for c in s]"],
             lambda: [f"xs.insert({self.int_atom()}, {self.int_atom()} % 70)"],
             lambda: ["xs = xs[::2]"],
-            lambda: ["xs = [l * 3 - m for l, m in zip(xs, [4, 5, 6])]"],
+            lambda: ["xs = [l * 3 % 997 - m for l, m in zip(xs, [4, 5, 6])]"],
             lambda: ["xs = [l + m % 40 for l, m in enumerate(xs)]"],
             lambda: ["xs = sorted(xs)"],
             lambda: ["if len(xs) > 2:", "    del xs[1]"],
