@@ -38,6 +38,7 @@ OTHER_NUMBERS = {
     "async/fork_and_wait": "numbers of constants in a task",
     "builtins/getattr_default": "PyTorch emits the default of `getattr` only where it is used",
     "modules/attributes": "numbers: PyTorch emits what is not used",
+    "modules/saved_state": "numbers of constants in a trace",
     "modules/python_methods": "numbers: PyTorch emits what is not used",
     "runtime_errors/tuple_index": "a computed index has a place here, as it may fail",
     "tuples/computed_index": "a computed index has a place here, as it may fail",
