@@ -5,10 +5,14 @@ which `test_lifetimes` sees, and deeply nested graphs (`test_deep`) have more le
 """
 
 import os
+import signal
 
 import pytest
 
 os.environ.setdefault("TS_JIT_VERIFY", "1")
+
+# A job in the background may have been started with Ctrl-C ignored; some tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):
