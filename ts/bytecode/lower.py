@@ -34,7 +34,7 @@ from ts.bytecode.typespec import register_class, type_spec
 from ts.errors import FrontendError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import Argument
-from ts.ir.types import ANY, DictType, InterfaceType, ListType, NoneType, TupleType
+from ts.ir.types import ANY, DictType, InterfaceType, ListType, NoneType, TupleType, UnionType
 
 MIXED = ("int_float", "float_int")
 
@@ -307,10 +307,15 @@ class Lowering(Loops):
     def lower_call_method(self, node: Node) -> None:
         type: Any = node.input(0).type()
         name = node.get("name")
-        if isinstance(type, InterfaceType):
+        if isinstance(type, InterfaceType | UnionType):
+            if isinstance(type, UnionType):  # a variable of an interface that holds one class or another
+                member: Any = type.types[0]
+                schema = member.methods[name].schema
+            else:
+                schema = type.methods[name]
             method = self.methods.setdefault(name, Method(name))
             number = self.function_number(method)
-            pool = self.arguments(type.methods[name].arguments, node.inputs())
+            pool = self.arguments(schema.arguments, node.inputs())
             self.emit("CALL_METHOD", self.define(node.output()), number, pool=pool)
         else:
             self.call(node, type.methods[name], node.inputs())

@@ -24,7 +24,7 @@ from ts.frontend.python_values import PythonFunction
 from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
 from ts.ir.schema import FunctionSchema
 from ts.ir.source import SourceRange
-from ts.ir.types import OBJECT_TYPES, ClassType, InterfaceType, ModuleType, Type
+from ts.ir.types import OBJECT_TYPES, ClassType, InterfaceType, ModuleType, Type, UnionType
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ class MethodValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        type: Any = self.value.type()
+        held: Any = self.value.type()
+        type: Any = held.types[0] if isinstance(held, UnionType) else held
         method = type.methods[self.name]
         try:
             schema = method if isinstance(method, FunctionSchema) else method.schema
@@ -90,6 +91,9 @@ class MethodValue(SugaredValue):
                 error.range = range  # it is being compiled, and its return type is not known yet
                 raise
             raise error.add_call(f"{type.name()}.{self.name}", em.parsed.name, range) from None
+        if held is not type:
+            this, *others = schema.arguments
+            schema = FunctionSchema(schema.name, "", [this.with_type(held), *others], schema.returns)
         matched = match_schema(schema, em.graph, range, [self.value, *args], kwargs)
         node = em.insert("prim::CallMethod", matched.inputs, 1, range).set("name", self.name)
         return SimpleValue(node.output().set_type(matched.returns[0]))

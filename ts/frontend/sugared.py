@@ -149,6 +149,10 @@ class SimpleValue(SugaredValue):
             part = enum_attribute(em, value, name)
             if part is not None:
                 return part
+        elif isinstance(type, ir.UnionType) and em.parsed.printed and _all_have(type, name):
+            from ts.frontend.class_values import MethodValue
+
+            return MethodValue(value, name)  # a variable of an interface, which has become a union
         elif isinstance(type, TupleType) and type.fields and name in type.fields:
             index = type.fields.index(name)
             return SimpleValue(tuple_index(em.graph, value, em.constant(index), type.elems[index]))
@@ -212,6 +216,11 @@ class SimpleValue(SugaredValue):
         if isinstance(type, OBJECT_TYPES):
             return self.attr(em, range, "__getitem__").call(em, range, [index], {}, 1)
         raise CompilationError(f"'{type.repr_str}' object is not subscriptable{_maybe(type)}", range)
+
+
+def _all_have(union: ir.UnionType, method: str) -> bool:
+    """Whether the members of the union are all objects with this method."""
+    return all(isinstance(each, OBJECT_TYPES) and method in each.methods for each in union.types)
 
 
 def _maybe(type: Type) -> str:
