@@ -50,13 +50,16 @@ class Program:
         """Whether the file has no `main`: it is run as it stands."""
         return "\ndef main(" not in self.text
 
-    def load(self, module: str = "ts") -> Any:
-        """Run the file, with its imports of `ts` bound to `module`, and return its `main` if it has one."""
+    def load(self, module: str = "ts", package: str = "programs") -> Any:
+        """Run the file, with its imports of `ts` bound to `module`, and return its `main` if it has one.
+
+        `package` is the name's first part: PyTorch changes the names of what it has compiled before.
+        """
         text = as_module(self.text, module)
         filename = f"<{module}>/{self.path.name}"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         # A class finds its source through its module.
-        program = ModuleType(f"programs.{self.path.stem}")
+        program = ModuleType(f"{package}.{self.path.stem}")
         program.__file__ = filename
         sys.modules[program.__name__] = program
         exec(compile(text, filename, "exec", dont_inherit=True), vars(program))

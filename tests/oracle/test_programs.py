@@ -15,14 +15,14 @@ def test_pytorch_agrees(path, capfd):
     if program.scripts_itself:
         failing = program.compile_error or program.runtime_error
         if failing is None:
-            program.load("torch")
+            program.load("torch", "run")
         else:
             with pytest.raises(Exception) as failure:
-                program.load("torch")
+                program.load("torch", "run")
             assert failing[1] in str(failure.value)
         assert capfd.readouterr().out.splitlines() == program.output
         return
-    main = program.load("torch")
+    main = program.load("torch", "run")
     if program.compile_error is not None:
         with pytest.raises(Exception) as failure:
             torch.jit.script(main)

@@ -43,13 +43,6 @@ def total(shapes: List[Shape]) -> int:
     return result
 
 
-def chosen(wide: bool, scale: int) -> int:
-    shape: Shape = Square(2)
-    if wide:
-        shape = Rectangle(2, 9)
-    return shape.area(scale)
-
-
 def main():
     shapes: List[Shape] = [Square(2), Rectangle(3, 4), Square(1)]
     print(total(shapes))  # expect: 34
@@ -57,4 +50,3 @@ def main():
     print(room.size())  # expect: 90
     room.shape = Rectangle(2, 2)
     print(room.size())  # expect: 40
-    print(chosen(True, 1), chosen(False, 2))  # expect: 18 8
