@@ -49,7 +49,9 @@ class ClassValue(SugaredValue):
     ) -> SugaredValue:
         if "__init__" not in self.type.methods:
             raise CompilationError(
-                f"Class {self.type.name()} does not have an __init__ function defined", range
+                f"Class {self.type.name()} does not have an __init__ function defined",
+                range,
+                _inherited(self.type.python_class, "__init__"),
             )
         value = em.insert("prim::CreateObject", (), 1, range).output().set_type(self.type)
         MethodValue(value, "__init__").call(em, range, args, kwargs, 0)
@@ -146,7 +148,21 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
             f"'{name}' is defined as a class attribute which currently is not supported. "
             "Consider converting this to an instance attribute."
         )
-    raise CompilationError(f"'{type.repr_str}' object has no attribute or method '{name}'. {hint}", range)
+    raise CompilationError(
+        f"'{type.repr_str}' object has no attribute or method '{name}'. {hint}",
+        range,
+        _inherited(type.python_class, name),
+    )
+
+
+def _inherited(cls: type | None, name: str) -> str:
+    """What to write where a class of Python has the name from a base class."""
+    if cls is None:
+        return ""
+    for base in cls.__mro__[1:-1]:
+        if name in base.__dict__:
+            return f"script classes inherit nothing; write {base.__name__}'s `{name}` in {cls.__name__} too"
+    return ""
 
 
 def set_attribute(

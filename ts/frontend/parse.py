@@ -116,7 +116,12 @@ def function_def(
     source = Source(text, filename, first_line, indent)
     definitions = _parse_text(dedented, source).body
     if len(definitions) != 1 or not isinstance(definitions[0], ast.FunctionDef):
-        raise FrontendError(f"Expected a single top-level function: {filename}:{first_line}")
+        reason = ""
+        if function.__name__ == "<lambda>":
+            reason = "; a lambda cannot be compiled, write it with `def`"
+        elif function.__code__.co_flags & inspect.CO_COROUTINE:
+            reason = "; an `async` function cannot be compiled, use ts.jit.fork and wait"
+        raise FrontendError(f"Expected a single top-level function: {filename}:{first_line}{reason}")
     parsed = ParsedFunction(
         name or function.__name__,
         definitions[0],

@@ -18,7 +18,7 @@ import inspect
 import math
 import sys
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from enum import Enum
 from types import FunctionType as PythonFunction
 from types import ModuleType
@@ -31,6 +31,7 @@ from ts.frontend import hints, python_values, resolve
 from ts.frontend.annotations import object_type
 from ts.frontend.class_values import ClassValue, class_of
 from ts.frontend.enums import EnumClassValue, enum_constant
+from ts.frontend.match import Actual
 from ts.frontend.sugared import (
     AssertionFailure,
     BreakpointValue,
@@ -38,6 +39,7 @@ from ts.frontend.sugared import (
     CastValue,
     ExceptionClass,
     FunctionValue,
+    Kwargs,
     NamedTupleConstructor,
     PrintValue,
     SimpleValue,
@@ -84,6 +86,37 @@ class PythonModule(SugaredValue):
                 hints.similar(name, dir(self.module)),
             ) from None
         return to_sugared(em, obj, range, f"{self.module.__name__}.{name}")
+
+
+class ModuleClass(SugaredValue):
+    """A class of modules: scripts cannot make one, but call its static methods."""
+
+    kind = "module class"
+
+    def __init__(self, cls: type, name: str) -> None:
+        self.cls = cls
+        self.name = name
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise CompilationError(
+            f"Could not get name of python class object: '{self.name}' is a module. "
+            "Modules are made outside of scripted code and passed in as attributes of a module",
+            range,
+        )
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        return SimpleValue(self.as_value(em, range))
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if not hasattr(self.cls, name):
+            raise CompilationError(
+                f"object has no attribute {name}: the class '{self.name}' does not have it",
+                range,
+                hints.similar(name, dir(self.cls)),
+            )
+        return to_sugared(em, getattr(self.cls, name), range, f"{self.name}.{name}")
 
 
 _SPECIAL_OPERATORS: Final = {
@@ -222,11 +255,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
     if issubclass(cls, Enum):
         return EnumClassValue(cls)
     if any(base.__module__ == "ts.nn.modules.module" for base in cls.__mro__):
-        raise CompilationError(
-            f"Could not get name of python class object: '{name}' is a module. "
-            "Modules are made outside of scripted code and passed in as attributes of a module",
-            range,
-        )
+        return ModuleClass(cls, name)
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
     if cls.__module__ == "builtins":  # set, map: they take tensors, and stay in Python

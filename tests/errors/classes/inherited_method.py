@@ -1,0 +1,23 @@
+"""A method of a base class, in a class that is compiled when it is used."""
+
+
+class Base:
+    def area(self) -> int:
+        return 1
+
+
+class Derived(Base):
+    def __init__(self):
+        self.x = 2
+
+
+def main() -> int:
+    return Derived().area()
+
+# error: CompilationError
+# '__torch__.errors.inherited_method.Derived' object has no attribute or method 'area'. 'area' is defined as a class attribute which currently is not supported. Consider converting this to an instance attribute.:
+#   File "inherited_method.py", line 15
+# def main() -> int:
+#     return Derived().area()
+#            ~~~~~~~~~~~~ <--- HERE
+# Hint: script classes inherit nothing; write Base's `area` in Derived too
