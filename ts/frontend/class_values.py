@@ -143,7 +143,7 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
         if isinstance(function, FunctionType) and is_marked(function):
             return PythonFunction(function, value)
     hint = "Did you forget to initialize an attribute in __init__()?"
-    if type.python_class is not None and hasattr(type.python_class, name):
+    if type.python_class is not None and name in type.python_class.__dict__:
         hint = (
             f"'{name}' is defined as a class attribute which currently is not supported. "
             "Consider converting this to an instance attribute."

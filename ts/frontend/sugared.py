@@ -162,7 +162,7 @@ class SimpleValue(SugaredValue):
         if name == "tolist" and type.is_subtype_of(TENSOR):
             return SpecialForm("tolist", value)
         raise CompilationError(
-            f"'{type.repr_str}' object has no attribute or method '{name}'.{_maybe(type)}", range
+            f"'{type.repr_str}' object has no attribute or method '{name}'.{_maybe(em, type)}", range
         )
 
     def call(
@@ -190,7 +190,7 @@ class SimpleValue(SugaredValue):
                 "value of type like Tuple[int, int]",
                 range,
             )
-        raise CompilationError(f"{type.repr_str} cannot be used as a tuple{_maybe(type)}", range)
+        raise CompilationError(f"{type.repr_str} cannot be used as a tuple{_maybe(em, type)}", range)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
         type = self.simple.type()
@@ -200,7 +200,7 @@ class SimpleValue(SugaredValue):
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::keys", [self.simple]))
         if isinstance(type, TupleType):
             return SugaredTuple([SimpleValue(v) for v in unpack_tuple(em.graph, self.simple)])
-        raise CompilationError(f"'{type.repr_str}' object is not iterable{_maybe(type)}", range)
+        raise CompilationError(f"'{type.repr_str}' object is not iterable{_maybe(em, type)}", range)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
         length = BuiltinFunction("aten::len", magic="__len__")
@@ -215,7 +215,7 @@ class SimpleValue(SugaredValue):
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::select", args))
         if isinstance(type, OBJECT_TYPES):
             return self.attr(em, range, "__getitem__").call(em, range, [index], {}, 1)
-        raise CompilationError(f"'{type.repr_str}' object is not subscriptable{_maybe(type)}", range)
+        raise CompilationError(f"'{type.repr_str}' object is not subscriptable{_maybe(em, type)}", range)
 
 
 def _all_have(union: ir.UnionType, method: str) -> bool:
@@ -223,10 +223,13 @@ def _all_have(union: ir.UnionType, method: str) -> bool:
     return all(isinstance(each, OBJECT_TYPES) and method in each.methods for each in union.types)
 
 
-def _maybe(type: Type) -> str:
+def _maybe(em: Emitter, type: Type) -> str:
     """What to write where the value may be None."""
     if isinstance(type, ir.OptionalType):
-        return "\nThe value may be None: test it with `is not None` before, so that its type is known"
+        text = "\nThe value may be None: test it with `is not None` before, so that its type is known"
+        if em.loop == "loop":  # as in PyTorch, since the body may assign None
+            text += ". The condition of a `while` does not prove it: write an `assert` in its body"
+        return text
     return ""
 
 

@@ -15,7 +15,7 @@ def main() -> int:
     return Derived().area()
 
 # error: CompilationError
-# '__torch__.errors.inherited_method.Derived' object has no attribute or method 'area'. 'area' is defined as a class attribute which currently is not supported. Consider converting this to an instance attribute.:
+# '__torch__.errors.inherited_method.Derived' object has no attribute or method 'area'. Did you forget to initialize an attribute in __init__()?:
 #   File "inherited_method.py", line 15
 # def main() -> int:
 #     return Derived().area()

@@ -1,0 +1,22 @@
+"""The condition of a `while` loop tests for None; it does not prove it for the body."""
+
+from typing import Optional
+
+
+def main(text: Optional[str]) -> int:
+    count = 0
+    while text is not None:
+        count += len(text.strip())
+        text = None
+    return count
+
+# error: CompilationError
+# 'Optional[str]' object has no attribute or method 'strip'.
+# The value may be None: test it with `is not None` before, so that its type is known. The condition of a `while` does not prove it: write an `assert` in its body:
+#   File "optional_in_while.py", line 9
+#     count = 0
+#     while text is not None:
+#         count += len(text.strip())
+#                      ~~~~~~~~~~ <--- HERE
+#         text = None
+#     return count
