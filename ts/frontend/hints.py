@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from ts.ir.types import NONE, OptionalType, TensorType, Type
 
 _MAY_BE_NONE = "the value may be None; test it with `is not None` before, so that its type is known"
+_EMPTY_LIST = "`[]` is a list of tensors unless its type is written where it is made: `x: List[str] = []`"
 _NOT_ANNOTATED = "a parameter without an annotation is a Tensor; annotate it if it is not: `x: int`"
 
 
@@ -35,6 +36,8 @@ def argument(types: Iterable[Type], reason: str) -> str:
                 return _MAY_BE_NONE
             if isinstance(type, TensorType) and type.inferred:
                 return _NOT_ANNOTATED
+    if "Type variable 't' previously matched to type Tensor is matched" in reason:
+        return _EMPTY_LIST
     return ""
 
 

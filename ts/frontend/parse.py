@@ -444,15 +444,19 @@ def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
             if len(node.generators) != 1:
                 raise NotSupportedError("Only a single generator is currently supported", where)
             if node.generators[0].ifs:
-                raise NotSupportedError("Comprehension ifs are not supported yet", where)
+                hint = "append to a list in a `for` loop"
+                raise NotSupportedError("Comprehension ifs are not supported yet", where, hint)
             if node.generators[0].is_async:
                 raise NotSupportedError("async comprehensions aren't supported", where)
         case ast.FormattedValue(conversion=conversion, format_spec=spec):
             where = parsed.ranges.token(node)
             if conversion != -1:
-                raise NotSupportedError("Don't support conversion in JoinedStr", where)
+                raise NotSupportedError(
+                    "Don't support conversion in JoinedStr", where, "leave `!r` and its like out"
+                )
             if spec is not None:
-                raise NotSupportedError("Don't support formatting in JoinedStr", where)
+                hint = 'use the method of strings: `"{:.2f}".format(x)`'
+                raise NotSupportedError("Don't support formatting in JoinedStr", where, hint)
     for child in _parts(node):
         assert isinstance(child, ast.expr)
         _check_expression(child, parsed)

@@ -10,3 +10,4 @@ def main(x: int):
 # def main(x: int):
 #     return [i for i in range(x) if i > 1]
 #            ~ <--- HERE
+# Hint: append to a list in a `for` loop
