@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ts.ir.types import NONE, OptionalType, TensorType, Type
+from ts.ir.types import NONE, TENSOR, DictType, OptionalType, TensorType, Type
 
 _MAY_BE_NONE = "the value may be None; test it with `is not None` before, so that its type is known"
 _EMPTY_LIST = "`[]` is a list of tensors unless its type is written where it is made: `x: List[str] = []`"
+_EMPTY_DICT = "`{}` is a dict of tensors unless it is made with its type: `x: Dict[str, int] = {}`"
 _NOT_ANNOTATED = "a parameter without an annotation is a Tensor; annotate it if it is not: `x: int`"
 
 
@@ -36,6 +37,8 @@ def argument(types: Iterable[Type], reason: str) -> str:
                 return _MAY_BE_NONE
             if isinstance(type, TensorType) and type.inferred:
                 return _NOT_ANNOTATED
+            if isinstance(type, DictType) and type.value is TENSOR:
+                return _EMPTY_DICT
     if "Type variable 't' previously matched to type Tensor is matched" in reason:
         return _EMPTY_LIST
     return ""

@@ -1,0 +1,21 @@
+"""An empty dict without a type, where a dict of numbers is wanted."""
+
+from typing import Dict
+
+
+def size(counts: Dict[str, int]) -> int:
+    return len(counts)
+
+
+def main() -> int:
+    return size({})
+
+# error: SchemaMatchError
+# size(Dict(str, int) counts) -> int:
+# Expected a value of type 'Dict[str, int]' for argument 'counts' but instead found type 'Dict[str, Tensor]'.
+# :
+#   File "empty_dict.py", line 11
+# def main() -> int:
+#     return size({})
+#            ~~~~ <--- HERE
+# Hint: `{}` is a dict of tensors unless it is made with its type: `x: Dict[str, int] = {}`
