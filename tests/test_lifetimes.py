@@ -255,6 +255,16 @@ def collect():
     gc.collect()
 
 
+def growth(make):
+    """How many objects more there are after three turns."""
+    collect()
+    before = len(gc.get_objects())
+    for _ in range(3):
+        make()
+    collect()
+    return len(gc.get_objects()) - before
+
+
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_dies(make):
     """What is scripted goes when nobody holds it, and takes everything along that was made for it."""
@@ -262,12 +272,8 @@ def test_dies(make):
     collect()
     assert [one() for one in made] == [None] * 3
     make()
-    collect()
-    before = len(gc.get_objects())
-    for _ in range(3):
-        make()
-    collect()
-    assert len(gc.get_objects()) - before < 30
+    # What leaks grows every time; threads that come and go make other objects now and then.
+    assert min(growth(make) for _ in range(5)) < 30
 
 
 def test_lives_with_its_function():
