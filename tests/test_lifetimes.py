@@ -1,6 +1,7 @@
 """Scripted things die with the Python objects that they were made of: nothing in ts keeps them alive."""
 
 import gc
+import time
 import typing
 import weakref
 from collections import namedtuple
@@ -179,6 +180,7 @@ def fork():
         return ts.jit.wait(task)
 
     ts.jit.script(f)(2)
+    time.sleep(0.05)  # the threads of forks pass over what the waiting program has run itself
     return body
 
 
@@ -273,7 +275,7 @@ def test_dies(make):
     assert [one() for one in made] == [None] * 3
     make()
     # What leaks grows every time; threads that come and go make other objects now and then.
-    assert min(growth(make) for _ in range(5)) < 30
+    assert min(growth(make) for _ in range(3)) < 30
 
 
 def test_lives_with_its_function():
