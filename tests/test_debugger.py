@@ -4,6 +4,7 @@ import re
 import shlex
 import sys
 import threading
+import time
 from pathlib import Path
 from textwrap import dedent
 
@@ -415,12 +416,20 @@ def test_interrupt_stops_at_the_next_line():
     """What Ctrl-C does on a terminal."""
     commands = iter(["c", "p n > 0", "q"])
     lines = []
-    debugger = Debugger(lambda: next(commands), lines.append)
-    timer = threading.Timer(0.2, debugger.interrupt)
-    timer.start()
+
+    def interrupt():
+        while not debugger.interrupt():  # the program still stands
+            time.sleep(0.01)
+
+    def command():
+        text = next(commands)
+        if text == "c":
+            threading.Timer(0.2, interrupt).start()
+        return text
+
+    debugger = Debugger(command, lines.append)
     with pytest.raises(DebuggerQuit):
         debugger.run(ts.jit.script(programs.forever), (), {})
-    timer.join()
     assert lines[2] == "Interrupted"
     assert lines[-1] == "True"
 
