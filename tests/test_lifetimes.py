@@ -275,7 +275,7 @@ def test_dies(make):
     assert [one() for one in made] == [None] * 3
     make()
     # What leaks grows every time; threads that come and go make other objects now and then.
-    assert min(growth(make) for _ in range(3)) < 30
+    assert any(growth(make) < 30 for _ in range(3))
 
 
 def test_lives_with_its_function():
