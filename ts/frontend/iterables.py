@@ -34,7 +34,23 @@ class SliceValue(SugaredValue):
         self.step = step
 
 
-class RangeValue(SugaredValue):
+class Counted(SugaredValue):
+    """An iterable that may know while compiling how long it is; a loop over it is then unrolled."""
+
+    static_length: int | None
+
+    @property
+    def unrolled(self) -> bool:  # type: ignore[override]
+        return self.static_length is not None
+
+    def static_len(self) -> int | None:
+        return self.static_length
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        return self
+
+
+class RangeValue(Counted):
     """`range(...)` of a loop: its length and its elements are computed, it is no list."""
 
     kind = "range"
@@ -61,16 +77,6 @@ class RangeValue(SugaredValue):
             self.start, self.end = args[0], args[1]
             self.step = args[2] if len(args) == 3 else em.constant(1, range)
         self.static_length = static_length
-
-    @property
-    def unrolled(self) -> bool:  # type: ignore[override]
-        return self.static_length is not None
-
-    def static_len(self) -> int | None:
-        return self.static_length
-
-    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
-        return self
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
         if self.only_end:
@@ -121,7 +127,7 @@ class ReversedValue(SugaredValue):
         return self.iterable.getitem(em, range, from_end)
 
 
-class IterableTree(SugaredValue):
+class IterableTree(Counted):
     """`zip(...)` and `enumerate(...)`: several iterables in step."""
 
     kind = "iterabletree"
@@ -129,7 +135,7 @@ class IterableTree(SugaredValue):
     def __init__(self, children: list[SugaredValue], range: SourceRange) -> None:
         self.children = children
         unrolled = [child for child in children if child.unrolled]
-        self.static_length: int | None = None
+        self.static_length = None
         if unrolled:
             if len(unrolled) < len(children):
                 raise CompilationError(
@@ -138,16 +144,6 @@ class IterableTree(SugaredValue):
                     range,
                 )
             self.static_length = min(child.static_len() or 0 for child in children)
-
-    @property
-    def unrolled(self) -> bool:  # type: ignore[override]
-        return self.static_length is not None
-
-    def static_len(self) -> int | None:
-        return self.static_length
-
-    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
-        return self
 
     def leaves(self) -> list[SugaredValue]:
         """The iterables at the tips of the tree."""
