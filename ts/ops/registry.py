@@ -33,8 +33,9 @@ K = TypeVar("K", bound=Callable[..., Any])
 
 FAMILIES = (
     "unary", "pointwise", "ternary", "reduce", "scan", "view", "shape", "index", "scatter", "sort", "linalg",
-    "create", "convert", "random", "activation", "nn", "window", "conv", "pad", "pool", "resample",
-    "attention", "rnn", "polynomial", "copies", "fft", "decomp", "factor", "script", "place",
+    "create", "convert", "random", "activation", "norm", "embedding", "loss", "class_loss", "distance",
+    "window", "conv", "pad", "pool", "resample", "attention", "rnn", "polynomial", "copies", "fft", "decomp",
+    "factor", "script", "place",
 )  # fmt: skip
 
 NAMESPACES = ("linalg", "special", "fft")
