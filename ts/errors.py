@@ -46,6 +46,7 @@ class FrontendError(TsError):
         self.hint = hint  # what to write instead
         self.calls: list[tuple[str, str, Located | None]] = []
         self.others: list[FrontendError] = []
+        self.left_function = False  # whether it is an error of a function that another one calls
 
     @property
     def msg(self) -> str:
@@ -54,13 +55,18 @@ class FrontendError(TsError):
 
     def add_call(self, callee: str, caller: str, range: Located | None = None) -> FrontendError:
         """Note that `callee` was compiled because `caller` calls it at `range`. Innermost call first."""
-        self.calls.append((callee, caller, range))
+        self.left_function = True
+        for error in (self, *self.others):
+            error.calls.append((callee, caller, range))
         return self
 
-    def together_with(self, others: Sequence[FrontendError]) -> FrontendError:
-        """Report further errors, of other functions of the same program, with this one."""
-        self.others.extend(others)
-        return self
+    def copy(self) -> FrontendError:
+        """The same error for another caller, who adds the call of its own."""
+        made = type(self)(self.message, self.range, self.hint)
+        made.calls = list(self.calls)
+        made.others = [other.copy() for other in self.others]
+        made.left_function = self.left_function
+        return made
 
     def __str__(self) -> str:
         text = self._own_text()

@@ -57,6 +57,11 @@ class ClassValue(SugaredValue):
         MethodValue(value, "__init__").call(em, range, args, kwargs, 0)
         return SimpleValue(value)
 
+    def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
+        if "__init__" in self.type.methods:
+            value = em.insert("prim::CreateObject").output().set_type(self.type)
+            MethodValue(value, "__init__").ensure_compiled(em, range)
+
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         function = None if self.type.python_class is None else static_method(self.type.python_class, name)
         if function is None:
@@ -85,20 +90,29 @@ class MethodValue(SugaredValue):
     ) -> SugaredValue:
         held: Any = self.value.type()
         type: Any = held.types[0] if isinstance(held, UnionType) else held
-        method = type.methods[self.name]
-        try:
-            schema = method if isinstance(method, FunctionSchema) else method.schema
-        except FrontendError as error:
-            if isinstance(error, CompilationError) and error.range is None:
-                error.range = range  # it is being compiled, and its return type is not known yet
-                raise
-            raise error.add_call(f"{type.name()}.{self.name}", em.parsed.name, range) from None
+        schema = self._schema(em, range, type)
         if held is not type:
             this, *others = schema.arguments
             schema = FunctionSchema(schema.name, "", [this.with_type(held), *others], schema.returns)
         matched = match_schema(schema, em.graph, range, [self.value, *args], kwargs)
         node = em.insert("prim::CallMethod", matched.inputs, 1, range).set("name", self.name)
         return SimpleValue(node.output().set_type(matched.returns[0]))
+
+
+    def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
+        if not isinstance(self.value.type(), UnionType):
+            self._schema(em, range, self.value.type())
+
+    def _schema(self, em: Emitter, range: SourceRange, type: Any) -> FunctionSchema:
+        """The method's schema; compiles it."""
+        method = type.methods[self.name]
+        try:
+            return method if isinstance(method, FunctionSchema) else method.schema  # type: ignore[no-any-return]
+        except FrontendError as error:
+            if isinstance(error, CompilationError) and error.range is None:
+                error.range = range  # it is being compiled, and its return type is not known yet
+                raise
+            raise error.add_call(f"{type.name()}.{self.name}", em.parsed.name, range) from None
 
 
 def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:

@@ -21,6 +21,7 @@ from ts.frontend import closures, emit_call, emit_expr, emit_flow, emit_index, e
 from ts.frontend.annotations import NO_DEFAULT, Parameter, signature
 from ts.frontend.class_values import ClassValue
 from ts.frontend.emitter import Emitter
+from ts.frontend.failures import compilation, together
 from ts.frontend.module_values import ModuleValue
 from ts.frontend.parse import NESTED, ParsedFunction
 from ts.frontend.scope import is_meaningful
@@ -68,6 +69,11 @@ def compile_function(
         run_pipeline(emitter.graph, STEPPING if lines else FRONTEND)
     except RecursionError:
         raise NestingError(NESTED, emitter.graph.range) from None
+    except Exception:
+        if not emitter.noted.errors:
+            raise
+    if emitter.noted.errors:  # what failed behind the first of them may be its consequence
+        raise together(emitter.noted.errors) from None
     schema = _schema(parsed.name, parameters, result)
     return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint)
 
@@ -79,15 +85,15 @@ def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:
 
 def compile_all(functions: Iterable[Any]) -> None:
     """Compile scripted functions that belong together; the errors of all that do not compile come as one."""
-    errors: dict[tuple[str, Any], FrontendError] = {}
-    for function in functions:
-        try:
-            function.ensure_compiled()
-        except FrontendError as error:  # one place may keep several functions from compiling
-            errors.setdefault((error.message, error.range), error)
+    errors = []
+    with compilation():
+        for function in functions:
+            try:
+                function.ensure_compiled()
+            except FrontendError as error:
+                errors.append(error)
     if errors:
-        first, *others = errors.values()
-        raise first.together_with(others)
+        raise together(errors)
 
 
 def emit_function(em: Emitter, parameters: list[Parameter], returns: Type | None) -> Type:
@@ -106,6 +112,8 @@ def emit_function(em: Emitter, parameters: list[Parameter], returns: Type | None
     if em.parsed.is_classmethod and isinstance(em.parsed.self_type, ClassType):
         em.scope.set(em.range(node), parameters[0].name, ClassValue(em.parsed.self_type))
     em.statements(node.body)
+    if em.noted.errors:
+        raise em.noted.errors[0]
     range = em.range(node)
     if graph.block() not in em.exits:
         if returns is not None and returns is not NONE:

@@ -328,7 +328,9 @@ def _has_attribute(em: Emitter, node: ast.Call, base: SugaredValue, name: str) -
         )
     try:
         base.attr(em, em.range(node), name)
-    except CompilationError:
+    except CompilationError as error:
+        if error.left_function:  # it is there, and does not compile
+            raise
         return False
     return True
 

@@ -20,9 +20,10 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 from ts.analysis.effects import has_side_effects
-from ts.errors import CompilationError, NotSupportedError
+from ts.errors import CompilationError, FrontendError, NotSupportedError
 from ts.frontend import hints
 from ts.frontend.annotations import to_type
+from ts.frontend.failures import Noted, calls_in
 from ts.frontend.match import construct_list, construct_tuple
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.python_objects import GLOBALS, to_sugared
@@ -98,6 +99,7 @@ class Emitter:
         self.calling: ast.Call | None = None  # the call last begun: where a callee is compiled
         self.lines = False  # whether the debugger wants a `prim::Line` before each statement
         self.holds_breakpoint = False
+        self.noted = Noted()
         self.loop: str | None = None  # what encloses the statement: "loop", "unrolled" or nothing
         self._numbers: dict[tuple[type, object], Value] = {}
         self._temporaries = 0
@@ -111,10 +113,23 @@ class Emitter:
             self.graph.range = HiddenRange(self.parsed.ranges, node)
             if self.lines and not isinstance(node, ast.While) and not _is_text(node):
                 self.mark("line")
-            STATEMENTS[type(node)](self, node)
+            try:
+                STATEMENTS[type(node)](self, node)
+            except FrontendError as error:
+                self._note(error, node)
             if self.scope.block in self.exits:
                 break
         self.graph.range = around
+
+    def _note(self, error: FrontendError, node: ast.stmt) -> None:
+        """Go on behind a statement that does not compile, for the errors of other functions."""
+        self.noted.add(error)
+        for call in calls_in(node):
+            self.calling = call
+            try:
+                self.sugared(call.func).ensure_compiled(self, self.range(call))
+            except FrontendError as further:
+                self.noted.add(further)
 
     def expr(self, node: ast.expr, hint: Type | None = None) -> Value:
         """Emit an expression that has to be a value; `hint` is the type its place asks for."""

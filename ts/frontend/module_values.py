@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend.class_values import MethodValue
+from ts.frontend.failures import compilation
 from ts.frontend.match import Actual, match_schemas, unpack_tuple
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredTuple, SugaredValue, inserted
@@ -115,7 +116,8 @@ class ModuleValue(SugaredValue):
         if method is None:
             return None
         try:
-            method.ensure_compiled()
+            with compilation((id(self.type), name)):  # the method itself goes where it does not compile
+                method.ensure_compiled()
         except FrontendError as error:
             del self.type.methods[name]
             raise error.add_call(f"{self.type.name()}.{name}", em.parsed.name, range) from None
@@ -136,6 +138,11 @@ class ModuleValue(SugaredValue):
         if kwargs:
             raise CompilationError("A module with hooks takes no keyword arguments", range)
         return self._call_with_hooks(em, range, forward, args)
+
+    def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
+        forward = self.find(em, range, "forward")
+        if forward is not None:
+            forward.ensure_compiled(em, range)
 
     def _call_with_hooks(
         self, em: Emitter, range: SourceRange, forward: SugaredValue, args: Sequence[Actual]

@@ -73,6 +73,9 @@ class SugaredValue:
     ) -> SugaredValue:
         raise CompilationError(f"cannot call a {self.describe()}", range)
 
+    def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
+        """Compile what a call would need; called for the errors that this has."""
+
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
         raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
 

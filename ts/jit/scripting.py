@@ -153,9 +153,8 @@ class CompilationUnit:
         self._functions.update(declared)
         self._classes.update(types)
         try:
-            for type_ in types.values():
-                compile_all(type_.methods.values())
-            compile_all(declared.values())
+            methods = (method for type_ in types.values() for method in type_.methods.values())
+            compile_all([*methods, *declared.values()])
         except FrontendError:
             for name in declared:
                 del self._functions[name]

@@ -31,6 +31,7 @@ from ts.errors import CompilationError
 from ts.frontend import classes, compile, parse
 from ts.frontend.annotations import object_type
 from ts.frontend.attached import Attached
+from ts.frontend.failures import compilation
 from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
@@ -130,9 +131,9 @@ class ScriptFunction(Function):
         if to_compile is None:
             return
         try:
-            parsed = to_compile if isinstance(to_compile, ParsedFunction) else to_compile()
-            self._schema = compile.declare(parsed)
-            with no_collection():
+            with compilation(self), no_collection():
+                parsed = to_compile if isinstance(to_compile, ParsedFunction) else to_compile()
+                self._schema = compile.declare(parsed)
                 compiled = with_deep_stack(lambda: compile.compile_function(parsed, compile_function))
         except BaseException:
             self._parsed, self._schema = to_compile, None

@@ -533,17 +533,23 @@ def object_tree(
 
 def compile_entry_points(concrete: ConcreteModule) -> None:
     """Compile what is called from outside, of the module and of those below it."""
-    if concrete.compiled:
-        return
-    concrete.compiled = True
+    pending = _not_compiled(concrete)
     try:
-        for submodule in concrete.submodules.values():
-            compile_entry_points(submodule)
-        compile_all(concrete.entry_points())
+        compile_all(method for each in pending for method in each.entry_points())
     except BaseException:
-        concrete.compiled = False
-        modules.forget(concrete)
+        for each in pending:
+            each.compiled = False
+            modules.forget(each)
         raise
+
+
+def _not_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
+    """What is to be compiled of a tree, those below first; from now on it counts as compiled."""
+    if concrete.compiled:
+        return []
+    concrete.compiled = True
+    below = [each for submodule in concrete.submodules.values() for each in _not_compiled(submodule)]
+    return [*below, concrete]
 
 
 def _finish(module: ScriptModule) -> None:

@@ -1,0 +1,48 @@
+"""What a broken helper leaves undefined is no further error; a helper that is called behind it may have one."""
+
+
+def first(x: int):
+    return missing
+
+
+def second(x: int):
+    return x.second
+
+
+def main(x: int):
+    a = first(x)
+    b = a + 1
+    if x > 2:
+        b = second(b)
+    return b
+
+
+# torch: undefined value missing:
+
+# error: CompilationError
+# undefined value missing:
+#   File "consequences.py", line 5
+# def first(x: int):
+#     return missing
+#            ~~~~~~~ <--- HERE
+# 'first' is being compiled since it was called from 'main'
+#   File "consequences.py", line 13
+# def main(x: int):
+#     a = first(x)
+#         ~~~~~~~ <--- HERE
+#     b = a + 1
+#     if x > 2:
+#
+# 1 more error:
+# 'int' object has no attribute or method 'second'.:
+#   File "consequences.py", line 9
+# def second(x: int):
+#     return x.second
+#            ~~~~~~~~ <--- HERE
+# 'second' is being compiled since it was called from 'main'
+#   File "consequences.py", line 16
+#     b = a + 1
+#     if x > 2:
+#         b = second(b)
+#             ~~~~~~~~ <--- HERE
+#     return b
