@@ -175,6 +175,12 @@ def test_list_slices(values: list[int], start: int, end: int | None, step: int) 
     assert call("aten::slice.str", text, start, end, step) == text[start:end:step]
 
 
+def test_a_step_without_a_negative() -> None:
+    for key, values in (("aten::slice.t", core([1, 2])), ("aten::slice.str", "ab")):
+        with pytest.raises(RuntimeError, match="List slice step is out of bounds"):
+            call(key, values, None, None, -(2**63))
+
+
 @given(int_lists, st.lists(st.tuples(st.integers(0, 8), st.integers(-6, 6)), max_size=30))
 def test_list_methods(values: list[int], steps: list[tuple[int, int]]) -> None:
     """A random sequence of mutations does to a List what it does to Python's list."""

@@ -157,8 +157,6 @@ cdef int slice_list(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List x = list_of(&r[at[0]])
     cdef int64_t start, step = r[at[3]].v.i
     cdef Py_ssize_t n
-    if step == 0:
-        raise RuntimeError("List slice should have non-zero step")
     n = slice_bounds(x.size, &r[at[1]], &r[at[2]], step, &start)
     set_object(&r[at[4]], list_slice(x, start, step, n))
     return 0

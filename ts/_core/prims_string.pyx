@@ -192,8 +192,6 @@ cdef int slice_text(Operator op, IValue *r, const int32_t *at) except -1:
     text = text_of(&r[at[0]])
     cdef int64_t start, step = r[at[3]].v.i
     cdef Py_ssize_t i, n
-    if step == 0:
-        raise RuntimeError("List slice should have non-zero step")
     n = slice_bounds(len(text), &r[at[1]], &r[at[2]], step, &start)
     set_text(&r[at[4]], text[start : start + n] if step == 1 else "".join([text[start + i * step] for i in range(n)]))
     return 0

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t
 
+from ts._core.scalar cimport INT64_MIN
 from ts._core.tagged cimport IValue, TAG_NONE
 
 
@@ -13,8 +14,12 @@ cdef inline int64_t clamp(int64_t i, int64_t size, int64_t low, int64_t high) no
 
 cdef inline Py_ssize_t slice_bounds(
     Py_ssize_t size, IValue *start, IValue *end, int64_t step, int64_t *first
-) noexcept nogil:
-    """How many items the slice has; `first` is the index of the first.  `step` is not 0; a bound may be None."""
+) except -1:
+    """How many items the slice has; `first` is the index of the first.  A bound may be None."""
+    if step == 0:
+        raise RuntimeError("List slice should have non-zero step")
+    if step == INT64_MIN:  # which has no -step
+        raise RuntimeError("List slice step is out of bounds")
     cdef int64_t low = 0 if step > 0 else -1, high = size if step > 0 else size - 1
     cdef int64_t i = (low if step > 0 else high) if start.tag == TAG_NONE else clamp(start.v.i, size, low, high)
     cdef int64_t j = (high if step > 0 else low) if end.tag == TAG_NONE else clamp(end.v.i, size, low, high)

@@ -99,8 +99,10 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
     if isinstance(node.op, ast.Not):
         return condition(em, node).value
     operator = "aten::neg" if isinstance(node.op, ast.USub) else "aten::bitwise_not"
-    operand = em.expr(node.operand)
     range = em.range(node)
+    if operator == "aten::neg" and isinstance(node.operand, ast.Constant) and node.operand.value == 1 << 63:
+        return em.constant(-(1 << 63), range)  # the smallest int, whose digits alone are no int
+    operand = em.expr(node.operand)
     found = overloaded(em, range, MAGIC[type(node.op)], (operand,))
     if found is not None:
         return found

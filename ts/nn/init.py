@@ -3,18 +3,19 @@
     init.kaiming_uniform_(weight, a=math.sqrt(5))       what Linear and the convolutions do
     init.normal_(weight, 0.0, 0.02)
 
-They draw what PyTorch draws: the same seed gives the same parameters.
+They draw what PyTorch draws: the same seed gives the same parameters. `uniform_`, `normal_`, `constant_`,
+`ones_`, `zeros_` and the Xavier ones compile in scripts as well.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 import ts
 from ts._core.tensor import Tensor
+from ts.ops.generator import Generator
 
-T = TypeVar("T", bound=Tensor)
 _Nonlinearity = Literal[
     "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "sigmoid", "tanh", "relu", "leaky_relu", "selu",
@@ -45,7 +46,9 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
     """How many inputs an output has, and how many outputs an input."""
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
-    window = math.prod(tensor.shape[2:])
+    window = 1
+    for size in tensor.shape[2:]:
+        window *= size
     return tensor.shape[1] * window, tensor.shape[0] * window
 
 
@@ -59,64 +62,65 @@ def _fan(tensor: Tensor, mode: str) -> int:
     return _fans(tensor)[modes.index(mode.lower())]
 
 
-def _quietly(tensor: T, fill: str, *arguments: Any, generator: Any = None) -> T:
-    """Call an in-place operator; nothing is recorded for gradients."""
-    with ts.no_grad():
-        if generator is None:
-            getattr(tensor, fill)(*arguments)
-        else:
-            getattr(tensor, fill)(*arguments, generator=generator)
-    return tensor
-
-
-def uniform_(tensor: T, a: float = 0.0, b: float = 1.0, generator: Any = None) -> T:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform over [a, b)."""
-    return _quietly(tensor, "uniform_", a, b, generator=generator)
+    with ts.no_grad():
+        return tensor.uniform_(a, b, generator=generator)
 
 
-def normal_(tensor: T, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> T:
+def normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Normal."""
-    return _quietly(tensor, "normal_", mean, std, generator=generator)
+    with ts.no_grad():
+        return tensor.normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(
-    tensor: T, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
-) -> T:
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
+) -> Tensor:
     """Normal, cut off at `a` and `b`."""
 
     def below(x: float) -> float:
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
     low, high = below((a - mean) / std), below((b - mean) / std)
-    _quietly(tensor, "uniform_", 2 * low - 1, 2 * high - 1, generator=generator)
+    uniform_(tensor, 2 * low - 1, 2 * high - 1, generator)
     with ts.no_grad():
-        tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(min=a, max=b)
-    return tensor
+        return tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(min=a, max=b)
 
 
-def constant_(tensor: T, val: float) -> T:
+def constant_(tensor: Tensor, val: float) -> Tensor:
     """`val` everywhere."""
-    return _quietly(tensor, "fill_", val)
+    with ts.no_grad():
+        return tensor.fill_(val)
 
 
-def ones_(tensor: T) -> T:
+def ones_(tensor: Tensor) -> Tensor:
     """1 everywhere."""
     return constant_(tensor, 1.0)
 
 
-def zeros_(tensor: T) -> T:
+def zeros_(tensor: Tensor) -> Tensor:
     """0 everywhere."""
-    return _quietly(tensor, "zero_")
+    with ts.no_grad():
+        return tensor.zero_()
 
 
-def eye_(tensor: T) -> T:
+def eye_(tensor: Tensor) -> Tensor:
     """The identity matrix."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return _quietly(tensor, "copy_", ts.eye(*tensor.shape))
+    with ts.no_grad():
+        return tensor.copy_(ts.eye(*tensor.shape))
 
 
-def dirac_(tensor: T, groups: int = 1) -> T:
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """A convolution that leaves as many channels as it can as they are."""
     dimensions = tensor.dim()
     if dimensions not in (3, 4, 5):
@@ -133,24 +137,26 @@ def dirac_(tensor: T, groups: int = 1) -> T:
     return tensor
 
 
-def xavier_uniform_(tensor: T, gain: float = 1.0, generator: Any = None) -> T:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform, of a variance between what inputs and outputs ask for."""
-    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_fans(tensor))))
+    inputs, outputs = _fans(tensor)
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(inputs + outputs))
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: T, gain: float = 1.0, generator: Any = None) -> T:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal, of a variance between what inputs and outputs ask for."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), generator)
+    inputs, outputs = _fans(tensor)
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(inputs + outputs)), generator)
 
 
 def kaiming_uniform_(
-    tensor: T,
+    tensor: Tensor,
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: _Nonlinearity = "leaky_relu",
-    generator: Any = None,
-) -> T:
+    generator: Generator | None = None,
+) -> Tensor:
     """Uniform, of the variance that keeps a nonlinearity's."""
     if 0 in tensor.shape:
         return tensor
@@ -159,19 +165,19 @@ def kaiming_uniform_(
 
 
 def kaiming_normal_(
-    tensor: T,
+    tensor: Tensor,
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: _Nonlinearity = "leaky_relu",
-    generator: Any = None,
-) -> T:
+    generator: Generator | None = None,
+) -> Tensor:
     """Normal, of the variance that keeps a nonlinearity's."""
     if 0 in tensor.shape:
         return tensor
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
 
 
-def orthogonal_(tensor: T, gain: float = 1, generator: Any = None) -> T:
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
     """A (semi-)orthogonal matrix."""
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
@@ -186,7 +192,7 @@ def orthogonal_(tensor: T, gain: float = 1, generator: Any = None) -> T:
     return tensor
 
 
-def sparse_(tensor: T, sparsity: float, std: float = 0.01, generator: Any = None) -> T:
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
     """Normal, with a fraction of every column set to zero."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
