@@ -42,7 +42,14 @@ _IDENTITIES: Final = frozenset(
 )
 _CONSTRUCTORS: Final = frozenset({"prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"})
 _ACCESSORS: Final = frozenset(
-    {"prim::ListUnpack", "prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlice", "prim::GetAttr"}
+    {
+        "prim::ListUnpack",
+        "prim::TupleUnpack",
+        "prim::TupleIndex",
+        "prim::TupleSlice",
+        "prim::GetAttr",
+        "prim::ModuleContainerIndex",
+    }
 )
 
 

@@ -62,6 +62,7 @@ STRUCTURAL: Final = frozenset(
         "prim::Uninitialized",
         "prim::CreateObject",
         "prim::GetAttr",
+        "prim::ModuleContainerIndex",
         "prim::Load",
         "prim::Param",
         "prim::Return",
@@ -97,6 +98,7 @@ _FAILING: Final = frozenset(
         "aten::ord",
         "prim::ListUnpack",
         "prim::TupleIndex",
+        "prim::ModuleContainerIndex",
     }
 )
 

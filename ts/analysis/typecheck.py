@@ -30,6 +30,7 @@ from ts.ir.types import (
     FunctionType,
     InterfaceType,
     ListType,
+    ModuleType,
     OptionalType,
     TensorType,
     TupleType,
@@ -243,6 +244,12 @@ def _check_attribute(node: Node) -> None:
         _gives(node, [])
 
 
+def _check_container(node: Node) -> None:
+    _require(len(node.inputs()) == 2 and len(node.outputs()) == 1, node, "takes a container and a key")
+    type, key = (value.type() for value in node.inputs())
+    _require(isinstance(type, ModuleType) and key in (INT, STR), node, "takes a container and a key")
+
+
 def _check_method(node: Node) -> None:
     type, name = node.inputs()[0].type() if node.inputs() else None, str(_attribute(node, "name", str))
     if not isinstance(type, ClassType | InterfaceType):
@@ -309,6 +316,7 @@ _CHECKS: Final[dict[str, Callable[[Node], None]]] = {
     "prim::RaiseException": _check_raise,
     "prim::GetAttr": _check_attribute,
     "prim::SetAttr": _check_attribute,
+    "prim::ModuleContainerIndex": _check_container,
     "prim::CallMethod": _check_method,
     "prim::CallFunction": _check_call,
     "prim::EnumValue": _check_enum,

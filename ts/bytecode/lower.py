@@ -23,6 +23,7 @@ from typing import Any
 from ts._core.code import Code, Method
 from ts._core.function import Function
 from ts._core.ivalue import to_core
+from ts._core.module_index import ContainerIndex
 from ts._core.python_call import PythonOperator, WarnOperator
 from ts.analysis.blank import blank
 from ts.bytecode.branches import line_of, operator_of
@@ -34,7 +35,7 @@ from ts.bytecode.typespec import register_class, type_spec
 from ts.errors import FrontendError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import Argument
-from ts.ir.types import ANY, DictType, InterfaceType, ListType, NoneType, TupleType, UnionType
+from ts.ir.types import ANY, INT, DictType, InterfaceType, ListType, NoneType, TupleType, UnionType
 
 MIXED = ("int_float", "float_int")
 
@@ -297,6 +298,16 @@ class Lowering(Loops):
         name = "ATTR_GET_SCALAR" if register_class(output.type()) in SCALARS else "ATTR_GET"
         self.emit(name, self.define(output), self.use(node.input()), type.slot(node.get("name")))
 
+    def lower_container_index(self, node: Node) -> None:
+        type: Any = node.input(0).type()
+        elements = type.elements(node.output().type())
+        slots: dict[str | int, int] = {name: type.slot(name) for name in elements}
+        if node.input(1).type() is INT:
+            slots = {i: type.slot(elements[i]) for i in range(-len(elements), len(elements))}
+        operator = ContainerIndex(type.annotation_str, slots)
+        pool = [*(self.use(v) for v in node.inputs()), self.define(node.output())]
+        self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
+
     def lower_set_attr(self, node: Node) -> None:
         type: Any = node.input(0).type()
         target, value = (self.use(v) for v in node.inputs())
@@ -477,6 +488,7 @@ _LOWER: dict[str, Any] = {
     "prim::CreateObject": Lowering.lower_create_object,
     "prim::GetAttr": Lowering.lower_get_attr,
     "prim::SetAttr": Lowering.lower_set_attr,
+    "prim::ModuleContainerIndex": Lowering.lower_container_index,
     "prim::PythonOp": Lowering.lower_python_call,
     "prim::Enter": Lowering.lower_enter,
     "prim::Exit": Lowering.lower_exit,

@@ -90,6 +90,8 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         base.as_value(em, where)  # a loop may ask them for elements, the program may not
     if value_or_none is not None and isinstance(value_or_none.type(), TupleType):
         return SimpleValue(_index_tuple(em, range, value_or_none, position))
+    if hint is not None:
+        return base.getitem_as(em, range, position, hint)
     return base.getitem(em, range, position)
 
 

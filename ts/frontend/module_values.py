@@ -18,15 +18,20 @@ from typing import TYPE_CHECKING, Any, Final
 from ts.errors import CompilationError, FrontendError
 from ts.frontend.class_values import MethodValue
 from ts.frontend.failures import compilation
-from ts.frontend.match import Actual, match_schemas, unpack_tuple
+from ts.frontend.match import Actual, emit_builtin_call, match_schemas, unpack_tuple
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredTuple, SugaredValue, inserted
 from ts.ir.source import SourceRange
-from ts.ir.types import NONE, ModuleType, TupleType
+from ts.ir.types import INT, NONE, STR, ModuleType, TupleType, Type, why_not_implemented
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
     from ts.frontend.emitter import Emitter
+
+
+_BY_INTERFACE: Final = (
+    "declare the methods that all of them have as an interface, and write `layer: Interface = self.layers[i]`"
+)
 
 
 class ModuleValue(SugaredValue):
@@ -213,6 +218,7 @@ class ModuleValue(SugaredValue):
                     "'i = 4; self.layers[i](x)' will fail because i is not a literal. Enumeration is "
                     "supported, e.g. 'for index, v in enumerate(self): out = v(inp)'",
                     range,
+                    _BY_INTERFACE if container == "list" else "",
                 )
             if not -len(names) <= position < len(names):
                 raise CompilationError(f"Index {position} out of range for a list of {len(names)}", range)
@@ -225,6 +231,7 @@ class ModuleValue(SugaredValue):
                     "a literal. Enumeration of ModuleDict is supported, e.g. "
                     "'for k, v in self.items(): out = v(inp)'",
                     range,
+                    _BY_INTERFACE,
                 )
             if position not in names:
                 raise CompilationError(f"Key Error, {position}", range)
@@ -236,6 +243,26 @@ class ModuleValue(SugaredValue):
             range,
         )
 
+    def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
+        """The item of a container by a name or a number that is not known yet: all are of the type."""
+        container = None if self.concrete is None else self.concrete.container
+        key = STR if container in ("dict", "parameter dict") else INT
+        read = em.parsed.printed and not self.type.find_method("__getitem__")  # of whatever container it was
+        if container in ("dict", "parameter dict", "list"):
+            if index.type() is not key or index.to_ivalue() is not None:
+                return self.getitem(em, range, index)
+            for name in self.entries():
+                held = self.type.attributes[name]
+                if not held.is_subtype_of(type):
+                    raise CompilationError(
+                        f"Attribute {name} is not of annotated type {type.annotation_str}: "
+                        f"{why_not_implemented(held, type)}",
+                        range,
+                    )
+        elif not read:
+            return self.getitem(em, range, index)
+        output = em.insert("prim::ModuleContainerIndex", (self.receiver, index)).output()
+        return SimpleValue(output.set_type(type))
 
     def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
         if self.concrete.container not in ("list", "parameter list"):
@@ -251,9 +278,10 @@ class ModuleValue(SugaredValue):
         if self.concrete is None or self.concrete.container not in ("dict", "parameter dict"):
             return None
         name = element.to_ivalue()
-        if not isinstance(name, str):
-            raise CompilationError("Expected string literal for the key of a ModuleDict", range)
-        return em.constant(name in self.entries(), range)
+        if isinstance(name, str):
+            return em.constant(name in self.entries(), range)
+        names = em.list(STR, [em.constant(each, range) for each in self.entries()])
+        return emit_builtin_call(range, em.graph, "aten::__contains__", [names, element])
 
 
 class OverloadedMethod(SugaredValue):

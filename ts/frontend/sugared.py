@@ -88,6 +88,10 @@ class SugaredValue:
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
         raise CompilationError(f"'{self.describe()}' object is not subscriptable", range)
 
+    def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
+        """The same, where the type that the item is to have stands beside it."""
+        return self.getitem(em, range, index)
+
     def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
         """The part of it that a slice means, where that is known while compiling."""
         return None

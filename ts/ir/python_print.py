@@ -49,6 +49,7 @@ Spell = Callable[[Type], str]
 _LONG = 40  # an inlined expression this long gets a variable
 _FOREVER = (1 << 63) - 1  # the trip count of a while loop
 _TASKS = frozenset({"prim::fork", "prim::awaitable"})
+_NAMED = frozenset({"prim::isinstance", "prim::ModuleContainerIndex"})  # the latter for its annotation
 _TAKE_NAMES = frozenset({*_TASKS, "prim::Closure", "prim::Enter"})
 _NAME = re.compile(r"[A-Za-z_][\w.]*\Z")
 _CASTS = {
@@ -304,6 +305,13 @@ class _Printer:
                 self.assign(node.outputs(), block.outputs())
             self.level -= 1
 
+    def print_container_index(self, node: Node) -> None:
+        """An item of a container of modules, whose type the annotation says."""
+        container, key = node.inputs()
+        self.assign_names(node.outputs())
+        target = f"{self.use(node.output())} : {self.spell(node.output().type())}"
+        self.line(f"{target} = {self.marked(node, f'{self.operand(container)}[{self.use(key)}]')}")
+
     def print_loop(self, node: Node) -> None:
         count, condition, *carried = node.inputs()
         (body,) = node.blocks()
@@ -499,6 +507,7 @@ _STATEMENTS: dict[str, _Method] = {
     "prim::TupleUnpack": _Printer.print_unpack,
     "prim::ListUnpack": _Printer.print_unpack,
     "prim::SetAttr": _Printer.print_set_attr,
+    "prim::ModuleContainerIndex": _Printer.print_container_index,
     "prim::Enter": _Printer.print_enter,
     "prim::Exit": _Printer.print_exit,
     "prim::fork": _Printer.print_fork,
@@ -557,7 +566,7 @@ def _can_inline(value: Value) -> bool:
     if node.kind() in _TASKS:
         return False  # PyTorch lets what comes before the definition of the task slip behind it
     # An inlined isinstance would refine types again when the source is compiled.
-    return user not in _TAKE_NAMES and node.kind() != "prim::isinstance"
+    return user not in _TAKE_NAMES and node.kind() not in _NAMED
 
 
 def _is_true(value: Value) -> bool:

@@ -45,6 +45,7 @@ _NEVER_FOLDED: Final = frozenset(
         "prim::Closure",
         "prim::CreateObject",
         "prim::GetAttr",
+        "prim::ModuleContainerIndex",
         "prim::unchecked_unwrap_optional",
         "prim::Load",
         "aten::dequantize",

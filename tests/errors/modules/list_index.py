@@ -20,3 +20,4 @@ main = Net()
 #     def forward(self, x, i: int):
 #         return self.layers[i](x)
 #                ~~~~~~~~~~~~~~ <--- HERE
+# Hint: declare the methods that all of them have as an interface, and write `layer: Interface = self.layers[i]`

@@ -17,7 +17,7 @@ class Main:
 
 
 main = Main
-# torch: 'int' object has no attribute or method 'helper'.:
+# torch: undefined value helper
 
 # error: CompilationError
 # 'int' object has no attribute or method 'helper'.:

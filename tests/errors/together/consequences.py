@@ -17,8 +17,6 @@ def main(x: int):
     return b
 
 
-# torch: undefined value missing:
-
 # error: CompilationError
 # undefined value missing:
 #   File "consequences.py", line 5

@@ -30,8 +30,6 @@ class Module(torch.nn.Module):
 
 
 main = Module()
-# torch: 'Tensor (inferred)' object has no attribute or method 'below'.:
-
 # error: CompilationError
 # 'Tensor (inferred)' object has no attribute or method 'below'.:
 #   File "forward.py", line 12

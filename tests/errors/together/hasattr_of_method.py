@@ -14,8 +14,6 @@ class Module(torch.nn.Module):
 
 
 main = Module()
-# torch: undefined value missing:
-
 # error: CompilationError
 # undefined value missing:
 #   File "hasattr_of_method.py", line 8

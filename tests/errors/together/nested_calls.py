@@ -13,8 +13,6 @@ def main(x: int):
     return outer(inner(inner(x)))
 
 
-# torch: undefined value missing:
-
 # error: CompilationError
 # undefined value missing:
 #   File "nested_calls.py", line 5

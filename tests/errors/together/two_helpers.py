@@ -14,8 +14,6 @@ def main(x: int):
     return a + second(a)
 
 
-# torch: undefined value missing:
-
 # error: CompilationError
 # undefined value missing:
 #   File "two_helpers.py", line 5

@@ -134,6 +134,14 @@ class ModuleType(ClassType):
             found = self.concrete.method(name)
         return found
 
+    def elements(self, type: Type) -> list[str]:
+        """What a container of modules, or of parameters, holds that is of the type, in order."""
+        return [
+            name
+            for name, held in self.attributes.items()
+            if (held.is_module() or held.kind() == "TensorType") and held.is_subtype_of(type)
+        ]
+
     def kind(self) -> str:
         return "ClassType"
 
