@@ -30,8 +30,9 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts.devices": ("device",),
     "ts.streams": ("Stream",),
     "ts.dtypes": (
-        "dtype", "layout", "memory_format", "finfo", "iinfo", "strided", "contiguous_format",
-        "preserve_format", "channels_last", "channels_last_3d", "get_default_dtype", "set_default_dtype",
+        "dtype", "layout", "memory_format", "finfo", "iinfo", "strided", "sparse_coo", "sparse_csr",
+        "sparse_csc", "sparse_bsr", "sparse_bsc", "contiguous_format", "preserve_format", "channels_last",
+        "channels_last_3d", "get_default_dtype", "set_default_dtype",
     ),
     "ts.ir.read": ("parse_ir",),
     "ts.printing": ("set_printoptions",),

@@ -240,6 +240,11 @@ class memory_format(_Enumerated):
 
 
 strided = layout("strided", 0)
+# Names that code compares with; no tensor here has these.
+sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = (
+    layout(f"sparse_{kind}", code)
+    for kind, code in (("coo", 1), ("csr", 2), ("csc", 4), ("bsr", 5), ("bsc", 6))
+)
 contiguous_format = memory_format("contiguous_format", 0)
 preserve_format = memory_format("preserve_format", 1)
 channels_last = memory_format("channels_last", 2)

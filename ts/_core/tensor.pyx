@@ -461,8 +461,13 @@ cdef class Tensor:
         if self.backend == BACKEND_META:
             return self.array.offset
         root = self.array
-        while isinstance(getattr(root, "base", None), type(root)):
-            root = root.base
+        while True:
+            base = getattr(root, "base", None)
+            if base is not None and not isinstance(base, type(root)):
+                base = getattr(base, "base", None)  # NumPy's as_strided puts an object between
+            if not isinstance(base, type(root)):
+                break
+            root = base
         start = wrap(root).data_ptr()
         if isinstance(root, np.ndarray):
             start = np.lib.array_utils.byte_bounds(root)[0]

@@ -185,9 +185,14 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
     whole = all(isinstance(x, int) for x in (start, end, step))
     target = rules.dtype_from(dtype, rules.INT64 if whole else None)
     if target.kind in "iu":
-        start, end, step = int(start), int(end), int(step)
-        count = max(-(-(end - start) // step), 0)
-        return (start + xp.arange(count, dtype=rules.INT64) * step).astype(target)
+        first, stride = int(start), int(step)
+        if stride == 0:
+            raise RuntimeError("step must be nonzero")
+        if whole or target == rules.INT64:
+            count = max(-(-(int(end) - first) // stride), 0)
+        else:  # as many as the numbers say before they become integers
+            count = max(math.ceil((end - start) / step), 0)
+        return (first + xp.arange(count, dtype=rules.INT64) * stride).astype(target)
     count = max(math.ceil((end - start) / step), 0)
     if count >= 1 << 60:
         raise RuntimeError("invalid size, possible overflow?")
@@ -357,5 +362,13 @@ def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -
 @op("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", where="f")
 def _linalg_vander(xp: Any, x: Array, N: int | None = None) -> Array:
     x = x if x.ndim else x[None]
+    if x.dtype in (rules.BOOL, rules.HALF, rules.BFLOAT16):
+        raise RuntimeError(
+            "linalg.vander supports floating point, complex, and integer tensors, but got "
+            f"{rules.NAME_OF[x.dtype]}"
+        )
     n = x.shape[-1] if N is None else N
-    return rules.cast(xp, x[..., None] ** xp.arange(n), x.dtype if x.dtype.kind != "b" else rules.INT64)
+    if n <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    wide = rules.accumulate_dtype(x.dtype)
+    return xp.power(rules.cast(xp, x, wide)[..., None], xp.arange(n).astype(wide))

@@ -357,4 +357,5 @@ def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
 @op("aten::matrix_exp(Tensor self) -> Tensor")
 @op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f")
 def _matrix_exp(xp: Any, self: Array) -> Array:
-    return rules.linear_algebra(xp).expm(_square("linalg.matrix_exp", self)).astype(self.dtype)
+    x = rules.cast(xp, _square("linalg.matrix_exp", self), rules.opmath(self.dtype))
+    return rules.cast(xp, rules.linear_algebra(xp).expm(x), self.dtype)

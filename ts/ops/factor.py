@@ -260,6 +260,8 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
 )
 def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
     _float("linalg.pinv", A)
+    if not A.size:
+        return xp.empty((*A.shape[:-2], A.shape[-1], A.shape[-2]), dtype=A.dtype)
     if hermitian:
         s, u = xp.linalg.eigh(A)
         vh = xp.conj(_turned(u))
@@ -300,23 +302,26 @@ def _cov(
         )
     if self.dtype.kind == "b":
         raise RuntimeError("cov(): bool dtype is not supported for input")
-    x = rules.cast(xp, self, rules.float_dtype(self.dtype))
-    x = x.reshape(1, x.size) if self.ndim < 2 else x
+    x = self.reshape(1, self.size) if self.ndim < 2 else self
     _check_weights("fweights", fweights, x.shape[1], integral=True)
     _check_weights("aweights", aweights, x.shape[1], integral=False)
     weights = [w for w in (fweights, aweights) if w is not None]
+    # Integers become what the floating point weights are, else the default; 16 bits are computed in 32.
+    weighted = x.dtype if aweights is None else rules.promote_types(x.dtype, aweights.dtype)
+    target = rules.float_dtype(weighted)
+    x = rules.cast(xp, x, rules.opmath(target))
     w = xp.ones(x.shape[1], dtype=rules.real_dtype(x.dtype))
     for part in weights:
-        w = w * part
+        w = w * rules.cast(xp, part, w.dtype)
     total = xp.sum(w)
     mean = xp.sum(x * w, axis=1, keepdims=True) / total
     if aweights is None or not correction:
         factor = total - correction
     else:
-        factor = total - correction * xp.sum(w * aweights) / total
+        factor = total - correction * xp.sum(w * rules.cast(xp, aweights, w.dtype)) / total
     centred = x - mean
     result = xp.matmul(centred * w, xp.conj(_turned(centred))) / xp.maximum(factor, 0)
-    return rules.cast(xp, result.squeeze(), x.dtype)
+    return rules.cast(xp, xp.asarray(result.squeeze()), target)
 
 
 def _check_weights(name: str, weights: Array | None, count: int, integral: bool) -> None:
@@ -349,11 +354,14 @@ def _corrcoef(xp: Any, self: Array) -> Array:
             "corrcoef(): expected input to have two or fewer dimensions but got an input with "
             f"{self.ndim} dimensions"
         )
-    c = _cov(xp, self)
+    dtype = rules.float_dtype(self.dtype)
+    c = _cov(xp, rules.cast(xp, self, rules.opmath(dtype)))
     if c.ndim == 0:
-        return c / c
+        return rules.cast(xp, xp.asarray(c / c), dtype)
     spread = xp.sqrt(xp.diagonal(c).real)
     found = c / spread[:, None] / spread[None, :]
-    if found.dtype.kind != "c":
-        return xp.clip(found, -1, 1)
-    return rules.cast(xp, xp.clip(found.real, -1, 1) + 1j * xp.clip(found.imag, -1, 1), c.dtype)
+    if found.dtype.kind == "c":
+        found = xp.clip(found.real, -1, 1) + 1j * xp.clip(found.imag, -1, 1)
+    else:
+        found = xp.clip(found, -1, 1)
+    return rules.cast(xp, found, dtype)

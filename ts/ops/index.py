@@ -103,7 +103,11 @@ def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
     return xp.take(self, index.reshape(-1), axis=axis)
 
 
-@op("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", out="out")
+@op(
+    "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+    out="out",
+    out_refused="Expected out tensor to have dtype {want_cpp}, but got {got_cpp} instead",
+)
 def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array:
     axis = rules.wrap_dim(dim, self.ndim)
     if index.size and index.dtype not in (rules.INT64, rules.INT32):

@@ -15,6 +15,7 @@ from ts.ops import rules
 from ts.ops.registry import op
 
 Array = rules.Array
+_OTHER_DTYPE = "expected m1 and m2 to have the same dtype, but got: {want_cpp} != {got_cpp}"
 
 
 def _shape(x: Array) -> str:
@@ -24,9 +25,7 @@ def _shape(x: Array) -> str:
 def product(xp: Any, a: Array, b: Array) -> Array:
     """matmul of arrays of one dtype."""
     if a.dtype != b.dtype:
-        names = {"Float": "float", "Double": "double", "Long": "long int", "Half": "c10::Half", "Int": "int"}
-        x, y = (names.get(rules.NAME_OF[t.dtype], rules.NAME_OF[t.dtype]) for t in (a, b))
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
+        raise RuntimeError(rules.dtype_message(_OTHER_DTYPE, a.dtype, b.dtype))
     wide = rules.opmath(a.dtype)
     return rules.cast(xp, xp.asarray(xp.matmul(rules.cast(xp, a, wide), rules.cast(xp, b, wide))), a.dtype)
 
@@ -286,12 +285,27 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
 def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     if len(tensors) < 2:
         raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
-    for i, t in enumerate(tensors[1:-1], 1):
-        _need(t, 2, f"multi_dot(): tensor {i} must be 2D but got {t.ndim}D")
-    result = tensors[0]
-    for t in tensors[1:]:
-        result = xp.matmul(result, t)
-    return xp.asarray(result)
+    last = len(tensors) - 1
+    for i, t in enumerate(tensors):
+        if 0 < i < last:
+            _need(t, 2, f"multi_dot(): tensor {i} must be 2D but got {t.ndim}D")
+        elif t.ndim not in (1, 2):
+            which = "the last" if i else "the first"
+            raise RuntimeError(f"multi_dot(): {which} tensor must be 1D or 2D but got {t.ndim}D")
+        if t.dtype != tensors[0].dtype:
+            text = "multi_dot(): all tensors must have be the same dtype but tensor 0 is {want_cpp} and "
+            text += f"tensor {i} {{got_cpp}}"
+            raise RuntimeError(rules.dtype_message(text, tensors[0].dtype, t.dtype))
+    dtype = tensors[0].dtype
+    result = rules.cast(xp, tensors[0], rules.opmath(dtype))
+    for i, t in enumerate(tensors[1:]):
+        if result.shape[-1] != t.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(tensors[i].shape)} and "
+                f"{list(t.shape)} cannot be multiplied"
+            )
+        result = xp.matmul(result, rules.cast(xp, t, rules.opmath(dtype)))
+    return rules.cast(xp, xp.asarray(result), dtype)
 
 
 @op("aten::matrix_power(Tensor self, int n) -> Tensor", out="out")

@@ -212,6 +212,7 @@ def _check_probability(xp: Any, p: Any) -> None:
     "aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "
     "generator=None) -> Tensor",
     out="out",
+    out_refused="multinomial expects Long tensor out, got: {got}",
     nondeterministic=True,
 )
 def _multinomial(
@@ -227,6 +228,8 @@ def _multinomial(
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > self.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if self.shape[-1] > 1 << 24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
     weights = xp.atleast_2d(self).astype(rules.DOUBLE)
     if not bool(xp.all(xp.isfinite(weights) & (weights >= 0))):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
@@ -292,7 +295,8 @@ def _normal_float(
 ) -> Array:
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    return normal_array(xp, size, rules.dtype_from(dtype), generator) * std + mean
+    target = rules.dtype_from(dtype)
+    return rules.cast(xp, normal_array(xp, size, target, generator) * std + mean, target)
 
 
 @op(

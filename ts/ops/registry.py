@@ -32,7 +32,8 @@ Kernel = Callable[..., Any]
 K = TypeVar("K", bound=Callable[..., Any])
 
 FAMILIES = (
-    "unary", "pointwise", "ternary", "reduce", "scan", "view", "shape", "index", "scatter", "sort", "linalg",
+    "unary", "pointwise", "ternary", "reduce", "scan", "view", "storage",
+    "shape", "index", "scatter", "sort", "linalg",
     "create", "convert", "random", "activation", "norm", "embedding", "loss", "class_loss", "distance",
     "window", "conv", "pad", "pool", "resample", "attention", "rnn", "polynomial", "copies", "fft", "decomp",
     "factor", "script", "place",
@@ -121,14 +122,15 @@ def op(
     inplace: bool | str = False,
     out: str | Sequence[str] = (),
     out_names: str = "out",
+    out_refused: str = "",
     generator: str = "",
     **fields: Any,
 ) -> Callable[[K], K]:
     """Declare the operator `schema` with the decorated kernel.
 
     `inplace` adds the `x_` form; a string is its overload name where it differs.  `out` names the
-    overload of the `out=` form, `out_names` its output arguments.  `generator` names the overload of the
-    form with a generator.
+    overload of the `out=` form, `out_names` its output arguments; `out_refused` is the message where an
+    output has to be of the result's dtype.  `generator` names the overload of the form with a generator.
     """
 
     def declare(kernel: K) -> K:
@@ -137,7 +139,7 @@ def op(
         if inplace:
             add(inplace_of(record, None if inplace is True else inplace), stacked=True)
         for overload in (out,) if isinstance(out, str) else out:
-            add(out_of(record, overload, out_names), stacked=True)
+            add(out_of(record, overload, out_names, out_refused), stacked=True)
         if generator:
             add(generator_of(record, generator), stacked=True)
         return kernel
@@ -168,8 +170,11 @@ def inplace_of(record: Record, overload: str | None = None) -> Record:
     )  # fmt: skip
 
 
-def out_of(record: Record, overload: str, names: str = "out") -> Record:
-    """The `out=` form: outputs are keyword arguments, resized when their shape differs."""
+def out_of(record: Record, overload: str, names: str = "out", refused: str = "") -> Record:
+    """The `out=` form: outputs are keyword arguments, resized when their shape differs.
+
+    Where `refused` is a message, outputs of another dtype than the result's are.
+    """
     outputs = names.split(",")
     marks = "abcdefgh"
     head, _, rest = record.schema_text.partition("(")
@@ -192,6 +197,8 @@ def out_of(record: Record, overload: str, names: str = "out") -> Record:
     def kernel(xp: Any, *args: Any) -> Any:
         result = compute(xp, *args[:-count])
         if count == 1:
+            if refused and args[-1].dtype != result.dtype:
+                raise RuntimeError(rules.dtype_message(refused, result.dtype, args[-1].dtype))
             return write_out(xp, args[-1], result)
         return tuple(write_out(xp, o, r) for o, r in zip(args[-count:], result, strict=True))
 

@@ -43,6 +43,16 @@ CDOUBLE: DType = dtypes.complex128.numpy_dtype
 DTYPE_OF: dict[int, DType] = {d.code: d.numpy_dtype for d in dtypes.ALL}
 CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.ALL}
 NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.ALL}
+CPP_NAME_OF: dict[DType, str] = {  # as messages about kernels in C++ say it
+    dtypes.by_name(name).numpy_dtype: cpp
+    for name, cpp in {
+        "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
+        "int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+        "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
+        "complex128": "c10::complex<double>", "uint16": "short unsigned int", "uint32": "unsigned int",
+        "uint64": "long unsigned int",
+    }.items()
+}  # fmt: skip
 CATEGORY_OF: dict[DType, int] = {d.numpy_dtype: d.category for d in dtypes.ALL}
 BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
 
@@ -189,6 +199,13 @@ def opmath(dtype: DType) -> DType:
 def accumulate_dtype(dtype: DType) -> DType:
     """The dtype of a sum or product: integers and bools grow to int64."""
     return INT64 if CATEGORY_OF[dtype] <= INTEGRAL else dtype
+
+
+def dtype_message(text: str, want: DType, got: DType) -> str:
+    """`text` with the names of two dtypes: {want} and {got} are PyTorch's, {want_cpp} and {got_cpp} C++'s."""
+    return text.format(
+        want=NAME_OF[want], got=NAME_OF[got], want_cpp=CPP_NAME_OF[want], got_cpp=CPP_NAME_OF[got]
+    )
 
 
 def refuse(name: str, dtype: DType) -> None:

@@ -201,10 +201,11 @@ def _nan_to_num(
 @op("aten::logit(Tensor self, float? eps=None) -> Tensor", inplace=True, out="out")
 @op("aten::special_logit(Tensor self, float? eps=None) -> Tensor", out="out")
 def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
-    x = rules.cast(xp, self, rules.float_dtype(self.dtype))
+    dtype = rules.float_dtype(self.dtype)
+    x = rules.cast(xp, self, rules.opmath(dtype))
     if eps is not None:
         x = xp.clip(x, xp.asarray(eps, x.dtype), xp.asarray(1 - eps, x.dtype))
-    return xp.log(x / (1 - x))
+    return rules.cast(xp, xp.log(x / (1 - x)), dtype)
 
 
 @op("aten::polygamma(int n, Tensor self) -> Tensor", out="out")
@@ -273,7 +274,10 @@ def _equal(xp: Any, self: Array, other: Array) -> bool:
     return self.shape == other.shape and bool((self == other).all())
 
 
-@op("aten::complex(Tensor real, Tensor imag) -> Tensor", out="out")
+_OTHER_OUT = "Expected object of scalar type {want} but got scalar type {got} for argument 'out'"
+
+
+@op("aten::complex(Tensor real, Tensor imag) -> Tensor", out="out", out_refused=_OTHER_OUT)
 def _complex(xp: Any, real: Array, imag: Array) -> Array:
     _check_parts(real, imag)
     shape = rules.broadcast_shapes(real.shape, imag.shape)
@@ -287,7 +291,7 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
     return result
 
 
-@op("aten::polar(Tensor abs, Tensor angle) -> Tensor", out="out")
+@op("aten::polar(Tensor abs, Tensor angle) -> Tensor", out="out", out_refused=_OTHER_OUT)
 def _polar(xp: Any, abs: Array, angle: Array) -> Array:
     _check_parts(abs, angle)
     return _complex(xp, abs * xp.cos(angle), abs * xp.sin(angle))

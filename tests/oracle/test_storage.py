@@ -1,0 +1,93 @@
+"""as_strided over the storage of views, and what resize_ keeps, as PyTorch has them."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+import ts  # noqa: E402
+
+
+def pair(dtype="float32"):
+    base = np.arange(24)
+    return tuple(x.from_numpy(base).to(getattr(x, dtype), copy=True) for x in (torch, ts))
+
+
+VIEWS = {
+    "whole": lambda x: x,
+    "cut": lambda x: x[5:20],
+    "step": lambda x: x[3::2],
+    "turned": lambda x: x.view(4, 6).t(),
+    "expanded": lambda x: x[2:5].view(3, 1).expand(3, 4),
+    "of a clone": lambda x: x.view(4, 6).t().clone()[1:],
+    "strided twice": lambda x: x.as_strided((3, 3), (5, 1), 2),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool", "complex64"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_as_strided_sees_the_storage(view, dtype):
+    theirs, ours = (VIEWS[view](x) for x in pair(dtype))
+    for args in (((2, 3), (3, 1)), ((2, 2), (1, 4), 0), ((3,), (2,), 1), ((), (), 4), ((0, 5), (1, 1), 3)):
+        want, got = theirs.as_strided(*args), ours.as_strided(*args)
+        assert got.tolist() == want.tolist()
+        assert (got.shape, got.stride()) == (want.shape, want.stride())
+    assert ours.storage_offset() == theirs.storage_offset()
+
+
+@pytest.mark.parametrize("args", [((3,), (12,)), ((2,), (1, 1)), ((2,), (-1,)), ((-2,), (1,)), ((2,), (1,), -1)])
+def test_as_strided_refuses(args):
+    theirs, ours = pair()
+    with pytest.raises(RuntimeError) as want:
+        theirs.as_strided(*args)
+    with pytest.raises(RuntimeError) as got:
+        ours.as_strided(*args)
+    assert str(got.value).startswith(str(want.value).split("\n")[0][:60])
+
+
+@pytest.mark.parametrize("view", ["whole", "cut", "of a clone"])
+def test_as_strided_scatter(view):
+    theirs, ours = (VIEWS[view](x) for x in pair())
+    want = torch.as_strided_scatter(theirs, torch.full((2, 2), 99.0), (2, 2), (3, 1))
+    got = ts.as_strided_scatter(ours, ts.full((2, 2), 99.0), (2, 2), (3, 1))
+    assert got.tolist() == want.tolist()
+    assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("size", [(2, 3), (5,), (0, 2), ()])
+def test_resize_keeps_the_storage(view, size):
+    theirs, ours = (VIEWS[view](x).resize_(size) for x in pair())
+    assert ours.tolist() == theirs.tolist()
+    assert (ours.stride(), ours.storage_offset()) == (theirs.stride(), theirs.storage_offset())
+
+
+def test_resize_grows_and_keeps_what_was_there():
+    theirs, ours = (x[20:].resize_(2, 5) for x in pair("int64"))
+    assert ours.shape == theirs.shape
+    assert ours.flatten()[:4].tolist() == theirs.flatten()[:4].tolist() == [20, 21, 22, 23]
+
+
+def test_resize_in_a_memory_format_and_as_another():
+    for torch_or_ts, x in zip((torch, ts), pair(), strict=True):
+        y = x.resize_(1, 2, 3, 4, memory_format=torch_or_ts.channels_last)
+        assert y.stride() == (24, 1, 8, 2)
+        z = torch_or_ts.ones(1).resize_as_(y, memory_format=torch_or_ts.preserve_format)
+        assert z.stride() == y.stride()
+        assert torch_or_ts.ones(1).resize_as_(y).stride() == (24, 12, 4, 1)
+
+
+@pytest.mark.parametrize("size", [(-1,), (1 << 40, 1 << 40), (1 << 62,)])
+def test_resize_refuses(size):
+    theirs, ours = pair()
+    with pytest.raises(RuntimeError) as want:
+        theirs.resize_(size)
+    with pytest.raises(RuntimeError) as got:
+        ours.resize_(size)
+    assert str(got.value) == str(want.value).split("\n")[0]
+
+
+def test_scripts_resize():
+    source = "def f(x):\n    x.resize_([2, 2])\n    return x.resize_as_(torch.ones(1, 3)), x.as_strided([2], [1], 1)\n"
+    want = torch.jit.CompilationUnit(source).f(pair()[0])
+    got = ts.jit.CompilationUnit(source).f(pair()[1])
+    assert [t.tolist() for t in got] == [t.tolist() for t in want]
