@@ -20,6 +20,8 @@ from .base import Backend
 BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
 _loaded: dict[str, Backend] = {}
 _order: list[str] = list(BUILT_IN)
+# the last that was set for all devices; backends that are loaded later start with it
+_seed: int | None = None
 
 
 def get(name: str) -> Backend:
@@ -48,6 +50,8 @@ def register(backend: Backend) -> Backend:
         devices.extra_types.add(backend.name)
     backend.index = _order.index(backend.name)
     _loaded[backend.name] = backend
+    if _seed is not None:
+        backend.manual_seed(_seed)
     return backend
 
 
@@ -63,6 +67,21 @@ def available() -> list[str]:
     return [name for name in BUILT_IN if _usable(name)]
 
 
+def installed() -> list[str]:
+    """Every device type with a backend: the built-in ones, those registered, those of installed packages."""
+    from importlib.metadata import entry_points  # here, because the module is slow to import
+
+    return list(dict.fromkeys([*_order, *sorted(e.name for e in entry_points(group="ts.backends"))]))
+
+
+def manual_seed(seed: int) -> None:
+    """Start the streams of random numbers of all devices anew; the CPU's is the caller's."""
+    global _seed
+    _seed = seed
+    for backend in _loaded.values():
+        backend.manual_seed(seed)
+
+
 def _usable(name: str) -> bool:
     try:
         return get(name).device_count() > 0
@@ -76,6 +95,8 @@ def _load(name: str) -> Backend:
     from importlib.metadata import entry_points  # here, because the module is slow to import
 
     for entry in entry_points(group="ts.backends", name=name):
-        module = entry.load()
-        return register(module.backend)
-    raise RuntimeError(f"no backend for device type '{name}' is installed (entry point group 'ts.backends')")
+        return register(entry.load().backend)
+    raise RuntimeError(
+        f"no backend for device type '{name}' is installed; installed: {', '.join(installed())} "
+        f"(entry point group 'ts.backends', see docs/backends.md)"
+    )

@@ -1,8 +1,8 @@
 """The contract of a backend: arrays on one type of device.
 
-In: shapes, NumPy dtypes, host arrays; out: arrays that `ts.Tensor` wraps.  Kernels are written
-against `backend.xp`, an array namespace with NumPy's names, and a backend replaces one only where it
-does better, by the operator's name:
+In: shapes, NumPy dtypes, host arrays; out: arrays that `ts.Tensor` wraps.  Kernels are written against
+`backend.xp`, an array namespace with NumPy's names, and a backend replaces one only where it does better,
+by the operator's name:
 
     class Backend:  name "cpu", xp numpy, overrides {"aten::mm": my_mm}
 
@@ -51,13 +51,25 @@ class Backend:
         """An array with undefined elements."""
         raise NotImplementedError
 
-    def from_host(self, host: NDArray[Any], device: int = -1) -> Array:
-        """A copy of a NumPy array on the device."""
+    def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> Array:
+        """A copy of a NumPy array on the device; `non_blocking`: it may be under way still."""
         raise NotImplementedError
 
-    def to_host(self, array: Array) -> NDArray[Any]:
+    def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
         """The elements as a NumPy array; the array itself where that is one."""
         raise NotImplementedError
+
+    def move(self, array: Array, device: int) -> Array:
+        """The array on another device of this type."""
+        return self.from_host(self.to_host(array), device)
+
+    def pin(self, array: NDArray[Any]) -> NDArray[Any]:
+        """A host array's elements in memory that transfers to the device need not copy first."""
+        raise RuntimeError(f"Cannot pin memory for device '{self.name}'")
+
+    def is_pinned(self, array: NDArray[Any]) -> bool:
+        """Whether a host array's elements are in such memory."""
+        return False
 
     def synchronize(self, device: int = -1) -> None:
         """Wait until all work given to the device is done."""
@@ -70,9 +82,29 @@ class Backend:
         """A 0-dim CPU tensor on the device of `like`, which is this backend's; other tensors as they are."""
         return tensor if tensor.device == like.device else tensor.to(like.device)
 
-    def bind(self, record: Any) -> Kernel:
-        """The kernel to run for an operator record: an override, or the record's own.
+    def new_stream(self) -> Any | None:
+        """A stream of random numbers for a Generator on this device; None: the CPU's serves."""
+        return None
 
-        An override under the name without overload ("aten::add") holds for all overloads.
+    def manual_seed(self, seed: int) -> None:
+        """Start the streams of random numbers of all devices anew."""
+
+    def own_kernel(self, record: Any) -> Kernel | None:
+        """The kernel that the backend makes for a record, where it has a general way to; see `bind`."""
+        return None
+
+    def bind(self, record: Any) -> Kernel:
+        """The kernel to run for an operator record: an override, one that was made, or the record's own.
+
+        An override under the name without overload ("aten::add") holds for all overloads, and what is found
+        for `add` holds for the forms that are derived from it, `add_` and `add` with `out=`.
         """
-        return self.overrides.get(record.key) or self.overrides.get(record.name) or record.kernel
+        found = self.overrides.get(record.key) or self.overrides.get(record.name) or self.own_kernel(record)
+        if found is not None:
+            return found
+        base = getattr(record, "base", None)
+        if base is not None and record.derive is not None:
+            kernel = self.bind(base)
+            if kernel is not base.kernel:
+                return record.derive(kernel)  # type: ignore[no-any-return]
+        return record.kernel  # type: ignore[no-any-return]

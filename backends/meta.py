@@ -449,14 +449,14 @@ class MetaBackend(Backend):
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> MetaArray:
         return MetaArray(shape, dtype)
 
-    def from_host(self, host: NDArray[Any], device: int = -1) -> MetaArray:
+    def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> MetaArray:
         return self.like(host)
 
     def like(self, array: Any) -> MetaArray:
         """The shape, dtype and strides of any array."""
         return MetaArray(array.shape, array.dtype, tuple(array.strides))
 
-    def to_host(self, array: MetaArray) -> NDArray[Any]:
+    def to_host(self, array: MetaArray, non_blocking: bool = False) -> NDArray[Any]:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
 
     def bind(self, record: Any) -> Kernel:

@@ -82,10 +82,23 @@ def _parse(text: str) -> tuple[str, int | None]:
 
 
 def _check_type(type: str, text: str) -> None:
-    if type not in TYPES and type not in extra_types:
-        raise RuntimeError(
-            f"Expected one of {', '.join(TYPES)} device type at start of device string: {text}"
-        )
+    if type in TYPES or type in extra_types:
+        return
+    installed = _installed()
+    if type in installed:
+        extra_types.add(type)
+        return
+    raise RuntimeError(
+        f"Expected one of {', '.join(TYPES)} device type at start of device string: {text}"
+        + (f" (of other backends are installed: {', '.join(installed)})" if installed else "")
+    )
+
+
+def _installed() -> list[str]:
+    """Device types of installed packages, which are looked for only where a name is not known."""
+    from importlib.metadata import entry_points  # here, because the module is slow to import
+
+    return sorted({entry.name for entry in entry_points(group="ts.backends")} - set(TYPES))
 
 
 def as_device(x: Any) -> device:

@@ -22,8 +22,9 @@ default_generator.stream = streams.default_generator
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the default generator."""
-    return default_generator.manual_seed(seed)
+    """Seed the default generators of all devices."""
+    streams.manual_seed(seed)
+    return default_generator
 
 
 def seed() -> int:

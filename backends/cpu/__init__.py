@@ -21,10 +21,10 @@ class CpuBackend(Backend):
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> NDArray[Any]:
         return np.empty(shape, dtype)
 
-    def from_host(self, host: NDArray[Any], device: int = -1) -> NDArray[Any]:
+    def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> NDArray[Any]:
         return host.copy(order="K")
 
-    def to_host(self, array: NDArray[Any]) -> NDArray[Any]:
+    def to_host(self, array: NDArray[Any], non_blocking: bool = False) -> NDArray[Any]:
         return array
 
 

@@ -29,6 +29,8 @@ def tensor(
 ) -> Tensor:
     """A new tensor with a copy of `data`, as `torch.tensor`."""
     made = _tensor(data, dtype, device)
+    if pin_memory:
+        made = wrap_array(backend_of("cuda").pin(made.array))
     if requires_grad:
         made.requires_grad_(True)
     constructed(made, "tensor")
@@ -295,30 +297,34 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
             "torch.memory_format memory_format = None)\n"
         )
     wanted = x.dtype if dtype is None else dtypes.as_dtype(dtype)
-    result = converted(moved(x, devices.as_device(device)) if device is not None else x, wanted)
+    there = x if device is None else moved(x, devices.as_device(device), bool(options.get("non_blocking")))
+    result = converted(there, wanted)
     return copied(result, options.get("memory_format")) if result is x and options.get("copy") else result
 
 
-def moved(x: Tensor, device: devices.device) -> Tensor:
-    """`x` on `device`; `x` itself where it is there."""
+def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
+    """`x` on `device`; `x` itself where it is there.  `non_blocking`: the copy may be under way still."""
     here = x.device
-    if here == device or (here.type == device.type and (device.index is None or here.index is None)):
+    if here == device or (here.type == device.type and here.index is None):
         return x
+    later: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
     if device.type == "cpu":
-        return wrap_array(x._host())
+        return wrap_array(backend_of(here.type).to_host(x.array, **later))
     backend = backend_of(device.type)
-    number = -1 if device.index is None else device.index
+    number = backend.current_device() if device.index is None else device.index
+    if here.type == device.type:
+        return x if here.index == number else wrap_array(backend.move(x.array, number))
     if device.type == "meta":
         return wrap_array(backend.like(x.array))
-    return wrap_array(backend.from_host(x._host(), number))
+    return wrap_array(backend.from_host(x._host(), number, **later))
 
 
-def copy_into(x: Tensor, src: Tensor) -> None:
+def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
     """x[...] = src, converted to `x`'s dtype, moved to its device and broadcast to its shape."""
     check_broadcast(x.shape, src.shape)
     if x.is_meta:
         return
-    array = converted_array(moved(src, x.device).array, x.array.dtype)
+    array = converted_array(moved(src, x.device, non_blocking).array, x.array.dtype)
     x.array[...] = array
 
 

@@ -661,7 +661,7 @@ cdef class Tensor:
         """Overwrite the elements with those of `src`, converted and broadcast."""
         if tracing():
             return operator_function("copy_")(self, src, non_blocking)
-        construct.copy_into(self, src)
+        construct.copy_into(self, src, non_blocking)
         return self
 
     def to(self, *args, **kwargs):
@@ -672,7 +672,7 @@ cdef class Tensor:
         return self.to(devices.CPU)
 
     def cuda(self, device=None, non_blocking=False, memory_format=None):
-        return self.to(devices.device("cuda" if device is None else device))
+        return self.to(devices.device("cuda" if device is None else device), non_blocking=non_blocking)
 
     def float(self, memory_format=None): return cast(self, dtypes.float32)
     def double(self, memory_format=None): return cast(self, dtypes.float64)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ts import backends
 from ts.devices import device as Device
 
 DEFAULT_SEED = 67280421310721
@@ -63,13 +64,27 @@ class MersenneTwister:
     def normal(self, n: int, double: bool) -> NDArray[Any]:
         """`n` standard normal numbers."""
         if n < 16:
-            return np.array([self.one_normal() for _ in range(n)])
+            return self.single_normals(n)
         data = self.uniform(n, double)
         whole = n - n % 16
         data[:whole] = _box_muller(data[:whole])
         if n % 16:  # the last 16 places are drawn again, overlapping the block before
             data[n - 16 :] = _box_muller(self.uniform(16, double))
         return data
+
+    def single_normals(self, n: int) -> NDArray[np.float64]:
+        """`n` standard normal numbers, drawn one by one."""
+        return np.array([self.one_normal() for _ in range(n)])
+
+    def permutation(self, n: int) -> NDArray[np.int64]:
+        """The numbers below `n`, shuffled."""
+        words = self.draw32(max(n - 1, 0))
+        steps = (words % np.arange(n, 1, -1, dtype=np.uint64)).tolist() if n > 1 else []
+        order = list(range(n))
+        for i, step in enumerate(steps):
+            j = i + step
+            order[i], order[j] = order[j], order[i]
+        return np.array(order, dtype=np.int64)
 
     def one_normal(self) -> float:
         """One standard normal number; they come in pairs, the second is kept for the next call."""
@@ -105,6 +120,7 @@ default_generator = MersenneTwister()
 def manual_seed(seed: int) -> MersenneTwister:
     """Seed the default generator, as `torch.manual_seed`."""
     default_generator.seed(int(seed))
+    backends.manual_seed(int(seed))
     return default_generator
 
 
@@ -113,12 +129,19 @@ def clock_seed() -> int:
     return time.time_ns() & 0xFFFFFFFFFFFFFFFF
 
 
-def source(generator: Any) -> MersenneTwister:
-    """The stream behind a `generator=` argument."""
+def source(xp: Any, generator: Any) -> Any:
+    """The stream to draw from: that of a `generator=` argument, else that of the device which `xp`
+    computes on."""
+    own = getattr(xp, "random_stream", None)
     if generator is None:
-        return default_generator
+        return default_generator if own is None else own()
     if not isinstance(generator, Generator):
         raise TypeError(f"expected a Generator, not {type(generator).__name__}")
+    if (own is None) != isinstance(generator.stream, MersenneTwister):
+        expected = "cpu" if own is None else "cuda"
+        raise RuntimeError(
+            f"Expected a '{expected}' device type for generator but found '{generator.device.type}'"
+        )
     return generator.stream
 
 
@@ -127,7 +150,8 @@ class Generator:
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = Device(device)
-        self.stream = MersenneTwister()
+        own = None if self.device.type == "cpu" else backends.get(self.device.type).new_stream()
+        self.stream: Any = MersenneTwister() if own is None else own
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of `seed`; the generator."""
@@ -142,11 +166,12 @@ class Generator:
 
     def initial_seed(self) -> int:
         """The seed that the stream started from."""
-        return self.stream.initial_seed
+        return int(self.stream.initial_seed)
 
     def get_state(self) -> dict[str, Any]:
         """Everything that the next number depends on."""
-        return self.stream.get_state()
+        state: dict[str, Any] = self.stream.get_state()
+        return state
 
     def set_state(self, state: dict[str, Any]) -> Generator:
         """Continue from what `get_state` gave."""

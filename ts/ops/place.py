@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts import devices, dtypes
+from ts import backends, devices, dtypes
 from ts._core import construct
-from ts._core.tensor import Tensor
+from ts._core.tensor import Tensor, wrap_array
 from ts.ops.registry import op
 
 _TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
@@ -22,10 +22,15 @@ _SCRIPT: dict[str, Any] = {"where": "", "whole": True}
 
 
 def moved(
-    x: Tensor, device: devices.device | None, dtype: int | None, copy: bool, memory_format: int | None = None
+    x: Tensor,
+    device: devices.device | None,
+    dtype: int | None,
+    copy: bool,
+    memory_format: int | None = None,
+    non_blocking: bool = False,
 ) -> Tensor:
     """`x` with another device or dtype; itself where nothing changes, unless `copy`."""
-    place = x if device is None else construct.moved(x, device)
+    place = x if device is None else construct.moved(x, device, non_blocking)
     result = place if dtype is None else construct.converted(place, dtypes.BY_CODE[dtype])
     if result is not x or not copy:
         return result
@@ -37,7 +42,7 @@ def moved(
 def _to_device(
     self: Tensor, device: Any, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None
 ) -> Tensor:
-    return moved(self, device, dtype, copy, memory_format)
+    return moved(self, device, dtype, copy, memory_format, non_blocking)
 
 
 @op(f"aten::to.dtype(Tensor(a) self, ScalarType dtype, {_TO_END}", **_SCRIPT)
@@ -49,7 +54,7 @@ def _to_dtype(self: Tensor, dtype: int, non_blocking: bool, copy: bool, memory_f
 def _to_other(
     self: Tensor, other: Tensor, non_blocking: bool, copy: bool, memory_format: int | None
 ) -> Tensor:
-    return moved(self, other.device, other.dtype.code, copy, memory_format)
+    return moved(self, other.device, other.dtype.code, copy, memory_format, non_blocking)
 
 
 @op(
@@ -67,12 +72,12 @@ def _to_options(
     copy: bool,
     memory_format: int | None,
 ) -> Tensor:
-    return moved(self, device, dtype, copy, memory_format)
+    return moved(self, device, dtype, copy, memory_format, non_blocking)
 
 
 @op(f"aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, {_TO_END_PRIM}", **_SCRIPT)
 def _to_prim_device(self: Tensor, device: Any, dtype: int | None, non_blocking: bool, copy: bool) -> Tensor:
-    return moved(self, device, dtype, copy)
+    return moved(self, device, dtype, copy, None, non_blocking)
 
 
 @op(f"aten::to.prim_dtype(Tensor(a) self, int? dtype=None, {_TO_END_PRIM}", **_SCRIPT)
@@ -93,6 +98,21 @@ def _cpu(self: Tensor) -> Tensor:
 @op("aten::cuda(Tensor(a) self) -> Tensor(b|a)", **_SCRIPT)
 def _cuda(self: Tensor) -> Tensor:
     return moved(self, devices.device("cuda"), None, False)
+
+
+@op("aten::pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)", where="m", whole=True)
+def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    if "cuda" not in backends.available():
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    if not self.is_cpu:
+        raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+    pinned = backends.get("cuda").pin(self.array)
+    return self if pinned is self.array else wrap_array(pinned)
+
+
+@op("aten::is_pinned(Tensor self, Device? device=None) -> bool", where="m", whole=True)
+def _is_pinned(self: Tensor, device: Any = None) -> bool:
+    return bool(self.is_cpu and "cuda" in backends.available() and backends.get("cuda").is_pinned(self.array))
 
 
 @op("prim::data(Tensor(a) a) -> Tensor(a)", **_SCRIPT)

@@ -218,7 +218,7 @@ def _shift(name: str) -> Callable[[Any, Array, Array], Array]:
 #                     promotion ufunc or body       CUDA
 binary("mul", SAME, "multiply", "a * b", overloads="tensor", aliases=("multiply",))
 binary("div", FLOAT, "true_divide", "a / b", overloads="tensor", aliases=("divide", "true_divide"))
-binary("floor_divide", SAME, _floor_divide, "floor(a / b)", overloads="floor", no="bc")
+binary("floor_divide", SAME, _floor_divide, "floor_divide(a, b)", overloads="floor", no="bc")
 binary("remainder", SAME, _remainder, overloads="compare", no="bc")
 binary("fmod", SAME, _fmod, "fmod(a, b)", overloads="compare", no="bc")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",))
@@ -496,6 +496,7 @@ def _zeta(xp: Any, self: Any, other: Any) -> Array:
     out="out",
     promotion=SAME,
     ufunc="invert",
+    types="?bhilqBHILQ",
     cuda="~a",
 )
 def _bitwise_not(xp: Any, self: Array) -> Array:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ts import dtypes
 from ts.ops import rules
@@ -31,11 +30,11 @@ def uniform_array(
     """Uniform samples in [low, high) of a real or complex floating dtype."""
     n = math.prod(rules.check_sizes(shape))
     if dtype.kind == "c":
-        part = source(generator).uniform(2 * n, dtype == rules.CDOUBLE)
+        part = source(xp, generator).uniform(2 * n, dtype == rules.CDOUBLE)
         return xp.asarray(part.view(dtype).reshape(shape) * (high - low) + low)
     if rules.CATEGORY_OF[dtype] != rules.FLOATING:
         rules.refuse("check_uniform_bounds", dtype)
-    samples = source(generator).uniform(n, dtype == rules.DOUBLE)
+    samples = source(xp, generator).uniform(n, dtype == rules.DOUBLE)
     if (low, high) != (0, 1):
         samples = samples * samples.dtype.type(high - low) + samples.dtype.type(low)
     if dtype in (rules.HALF, rules.BFLOAT16):
@@ -48,11 +47,11 @@ def normal_array(xp: Any, shape: Sequence[int], dtype: rules.DType, generator: A
     """Standard normal samples; complex ones have variance 1/2 in each part."""
     n = math.prod(rules.check_sizes(shape))
     if dtype.kind == "c":
-        part = source(generator).normal(2 * n, dtype == rules.CDOUBLE).astype(rules.real_dtype(dtype))
+        part = source(xp, generator).normal(2 * n, dtype == rules.CDOUBLE).astype(rules.real_dtype(dtype))
         return xp.asarray((part * rules.real_dtype(dtype).type(math.sqrt(0.5))).view(dtype).reshape(shape))
     if rules.CATEGORY_OF[dtype] != rules.FLOATING:
         rules.refuse("normal_kernel_cpu", dtype)
-    return xp.asarray(source(generator).normal(n, dtype == rules.DOUBLE).astype(dtype).reshape(shape))
+    return xp.asarray(source(xp, generator).normal(n, dtype == rules.DOUBLE).astype(dtype).reshape(shape))
 
 
 def integer_array(
@@ -66,10 +65,10 @@ def integer_array(
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     n, span = math.prod(rules.check_sizes(shape)), high - low
-    stream = source(generator)
+    stream = source(xp, generator)
     words = stream.draw64(n) if span >= 1 << 28 else stream.draw32(n)
     values = (words % np.uint64(span)).astype(np.int64) + low
-    return xp.asarray(rules.cast(np, values, dtype).reshape(shape))
+    return xp.asarray(rules.cast(xp, values, dtype).reshape(shape))
 
 
 # ---------------------------------------------------------------------------------------- creation
@@ -111,21 +110,11 @@ def _randint_low(
     return integer_array(xp, low, high, size, rules.dtype_from(dtype, rules.INT64), generator)
 
 
-def permutation(n: int, generator: Any) -> NDArray[np.int64]:
-    """The numbers below `n`, shuffled."""
-    rules.check_sizes([n])
-    words = source(generator).draw32(max(n - 1, 0))
-    steps = (words % np.arange(n, 1, -1, dtype=np.uint64)).tolist() if n > 1 else []
-    order = list(range(n))
-    for i, step in enumerate(steps):
-        j = i + step
-        order[i], order[j] = order[j], order[i]
-    return np.array(order, dtype=np.int64)
-
-
 @op(f"aten::randperm(SymInt n, *, ScalarType? dtype=4, {_OPTIONS}) -> Tensor", **_CREATION)
 def _randperm(xp: Any, n: int, dtype: int | None = 4, *_: Any, generator: Any = None) -> Array:
-    return xp.asarray(permutation(n, generator).astype(rules.dtype_from(dtype, rules.INT64)))
+    rules.check_sizes([n])
+    order = source(xp, generator).permutation(n)
+    return xp.asarray(order.astype(rules.dtype_from(dtype, rules.INT64)))
 
 
 @op(f"aten::rand_like(Tensor self, *, ScalarType? dtype=None, {_LIKE_OPTIONS}) -> Tensor", **_CREATION)
@@ -346,7 +335,7 @@ def _random_to(xp: Any, self: Array, to: int, generator: Any = None) -> Array:
 @op("aten::random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)", **_IN_PLACE)
 def _random(xp: Any, self: Array, generator: Any = None) -> Array:
     """Every number of the dtype that is not negative and that a float can hold exactly."""
-    n, stream, dtype = int(self.size), source(generator), self.dtype
+    n, stream, dtype = int(self.size), source(xp, generator), self.dtype
     if dtype.kind == "c":
         rules.refuse("random_kernel_cpu", dtype)
     if rules.category(self) == rules.FLOATING:
@@ -417,8 +406,7 @@ def _log_normal(xp: Any, self: Array, mean: float = 1, std: float = 2, generator
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     if rules.category(self) != rules.FLOATING or self.dtype.kind == "c":
         rules.refuse("log_normal_cpu", self.dtype)
-    stream = source(generator)
-    draws = xp.asarray([stream.one_normal() for _ in range(int(self.size))]).reshape(self.shape)
+    draws = xp.asarray(source(xp, generator).single_normals(int(self.size))).reshape(self.shape)
     return _fill(xp, self, xp.exp(draws * std + mean))
 
 

@@ -60,6 +60,7 @@ class Record:
     where: str = "fm"  # Python spellings: f function, m method
     variant: str = ""  # "", "inplace", "out" or "generator"
     base: Record | None = None  # of a derived variant: the record it computes with
+    derive: Callable[[Kernel], Kernel] | None = None  # of a derived variant: its kernel from the base's
     meta: Kernel | None = None  # meta(*arguments) -> (shape, dtype) or a list of them
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
     name: str = field(init=False)  # "aten::add"
@@ -154,15 +155,15 @@ def inplace_of(record: Record, overload: str | None = None) -> Record:
     name = head.partition(".")[0] + "_" + (f".{overload}" if overload else "")
     kind, _, arguments = rest.rpartition(") -> ")[0].partition(" self")
     text = f"{name}(Tensor(a!) self{arguments}) -> Tensor(a!)"
-    compute = record.kernel
 
-    def kernel(xp: Any, self: Any, *args: Any) -> Any:
-        return write(xp, self, compute(xp, self, *args))
+    def derive(compute: Kernel) -> Kernel:
+        def kernel(xp: Any, self: Any, *args: Any) -> Any:
+            return write(xp, self, compute(xp, self, *args))
 
-    if kind == "Tensor(a)":  # the tensor takes the view over
-        kernel = compute
+        return compute if kind == "Tensor(a)" else kernel  # of a view: the tensor takes it over
+
     return Record(
-        text, kernel, record.family, variant="inplace", base=record,
+        text, derive(record.kernel), record.family, variant="inplace", base=record, derive=derive,
         where=record.where,
         nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc,
         promotion=record.promotion,
@@ -191,19 +192,22 @@ def out_of(record: Record, overload: str, names: str = "out", refused: str = "")
     )
     if arguments == "":
         text = text.replace("(, ", "(")
-    compute = record.kernel
     count = len(outputs)
 
-    def kernel(xp: Any, *args: Any) -> Any:
-        result = compute(xp, *args[:-count])
-        if count == 1:
-            if refused and args[-1].dtype != result.dtype:
-                raise RuntimeError(rules.dtype_message(refused, result.dtype, args[-1].dtype))
-            return write_out(xp, args[-1], result)
-        return tuple(write_out(xp, o, r) for o, r in zip(args[-count:], result, strict=True))
+    def derive(compute: Kernel) -> Kernel:
+        def kernel(xp: Any, *args: Any) -> Any:
+            result = compute(xp, *args[:-count])
+            if count == 1:
+                if refused and args[-1].dtype != result.dtype:
+                    raise RuntimeError(rules.dtype_message(refused, result.dtype, args[-1].dtype))
+                return write_out(xp, args[-1], result)
+            return tuple(write_out(xp, o, r) for o, r in zip(args[-count:], result, strict=True))
+
+        return kernel
 
     return Record(
-        text, kernel, record.family, variant="out", base=record, where=record.where,
+        text, derive(record.kernel), record.family, variant="out", base=record, derive=derive,
+        where=record.where,
         nondeterministic=record.nondeterministic,
     )  # fmt: skip
 
@@ -214,13 +218,16 @@ def generator_of(record: Record, overload: str) -> Record:
     positional, _, named = rest.partition(", *, ")
     text = f"{head.partition('.')[0]}.{overload}({positional}, *, Generator? generator, {named}"
     at = positional.count(",") + 1
-    compute = record.kernel
 
-    def kernel(xp: Any, *args: Any) -> Any:
-        return compute(xp, *args[:at], *args[at + 1 :], generator=args[at])
+    def derive(compute: Kernel) -> Kernel:
+        def kernel(xp: Any, *args: Any) -> Any:
+            return compute(xp, *args[:at], *args[at + 1 :], generator=args[at])
+
+        return kernel
 
     return Record(
-        text, kernel, record.family, variant="generator", base=record, where=record.where,
+        text, derive(record.kernel), record.family, variant="generator", base=record, derive=derive,
+        where=record.where,
         nondeterministic=True,
     )  # fmt: skip
 

@@ -1,0 +1,91 @@
+"""Streams and events, under the names of `torch.cuda`; see `ts.backends.cuda.streams` for what they do.
+
+side = ts.cuda.Stream()
+side.wait_stream(ts.cuda.current_stream())
+with ts.cuda.stream(side):
+    y = x.exp()                         beside what the current stream goes on with
+ts.cuda.current_stream().wait_stream(side)
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from importlib import import_module
+from types import TracebackType
+from typing import Any
+
+from ts.cuda._devices import Device, backend, checked, usable
+
+
+def _streams() -> Any:
+    backend()  # says what is missing where there is no device
+    return import_module("ts.backends.cuda.streams")
+
+
+class _OnDevice(type):
+    """Classes of the backend under names of this module: they need CuPy, which is imported when used."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return usable() and isinstance(x, getattr(_streams(), cls.__name__))
+
+
+class Stream(metaclass=_OnDevice):
+    """`Stream(device=None, priority=0)`: a queue of work on a device."""
+
+    def __new__(cls, device: Device = None, priority: int = 0) -> Any:
+        return _streams().Stream(checked(device), priority=priority)
+
+
+class ExternalStream(metaclass=_OnDevice):
+    """`ExternalStream(address, device=None)`: a stream that another library made."""
+
+    def __new__(cls, stream_ptr: int, device: Device = None) -> Any:
+        return _streams().external_stream(stream_ptr, checked(device))
+
+
+class Event(metaclass=_OnDevice):
+    """`Event(enable_timing=False, blocking=False, interprocess=False)`: a mark in a queue."""
+
+    def __new__(cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> Any:
+        return _streams().Event(enable_timing, blocking, interprocess)
+
+
+class StreamContext:
+    """The block in which work goes to a stream; nothing changes where it is None."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self._entered: list[AbstractContextManager[Any]] = []
+
+    def __enter__(self) -> None:
+        if self.stream is not None:
+            context = _streams().current(self.stream)
+            context.__enter__()
+            self._entered.append(context)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._entered:
+            self._entered.pop().__exit__(kind, error, trace)
+
+
+def stream(stream: Any) -> StreamContext:
+    """The block in which work goes to `stream`."""
+    return StreamContext(stream)
+
+
+def current_stream(device: Device = None) -> Any:
+    """The stream that work on a device goes to."""
+    return _streams().current_stream(checked(device))
+
+
+def default_stream(device: Device = None) -> Any:
+    """The stream that every device has."""
+    return _streams().default_stream(checked(device))
+
+
+def set_stream(stream: Any) -> None:
+    """Let work on the stream's device go to it from now on."""
+    if stream is not None:
+        _streams().set_stream(stream)
