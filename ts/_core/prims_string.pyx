@@ -39,6 +39,11 @@ from ts._core.tagged cimport (
 )
 
 
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *o)
+    void PyUnicode_Append(PyObject **left, object right)
+
+
 cdef inline str text_of(IValue *x):
     return <str>x.v.o
 
@@ -172,6 +177,18 @@ cdef int length(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef IValue *left = &r[at[0]]
+    cdef PyObject *text
+    if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t`, and nobody else has s: it grows in place
+        right = text_of(&r[at[1]])  # held, as it may be s
+        allow(len(right))
+        text = left.v.o
+        left.v.o = NULL
+        PyUnicode_Append(&text, right)  # takes the reference, also where it fails
+        if text == NULL:
+            raise MemoryError()
+        left.v.o = text
+        return 0
     allow(len(text_of(&r[at[0]])) + len(text_of(&r[at[1]])))
     set_object(&r[at[2]], text_of(&r[at[0]]) + text_of(&r[at[1]]))
     return 0
