@@ -334,6 +334,35 @@ def test_logging():
     assert run_python(code).stderr == ""
 
 
+def test_names_of_no_pass():
+    """Names that TS_JIT_LOG_LEVEL and TS_JIT_OPT_LIMIT do not know are warned about, once."""
+    code = "import ts; cu = ts.jit.CompilationUnit; cu('def f(x: int):\\n    return x').f(1); cu('')"
+    for switch in ({"TS_JIT_LOG_LEVEL": "nothing"}, {"PYTORCH_JIT_OPT_LIMIT": "nothing=2:cse=1"}):
+        stderr = run_python(code, **switch).stderr
+        assert stderr.count("UserWarning: no pass has the name nothing; there are canonicalize, ") == 1
+    assert "Warning" not in run_python(code, TS_JIT_LOG_LEVEL=">common_subexpression_elimination.cpp").stderr
+
+
+def test_wrong_limit():
+    """A limit that is no number is refused when the compiler is first named, with the variable."""
+    result = run_python("import ts; ts.jit.script", TS_JIT_OPT_LIMIT="cse=x")
+    assert result.returncode == 1
+    assert "ValueError: TS_JIT_OPT_LIMIT: a limit reads pass=number, as in cse=3" in result.stderr
+
+
+def test_tracebacks_of_users():
+    """An error that nobody catches shows the user's frame and where it was raised, not the compiler inside."""
+    code = (
+        "import ts, traceback\n"
+        "try:\n    ts.jit.{}\n"
+        "except Exception as error:\n    print(len(traceback.extract_tb(error.__traceback__)))"
+    )
+    for call in ("CompilationUnit('def f(): return y')", "script(ts.nn.Identity()).define('def f(self): return y')"):
+        short = int(run_python(code.format(call)).stdout)
+        assert short <= 3
+        assert int(run_python(code.format(call), TS_SHOW_INTERNAL="1").stdout) > short
+
+
 @pytest.mark.parametrize("what", [3, "text", [1]])
 def test_not_a_function(what):
     with pytest.raises(TypeError):

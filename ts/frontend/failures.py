@@ -14,6 +14,7 @@ its error is kept, so that a program costs no more than its functions, however t
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -56,6 +57,14 @@ def together(errors: Iterable[FrontendError]) -> FrontendError:
         each.others = []
     first, *first.others = found.values()
     return first
+
+
+def for_users(error: FrontendError) -> FrontendError:
+    """The error without the compiler's own frames, which say nothing about the program.
+
+    TS_SHOW_INTERNAL=1 keeps them, for those who work on the compiler.
+    """
+    return error if os.environ.get("TS_SHOW_INTERNAL", "0") != "0" else error.with_traceback(None)
 
 
 class Noted:

@@ -25,12 +25,14 @@ from ts.frontend import parse
 from ts.frontend.classes import compile_class, qualified_name, text_class
 from ts.frontend.compile import compile_all
 from ts.frontend.enums import enum_type
+from ts.frontend.failures import for_users
 from ts.frontend.observed import Call, observe
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.resolve import Resolver
 from ts.ir.types import ClassType
 from ts.jit.overloads import has_overloads
 from ts.jit.switch import enabled
+from ts.passes import log  # noqa: F401 -- wrong switches are refused when this is imported
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.function import (
     ScriptFunction,
@@ -55,11 +57,18 @@ def script(
     `example_inputs` gives types to parameters without annotations: a list of argument tuples, or a dict of
     such lists by what is called with them.  The calls are made in Python.
     """
+    try:
+        return _script(obj, optimize, example_inputs)
+    except FrontendError as error:
+        raise for_users(error) from error.__cause__
+
+
+def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
     if optimize is not None:
         warnings.warn(
             "`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()` instead",
             FutureWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     if not enabled() or isinstance(obj, ScriptFunction | RecursiveScriptClass):
         return obj
@@ -155,12 +164,12 @@ class CompilationUnit:
         try:
             methods = (method for type_ in types.values() for method in type_.methods.values())
             compile_all([*methods, *declared.values()])
-        except FrontendError:
+        except FrontendError as error:
             for name in declared:
                 del self._functions[name]
             for name in types:
                 del self._classes[name]
-            raise
+            raise for_users(error) from error.__cause__
 
     def find_function(self, name: str) -> ScriptFunction | None:
         """The function of that name, or None."""

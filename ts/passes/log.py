@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from pathlib import Path
 from typing import Final, TextIO
 
 DUMP: Final = 0
@@ -32,16 +34,24 @@ _ALIASES: Final = {
     "common_subexpression_elimination": "cse",
     "inliner": "inline",
     "exit_transforms": "exit_transform",
-    "alias_analysis": "alias",
 }
+
+# What stands beside the passes.
+_NO_PASSES: Final = frozenset({"__init__", "control_flow", "evaluate", "lint", "log", "pipelines"})
 
 _levels: dict[str, int] = {}
 _limits: dict[str, int] = {}
 _stream: TextIO | None = None
 
 
-def configure(levels: str = "", limits: str = "", stream: TextIO | None = None) -> None:
-    """Set what is logged and how much is optimised, in the spelling of the environment variables."""
+def configure(
+    levels: str = "", limits: str = "", stream: TextIO | None = None, source: str = "limits"
+) -> None:
+    """Set what is logged and how much is optimised, in the spelling of the environment variables.
+
+    A name that no pass has is warned about; it may be one of PyTorch's that has no counterpart.  `source`
+    is where the limits stand, for the message where they are no numbers.
+    """
     global _stream
     _levels.clear()
     _limits.clear()
@@ -52,8 +62,17 @@ def configure(levels: str = "", limits: str = "", stream: TextIO | None = None) 
     for entry in filter(None, limits.split(":")):
         name, _, count = entry.partition("=")
         if not count.isdecimal():
-            raise ValueError(f"a limit reads pass=number, as in cse=3, but this one is {entry!r}")
+            raise ValueError(f"{source}: a limit reads pass=number, as in cse=3, but this one is {entry!r}")
         _limits[_pass_name(name)] = int(count)
+    unknown = {*_levels, *_limits} - _known_names() if _levels or _limits else None
+    if unknown:
+        wrong, right = ", ".join(sorted(unknown)), ", ".join(sorted(_known_names()))
+        warnings.warn(f"no pass has the name {wrong}; there are {right}", stacklevel=2)
+
+
+def _known_names() -> set[str]:
+    """The files of this folder that are passes."""
+    return {path.stem for path in Path(__file__).parent.glob("*.py")} - _NO_PASSES
 
 
 def _pass_name(name: str) -> str:
@@ -98,8 +117,14 @@ def optimization_allowed(name: str) -> bool:
     return True
 
 
-def _environment(suffix: str) -> str:
-    return os.environ.get(f"TS_JIT_{suffix}") or os.environ.get(f"PYTORCH_JIT_{suffix}") or ""
+def _variable(suffix: str) -> str:
+    """Which of the names is set; "" for none of them."""
+    names = (f"TS_JIT_{suffix}", f"PYTORCH_JIT_{suffix}")
+    return next((name for name in names if os.environ.get(name)), "")
 
 
-configure(_environment("LOG_LEVEL"), _environment("OPT_LIMIT"))
+configure(
+    os.environ.get(_variable("LOG_LEVEL"), ""),
+    os.environ.get(_variable("OPT_LIMIT"), ""),
+    source=_variable("OPT_LIMIT"),
+)

