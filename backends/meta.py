@@ -261,6 +261,7 @@ def _strided(x: MetaArray, shape: Iterable[int], strides: Iterable[int]) -> Meta
 class MetaNamespace:
     """`xp` for kernels that run on the meta device: NumPy's names, shapes for results."""
 
+    shapes_only = True  # kernels that draw random numbers draw none
     lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=_strided))
     _REDUCTIONS = (
         "sum", "prod", "mean", "std", "var", "max", "min", "amax", "amin", "argmax", "argmin", "any", "all",

@@ -1,45 +1,133 @@
 """Random numbers: what must hold without PyTorch at hand (its numbers, recorded)."""
 
+import pickle
+
 import numpy as np
+import pytest
 
-from ts.ops import random, rules
-from ts.ops.generator import MersenneTwister
-
-
-def uniform(n, dtype=rules.FLOAT):
-    return random.uniform_array(np, (n,), dtype, None)
+import ts
+from ts._core.mersenne import STATE_BYTES, MersenneTwister
 
 
 def test_recorded_numbers():
-    random.manual_seed(0)
-    assert np.array_equal(uniform(3), np.array([0.4962565899, 0.7682217956, 0.0884774327], dtype=np.float32))
-    random.manual_seed(0)
-    assert random.integer_array(np, 0, 10, (5,), rules.INT64, None).tolist() == [4, 9, 3, 0, 3]
-    random.manual_seed(0)
-    assert MersenneTwister(0).permutation(5).tolist() == [4, 0, 1, 3, 2]
+    ts.manual_seed(0)
+    assert ts.rand(3).tolist() == pytest.approx([0.4962565899, 0.7682217956, 0.0884774327], rel=1e-7)
+    ts.manual_seed(0)
+    assert ts.randint(0, 10, (5,)).tolist() == [4, 9, 3, 0, 3]
+    ts.manual_seed(0)
+    assert ts.randperm(5).tolist() == [4, 0, 1, 3, 2]
+
+
+def test_words_are_those_of_the_mersenne_twister():
+    """The reference implementation's ten-thousandth word from the seed 5489."""
+    assert MersenneTwister(5489).words(10_000)[-1] == 4123659995
+
+
+def test_words_are_numpys():
+    """NumPy has the same generator; its legacy seeding is the same too."""
+    own = MersenneTwister(1234)
+    assert np.array_equal(own.words(2000), np.random.RandomState(1234).randint(0, 2**32, 2000, dtype=np.uint32))
 
 
 def test_a_seed_repeats_and_streams_are_separate():
-    own = MersenneTwister(7)
-    first = own.uniform(4, True)
-    random.manual_seed(1)
-    uniform(10)
-    assert np.array_equal(MersenneTwister(7).uniform(4, True), first)
+    own = ts.Generator().manual_seed(7)
+    first = ts.rand(4, generator=own)
+    ts.manual_seed(1)
+    ts.rand(10)
+    assert ts.rand(4, generator=ts.Generator().manual_seed(7)).tolist() == first.tolist()
 
 
 def test_state_brings_the_stream_back():
-    stream = MersenneTwister(3)
-    stream.normal(3, False)  # leaves half a pair over
-    state = stream.get_state()
-    want = stream.normal(5, False)
-    stream.set_state(state)
-    assert np.array_equal(stream.normal(5, False), want)
+    ts.manual_seed(3)
+    ts.randn(3)  # leaves half a pair over
+    state = ts.get_rng_state()
+    assert state.dtype == ts.uint8 and state.shape == (STATE_BYTES,) == (5056,)
+    want = ts.randn(5).tolist(), ts.rand(700).tolist()
+    ts.set_rng_state(state)
+    assert (ts.randn(5).tolist(), ts.rand(700).tolist()) == want
+    with ts.random.fork_rng():
+        ts.rand(3)
+        ts.manual_seed(9)
+    ts.set_rng_state(state)
+    assert ts.randn(5).tolist() == want[0]
+
+
+def test_invalid_states_are_refused_and_change_nothing():
+    g = ts.Generator().manual_seed(1)
+    before = g.get_state()
+    broken = before.clone()
+    broken[8:12] = ts.tensor([255, 255, 255, 127], dtype=ts.uint8)  # words left: far too many
+    for state in (broken, before[:-1], ts.zeros(5056, dtype=ts.uint8)):
+        with pytest.raises(RuntimeError):
+            g.set_state(state)
+    broken = before.clone()
+    broken[16:24] = 255  # the next place: outside
+    with pytest.raises(RuntimeError, match="Invalid mt19937 state"):
+        g.set_state(broken)
+    assert ts.equal(g.get_state(), before)
 
 
 def test_ranges():
-    random.manual_seed(5)
-    values = uniform(10_000)
+    ts.manual_seed(5)
+    values = ts.rand(10_000)
     assert values.min() >= 0 and values.max() < 1
-    assert sorted(MersenneTwister(1).permutation(100).tolist()) == list(range(100))
-    normal = random.normal_array(np, (10_000,), rules.DOUBLE, None)
-    assert abs(normal.mean()) < 0.05 and abs(normal.std() - 1) < 0.05
+    assert sorted(ts.randperm(100).tolist()) == list(range(100))
+
+
+@pytest.mark.parametrize(
+    "draw, mean, deviation",
+    [
+        (lambda n: ts.randn(n, dtype=ts.float64), 0, 1),
+        (lambda n: ts.empty(n, dtype=ts.float64).exponential_(2.0), 0.5, 0.5),
+        (lambda n: ts.poisson(ts.full((n,), 3.0)), 3, 3**0.5),
+        (lambda n: ts.poisson(ts.full((n,), 50.0)), 50, 50**0.5),
+        (lambda n: ts.binomial(ts.full((n,), 20.0), ts.full((n,), 0.25)), 5, 3.75**0.5),
+        (lambda n: ts.binomial(ts.full((n,), 200.0), ts.full((n,), 0.75)), 150, 37.5**0.5),
+        (lambda n: ts._standard_gamma(ts.full((n,), 4.0)), 4, 2),
+        (lambda n: ts._standard_gamma(ts.full((n,), 0.25)), 0.25, 0.5),
+        (lambda n: ts.empty(n).geometric_(0.5), 2, 2**0.5),
+        (lambda n: ts.nn.functional.dropout(ts.ones(n), 0.5), 1, 1),
+        (lambda n: ts.nn.functional.alpha_dropout(ts.randn(n), 0.25, True), 0, 1),
+    ],
+)
+def test_moments(draw, mean, deviation):
+    """Mean and deviation of 20,000 samples, within five standard errors."""
+    ts.manual_seed(11)
+    x = draw(20_000).to(ts.float64)
+    assert abs(float(x.mean()) - mean) < 5 * deviation / 20_000**0.5
+    assert abs(float(x.std()) / deviation - 1) < 0.1
+
+
+def test_numbers_lie_in_the_order_of_memory():
+    ts.manual_seed(2)
+    want = ts.rand(6).tolist()
+    ts.manual_seed(2)
+    x = ts.zeros(2, 3).t().uniform_()
+    assert x.t().reshape(-1).tolist() == want
+
+
+def test_parameters_that_are_no_numbers_end():
+    """Rejection loops must end whatever they are given."""
+    odd = ts.tensor([float("nan"), float("inf"), 0.0, 1e300, 1e-300], dtype=ts.float64)
+    ts.manual_seed(0)
+    assert ts._standard_gamma(odd)[2] >= 0
+    assert ts._standard_gamma(-odd).shape == (5,)
+    assert ts.binomial(odd, ts.full((5,), 0.3, dtype=ts.float64)).shape == (5,)
+    assert ts.binomial(ts.full((5,), 1e300, dtype=ts.float64), odd).shape == (5,)
+    assert ts.poisson(odd[1:]).shape == (4,)
+
+
+def test_nothing_is_drawn_on_the_meta_device():
+    ts.manual_seed(1)
+    before = ts.get_rng_state()
+    x = ts.rand(3, device="meta").normal_().bernoulli_(0.5)
+    ts.nn.functional.dropout(x), ts.randperm(5, device="meta"), ts.multinomial(x, 2), ts.poisson(x)
+    assert ts.equal(ts.get_rng_state(), before)
+
+
+def test_generators_are_pickled_with_their_place():
+    g = ts.Generator().manual_seed(3)
+    ts.rand(2, generator=g)
+    twin = pickle.loads(pickle.dumps(g))
+    assert ts.rand(3, generator=twin).tolist() == ts.rand(3, generator=g).tolist()
+    assert twin.initial_seed() == 3

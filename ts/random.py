@@ -5,7 +5,8 @@
     with ts.random.fork_rng():                              # whatever is drawn inside leaves no trace
         ts.rand(2)
 
-The streams themselves are in `ts.ops.generator`; on the CPU they are PyTorch's.
+The streams themselves are in `ts.ops.generator`; on the CPU they are PyTorch's, and so is their state, which
+can be taken from one to the other.
 """
 
 from __future__ import annotations
@@ -14,21 +15,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ts._core.tensor import Tensor
 from ts.ops import generator as streams
-from ts.ops.generator import Generator
-
-default_generator = Generator()
-default_generator.stream = streams.default_generator
+from ts.ops.generator import Generator, default_generator
 
 
 def manual_seed(seed: int) -> Generator:
     """Seed the default generators of all devices."""
-    streams.manual_seed(seed)
-    return default_generator
+    return streams.manual_seed(int(seed))
 
 
 def seed() -> int:
-    """Seed the default generator from the clock; the seed."""
+    """Seed the default generator from the system's entropy; the seed."""
     return default_generator.seed()
 
 
@@ -37,12 +35,13 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def get_rng_state() -> dict[str, Any]:
-    """The default generator's state."""
-    return default_generator.get_state()
+def get_rng_state() -> Tensor:
+    """The default generator's state: a tensor of bytes."""
+    state: Tensor = default_generator.get_state()
+    return state
 
 
-def set_rng_state(new_state: dict[str, Any]) -> None:
+def set_rng_state(new_state: Tensor) -> None:
     """Put the default generator into `new_state`."""
     default_generator.set_state(new_state)
 
@@ -53,14 +52,21 @@ def fork_rng(
     enabled: bool = True,
     _caller: str = "fork_rng",
     _devices_kw: str = "devices",
-    device_type: str = "cuda",
+    device_type: str | None = None,
 ) -> Iterator[None]:
-    """Put the random state back at the end of the block; the CPU's is the only one there is."""
-    if not enabled:
+    """Put the random states of the CPU and of the devices, all or those listed, back after the block."""
+    from ts import cuda  # here, because it is only looked for where somebody asks
+
+    if not enabled or device_type == "meta":
         yield
         return
-    state = get_rng_state()
+    if devices is None:
+        devices = range(cuda.device_count())
+    numbers = list(devices)
+    state, others = get_rng_state(), [cuda.get_rng_state(device) for device in numbers]
     try:
         yield
     finally:
         set_rng_state(state)
+        for device, other in zip(numbers, others, strict=True):
+            cuda.set_rng_state(other, device)

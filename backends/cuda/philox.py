@@ -3,7 +3,7 @@
 In: a seed; out: arrays of words, uniform and normal numbers, computed where they are needed.
 
     stream = Philox(seed=0)
-    stream.uniform(3, double=False)      0.3990, 0.5167, 0.0249
+    stream.floats(3)      0.3990, 0.5167, 0.0249
 
 The generator is counted, not stepped: its state is the seed and an offset, and each call moves the offset
 on by what one thread used.  How many threads there are depends on the device, as in PyTorch, so long arrays
@@ -17,6 +17,7 @@ from typing import Any
 
 import cupy
 import numpy as np
+from numpy.typing import NDArray
 
 from . import sources
 
@@ -37,7 +38,7 @@ def _most_blocks(device: int) -> int:
 
 
 class Philox:
-    """A stream with the interface of `ts.ops.generator.MersenneTwister`."""
+    """A stream with the interface of `ts.ops.generator.CpuStream`."""
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.seed(seed)
@@ -59,34 +60,47 @@ class Philox:
         self.offset += ((n - 1) // (THREADS * blocks * each) + 1) * 4
         return out
 
-    def draw32(self, n: int) -> Any:
+    def words(self, n: int) -> Any:
         """`n` words of 32 bits."""
-        return self._draw("words_32", n).astype(np.uint64)
+        return self._draw("words_32", n)
 
-    def draw64(self, n: int) -> Any:
+    def double_words(self, n: int) -> Any:
         """`n` words of 64 bits."""
         return self._draw("words_64", n)
 
-    def uniform(self, n: int, double: bool) -> Any:
-        """`n` numbers in [0, 1)."""
-        return self._draw("uniform_double" if double else "uniform_float", n)
+    def floats(self, n: int, low: float = 0, high: float = 1) -> Any:
+        """`n` float32 in [low, high)."""
+        return self._draw("uniform_float", n) * np.float32(high - low) + np.float32(low)
 
-    def normal(self, n: int, double: bool) -> Any:
+    def doubles(self, n: int, low: float = 0, high: float = 1) -> Any:
+        """`n` float64 in [low, high)."""
+        return self._draw("uniform_double", n) * (high - low) + low
+
+    def normals(self, n: int) -> Any:
+        """`n` standard normal numbers in float64."""
+        return self._draw("normal_double", n)
+
+    def block_normals(self, n: int, double: bool, narrow: bool = False) -> Any:
         """`n` standard normal numbers."""
         return self._draw("normal_double" if double else "normal_float", n)
 
-    def single_normals(self, n: int) -> Any:
-        """`n` standard normal numbers."""
-        return self.normal(n, True)
-
     def permutation(self, n: int) -> Any:
         """The numbers below `n`, in the order of as many random words."""
-        return cupy.argsort(self.draw64(n)).astype(np.int64)
+        return cupy.argsort(self.double_words(n)).astype(np.int64)
 
-    def get_state(self) -> dict[str, Any]:
-        """Everything that the next draw depends on."""
-        return {"seed": self.initial_seed, "offset": self.offset}
+    def slopes(self, x: Any, low: float, high: float) -> Any:
+        """Uniform in [low, high) where x <= 0, else 1."""
+        return cupy.where(x <= 0, self.doubles(x.size, low, high), 1.0)
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def get_state(self) -> NDArray[np.uint8]:
+        """The seed and the offset, 8 bytes each, as PyTorch lays them out."""
+        return np.array([self.initial_seed, self.offset], dtype=np.uint64).view(np.uint8)
+
+    def set_state(self, state: NDArray[np.uint8]) -> None:
         """Continue from what `get_state` gave."""
-        self.initial_seed, self.offset = state["seed"], state["offset"]
+        if state.size != 16:
+            raise RuntimeError("RNG state is wrong size")
+        seed, offset = state.view(np.uint64)
+        if int(offset) % 4:
+            raise RuntimeError("offset must be a multiple of 4")
+        self.initial_seed, self.offset = int(seed), int(offset)

@@ -1,124 +1,327 @@
-"""The random streams against PyTorch's own numbers."""
+"""Random numbers against PyTorch's: the same numbers, or the same refusal, and afterwards the same state.
+
+Each row of the table draws in both libraries from the same seed, for dtypes and sizes on both sides of 16, where
+PyTorch's ways part.  What is defined by integers must be the same bit for bit; what goes through a logarithm, the same
+to the last places.
+"""
+
+import copy
+import pickle
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 import ts  # noqa: E402
-from ts.ops import random, rules  # noqa: E402
 
-SEEDS = (0, 1, 42, 2**40 + 7)
-SIZES = (1, 5, 15, 16, 17, 100, 1000)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("size", SIZES)
-def test_uniform_is_bit_for_bit(seed, size):
-    for theirs, ours in ((torch.float32, rules.FLOAT), (torch.float64, rules.DOUBLE)):
-        torch.manual_seed(seed)
-        random.manual_seed(seed)
-        want = torch.rand(size, dtype=theirs).numpy()
-        assert np.array_equal(random.uniform_array(np, (size,), ours, None), want)
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
+COMPLEX = ("complex64", "complex128")
+SIZES = ((0,), (1,), (2,), (15,), (16,), (17,), (33,), (5, 7), (1000,))
+SMALL = ((1,), (15,), (17,), (4, 5), (2, 3, 4), (2, 3, 4, 5), (2, 3, 2, 2, 2))
+WEIGHTS = ((1,), (5,), (20,), (3, 8), (4, 20))
+PLACES = {"float32": 3e-6, "float64": 1e-12, "float16": 2e-3, "bfloat16": 1.6e-2, "complex64": 3e-6, "complex128": 1e-12}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(
-    "low, high", [(0, 10), (-5, 6), (0, 2**27), (0, 2**28 + 1), (0, 2**31), (0, 2**32), (0, 2**50)]
-)
-def test_integers_are_bit_for_bit(seed, low, high):
-    torch.manual_seed(seed)
-    random.manual_seed(seed)
-    want = torch.randint(low, high, (50,)).numpy()
-    assert np.array_equal(random.integer_array(np, low, high, (50,), rules.INT64, None), want)
+def spread(m, shape, dtype, low=0.0):
+    """Numbers from `low` on, less than one apart in all."""
+    n = int(np.prod(shape))
+    return ((m.arange(n, dtype=m.float64) / max(n, 1)).reshape(shape) + low).to(dtype)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 10, 1000])
-def test_permutations_are_bit_for_bit(n):
-    torch.manual_seed(n)
-    random.manual_seed(n)
-    assert np.array_equal(random.source(np, None).permutation(n), torch.randperm(n).numpy())
+def strided(m, shape, dtype):
+    """Zeros with gaps between them, or in another order than that of their indices."""
+    if len(shape) == 1:
+        return m.zeros((2 * shape[0],), dtype=dtype)[::2]
+    return m.zeros(tuple(reversed(shape)), dtype=dtype).t()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("size", SIZES)
-def test_normal_numbers_are_the_same_stream(seed, size):
-    for theirs, ours, places in ((torch.float32, rules.FLOAT, 2e-6), (torch.float64, rules.DOUBLE, 1e-12)):
-        torch.manual_seed(seed)
-        random.manual_seed(seed)
-        want = torch.randn(size, dtype=theirs).numpy()
-        got = random.normal_array(np, (size,), ours, None)
-        assert np.allclose(got, want, rtol=places, atol=places)
-        # The stream stands at the same place afterwards.
-        assert np.array_equal(random.uniform_array(np, (3,), rules.FLOAT, None), torch.rand(3).numpy())
+# name -> draw(module, shape, dtype), dtypes, shapes; names in EXACT are compared bit for bit
+CASES = {
+    "rand": (lambda m, s, d: m.rand(s, dtype=d), (*FLOATS, *COMPLEX, "uint8"), SIZES),
+    "randn": (lambda m, s, d: m.randn(s, dtype=d), (*FLOATS, *COMPLEX, "uint8"), SIZES),
+    "randperm": (lambda m, s, d: m.randperm(int(np.prod(s)), dtype=d), (*INTEGERS, *FLOATS, "bool"), SIZES),
+    "rand_like": (lambda m, s, d: m.rand_like(strided(m, s, d)), (*FLOATS, *COMPLEX), SIZES),
+    "randn_like": (lambda m, s, d: m.randn_like(strided(m, s, d)), (*FLOATS, *COMPLEX), SIZES),
+    "randint_like": (lambda m, s, d: m.randint_like(strided(m, s, d), 3, 90), (*FLOATS, *INTEGERS), SIZES),
+    "bernoulli": (lambda m, s, d: m.bernoulli(spread(m, s, d)), FLOATS, SIZES),
+    "bernoulli.t": (lambda m, s, d: m.bernoulli(spread(m, s[::-1], d).t()), FLOATS, ((5, 7), (3, 2))),
+    "bernoulli.p": (lambda m, s, d: m.bernoulli(strided(m, s, d), 0.4), (*FLOATS, *INTEGERS, "bool"), SIZES),
+    "bernoulli.tensor": (
+        lambda m, s, d: strided(m, s, d).bernoulli_(spread(m, s, m.float32)), (*FLOATS, *INTEGERS), SIZES,
+    ),
+    "bernoulli.double": (
+        lambda m, s, d: strided(m, s, d).bernoulli_(spread(m, s, m.float64)), (*FLOATS, *INTEGERS), SIZES,
+    ),
+    "bernoulli.one": (lambda m, s, d: m.zeros(s, dtype=d).bernoulli_(m.tensor(0.5)), FLOATS, SIZES),
+    "multinomial": (lambda m, s, d: m.multinomial(spread(m, s, d, 0.1), min(3, s[-1])), FLOATS, WEIGHTS),
+    "multinomial.1": (lambda m, s, d: m.multinomial(spread(m, s, d, 0.1), 1), FLOATS, WEIGHTS),
+    "multinomial.r": (lambda m, s, d: m.multinomial(spread(m, s, d, 0.1), 30, True), FLOATS, WEIGHTS),
+    "multinomial.r1": (lambda m, s, d: m.multinomial(spread(m, s, d, 0.1), 1, True), FLOATS, WEIGHTS),
+    "rrelu": (lambda m, s, d: m.nn.functional.rrelu(spread(m, s, d, -0.5), training=True), FLOATS, SMALL),
+    "rrelu_": (lambda m, s, d: m.rrelu_(spread(m, s, d, -0.5), 0.1, 0.3, True), FLOATS, SMALL),
+    "normal.tensors": (lambda m, s, d: m.normal(spread(m, s, d), spread(m, s, d)), FLOATS, SIZES),
+    "normal.mean": (lambda m, s, d: m.normal(spread(m, s, d), 2.0), FLOATS, SIZES),
+    "normal.std": (lambda m, s, d: m.normal(1.0, spread(m, s, d)), FLOATS, SIZES),
+    "normal.size": (lambda m, s, d: m.normal(1.0, 2.0, s, dtype=d), (*FLOATS, *COMPLEX), SIZES),
+    "normal.broadcast": (lambda m, s, d: m.normal(spread(m, (4, 1), d), spread(m, s, d)), FLOATS, ((3,), (20,))),
+    "normal.t": (lambda m, s, d: m.normal(spread(m, s[::-1], d).t(), 1.0), FLOATS, ((5, 7),)),
+    "poisson": (lambda m, s, d: m.poisson(spread(m, s, d) * 5), FLOATS, SIZES),
+    "poisson.large": (lambda m, s, d: m.poisson(spread(m, s, d) * 40), FLOATS, SIZES),
+    "binomial": (lambda m, s, d: m.binomial(m.full(s, 9.0, dtype=d), spread(m, s, d)), FLOATS, SIZES),
+    "binomial.large": (lambda m, s, d: m.binomial(m.full(s, 200.0, dtype=d), spread(m, s, d)), FLOATS, SIZES),
+    "_standard_gamma": (lambda m, s, d: m._standard_gamma(spread(m, s, d) * 2), FLOATS, SIZES),
+    "_sample_dirichlet": (lambda m, s, d: m._sample_dirichlet(spread(m, s, d, 0.5)), FLOATS, SIZES),
+    "init.trunc_normal_": (lambda m, s, d: m.nn.init.trunc_normal_(m.empty(s, dtype=d)), FLOATS[:2], SMALL),
+    "init.trunc_normal_.tail": (
+        lambda m, s, d: m.nn.init.trunc_normal_(m.empty(s, dtype=d), 0.0, 1.0, 1.0, 3.0), FLOATS[:2], SMALL,
+    ),
+    "init.orthogonal_": (lambda m, s, d: m.nn.init.orthogonal_(m.empty(s, dtype=d)), FLOATS[:2], ((4, 5), (9, 3))),
+    "init.sparse_": (lambda m, s, d: m.nn.init.sparse_(m.empty(s, dtype=d), 0.3), FLOATS[:2], ((4, 5), (9, 20))),
+}  # fmt: skip
+for low, high in ((0, 10), (0, 2), (-5, 6), (3, 100)):
+    CASES[f"randint.{low}..{high}"] = (
+        lambda m, s, d, low=low, high=high: m.randint(low, high, s, dtype=d), (*FLOATS, *INTEGERS, "bool"), SIZES,
+    )  # fmt: skip
+for low, high in (
+    (0, 2**28 - 1), (0, 2**28), (0, 2**31), (-(2**40), 2**40), (2**25 + 1, 2**26), (0, 2**63 - 1),
+    (-(2**63), 2**63 - 1),
+):  # fmt: skip
+    CASES[f"randint.{low}..{high}"] = (
+        lambda m, s, d, low=low, high=high: m.randint(low, high, s, dtype=d), ("int64", "float64", "float32"), SIZES[1:],
+    )  # fmt: skip
+for name in ("xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_", "uniform_", "normal_"):
+    CASES[f"init.{name}"] = (
+        lambda m, s, d, name=name: getattr(m.nn.init, name)(m.empty(s, dtype=d)), FLOATS[:2], ((4, 5), (10, 20)),
+    )  # fmt: skip
+for name, rank in (
+    ("dropout", 1), ("alpha_dropout", 1), ("feature_alpha_dropout", 2), ("dropout1d", 2), ("dropout2d", 2),
+    ("dropout3d", 2),
+):  # fmt: skip
+    for inplace in (False, True):
+        CASES[f"{name}{'_' * inplace}"] = (
+            lambda m, s, d, name=name, inplace=inplace: getattr(m.nn.functional, name)(
+                spread(m, s, d, 0.5), 0.3, True, inplace
+            ),
+            (*FLOATS, "complex64", "int64") if name == "dropout" else FLOATS,
+            [s for s in SMALL if len(s) >= rank],
+        )
+CASES["dropout.t"] = (lambda m, s, d: m.dropout(spread(m, s, d).t(), 0.3, True), FLOATS, ((4, 5),))
+CASES["native_dropout"] = (lambda m, s, d: m.native_dropout(spread(m, s, d, 0.5), 0.3, True), FLOATS, SMALL)
+for name, draw, kinds in (
+    ("bernoulli_", lambda x: x.bernoulli_(), (*FLOATS, *INTEGERS, "bool")),
+    ("bernoulli_.p", lambda x: x.bernoulli_(0.3), (*FLOATS, *INTEGERS, "bool", "complex64")),
+    ("random_", lambda x: x.random_(), (*FLOATS, *INTEGERS, "bool", "complex64")),
+    ("random_.to", lambda x: x.random_(5), (*FLOATS, *INTEGERS)),
+    ("random_.range", lambda x: x.random_(-3, 5), (*FLOATS, *INTEGERS)),
+    ("random_.from", lambda x: x.random_(3, None), (*FLOATS, *INTEGERS)),
+    ("random_.all", lambda x: x.random_(-(2**63), None), ("int64", "float32", "float64")),
+    ("random_.large", lambda x: x.random_(0, 2**40), ("int64", "float32", "float64", "float16")),
+    ("uniform_", lambda x: x.uniform_(), (*FLOATS, *COMPLEX, "uint8")),
+    ("uniform_.range", lambda x: x.uniform_(-1.3, 2.7), FLOATS),
+    ("uniform_.point", lambda x: x.uniform_(3, 3), FLOATS),
+    ("normal_", lambda x: x.normal_(), (*FLOATS, *COMPLEX, "int64")),
+    ("normal_.moved", lambda x: x.normal_(1, 2), (*FLOATS, *COMPLEX)),
+    ("normal_.point", lambda x: x.normal_(1.5, 0), FLOATS),
+    ("exponential_", lambda x: x.exponential_(2), (*FLOATS, "uint8")),
+    ("geometric_", lambda x: x.geometric_(0.3), (*FLOATS, *INTEGERS, "bool")),
+    ("cauchy_", lambda x: x.cauchy_(1, 2), (*FLOATS, "int64", "uint8")),
+    ("log_normal_", lambda x: x.log_normal_(0.5, 0.25), (*FLOATS, "uint8")),
+):
+    CASES[name] = (lambda m, s, d, draw=draw: draw(m.zeros(s, dtype=d)), kinds, SIZES)
+    CASES[f"{name}/strided"] = (lambda m, s, d, draw=draw: draw(strided(m, s, d)), kinds, SIZES)
+
+EXACT = (
+    "rand", "bernoulli", "uniform_", "multinomial", "dropout", "alpha_dropout", "feature_alpha_dropout", "native_dropout",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-def test_samples_in_the_dtype(dtype):
-    """Half precision takes float32's draws; one that is rounded up to the end becomes the start."""
-    found = []
-    for module in (torch, ts):
-        kind = getattr(module, dtype)
-        module.manual_seed(0)
-        p = module.full((40,), 0.3, dtype=kind)
-        found.append([
-            module.rand(1000, dtype=kind).tolist(),
-            module.empty(1000, dtype=kind).uniform_(2, 3).tolist(),
-            module.bernoulli(p).tolist(),
-            module.empty(40).bernoulli_(p).tolist(),
-            module.rand(2).tolist(),
-        ])  # fmt: skip
-    assert found[0] == found[1]
+def exact(name):
+    return name.startswith(EXACT) and not name.startswith("randn")
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool", "int32"])
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda x: x.bernoulli_(0.3),
-        lambda x: x.bernoulli_(),
-        lambda x: x.bernoulli(0.3),
-        lambda x: x.random_(),
-        lambda x: x.random_(5),
-        lambda x: x.random_(-3, 5),
-        lambda x: x.uniform_(),
-        lambda x: x.uniform_(-1, 2),
-        lambda x: x.normal_(1, 2),
-        lambda x: x.exponential_(2),
-        lambda x: x.geometric_(0.3),
-        lambda x: x.cauchy_(1, 2),
-        lambda x: x.log_normal_(0.5, 0.25),
-    ],
-    ids="bernoulli_p bernoulli_ bernoulli random_ random_5 random_range uniform uniform_range normal exponential geometric "
-    "cauchy log_normal".split(),
-)
-def test_sampling_in_place(draw, dtype):
-    """The same numbers, or the same refusal."""
-    results = []
-    for module in (torch, ts):
-        module.manual_seed(11)
-        try:
-            results.append(draw(module.zeros(40, dtype=getattr(module, dtype))).numpy())
-        except (RuntimeError, NotImplementedError, TypeError) as error:
-            results.append(type(error))
-    want, got = results
-    if isinstance(want, type) or isinstance(got, type):
-        assert got is want
+def outcome(module, draw, shape, dtype, before):
+    """What was drawn, as arrays, or how it was refused; and the state afterwards."""
+    module.manual_seed(sum(shape) * 7 + len(dtype))
+    for _ in range(before):
+        module.randn(1)  # leaves half a pair over
+    try:
+        made = draw(module, shape, getattr(module, dtype))
+    except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:
+        made = f"{type(error).__name__}: {str(error)[:40]}"
     else:
-        assert np.allclose(got, want, rtol=2e-5, atol=2e-5)
+        made = [
+            (x.to(module.float32) if x.dtype == module.bfloat16 else x).contiguous().numpy()
+            for x in (made if isinstance(made, tuple) else (made,))
+        ]
+    return made, module.get_rng_state().numpy()
 
 
-def test_generators_have_streams_of_their_own():
-    for module in (torch, ts):
-        module.manual_seed(0)
-    theirs, ours = torch.Generator().manual_seed(5), ts.Generator().manual_seed(5)
-    for draw in ("rand", "randn"):
-        want = getattr(torch, draw)(3, generator=theirs)
-        assert np.allclose(getattr(ts, draw)(3, generator=ours).numpy(), want.numpy(), rtol=1e-6)
-    assert (
-        ts.randint(0, 9, (4,), generator=ours).tolist()
-        == torch.randint(0, 9, (4,), generator=theirs).tolist()
-    )
-    assert ts.randperm(6, generator=ours).tolist() == torch.randperm(6, generator=theirs).tolist()
-    with ts.random.fork_rng(), torch.random.fork_rng():
-        ts.rand(3), torch.rand(3)
-    assert ts.rand(3).tolist() == torch.rand(3).tolist()
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CASES)
+def test_the_same_numbers_and_state(name):
+    draw, dtypes, shapes = CASES[name]
+    for dtype in dtypes:
+        for shape in shapes:
+            want, state = outcome(torch, draw, shape, dtype, sum(shape) % 2)
+            got, own_state = outcome(ts, draw, shape, dtype, sum(shape) % 2)
+            where = f"{name} {dtype} {shape}"
+            if isinstance(want, str) or isinstance(got, str):
+                assert got == want, where
+                continue
+            for a, b in zip(got, want, strict=True):
+                assert (a.dtype, a.shape) == (b.dtype, b.shape), where
+                if exact(name):
+                    assert np.array_equal(a, b), where
+                else:
+                    places = PLACES.get(dtype, 0)
+                    assert np.allclose(a, b, rtol=places, atol=places), where
+            assert np.array_equal(own_state, state), where
+
+
+@pytest.mark.parametrize("seed", [0, 1, 42, -5, 2**40 + 7, 2**64 - 1])
+def test_interleaved_draws(seed):
+    """Draws of all kinds, one after another, over several twists of the generator."""
+    found = []
+    for m in (torch, ts):
+        m.manual_seed(seed)
+        drawn = []
+        for round_ in range(8):
+            drawn += [
+                m.rand(3), m.randn(5), m.randint(0, 9, (7,)), m.randperm(11), m.randn(17 + round_),
+                m.zeros(3).log_normal_(), m.rand(100, dtype=m.float64), m.bernoulli(m.full((6,), 0.25)),
+                m.multinomial(m.ones(4), 2), m.poisson(m.full((5,), 12.0)), m.zeros(3).exponential_(),
+            ]  # fmt: skip
+        found.append((drawn, m.get_rng_state().numpy(), m.initial_seed()))
+    for a, b in zip(found[1][0], found[0][0], strict=True):
+        assert np.allclose(a.numpy(), b.numpy(), rtol=1e-5, atol=1e-6)
+    assert np.array_equal(found[1][1], found[0][1])
+    assert found[1][2] == found[0][2]
+
+
+def test_states_go_over_both_ways():
+    torch.manual_seed(3)
+    torch.randn(5)
+    ts.set_rng_state(ts.from_numpy(torch.get_rng_state().numpy()))
+    assert np.array_equal(ts.rand(700).numpy(), torch.rand(700).numpy())
+    assert float(ts.randn(1)) == pytest.approx(float(torch.randn(1)))
+    theirs, ours = torch.Generator(), ts.Generator().manual_seed(9)
+    ts.randn(3, generator=ours)
+    theirs.set_state(torch.from_numpy(ours.get_state().numpy()))
+    assert torch.rand(3, generator=theirs).tolist() == ts.rand(3, generator=ours).tolist()
+    assert theirs.initial_seed() == ours.initial_seed() == 9
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda m, g: g.manual_seed(1.5),
+        lambda m, g: g.manual_seed("a"),
+        lambda m, g: g.manual_seed(2**64),
+        lambda m, g: g.manual_seed(-(2**63) - 1),
+        lambda m, g: g.set_state(m.zeros(5)),
+        lambda m, g: g.set_state(m.zeros(5056, dtype=m.uint8)),
+        lambda m, g: g.set_state(m.zeros(3, dtype=m.uint8)),
+        lambda m, g: g.set_state(3),
+        lambda m, g: m.Generator("meta"),
+        lambda m, g: m.randint(5, 5, (2,)),
+        lambda m, g: m.zeros(3).uniform_(3, 2),
+        lambda m, g: m.zeros(3).uniform_(-3e38, 3e38),
+        lambda m, g: m.zeros(3).uniform_(float("nan"), 1),
+        lambda m, g: m.zeros(1).expand(3).random_(),
+        lambda m, g: m.zeros(1).expand(3).normal_(),
+        lambda m, g: m.poisson(-m.ones(2)),
+        lambda m, g: m.poisson(m.tensor([float("nan")])),
+        lambda m, g: m.binomial(m.ones(2), m.ones(3)),
+        lambda m, g: m.binomial(m.ones(2), m.ones(2, dtype=m.float64)),
+        lambda m, g: m.binomial(m.ones(2, dtype=m.int64), m.ones(2)),
+        lambda m, g: m.normal(m.ones(2), -m.ones(2)),
+        lambda m, g: m.normal(m.ones(2), -1.0),
+        lambda m, g: m.normal(m.ones(2), m.ones(3)),
+        lambda m, g: m.zeros(3).normal_(0, float("nan")),
+        lambda m, g: m.zeros(3).bernoulli_(2),
+        lambda m, g: m.zeros(3).bernoulli_(m.tensor(2.0)),
+        lambda m, g: m.zeros(3).bernoulli_(m.tensor(1)),
+        lambda m, g: m.zeros(3).bernoulli_(m.zeros(2)),
+        lambda m, g: m.multinomial(m.tensor([1.0, -1]), 1),
+        lambda m, g: m.multinomial(m.zeros(2), 1),
+        lambda m, g: m.multinomial(m.ones(2), 3),
+        lambda m, g: m.rrelu(m.ones(2), 0.5, 0.3),
+        lambda m, g: m.randperm(3000, dtype=m.float16),
+        lambda m, g: m.randperm(300, dtype=m.uint8),
+        lambda m, g: m.rand(-1),
+        lambda m, g: m.rand(3, out=m.zeros(3, dtype=m.int64)),
+    ],
+)
+def test_refusals_begin_alike(use):
+    found = []
+    for m in (torch, ts):
+        with pytest.raises((RuntimeError, TypeError, ValueError, NotImplementedError)) as refused:
+            use(m, m.Generator())
+        found.append((refused.type, str(refused.value)[:60]))
+    assert found[1] == found[0]
+
+
+def test_forms_with_out_and_generator():
+    found = []
+    for m in (torch, ts):
+        g = m.Generator().manual_seed(4)
+        m.manual_seed(2)
+        kinds = [
+            m.rand(3, out=m.zeros(3, dtype=m.float64)),
+            m.rand(3, generator=g, out=m.empty(0)),
+            m.randn(20, generator=g),
+            m.randint(9, (3,), out=m.empty(3, dtype=m.float32)),
+            m.randint(2, 9, (3,), generator=g),
+            m.randperm(4, generator=g, out=m.empty(4, dtype=m.int32)),
+            m.normal(0.0, 1.0, (3,), out=m.empty(3)),
+            m.normal(m.zeros(3), 2.0, generator=g, out=m.empty(3)),
+            m.bernoulli(m.full((9,), 0.5), generator=g),
+            m.multinomial(m.ones(5), 2, generator=g),
+            m.poisson(m.ones(3), generator=g),
+            m.rand_like(m.zeros(3), memory_format=m.contiguous_format),
+        ]
+        found.append([x.tolist() for x in kinds] + [[str(x.dtype).split(".")[1] for x in kinds]])
+        found[-1].append(g.get_state().tolist())
+    for a, b in zip(found[1], found[0], strict=True):
+        assert a == b or a == pytest.approx(b)
+
+
+def test_memory_formats_of_what_is_made_like():
+    found = []
+    for m in (torch, ts):
+        x = m.ones(2, 3, 4, 5)
+        made = [
+            m.rand_like(x.transpose(1, 3)),
+            m.rand_like(x.transpose(1, 3), memory_format=m.contiguous_format),
+            m.rand_like(x, memory_format=m.channels_last),
+            m.randn_like(m.ones(3, 1, 5).expand(3, 4, 5)),
+            m.rand_like(m.ones(2, 8)[:, ::2]),
+            m.bernoulli(m.ones(3, 4).t()),
+        ]
+        found.append([tuple(y.stride()) for y in made])
+    assert found[1] == found[0]
+
+
+def test_generators_are_copied_with_their_place():
+    for m in (torch, ts):
+        g = m.Generator().manual_seed(5)
+        m.rand(3, generator=g)
+        for twin in (g.clone_state(), copy.deepcopy(g), pickle.loads(pickle.dumps(g))):
+            assert m.rand(2, generator=twin).tolist() == m.rand(2, generator=g.clone_state()).tolist()
+
+
+def test_scripts_draw_the_same_numbers():
+    def draw(x: torch.Tensor):
+        a = torch.rand([3]) + torch.randn([20]).sum() + torch.randint(0, 9, [3]).float()
+        y = torch.nn.functional.dropout(x, 0.3, True) + torch.rand_like(x)
+        z = torch.empty([4]).uniform_(-1.0, 1.0)
+        return a, y, z, torch.randperm(5), torch.multinomial(x, 2), torch.bernoulli(x), torch.poisson(x)
+
+    torch.manual_seed(8)
+    want = torch.jit.script(draw)(torch.full((6,), 0.5))
+    ts.manual_seed(8)
+    got = ts.jit.script(draw)(ts.full((6,), 0.5))
+    for a, b in zip(got, want, strict=True):
+        assert np.allclose(a.numpy(), b.numpy(), rtol=1e-5, atol=1e-6)
+    assert np.array_equal(ts.get_rng_state().numpy(), torch.get_rng_state().numpy())

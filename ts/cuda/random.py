@@ -11,11 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ts import backends
-from ts._core import construct
+from ts._core.tensor import wrap_array
 from ts.cuda._devices import Device, backend, checked, usable
-from ts.ops.generator import clock_seed
-
-_STATE_BYTES = 16  # the seed and the offset, as in PyTorch
+from ts.ops.generator import fresh_seed
 
 
 def _stream(device: Device) -> Any:
@@ -39,13 +37,13 @@ def manual_seed_all(seed: int) -> None:
 
 
 def seed() -> None:
-    """Seed the current device's stream from the clock."""
-    manual_seed(clock_seed())
+    """Seed the current device's stream with a number that nobody knows."""
+    manual_seed(fresh_seed())
 
 
 def seed_all() -> None:
-    """Seed the streams of all devices from the clock."""
-    manual_seed_all(clock_seed())
+    """Seed the streams of all devices with a number that nobody knows."""
+    manual_seed_all(fresh_seed())
 
 
 def initial_seed() -> int:
@@ -55,18 +53,12 @@ def initial_seed() -> int:
 
 def get_rng_state(device: Device = "cuda") -> Any:
     """The state of a device's stream, as a tensor of bytes on the CPU."""
-    state = _stream(device).get_state()
-    words = [state["seed"], state["offset"]]
-    return construct.tensor(list(b"".join(w.to_bytes(8, "little") for w in words)), dtype="uint8")
+    return wrap_array(_stream(device).get_state())
 
 
 def set_rng_state(new_state: Any, device: Device = "cuda") -> None:
-    """Put a device's stream into the state that `get_rng_state` gave."""
-    data = bytes(new_state.tolist())
-    if len(data) != _STATE_BYTES:
-        raise RuntimeError("RNG state is wrong size")
-    seed, offset = (int.from_bytes(data[i : i + 8], "little") for i in (0, 8))
-    _stream(device).set_state({"seed": seed, "offset": offset})
+    """Put a device's stream into the state that `get_rng_state` gave: seed and offset, as in PyTorch."""
+    _stream(device).set_state(new_state.numpy())
 
 
 def get_rng_state_all() -> list[Any]:

@@ -10,7 +10,8 @@ They draw what PyTorch draws: the same seed gives the same parameters. `uniform_
 from __future__ import annotations
 
 import math
-from typing import Literal
+import warnings
+from typing import Any, Literal
 
 import ts
 from ts._core.tensor import Tensor
@@ -84,15 +85,51 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal, cut off at `a` and `b`."""
+    """Normal, cut off at `a` and `b`: numbers outside are drawn again, or rejected where they are most."""
 
     def below(x: float) -> float:
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
-    low, high = below((a - mean) / std), below((b - mean) / std)
-    uniform_(tensor, 2 * low - 1, 2 * high - 1, generator)
+    if tensor.is_meta:
+        return tensor
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect.",
+            stacklevel=2,
+        )
     with ts.no_grad():
-        return tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(min=a, max=b)
+        if below((b - mean) / std) - below((a - mean) / std) > 0.3:
+            _redraw_outside(tensor, mean, std, a, b, generator)
+        else:
+            _accept_under_density(tensor, mean, std, a, b, generator)
+    return tensor
+
+
+def _redraw_outside(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> None:
+    low, high = (tensor.new_tensor(bound, device="cpu").item() for bound in (a, b))
+    result = tensor.normal_(mean, std, generator=generator)
+    outside = (result < low) | (result > high)
+    while outside.any():
+        again = ts.empty_like(result).normal_(mean, std, generator=generator)
+        result = ts.where(outside, again, result)
+        outside = (result < low) | (result > high)
+    if result is not tensor:
+        tensor.copy_(result)
+
+
+def _accept_under_density(
+    tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any
+) -> None:
+    """Uniform numbers, each accepted with the probability of its density by the highest density."""
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    pending = None
+    while pending is None or pending.any():
+        drawn = ts.empty_like(tensor).uniform_(a, b, generator=generator)
+        tensor.copy_(drawn if pending is None else ts.where(pending, drawn, tensor))
+        density = drawn.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+        rejected = ts.empty_like(tensor).uniform_(generator=generator).log_().gt(density)
+        pending = rejected if pending is None else ts.where(pending, rejected, pending)
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:

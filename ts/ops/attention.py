@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.random import uniform_array
+from ts.ops.dropout import dropped
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -58,6 +58,5 @@ def _scaled_dot_product_attention(
     total = xp.sum(weight, axis=-1, keepdims=True)
     weight = weight / xp.where(total == 0, 1, total)
     if dropout_p > 0:
-        kept = uniform_array(xp, weight.shape, rules.DOUBLE, None) < 1 - dropout_p
-        weight = weight * kept / (1 - dropout_p)
+        weight = dropped(xp, weight, dropout_p, True)
     return rules.cast(xp, xp.matmul(weight, v), query.dtype)

@@ -1,109 +1,47 @@
-"""Streams of random numbers: PyTorch's on the CPU, and the generators that scripts and users hold.
+"""Generators: the streams that random operators draw from, and the class that users hold.
 
-In: a seed.  Out: words, uniform and normal numbers:
+In: a seed.  Out: uniform and normal numbers, the same as PyTorch's on the CPU:
 
-    float32 in [0, 1)   24 low bits of one draw       float64   53 low bits of two draws
+    float32 in [0, 1)   24 low bits of one word       float64   53 low bits of two words
     randn               Box-Muller: blocks of 16 for 16 elements and more, else pairs in float64
+
+The words come from `ts._core.mersenne`.
 """
 
 from __future__ import annotations
 
 import math
-import time
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ts import backends
+from ts._core.mersenne import MersenneTwister
 from ts.devices import device as Device
 
 DEFAULT_SEED = 67280421310721
 
 
-class MersenneTwister:
-    """MT19937 as PyTorch's CPU generator runs it, with the leftover sample of its normal distribution."""
+class CpuStream(MersenneTwister):
+    """The CPU's stream.  Streams of other devices have the same methods, and give arrays of their own."""
 
-    def __init__(self, seed: int = DEFAULT_SEED) -> None:
-        self.seed(seed)
+    def block_normals(self, n: int, double: bool, narrow: bool = False) -> NDArray[Any]:
+        """`n` >= 16 standard normal numbers in blocks of 16: half of them give radii, the other half angles.
 
-    def seed(self, seed: int) -> None:
-        """Start the stream of `seed` (its low 32 bits)."""
-        self.initial_seed = seed & 0xFFFFFFFFFFFFFFFF
-        self._started: Any = None
-        self._leftover: float | None = None
-
-    @property
-    def _bits(self) -> Any:
-        """NumPy's generator of words; made on the first draw, because numpy.random is slow to import."""
-        if self._started is None:
-            key = np.empty(624, dtype=np.uint32)
-            word = self.initial_seed & 0xFFFFFFFF
-            for i in range(624):
-                key[i] = word
-                word = (1812433253 * (word ^ (word >> 30)) + i + 1) & 0xFFFFFFFF
-            self._started = np.random.MT19937()
-            self._started.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": 624}}
-        return self._started
-
-    def draw32(self, n: int) -> NDArray[np.uint64]:
-        """The next `n` words."""
-        return self._bits.random_raw(n) if n else np.empty(0, dtype=np.uint64)  # type: ignore[no-any-return]
-
-    def draw64(self, n: int) -> NDArray[np.uint64]:
-        """The next `n` pairs of words, the first of a pair high."""
-        words = self.draw32(2 * n)
-        return (words[0::2] << np.uint64(32)) | words[1::2]
-
-    def uniform(self, n: int, double: bool) -> NDArray[Any]:
-        """`n` numbers in [0, 1)."""
-        if double:
-            return (self.draw64(n) & np.uint64((1 << 53) - 1)) * (1.0 / (1 << 53))
-        return ((self.draw32(n) & np.uint64((1 << 24) - 1)).astype(np.float32)) * np.float32(1.0 / (1 << 24))
-
-    def normal(self, n: int, double: bool) -> NDArray[Any]:
-        """`n` standard normal numbers."""
-        if n < 16:
-            return self.single_normals(n)
-        data = self.uniform(n, double)
+        The last 16 places are drawn again where `n` is no multiple of 16.  In `narrow` dtypes the numbers
+        that this overwrites have not been drawn.
+        """
+        draw = self.doubles if double else self.floats
         whole = n - n % 16
-        data[:whole] = _box_muller(data[:whole])
-        if n % 16:  # the last 16 places are drawn again, overlapping the block before
-            data[n - 16 :] = _box_muller(self.uniform(16, double))
+        data = np.empty(n, np.float64 if double else np.float32)
+        data[:whole] = _box_muller(draw(whole))
+        if n % 16:
+            if not narrow:
+                draw(n - whole)
+            data[n - 16 :] = _box_muller(draw(16))
         return data
-
-    def single_normals(self, n: int) -> NDArray[np.float64]:
-        """`n` standard normal numbers, drawn one by one."""
-        return np.array([self.one_normal() for _ in range(n)])
-
-    def permutation(self, n: int) -> NDArray[np.int64]:
-        """The numbers below `n`, shuffled."""
-        words = self.draw32(max(n - 1, 0))
-        steps = (words % np.arange(n, 1, -1, dtype=np.uint64)).tolist() if n > 1 else []
-        order = list(range(n))
-        for i, step in enumerate(steps):
-            j = i + step
-            order[i], order[j] = order[j], order[i]
-        return np.array(order, dtype=np.int64)
-
-    def one_normal(self) -> float:
-        """One standard normal number; they come in pairs, the second is kept for the next call."""
-        if self._leftover is not None:
-            sample, self._leftover = self._leftover, None
-            return sample
-        u1, u2 = self.uniform(2, True)
-        radius, angle = math.sqrt(-2 * math.log1p(-u2)), 2 * math.pi * u1
-        self._leftover = radius * math.sin(angle)
-        return radius * math.cos(angle)
-
-    def get_state(self) -> dict[str, Any]:
-        """Everything that the next draw depends on."""
-        return {"bits": self._bits.state, "leftover": self._leftover, "seed": self.initial_seed}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Continue from what `get_state` gave."""
-        self._bits.state = state["bits"]
-        self._leftover, self.initial_seed = state["leftover"], state["seed"]
 
 
 def _box_muller(uniform: NDArray[Any]) -> NDArray[Any]:
@@ -114,30 +52,17 @@ def _box_muller(uniform: NDArray[Any]) -> NDArray[Any]:
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).reshape(-1)
 
 
-default_generator = MersenneTwister()
-
-
-def manual_seed(seed: int) -> MersenneTwister:
-    """Seed the default generator, as `torch.manual_seed`."""
-    default_generator.seed(int(seed))
-    backends.manual_seed(int(seed))
-    return default_generator
-
-
-def clock_seed() -> int:
-    """A seed from the clock."""
-    return time.time_ns() & 0xFFFFFFFFFFFFFFFF
+default_stream = CpuStream(DEFAULT_SEED)
 
 
 def source(xp: Any, generator: Any) -> Any:
-    """The stream to draw from: that of a `generator=` argument, else that of the device which `xp`
-    computes on."""
+    """The stream of a `generator=` argument, else that of the device which `xp` computes on."""
     own = getattr(xp, "random_stream", None)
     if generator is None:
-        return default_generator if own is None else own()
+        return default_stream if own is None else own()
     if not isinstance(generator, Generator):
         raise TypeError(f"expected a Generator, not {type(generator).__name__}")
-    if (own is None) != isinstance(generator.stream, MersenneTwister):
+    if (own is None) != isinstance(generator.stream, CpuStream):
         expected = "cpu" if own is None else "cuda"
         raise RuntimeError(
             f"Expected a '{expected}' device type for generator but found '{generator.device.type}'"
@@ -145,22 +70,38 @@ def source(xp: Any, generator: Any) -> Any:
     return generator.stream
 
 
+def fresh_seed() -> int:
+    """A seed from the system's entropy; it fits a script's int."""
+    return int.from_bytes(os.urandom(8), "little") >> 1
+
+
+def on_host(stream: Any) -> CpuStream:
+    """A stream for what is drawn on the host: the CPU's, or one that starts from a number of the device's."""
+    return stream if isinstance(stream, CpuStream) else CpuStream(int(stream.double_words(1)[0]))
+
+
 class Generator:
     """A stream of random numbers, as `torch.Generator`."""
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = Device(device)
+        if self.device.type == "meta":
+            raise RuntimeError("META device type not an accelerator.")
         own = None if self.device.type == "cpu" else backends.get(self.device.type).new_stream()
-        self.stream: Any = MersenneTwister() if own is None else own
+        self.stream: Any = CpuStream(DEFAULT_SEED) if own is None else own
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of `seed`; the generator."""
-        self.stream.seed(int(seed))
+        if not isinstance(seed, int):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+        if not -(1 << 63) <= seed < 1 << 64:
+            raise ValueError("Overflow when unpacking long long")
+        self.stream.seed(seed)
         return self
 
     def seed(self) -> int:
         """Start a stream that differs each time; its seed."""
-        number = clock_seed()
+        number = fresh_seed()
         self.stream.seed(number)
         return number
 
@@ -168,16 +109,44 @@ class Generator:
         """The seed that the stream started from."""
         return int(self.stream.initial_seed)
 
-    def get_state(self) -> dict[str, Any]:
-        """Everything that the next number depends on."""
-        state: dict[str, Any] = self.stream.get_state()
-        return state
+    def get_state(self) -> Any:
+        """Everything that the next number depends on: a tensor of bytes in PyTorch's layout."""
+        from ts._core.tensor import wrap_array  # tensors are made with operators, which draw from here
 
-    def set_state(self, state: dict[str, Any]) -> Generator:
+        return wrap_array(self.stream.get_state())
+
+    def set_state(self, new_state: Any) -> Generator:
         """Continue from what `get_state` gave."""
-        self.stream.set_state(state)
+        from ts._core.tensor import Tensor
+
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        host = new_state.cpu().contiguous().numpy()
+        if host.dtype != np.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        self.stream.set_state(host.reshape(-1))
         return self
 
     def clone_state(self) -> Generator:
         """A generator that goes on from the same place, by itself."""
         return Generator(self.device).set_state(self.get_state())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (str(self.device), self.stream.get_state().tobytes())
+
+
+def _restored(device: str, state: bytes) -> Generator:
+    made = Generator(device)
+    made.stream.set_state(np.frombuffer(state, dtype=np.uint8))
+    return made
+
+
+default_generator = Generator()
+default_generator.stream = default_stream
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the streams of all devices anew; the CPU's generator."""
+    default_generator.manual_seed(seed)
+    backends.manual_seed(seed)
+    return default_generator

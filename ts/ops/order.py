@@ -81,16 +81,19 @@ _ORDERS = {
     "norm": "Scalar ScalarOpt_dim ScalarOpt_dim_dtype dtype_out out ScalarOpt_dtype",
     "normal": (
         "Tensor_float Tensor_float_out float_Tensor_out float_Tensor Tensor_Tensor "
-        "Tensor_Tensor_out float_float"
+        "Tensor_Tensor_out float_float float_float_out"
     ),
     "pow": (
         "Tensor_Tensor Tensor_Scalar Scalar Tensor_Tensor_out Scalar_out Tensor_Scalar_out int "
         "complex float int_float float_int float_complex complex_float Scalar_Scalar int_to_int"
     ),
     "prod": "- dim_int int_out out",
-    "rand rand_like randn randn_like randperm": "- generator",
-    "randint": "- generator low low_generator",
-    "randint_like": "- low_dtype generator low_generator_dtype",
+    "rand rand_like randn randn_like randperm": "- generator out generator_out",
+    "randint": "- generator low low_generator out generator_out low_out low_generator_out",
+    "randint_like": (
+        "- Tensor low_dtype generator Tensor_generator low_generator_dtype out generator_out Tensor_out "
+        "Tensor_generator_out low_dtype_out low_generator_dtype_out"
+    ),
     "repeat_interleave": "Tensor self_Tensor self_int Tensor_out",
     "scatter": "value src reduce value_reduce src_out value_out reduce_out value_reduce_out",
     "searchsorted": "Tensor Tensor_out Scalar Scalar_out",

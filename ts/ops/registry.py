@@ -34,7 +34,8 @@ K = TypeVar("K", bound=Callable[..., Any])
 FAMILIES = (
     "unary", "pointwise", "ternary", "reduce", "scan", "view", "storage",
     "shape", "index", "scatter", "sort", "linalg",
-    "create", "convert", "random", "activation", "norm", "embedding", "loss", "class_loss", "distance",
+    "create", "convert", "random", "sampling", "dropout",
+    "activation", "norm", "embedding", "loss", "class_loss", "distance",
     "window", "conv", "pad", "pool", "resample", "attention", "rnn", "polynomial", "copies", "fft", "decomp",
     "factor", "script", "place",
 )  # fmt: skip
@@ -58,7 +59,7 @@ class Record:
     side_effect: bool = False  # must not be removed though its result is unused
     whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
     where: str = "fm"  # Python spellings: f function, m method
-    variant: str = ""  # "", "inplace", "out" or "generator"
+    variant: str = ""  # "", "inplace" or "out"
     base: Record | None = None  # of a derived variant: the record it computes with
     derive: Callable[[Kernel], Kernel] | None = None  # of a derived variant: its kernel from the base's
     meta: Kernel | None = None  # meta(*arguments) -> (shape, dtype) or a list of them
@@ -124,14 +125,13 @@ def op(
     out: str | Sequence[str] = (),
     out_names: str = "out",
     out_refused: str = "",
-    generator: str = "",
     **fields: Any,
 ) -> Callable[[K], K]:
     """Declare the operator `schema` with the decorated kernel.
 
     `inplace` adds the `x_` form; a string is its overload name where it differs.  `out` names the
     overload of the `out=` form, `out_names` its output arguments; `out_refused` is the message where an
-    output has to be of the result's dtype.  `generator` names the overload of the form with a generator.
+    output has to be of the result's dtype.
     """
 
     def declare(kernel: K) -> K:
@@ -141,8 +141,6 @@ def op(
             add(inplace_of(record, None if inplace is True else inplace), stacked=True)
         for overload in (out,) if isinstance(out, str) else out:
             add(out_of(record, overload, out_names, out_refused), stacked=True)
-        if generator:
-            add(generator_of(record, generator), stacked=True)
         return kernel
 
     return declare
@@ -209,26 +207,6 @@ def out_of(record: Record, overload: str, names: str = "out", refused: str = "")
         text, derive(record.kernel), record.family, variant="out", base=record, derive=derive,
         where=record.where,
         nondeterministic=record.nondeterministic,
-    )  # fmt: skip
-
-
-def generator_of(record: Record, overload: str) -> Record:
-    """The form that takes a generator: its first argument by name only; the kernel's by keyword."""
-    head, _, rest = record.schema_text.partition("(")
-    positional, _, named = rest.partition(", *, ")
-    text = f"{head.partition('.')[0]}.{overload}({positional}, *, Generator? generator, {named}"
-    at = positional.count(",") + 1
-
-    def derive(compute: Kernel) -> Kernel:
-        def kernel(xp: Any, *args: Any) -> Any:
-            return compute(xp, *args[:at], *args[at + 1 :], generator=args[at])
-
-        return kernel
-
-    return Record(
-        text, derive(record.kernel), record.family, variant="generator", base=record, derive=derive,
-        where=record.where,
-        nondeterministic=True,
     )  # fmt: skip
 
 

@@ -157,14 +157,10 @@ def rrelu(
     inplace: bool = False,
 ) -> Tensor:
     """LeakyReLU with random slopes while training."""
-    if training:
-        slope = ts.empty_like(input).uniform_(lower, upper)
-    else:
-        slope = ts.full_like(input, (lower + upper) / 2)
-    result = ts.where(ts.ge(input, 0), input, input * slope)
     if inplace:
-        input.copy_(result)
-        result = input
+        result = ts.rrelu_(input, lower, upper, training)
+    else:
+        result = ts.rrelu(input, lower, upper, training)
     return result
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import ts
 from ts._core.tensor import Tensor
 
@@ -65,9 +67,30 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return result
 
 
+def _warn_of_rank(name: str, rank: int, least: int) -> None:
+    warnings.warn(
+        f"{name}: Received a {rank}-D input to {name}, which is deprecated and will result in an error in a "
+        "future release. To retain the behavior and silence this warning, please use dropout instead. Note "
+        f"that {name} exists to provide channel-wise dropout on inputs with {least - 1} spatial dimensions, "
+        f"a channel dimension, and an optional batch dimension (i.e. {least}D or {least + 1}D inputs).",
+        stacklevel=3,
+    )
+
+
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Channels of (N, C, H, W) set to zero."""
     _check(p)
+    if input.dim() != 3 and input.dim() != 4:
+        _warn_of_rank("dropout2d", input.dim(), 3)
+    if input.dim() == 3:
+        warnings.warn(
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
+            "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior "
+            "will change in a future release to interpret the input as one without a batch dimension, i.e. "
+            "shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using "
+            "dropout1d instead.",
+            stacklevel=2,
+        )
     if inplace:
         result = ts.feature_dropout_(input, p, training)
     else:
@@ -78,8 +101,15 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Channels of (N, C, D, H, W) set to zero."""
     _check(p)
+    if input.dim() != 4 and input.dim() != 5:
+        _warn_of_rank("dropout3d", input.dim(), 4)
+    batched = input.dim() == 5
+    if not batched:
+        input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
     if inplace:
         result = ts.feature_dropout_(input, p, training)
     else:
         result = ts.feature_dropout(input, p, training)
+    if not batched:
+        result = result.squeeze_(0) if inplace else result.squeeze(0)
     return result

@@ -1,0 +1,364 @@
+"""The Mersenne twister as PyTorch's CPU generator runs it, and what is drawn from it number by number.
+
+In: a seed or a state of 5056 bytes.  Out: words, uniform numbers, and samples of distributions that take as many
+words as they need:
+
+    >>> MersenneTwister(0).words(2)
+    array([2357136044, 2546248239], dtype=uint32)
+
+The state, as PyTorch lays it out:
+
+    0     seed             uint64
+    8     left             int32     words until the next twist, plus one
+    12    seeded           int32
+    16    next             uint64    the place in `words` that is read next
+    24    words            624 times uint64
+    5016  x, y, rho        double    y: the normal number that is left over of a pair
+    5040  y is valid       int32, and four bytes of nothing
+    5048  float sample     float, whether it is valid, three bytes of nothing
+"""
+
+from libc.math cimport NAN, ceil, cos, exp, floor, fma, fmaf, isnan, lgamma, log, log1p, pow, sin, sqrt
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+DEF N = 624
+DEF M = 397
+
+
+cdef struct State:
+    uint64_t seed
+    int32_t left
+    int32_t seeded
+    uint64_t next
+    uint64_t words[N]
+    double x
+    double y
+    double rho
+    int32_t y_valid
+    int32_t unused
+    float sample
+    uint8_t sample_valid
+    uint8_t unused2[3]
+
+assert sizeof(State) == 5056
+
+STATE_BYTES = sizeof(State)
+
+cdef double TWO_PI = 6.283185307179586476925286766559
+
+
+cdef class MersenneTwister:
+    """MT19937, with the leftover number of its normal distribution."""
+
+    cdef State s
+
+    def __init__(self, seed):
+        self.seed(seed)
+
+    def seed(self, seed):
+        """Start the stream of `seed`; the words depend on its low 32 bits."""
+        cdef uint32_t word
+        cdef int i
+        cdef uint64_t number = seed & 0xFFFFFFFFFFFFFFFF
+        memset(&self.s, 0, sizeof(State))
+        self.s.seed = number
+        self.s.left = 1
+        self.s.seeded = 1
+        word = <uint32_t>number
+        for i in range(N):
+            self.s.words[i] = word
+            word = 1812433253U * (word ^ (word >> 30)) + <uint32_t>(i + 1)
+
+    @property
+    def initial_seed(self):
+        """The seed that the stream started from."""
+        return self.s.seed
+
+    def get_state(self):
+        """The state, as an array of bytes."""
+        state = np.empty(sizeof(State), dtype=np.uint8)
+        cdef uint8_t[::1] view = state
+        memcpy(&view[0], &self.s, sizeof(State))
+        return state
+
+    def set_state(self, const uint8_t[::1] state not None):
+        """Continue from what `get_state` gave, here or in PyTorch."""
+        cdef State new
+        if state.shape[0] != sizeof(State):
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {sizeof(State)} but found the input RNG state size to be "
+                f"{state.shape[0]}"
+            )
+        memcpy(&new, &state[0], sizeof(State))
+        if new.seeded != 1 or not 1 <= new.left <= N or new.next > N or (new.left > 1 and new.next + new.left != N + 1):
+            raise RuntimeError("Invalid mt19937 state")
+        self.s = new
+
+    # ---------------------------------------------------------------- words
+
+    cdef void twist(self) noexcept:
+        cdef int i
+        cdef uint32_t y
+        cdef uint64_t *w = self.s.words
+        for i in range(N):
+            y = (<uint32_t>w[i] & 0x80000000U) | (<uint32_t>w[(i + 1) % N] & 0x7FFFFFFFU)
+            w[i] = <uint32_t>w[(i + M) % N] ^ (y >> 1) ^ (0x9908B0DFU if y & 1 else 0U)
+        self.s.left = N
+        self.s.next = 0
+
+    cdef inline uint32_t word(self) noexcept:
+        cdef uint32_t y
+        self.s.left -= 1
+        if self.s.left == 0:
+            self.twist()
+        y = <uint32_t>self.s.words[self.s.next]
+        self.s.next += 1
+        y ^= y >> 11
+        y ^= (y << 7) & 0x9D2C5680U
+        y ^= (y << 15) & 0xEFC60000U
+        return y ^ (y >> 18)
+
+    cdef inline uint64_t two_words(self) noexcept:
+        cdef uint64_t high = self.word()
+        return (high << 32) | self.word()
+
+    def words(self, Py_ssize_t n):
+        """The next `n` words."""
+        made = np.empty(n, dtype=np.uint32)
+        cdef uint32_t[::1] out = made
+        cdef Py_ssize_t i
+        for i in range(n):
+            out[i] = self.word()
+        return made
+
+    def double_words(self, Py_ssize_t n):
+        """The next `n` pairs of words, the first of a pair high."""
+        made = np.empty(n, dtype=np.uint64)
+        cdef uint64_t[::1] out = made
+        cdef Py_ssize_t i
+        for i in range(n):
+            out[i] = self.two_words()
+        return made
+
+    # ---------------------------------------------------------------- uniform and normal numbers
+
+    cdef inline double unit(self) noexcept:
+        """In [0, 1): 53 bits of two words."""
+        return <double>(self.two_words() & 0x1FFFFFFFFFFFFFULL) * (1.0 / 9007199254740992.0)
+
+    def doubles(self, Py_ssize_t n, double low=0, double high=1):
+        """`n` float64 in [low, high): 53 bits of two words each, rounded once when they are moved to the range."""
+        made = np.empty(n, dtype=np.float64)
+        cdef double[::1] out = made
+        cdef double span = high - low
+        cdef Py_ssize_t i
+        for i in range(n):
+            out[i] = fma(self.unit(), span, low)
+        return made
+
+    def floats(self, Py_ssize_t n, float low=0, float high=1):
+        """`n` float32 in [low, high): 24 bits of one word each, rounded once when they are moved to the range."""
+        made = np.empty(n, dtype=np.float32)
+        cdef float[::1] out = made
+        cdef float span = high - low
+        cdef Py_ssize_t i
+        for i in range(n):
+            out[i] = fmaf(<float>(self.word() & 0xFFFFFFU) * <float>(1.0 / 16777216.0), span, low)
+        return made
+
+    cdef double normal(self) noexcept:
+        """One standard normal number; they come in pairs, the second is kept for the next call."""
+        cdef double u1, u2, radius
+        if self.s.y_valid:
+            self.s.y_valid = 0
+            u1 = self.s.y
+            self.s.y = 0
+            return u1
+        u1 = self.unit()
+        u2 = self.unit()
+        radius = sqrt(-2 * log1p(-u2))
+        self.s.y = radius * sin(TWO_PI * u1)
+        self.s.y_valid = 1
+        return radius * cos(TWO_PI * u1)
+
+    def normals(self, Py_ssize_t n):
+        """`n` standard normal numbers, drawn one by one, in float64."""
+        made = np.empty(n, dtype=np.float64)
+        cdef double[::1] out = made
+        cdef Py_ssize_t i
+        for i in range(n):
+            out[i] = self.normal()
+        return made
+
+    def permutation(self, Py_ssize_t n):
+        """The numbers below `n` in random order: each place, from the front, changes with one at or after it."""
+        made = np.arange(n, dtype=np.int64)
+        cdef int64_t[::1] out = made
+        cdef int64_t kept
+        cdef Py_ssize_t i, j
+        for i in range(n - 1):
+            j = i + <Py_ssize_t>(self.word() % <uint64_t>(n - i))
+            kept = out[i]
+            out[i] = out[j]
+            out[j] = kept
+        return made
+
+    # ---------------------------------------------------------------- distributions that reject
+
+    def slopes(self, const double[::1] x, double low, double high):
+        """Uniform in [low, high) where x <= 0, else 1: what leaky units with random slopes multiply by."""
+        made = np.ones(x.shape[0], dtype=np.float64)
+        cdef double[::1] out = made
+        cdef Py_ssize_t i
+        for i in range(x.shape[0]):
+            if x[i] <= 0:
+                out[i] = fma(self.unit(), high - low, low)
+        return made
+
+    def poisson(self, const double[::1] rate):
+        """One count per rate."""
+        made = np.empty(rate.shape[0], dtype=np.float64)
+        cdef double[::1] out = made
+        cdef Py_ssize_t i
+        for i in range(rate.shape[0]):
+            out[i] = self.count_of(rate[i])
+        return made
+
+    cdef double count_of(self, double rate) noexcept:
+        """Below 10 Knuth's product of uniform numbers; else Hörmann's transformed rejection (PTRS, 1993)."""
+        cdef double product, bound, a, b, inverse_alpha, v_r, u, v, us, k
+        if rate == 0:
+            return 0
+        if rate < 10:
+            bound = exp(-rate)
+            product = 1
+            k = 0
+            while True:
+                product *= self.unit()
+                if not product > bound:        # also where the rate is no number
+                    return k
+                k += 1
+        b = 0.931 + 2.53 * sqrt(rate)
+        a = -0.059 + 0.02483 * b
+        inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+        v_r = 0.9277 - 3.6224 / (b - 2)
+        while True:
+            u = self.unit() - 0.5
+            v = self.unit()
+            us = 0.5 - (u if u >= 0 else -u)
+            k = floor((2 * a / us + b) * u + rate + 0.43)
+            if us >= 0.07 and v <= v_r:
+                return k
+            if k < 0 or (us < 0.013 and v > us):
+                continue
+            if log(v) + log(inverse_alpha) - log(a / (us * us) + b) <= -rate + k * log(rate) - lgamma(k + 1):
+                return k
+
+    def binomial(self, const double[::1] count, const double[::1] prob):
+        """One number of successes per count and probability."""
+        made = np.empty(count.shape[0], dtype=np.float64)
+        cdef double[::1] out = made
+        cdef Py_ssize_t i
+        for i in range(count.shape[0]):
+            out[i] = self.successes(count[i], prob[i])
+        return made
+
+    cdef double successes(self, double count, double prob) noexcept:
+        cdef double p
+        if count <= 0 or prob <= 0:
+            return 0
+        if prob >= 1:
+            return count
+        if isnan(prob) or isnan(count):
+            return NAN
+        p = prob if prob <= 0.5 else 1 - prob
+        p = self.squeezed(count, p) if count * p >= 10 else self.waited(count, p)
+        return p if prob <= 0.5 else count - p
+
+    cdef double waited(self, double count, double prob) noexcept:
+        """By the gaps between successes, which are geometric."""
+        cdef double sum = 0, found = 0, scale = log1p(-prob)
+        while True:
+            sum += ceil(log(self.unit()) / scale)
+            if sum > count:
+                return found
+            found += 1
+
+    cdef double squeezed(self, double count, double prob) noexcept:
+        """Hörmann's transformed rejection (BTRS, 1993)."""
+        cdef double spread = sqrt(count * prob * (1 - prob))
+        cdef double b = 1.15 + 2.53 * spread
+        cdef double a = -0.0873 + 0.0248 * b + 0.01 * prob
+        cdef double c = count * prob + 0.5
+        cdef double v_r = 0.92 - 4.2 / b
+        cdef double odds = prob / (1 - prob)
+        cdef double alpha = (2.83 + 5.1 / b) * spread
+        cdef double m = floor((count + 1) * prob)
+        cdef double u, v, us, k, bound
+        while True:
+            u = self.unit() - 0.5
+            v = self.unit()
+            us = 0.5 - (u if u >= 0 else -u)
+            k = floor((2 * a / us + b) * u + c)
+            if us >= 0.07 and v <= v_r:
+                return k
+            if k < 0 or k > count:
+                continue
+            v = log(v * alpha / (a / (us * us) + b))
+            bound = (
+                (m + 0.5) * log((m + 1) / (odds * (count - m + 1)))
+                + (count + 1) * log((count - m + 1) / (count - k + 1))
+                + (k + 0.5) * log(odds * (count - k + 1) / (k + 1))
+                + stirling_tail(m) + stirling_tail(count - m) - stirling_tail(k) - stirling_tail(count - k)
+            )
+            if v <= bound:
+                return k
+
+    def gamma(self, const double[::1] shape):
+        """One number of the gamma distribution with this shape and scale 1 each."""
+        made = np.empty(shape.shape[0], dtype=np.float64)
+        cdef double[::1] out = made
+        cdef Py_ssize_t i
+        for i in range(shape.shape[0]):
+            out[i] = self.gamma_of(shape[i])
+        return made
+
+    cdef double gamma_of(self, double alpha) noexcept:
+        """Marsaglia and Tsang (2000); shapes below 1 are lifted by 1.  PyTorch rounds the constants to float32."""
+        cdef double scale = 1, c, d, x, y, u, v
+        if alpha == 0 or isnan(alpha):
+            return alpha
+        if alpha < 1:
+            scale = pow(1 - self.unit(), 1 / alpha)
+            alpha += 1
+        d = alpha - <double>(<float>1.0 / <float>3.0)
+        c = 1 / sqrt(9 * d)
+        while True:
+            while True:
+                x = self.normal()
+                y = 1 + c * x
+                if not y <= 0:                 # also where the shape is no number
+                    break
+            v = y * y * y
+            u = 1 - self.unit()
+            if u < 1 - <double><float>0.0331 * x * x * x * x:
+                return scale * d * v
+            if log(u) < 0.5 * x * x + d * (1 - v + log(v)):
+                return scale * d * v
+
+
+# log(k!) less Stirling's formula with k + 1/2 in place of k, for k below 10.
+cdef double[10] STIRLING_TAILS = [
+    0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
+    0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
+]
+
+
+cdef double stirling_tail(double k) noexcept:
+    cdef double next = k + 1
+    if k <= 9:
+        return STIRLING_TAILS[<int>k]
+    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / (next * next)) / (next * next)) / next

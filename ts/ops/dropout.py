@@ -1,0 +1,176 @@
+"""Dropout of elements and channels, and leaky units with random slopes.
+
+In: a tensor, a probability and whether it is training; out: the tensor with what was dropped, scaled.
+
+    noise = empty_like(x).bernoulli_(1 - p) / (1 - p)       then x * noise; each step is rounded to the dtype
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.generator import source
+from ts.ops.random import empty_like, fill
+from ts.ops.registry import op, write
+from ts.ops.sampling import bernoulli_array
+
+Array = rules.Array
+_FIELDS: dict[str, Any] = {"where": "f", "nondeterministic": True}
+
+
+# ---------------------------------------------------------------------------------------- dropout
+
+
+def _kept(xp: Any, input: Array, p: float, channels: bool) -> Array:
+    """1 where something is kept, in the dtype of the input; whole channels have one place each."""
+    if channels and input.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    if channels:
+        noise = xp.empty((*input.shape[:2], *(1,) * (input.ndim - 2)), dtype=input.dtype)
+    else:
+        noise = empty_like(xp, input)
+    return bernoulli_array(xp, noise, 1 - p, None)
+
+
+def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: rules.DType) -> Array:
+    """One operation whose result is rounded to `dtype`; 16-bit floats meet numbers in float32."""
+    work = rules.opmath(dtype)
+    x, y = (rules.cast(xp, v, work) for v in (a, b))
+    return rules.cast(xp, getattr(xp, ufunc)(x, y), dtype)
+
+
+def dropped(
+    xp: Any, input: Array, p: float, train: bool, channels: bool = False, alpha: bool = False
+) -> Array:
+    """Dropout; with `alpha` what is dropped becomes SELU's limit, and everything keeps its moments."""
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+    if p == 0 or not train or 0 in input.shape:
+        return input.copy()
+    dtype = input.dtype
+    if p == 1:
+        return input * xp.zeros((), dtype=dtype)
+    noise = _kept(xp, input, p, channels)
+    if not alpha:
+        rules.check_cast(rules.float_dtype(dtype), dtype)
+        noise = _step(xp, "divide", noise, 1 - p, dtype)
+        return _step(xp, "multiply", input, noise, dtype)
+    rules.check_cast(rules.float_dtype(dtype), dtype)
+    scale = 1 / math.sqrt((_SELU_LIMIT * _SELU_LIMIT * p + 1) * (1 - p))
+    moved = _step(xp, "add", noise, -1, dtype)
+    moved = _step(xp, "multiply", moved, _SELU_LIMIT * scale, dtype)
+    moved = _step(xp, "add", moved, _SELU_LIMIT * scale * p, dtype)
+    noise = _step(xp, "multiply", noise, scale, dtype)
+    return _step(xp, "add", _step(xp, "multiply", input, noise, dtype), moved, dtype)
+
+
+_SELU_LIMIT = 1.7580993408473766
+
+
+def _forms(name: str, **how: bool) -> Callable[..., Array]:
+    """Declare the function and the form that overwrites its input."""
+
+    def kernel(xp: Any, input: Array, p: float, train: bool) -> Array:
+        return dropped(xp, input, p, train, **how)
+
+    def in_place(xp: Any, self: Array, p: float, train: bool) -> Array:
+        return write(xp, self, kernel(xp, self, p, train))
+
+    op(f"aten::{name}(Tensor input, float p, bool train) -> Tensor", family="dropout", **_FIELDS)(kernel)
+    op(
+        f"aten::{name}_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+        variant="inplace",
+        family="dropout",
+        **_FIELDS,
+    )(in_place)
+    return kernel
+
+
+_forms("dropout")
+_forms("feature_dropout", channels=True)
+_forms("alpha_dropout", alpha=True)
+_forms("feature_alpha_dropout", channels=True, alpha=True)
+
+
+@op(
+    "aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1",
+    **_FIELDS,
+)
+def _native_dropout(xp: Any, input: Array, p: float, train: bool | None) -> tuple[Array, Array]:
+    mask = empty_like(xp, input, rules.BOOL)
+    if p == 0 or train is False or 0 in input.shape:
+        mask[...] = True
+        return input.copy(), mask
+    bernoulli_array(xp, mask, 1 - p, None)
+    rules.check_cast(rules.float_dtype(input.dtype), input.dtype)
+    noise = _step(xp, "multiply", mask, 0.0 if p == 1 else 1 / (1 - p), input.dtype)
+    return _step(xp, "multiply", input, noise, input.dtype), mask
+
+
+# ---------------------------------------------------------------------------------------- random slopes
+
+
+_BOUNDS = (
+    "Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None"
+)
+
+
+def _sloped(
+    xp: Any, self: Array, lower: float, upper: float, training: bool, generator: Any
+) -> tuple[Array, Array | None]:
+    """The result, and the slopes where they were drawn."""
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if not math.isfinite(bound):
+            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound:g}")
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if not training:
+        if rules.category(self) != rules.FLOATING:
+            rules.refuse("leaky_relu_cpu", self.dtype)
+        slope = (float(lower) + float(upper)) / 2
+        return xp.where(self > 0, self, _step(xp, "multiply", self, slope, self.dtype)), None
+    if rules.category(self) != rules.FLOATING or self.dtype == rules.HALF:
+        rules.refuse("rrelu_with_noise_out_cpu", self.dtype)
+    slopes = xp.empty(self.shape, dtype=self.dtype)
+    if not getattr(xp, "shapes_only", False):
+        stream = source(xp, generator)
+        flat = self.reshape(-1).astype(rules.DOUBLE)
+        fill(xp, slopes, lambda n: stream.slopes(flat, float(lower), float(upper)))
+    return _step(xp, "multiply", self, slopes, self.dtype), slopes
+
+
+@op(f"aten::rrelu(Tensor self, {_BOUNDS}) -> Tensor", inplace=True, **_FIELDS)
+def _rrelu(
+    xp: Any,
+    self: Array,
+    lower: Any = 0.125,
+    upper: Any = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> Array:
+    return _sloped(xp, self, lower, upper, training, generator)[0]
+
+
+@op(
+    f"aten::rrelu_with_noise(Tensor self, Tensor(b!) noise, {_BOUNDS}) -> Tensor",
+    where="",
+    nondeterministic=True,
+)
+def _rrelu_with_noise(
+    xp: Any,
+    self: Array,
+    noise: Array,
+    lower: Any = 0.125,
+    upper: Any = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> Array:
+    result, slopes = _sloped(xp, self, lower, upper, training, generator)
+    if slopes is not None:
+        write(xp, noise, slopes)
+    return result
