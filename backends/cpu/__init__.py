@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base import Backend
+from ..base import Backend, Kernel
+
+# The operators that have kernels of the CPU's own, and the module here whose `kernels()` has them; it is
+# imported when one of them is first called.
+KERNELS = {
+    "aten::convolution": "conv",
+    **{f"aten::conv{kind}{n}d": "conv" for kind in ("", "_transpose") for n in (1, 2, 3)},
+}
 
 
 class CpuBackend(Backend):
@@ -17,6 +25,13 @@ class CpuBackend(Backend):
     name = "cpu"
     xp = np
     array_type = np.ndarray
+
+    def own_kernel(self, record: Any) -> Kernel | None:
+        module = KERNELS.get(record.name)
+        if module is None or record.variant:
+            return None
+        found: Kernel = import_module(f"{__name__}.{module}").kernels()[record.name]
+        return found
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> NDArray[Any]:
         return np.empty(shape, dtype)

@@ -2,20 +2,52 @@
 
 In: input (N, C, *spatial) or without N, weight, bias and per-dimension stride, padding, dilation; out:
 the convolution (a cross-correlation, as in PyTorch) or, transposed, the sum of weighted windows.
+
+The arguments are looked at once for each combination of sizes: `described` gives a Geometry, and what
+computes it takes that and the arrays.  A faster backend gives another `compute` to the same kernels:
+
+    overrides["aten::conv2d"] = partial(conv, compute=mine)      mine(xp, geometry, input, weight, bias)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.registry import Record, add, op
+from ts.ops.registry import Record, add, out_of
 from ts.ops.window import columns, folded, per_dim
 
 Array = rules.Array
 Sizes = Sequence[int]
+Compute = Callable[..., Array]
+
+
+@dataclass(slots=True, eq=False)
+class Geometry:
+    """What one convolution does, of operands that fit."""
+
+    batched: bool
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    pads: tuple[tuple[int, int], ...]  # (before, after); transposed: what is cut off
+    dilation: tuple[int, ...]
+    groups: int
+    transposed: bool
+    places: tuple[int, ...]  # spatial sizes of the output
+    filters: int
+    plan: Any = None  # what a backend has worked out for it
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The output's shape without the number of images."""
+        return (self.filters, *self.places)
+
+
+_known: dict[Any, Geometry] = {}
+MOST_KNOWN = 1024
 
 
 def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int, transposed: bool) -> None:
@@ -35,11 +67,17 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
         )
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
+    if weight.shape[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
+            f"weight of size [{list(weight.shape)}] instead"
+        )
     channels = x.shape[-n - 1]
     wanted = weight.shape[0] if transposed else weight.shape[1] * groups
-    if channels != wanted or weight.shape[0] % groups:
+    if channels != wanted:
+        how = "transposed=1" if transposed else f"groups={groups}"
         raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(x.shape)} to "
+            f"Given {how}, weight of size {list(weight.shape)}, expected input{list(x.shape)} to "
             f"have {wanted} channels, but got {channels} channels instead"
         )
     outputs = weight.shape[1] * groups if transposed else weight.shape[0]
@@ -54,93 +92,180 @@ def _type_name(x: Array) -> str:
     return f"torch.{rules.NAME_OF[x.dtype]}Tensor"
 
 
-def convolve(
-    xp: Any,
+def described(
     input: Array,
     weight: Array,
     bias: Array | None,
     stride: Sizes,
-    pads: Sequence[tuple[int, int]],
+    padding: Sizes | str,
     dilation: Sizes,
     groups: int,
-) -> Array:
-    """The convolution with (before, after) padding in each dimension."""
+    transposed: bool = False,
+    output_padding: Sizes = (0,),
+) -> Geometry:
+    """The geometry of a convolution; RuntimeError where the operands do not fit."""
+    key = (
+        input.shape, input.dtype, weight.shape, weight.dtype,
+        None if bias is None else (bias.shape, bias.dtype),
+        tuple(stride), padding if isinstance(padding, str) else tuple(padding), tuple(dilation), groups,
+        transposed, tuple(output_padding),
+    )  # fmt: skip
+    found = _known.get(key)
+    if found is None:
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        found = _known[key] = _describe(
+            input, weight, bias, stride, padding, dilation, groups, transposed, output_padding
+        )
+    return found
+
+
+def _describe(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Sizes,
+    padding: Sizes | str,
+    dilation: Sizes,
+    groups: int,
+    transposed: bool,
+    output_padding: Sizes,
+) -> Geometry:
     n = weight.ndim - 2
-    _checked(f"conv{n}d", input, weight, bias, groups, False)
-    if any(s <= 0 for s in stride):
-        raise RuntimeError("non-positive stride is not supported")
+    if n < 1:
+        raise RuntimeError(f"weight should have at least three dimensions, but got {list(weight.shape)}")
+    steps, gaps = _sizes("stride", stride, n), _sizes("dilation", dilation, n)
+    kernel = tuple(weight.shape[2:])
+    pads = _pads(padding, steps, gaps, kernel)
+    _checked(f"conv{'_transpose' * transposed}{n}d", input, weight, bias, groups, transposed)
     if any(min(p) < 0 for p in pads):
         raise RuntimeError("negative padding is not supported")
-    if any(d <= 0 for d in dilation):
-        raise RuntimeError("dilation should be greater than zero")
-    x = input if input.ndim == n + 2 else input[None]
-    kernel = weight.shape[2:]
-    reach = [size + a + b for size, (a, b) in zip(x.shape[2:], pads, strict=True)]
-    if any(r < d * (k - 1) + 1 for r, k, d in zip(reach, kernel, dilation, strict=True)):
-        raise RuntimeError(
-            f"Calculated padded input size per channel: ({' x '.join(map(str, reach))}). Kernel size: "
-            f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size"
+    if any(s <= 0 for s in steps):
+        raise RuntimeError("non-positive stride is not supported")
+    if any(d <= 0 for d in gaps):
+        raise RuntimeError(f"dilation should be greater than zero, but got {list(gaps)}")
+    given = input.shape[-n:]
+    if transposed:
+        more = _sizes("output_padding", output_padding, n)
+        if any(o < 0 for o in more):
+            raise RuntimeError("negative output_padding is not supported")
+        limits = [max(s, d) for s, d in zip(steps, gaps, strict=True)]
+        if any(o >= limit for o, limit in zip(more, limits, strict=True)):
+            raise RuntimeError(
+                "output padding must be smaller than either stride or dilation, but got output_padding: "
+                f"{list(more)}, stride: {list(steps)}, dilation: {list(gaps)}"
+            )
+        places = tuple(
+            (m - 1) * s - a - b + d * (k - 1) + o + 1
+            for m, s, (a, b), d, k, o in zip(given, steps, pads, gaps, kernel, more, strict=True)
         )
-    wide = rules.opmath(x.dtype)
-    cols = columns(xp, rules.cast(xp, x, wide), kernel, stride, pads, dilation)
-    places = cols.shape[2 + n :]
-    depth = weight.shape[1] * math.prod(kernel)
-    cols = cols.reshape(x.shape[0], groups, depth, math.prod(places))
-    rows = rules.cast(xp, weight, wide).reshape(groups, weight.shape[0] // groups, depth)
-    result = xp.matmul(rows, cols).reshape(x.shape[0], weight.shape[0], *places)
-    return _finished(xp, result, bias, input, n)
+        if min(places) < 1:
+            one = (1,) * (n == 1)  # PyTorch computes one dimension as two
+            sizes, counts = (" x ".join(map(str, (*one, *v))) for v in (given, places))
+            raise RuntimeError(
+                f"Given input size per channel: ({sizes}). Calculated output size per channel: ({counts}). "
+                "Output size is too small"
+            )
+    else:
+        reach = [size + a + b for size, (a, b) in zip(given, pads, strict=True)]
+        if any(r < d * (k - 1) + 1 for r, k, d in zip(reach, kernel, gaps, strict=True)):
+            raise RuntimeError(
+                f"Calculated padded input size per channel: ({' x '.join(map(str, reach))}). Kernel size: "
+                f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size"
+            )
+        places = tuple(
+            (r - d * (k - 1) - 1) // s + 1 for r, k, s, d in zip(reach, kernel, steps, gaps, strict=True)
+        )
+    filters = weight.shape[1] * groups if transposed else weight.shape[0]
+    return Geometry(
+        input.ndim == n + 2, kernel, steps, tuple(pads), gaps, groups, transposed, places, filters
+    )
 
 
-def _finished(xp: Any, result: Array, bias: Array | None, input: Array, n: int) -> Array:
+def _sizes(what: str, given: Sizes, n: int) -> tuple[int, ...]:
+    if len(given) not in (1, n):
+        raise RuntimeError(
+            f"expected {what} to be a single integer value or a list of {n} values to match the convolution "
+            f"dimensions, but got {what}={list(given)}"
+        )
+    return per_dim(given, n)
+
+
+def _pads(padding: Sizes | str, stride: Sizes, dilation: Sizes, kernel: Sizes) -> list[tuple[int, int]]:
+    if not isinstance(padding, str):
+        return [(p, p) for p in _sizes("padding", padding, len(kernel))]
+    if padding == "valid":
+        return [(0, 0) for _ in kernel]
+    if padding != "same":
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    if any(s != 1 for s in stride):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    totals = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
+    return [(t // 2, t - t // 2) for t in totals]
+
+
+# ------------------------------------------------------------------------------------ computing
+
+
+def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
+    """The convolution as one matrix product with all windows, for any array namespace and dtype."""
+    x = input if g.batched else input[None]
+    wide, groups = rules.opmath(x.dtype), g.groups
+    x, rows = rules.cast(xp, x, wide), rules.cast(xp, weight, wide)
+    if g.transposed:
+        given = x.shape[2:]
+        rows = rows.reshape(groups, weight.shape[0] // groups, -1)
+        flat = x.reshape(x.shape[0], groups, weight.shape[0] // groups, math.prod(given))
+        cols = xp.matmul(rows.swapaxes(1, 2), flat).reshape(x.shape[0], g.filters, *g.kernel, *given)
+        result = folded(xp, cols, g.places, g.stride, [a for a, _ in g.pads], g.dilation)
+    else:
+        depth = weight.shape[1] * math.prod(g.kernel)
+        cols = columns(xp, x, g.kernel, g.stride, g.pads, g.dilation)
+        cols = cols.reshape(x.shape[0], groups, depth, math.prod(g.places))
+        result = xp.matmul(rows.reshape(groups, g.filters // groups, depth), cols)
+        result = result.reshape(x.shape[0], *g.shape)
     if bias is not None:
-        result = result + bias.reshape(-1, *(1,) * n)
+        result = result + rules.cast(xp, bias, wide).reshape(-1, *(1,) * len(g.kernel))
     result = rules.cast(xp, result, input.dtype)
-    return result if input.ndim == n + 2 else result[0]
+    return result if g.batched else result[0]
 
 
-def convolve_transposed(
+def conv(
     xp: Any,
     input: Array,
     weight: Array,
-    bias: Array | None,
-    stride: Sizes,
-    padding: Sizes,
-    output_padding: Sizes,
-    groups: int,
-    dilation: Sizes,
+    bias: Array | None = None,
+    stride: Sizes = (1,),
+    padding: Sizes | str = (0,),
+    dilation: Sizes = (1,),
+    groups: int = 1,
+    *,
+    compute: Compute = product,
 ) -> Array:
-    """The transposed convolution: every input element adds its multiple of the weight to the output."""
-    n = weight.ndim - 2
-    _checked(f"conv_transpose{n}d", input, weight, bias, groups, True)
-    if any(s <= 0 for s in stride):
-        raise RuntimeError("non-positive stride is not supported")
-    x = input if input.ndim == n + 2 else input[None]
-    kernel, places = weight.shape[2:], x.shape[2:]
-    limits = [max(s, d) for s, d in zip(stride, dilation, strict=True)]
-    if any(o >= limit for o, limit in zip(output_padding, limits, strict=True)):
-        raise RuntimeError(
-            "output padding must be smaller than either stride or dilation, but got output_padding: "
-            f"{list(output_padding)}, stride: {list(stride)}, dilation: {list(dilation)}"
-        )
-    wide = rules.opmath(x.dtype)
-    rows = rules.cast(xp, weight, wide).reshape(groups, weight.shape[0] // groups, -1)
-    flat = rules.cast(xp, x, wide).reshape(x.shape[0], groups, weight.shape[0] // groups, math.prod(places))
-    cols = xp.matmul(rows.swapaxes(1, 2), flat)
-    cols = cols.reshape(x.shape[0], groups * weight.shape[1], *kernel, *places)
-    size = [
-        (m - 1) * s - 2 * p + d * (k - 1) + o + 1
-        for m, s, p, d, k, o in zip(places, stride, padding, dilation, kernel, output_padding, strict=True)
-    ]
-    return _finished(xp, folded(xp, cols, size, stride, padding, dilation), bias, input, n)
+    """The kernel of conv1d, conv2d, conv3d, computed by `compute`."""
+    found = described(input, weight, bias, stride, padding, dilation, groups)
+    return compute(xp, found, input, weight, bias)
 
 
-@op(
-    "aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
-    "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
-    out="out",
-    where="f",
-)
-def _convolution(
+def conv_transpose(
+    xp: Any,
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Sizes = (1,),
+    padding: Sizes = (0,),
+    output_padding: Sizes = (0,),
+    groups: int = 1,
+    dilation: Sizes = (1,),
+    *,
+    compute: Compute = product,
+) -> Array:
+    """The kernel of conv_transpose1d, 2d and 3d."""
+    found = described(input, weight, bias, stride, padding, dilation, groups, True, output_padding)
+    return compute(xp, found, input, weight, bias)
+
+
+def convolution(
     xp: Any,
     input: Array,
     weight: Array,
@@ -151,70 +276,53 @@ def _convolution(
     transposed: bool,
     output_padding: Sizes,
     groups: int,
+    *,
+    compute: Compute = product,
 ) -> Array:
-    n = weight.ndim - 2
-    stride, padding, dilation, output_padding = (
-        per_dim(v, n) for v in (stride, padding, dilation, output_padding)
+    """The kernel of the general convolution."""
+    found = described(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
+    return compute(xp, found, input, weight, bias)
+
+
+def _shape(xp: Any, g: Geometry, input: Array, *more: Array | None) -> tuple[tuple[int, ...], Any]:
+    return ((input.shape[0], *g.shape) if g.batched else g.shape), input.dtype
+
+
+def _meta(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The shape and dtype of what a kernel here computes."""
+    return lambda *args: kernel(None, *args, compute=_shape)
+
+
+# ------------------------------------------------------------------------------------ the records
+
+add(
+    out_of(
+        add(
+            Record(
+                "aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
+                "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
+                "SymInt groups) -> Tensor",
+                convolution,
+                "conv",
+                where="f",
+                meta=_meta(convolution),
+            )
+        ),
+        "out",
     )
-    if transposed:
-        return convolve_transposed(xp, input, weight, bias, stride, padding, output_padding, groups, dilation)
-    return convolve(xp, input, weight, bias, stride, [(p, p) for p in padding], dilation, groups)
-
-
-def _conv(
-    xp: Any,
-    input: Array,
-    weight: Array,
-    bias: Array | None = None,
-    stride: Sizes = (1,),
-    padding: Sizes | str = (0,),
-    dilation: Sizes = (1,),
-    groups: int = 1,
-) -> Array:
-    n = weight.ndim - 2
-    if weight.ndim < 3:
-        raise RuntimeError(f"weight should have at least three dimensions, but got {list(weight.shape)}")
-    stride, dilation = per_dim(stride, n), per_dim(dilation, n)
-    if not isinstance(padding, str):
-        pads = [(p, p) for p in per_dim(padding, n)]
-    elif padding == "valid":
-        pads = [(0, 0)] * n
-    elif padding == "same":
-        if any(s != 1 for s in stride):
-            raise RuntimeError("padding='same' is not supported for strided convolutions")
-        totals = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=True)]
-        pads = [(t // 2, t - t // 2) for t in totals]
-    else:
-        raise RuntimeError(f"Invalid padding string: '{padding}'")
-    return convolve(xp, input, weight, bias, stride, pads, dilation, groups)
-
-
-def _conv_transpose(
-    xp: Any,
-    input: Array,
-    weight: Array,
-    bias: Array | None = None,
-    stride: Sizes = (1,),
-    padding: Sizes = (0,),
-    output_padding: Sizes = (0,),
-    groups: int = 1,
-    dilation: Sizes = (1,),
-) -> Array:
-    return _convolution(xp, input, weight, bias, stride, padding, dilation, True, output_padding, groups)
-
-
+)
 _HEAD = "(Tensor input, Tensor weight, Tensor? bias=None, "
 for _n in (1, 2, 3):
     _ones, _zeros = [1] * _n, [0] * _n
     _input = "" if _n == 1 else ".input"
     _stride, _dilation = f"SymInt[{_n}] stride={_ones}", f"SymInt[{_n}] dilation={_ones}"
     for _text, _kernel in (
-        (f"conv{_n}d{_HEAD}{_stride}, SymInt[{_n}] padding={_zeros}, {_dilation}, SymInt groups=1)", _conv),
-        (f'conv{_n}d.padding{_HEAD}{_stride}, str padding="valid", {_dilation}, SymInt groups=1)', _conv),
+        (f"conv{_n}d{_HEAD}{_stride}, SymInt[{_n}] padding={_zeros}, {_dilation}, SymInt groups=1)", conv),
+        (f'conv{_n}d.padding{_HEAD}{_stride}, str padding="valid", {_dilation}, SymInt groups=1)', conv),
         (
             f"conv_transpose{_n}d{_input}{_HEAD}{_stride}, SymInt[{_n}] padding={_zeros}, SymInt[{_n}] "
             f"output_padding={_zeros}, SymInt groups=1, {_dilation})",
-            _conv_transpose,
+            conv_transpose,
         ),
     ):
-        add(Record(f"aten::{_text} -> Tensor", _kernel, "conv", where="f"))
+        add(Record(f"aten::{_text} -> Tensor", _kernel, "conv", where="f", meta=_meta(_kernel)))

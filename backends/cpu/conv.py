@@ -1,0 +1,187 @@
+"""Convolutions of floating and complex numbers on the CPU, by `ts._core.correlation`.
+
+In: what `ts.ops.conv` has checked; out: the convolution.  Here the geometry is worked out, once for each
+combination of sizes: which taps meet the input at all, and how the input must lie for them.  16-bit floats
+are computed in 32 bits, complex numbers as real ones with twice the channels; integers take the general way.
+
+    a convolution's dimension      element t meets t * stride + (k * dilation - padding) for each k: one phase
+    a transposed one, stride 2     even elements meet some of the taps, odd ones the others: two phases
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts._core.correlation import Phase, Source, correlate
+
+from ..base import Kernel
+
+if TYPE_CHECKING:
+    from ts.ops.conv import Geometry
+
+Array = NDArray[Any]
+
+
+class Axis(NamedTuple):
+    """One dimension of one phase: element first + t * apart of the output meets t * step + offset."""
+
+    taps: list[tuple[int, int]]  # (index into the weight, offset)
+    step: int
+    number: int  # of t
+    first: int = 0
+    apart: int = 1
+
+
+class Plan(NamedTuple):
+    """How to compute a convolution of given sizes."""
+
+    source: Source
+    phases: list[Phase]
+    complete: bool  # the phases write all of the output
+
+
+def _forward_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[Axis]:
+    return [Axis([(k, k * dilation - before) for k in range(kernel)], stride, count)]
+
+
+def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[Axis]:
+    """A phase for each residue of the output's index modulo the stride that some tap reaches."""
+    phases: dict[int, list[tuple[int, int]]] = {}
+    for k in range(kernel):
+        first = (k * dilation - before) % stride
+        phases.setdefault(first, []).append((k, (first + before - k * dilation) // stride))
+    return [
+        Axis(taps, 1, -((first - count) // stride), first, stride)
+        for first, taps in phases.items()
+        if first < count
+    ]
+
+
+def _live(axis: Axis, size: int) -> Axis:
+    """Without the taps that meet padding only."""
+    taps = []
+    for k, offset in axis.taps:
+        t = max(0, -(offset // axis.step))  # the first that does not lie before the input
+        if t < axis.number and offset + t * axis.step < size:
+            taps.append((k, offset))
+    return axis._replace(taps=taps)
+
+
+def plan_of(g: Geometry, sizes: Sequence[int]) -> Plan:
+    """The plan for inputs of these spatial sizes."""
+    spatial = [1] * (3 - len(sizes)) + list(sizes)
+    places = [1] * (3 - len(sizes)) + list(g.places)
+    axes = [[Axis([(0, 0)], 1, 1)] for _ in range(3 - len(sizes))]
+    of_axis = _transposed_axis if g.transposed else _forward_axis
+    for kernel, stride, (before, _), dilation, count in zip(
+        g.kernel, g.stride, g.pads, g.dilation, g.places, strict=True
+    ):
+        axes.append(of_axis(kernel, stride, before, dilation, count))
+    axes = [[_live(axis, size) for axis in phases] for phases, size in zip(axes, spatial, strict=True)]
+    firsts, lengths, residues = [], [], []
+    for phases in axes:  # what of the input the taps of all phases meet, as multiples of the step
+        step = phases[0].step if phases else 1
+        offsets = [(offset, axis.number) for axis in phases for _, offset in axis.taps]
+        first = min((offset // step for offset, _ in offsets), default=0)
+        longest = max((axis.number for axis in phases), default=1)
+        end = max((offset // step + count for offset, count in offsets), default=first + longest)
+        firsts.append(first)
+        lengths.append(max(end - first, longest))
+        residues.append(sorted({offset % step for offset, _ in offsets}) or [0])
+    steps = [phases[0].step if phases else 1 for phases in axes]
+    pitch = (lengths[1] * lengths[2], lengths[2], 1)
+    own = math.prod(lengths)  # elements of one residue
+    apart = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
+    place = [  # what the tap of one dimension adds to the place of a whole one
+        {
+            offset: residues[d].index(offset % steps[d]) * apart[d]
+            + (offset // steps[d] - firsts[d]) * pitch[d]
+            for axis in axes[d]
+            for _, offset in axis.taps
+        }
+        for d in range(3)
+    ]
+    made = []
+    for phase in itertools.product(*axes):
+        taps = [
+            (
+                sum(part[offset] for part, (_, offset) in zip(place, tap, strict=True)),
+                tuple(k for k, _ in tap),
+            )
+            for tap in itertools.product(*(axis.taps for axis in phase))
+        ]
+        x, y = (np.arange(axis.number, dtype=np.int64) for axis in phase[:2])
+        q = np.add.outer(x * pitch[0], y * pitch[1]).ravel()
+        outer = (phase[0].first + x * phase[0].apart) * places[1]
+        lines = np.add.outer(outer, phase[1].first + y * phase[1].apart)
+        to = (lines * places[2] + phase[2].first).ravel()
+        made.append(Phase(taps, q, to, phase[2].number, phase[2].apart))
+    written = math.prod(sum(axis.number for axis in phases) for phases in axes)
+    return Plan(Source(spatial, steps, firsts, lengths, residues), made, written == math.prod(places))
+
+
+def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
+    """The convolution that `g` describes; by `general` where this module does not do it."""
+    if input.dtype.kind in "iub" or input.size == 0 or weight.size == 0:
+        result: Array = general(xp, g, input, weight, bias)
+        return result
+    x = input if g.batched else input[None]
+    if input.dtype.kind == "c":
+        result = _of_complex(g, x, weight)
+        if bias is not None:
+            result += bias.reshape(-1, *(1,) * len(g.kernel))
+    elif input.itemsize == 2:
+        wide = None if bias is None else bias.astype(np.float32)
+        result = _of_real(g, x.astype(np.float32), weight.astype(np.float32), wide).astype(input.dtype)
+    else:
+        result = _of_real(g, x, weight, bias)
+    return result if g.batched else result[0]
+
+
+def _of_real(g: Geometry, x: Array, weight: Array, bias: Array | None) -> Array:
+    if g.plan is None:
+        g.plan = plan_of(g, x.shape[2:])
+    out = np.empty(
+        (x.shape[0], weight.shape[1] * g.groups if g.transposed else weight.shape[0], *g.places), x.dtype
+    )
+    if not g.plan.complete:
+        out[...] = 0 if bias is None else bias.reshape(-1, *(1,) * len(g.kernel))
+    if out.size:
+        x, weight = (a if a.flags.aligned else a.copy() for a in (x, weight))
+        correlate(x, weight, bias, out, g.plan.source, g.plan.phases, g.groups, g.transposed)
+    return out
+
+
+def _of_complex(g: Geometry, x: Array, weight: Array) -> Array:
+    """[real, imaginary] channels times [[real, -imaginary], [imaginary, real]] filters, in each group."""
+    images, groups = x.shape[0], g.groups
+    parts = np.stack([x.real, x.imag], 1).reshape(images, 2, groups, -1, *x.shape[2:]).swapaxes(1, 2)
+    w = weight.reshape(groups, -1, *weight.shape[1:])
+    filters, channels = (2, 1) if g.transposed else (1, 2)
+    of_real = np.concatenate([w.real, -w.imag], channels)
+    of_imaginary = np.concatenate([w.imag, w.real], channels)
+    both = np.concatenate([of_real, of_imaginary], filters)
+    found = _of_real(g, parts.reshape(images, -1, *x.shape[2:]), both.reshape(-1, *both.shape[2:]), None)
+    found = found.reshape(images, groups, 2, -1, *g.places)
+    result = np.empty((images, groups, found.shape[3], *g.places), x.dtype)
+    result.real, result.imag = found[:, :, 0], found[:, :, 1]
+    return result.reshape(images, g.filters, *g.places)
+
+
+def kernels() -> dict[str, Kernel]:
+    """The kernels of the convolutions, with the checks of the records' own."""
+    from ts.ops import conv
+
+    mine = partial(compute, conv.product)
+    found: dict[str, Kernel] = {"aten::convolution": partial(conv.convolution, compute=mine)}
+    for n in (1, 2, 3):
+        found[f"aten::conv{n}d"] = partial(conv.conv, compute=mine)
+        found[f"aten::conv_transpose{n}d"] = partial(conv.conv_transpose, compute=mine)
+    return found

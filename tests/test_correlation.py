@@ -1,0 +1,176 @@
+"""Convolutions on the CPU: every layout of the input and every way to compute gives what the definition says."""
+
+import itertools
+import threading
+
+import numpy as np
+import pytest
+
+import ts
+from ts._core import correlation, workers
+
+
+@pytest.fixture
+def widest():
+    yield correlation.instruction_set()
+    correlation.instruction_set(512)
+
+
+@pytest.fixture
+def threads():
+    before = workers.count()
+    yield
+    workers.set_count(before)
+
+
+def by_definition(x, weight, stride, padding, dilation, groups):
+    """The convolution element by element, in float64: out[t] sums x[t * stride + k * dilation - padding] * w[k]."""
+    n = weight.ndim - 2
+    kernel = weight.shape[2:]
+    sizes = [(x.shape[2 + i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in range(n)]
+    out = np.zeros((x.shape[0], weight.shape[0], *sizes), x.dtype)
+    per_group = weight.shape[0] // groups
+    for place, k in itertools.product(np.ndindex(*sizes), np.ndindex(*kernel)):
+        at = tuple(t * s + j * d - p for t, s, j, d, p in zip(place, stride, k, dilation, padding, strict=True))
+        if any(not 0 <= i < size for i, size in zip(at, x.shape[2:], strict=True)):
+            continue
+        for g in range(groups):
+            rows = slice(g * per_group, (g + 1) * per_group)
+            channels = x[(slice(None), slice(g * weight.shape[1], (g + 1) * weight.shape[1]), *at)]
+            out[(slice(None), rows, *place)] += channels @ weight[(rows, slice(None), *k)].T
+    return out
+
+
+CASES = {  # input, weight, stride, padding, dilation, groups
+    "pointwise": ((2, 5, 7, 9), (11, 5, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "padded": ((1, 3, 9, 11), (9, 3, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "not padded": ((2, 3, 9, 11), (8, 3, 3, 2), (1, 1), (0, 0), (1, 1), 1),
+    "strided": ((1, 3, 13, 17), (5, 3, 5, 3), (2, 3), (2, 1), (1, 1), 1),
+    "strided beyond the kernel": ((1, 2, 13, 17), (3, 2, 2, 1), (4, 5), (1, 3), (1, 1), 1),
+    "dilated": ((1, 2, 12, 12), (3, 2, 3, 3), (1, 2), (3, 2), (3, 2), 1),
+    "dilated beyond the input": ((1, 2, 6), (3, 2, 3), (1,), (50,), (50,), 1),
+    "padded beyond the kernel": ((1, 2, 4), (3, 2, 2), (3,), (9,), (1,), 1),
+    "groups": ((2, 6, 5, 6), (9, 2, 3, 3), (1, 1), (1, 1), (1, 1), 3),
+    "depthwise": ((2, 5, 9, 50), (5, 1, 3, 3), (1, 1), (1, 1), (1, 1), 5),
+    "depthwise, long": ((1, 2, 3000), (4, 1, 5), (1,), (2,), (1,), 2),
+    "one line": ((3, 4, 130), (10, 4, 5), (1,), (2,), (1,), 1),
+    "volume": ((1, 2, 4, 5, 6), (5, 2, 2, 3, 3), (1, 2, 1), (1, 0, 1), (1, 1, 2), 1),
+    "deep": ((1, 40, 6, 6), (17, 40, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "large weight": ((1, 256, 3, 3), (260, 256, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+}
+
+
+def operands(name, dtype):
+    x, weight, *rest = CASES[name]
+    numbers = np.random.default_rng(7)
+    return numbers.standard_normal(x).astype(dtype), numbers.standard_normal(weight).astype(dtype), rest
+
+
+def run(x, weight, stride, padding, dilation, groups, bias=None):
+    function = getattr(ts, f"conv{weight.ndim - 2}d")
+    b = None if bias is None else ts.from_numpy(bias)
+    return function(ts.from_numpy(x), ts.from_numpy(weight), b, stride, padding, dilation, groups).numpy()
+
+
+@pytest.mark.parametrize("width", [128, 256, 512])
+@pytest.mark.parametrize("name", CASES)
+def test_follows_the_definition(name, width, widest):
+    """For each instruction set that this machine has."""
+    correlation.instruction_set(width)
+    x, weight, rest = operands(name, np.float64)
+    expected = by_definition(x, weight, *rest)
+    bias = np.arange(weight.shape[0], dtype=np.float64)
+    column = bias.reshape(-1, *(1,) * (x.ndim - 2))
+    assert np.allclose(run(x, weight, *rest, bias=bias), expected + column, rtol=1e-13, atol=1e-12)
+    x, weight = x.astype(np.float32), weight.astype(np.float32)
+    found = run(x, weight, *rest)
+    assert found.dtype == np.float32
+    assert np.allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_any_strides(name):
+    """Input and weight may lie as they like."""
+    x, weight, rest = operands(name, np.float32)
+    expected = run(x, weight, *rest)
+    turned = np.ascontiguousarray(x.T).T
+    assert np.array_equal(run(turned, np.ascontiguousarray(weight.T).T, *rest), expected)
+    wide = np.zeros((*x.shape[:-1], x.shape[-1] * 2), np.float32)
+    wide[..., ::2] = x
+    assert np.array_equal(run(wide[..., ::2], weight, *rest), expected)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_bits_for_every_number_of_threads(name, threads, monkeypatch):
+    monkeypatch.setattr(workers, "LEAST", 1)
+    x, weight, rest = operands(name, np.float32)
+    workers.set_count(1)
+    expected = run(x, weight, *rest)
+    for count in (2, 3, 7):
+        workers.set_count(count)
+        assert np.array_equal(run(x, weight, *rest), expected)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_transposed_is_the_adjoint(name):
+    """<conv(x), y> = <x, conv_transpose(y)> for every geometry."""
+    x, weight, (stride, padding, dilation, groups) = operands(name, np.float64)
+    forward = run(x, weight, stride, padding, dilation, groups)
+    y = np.random.default_rng(8).standard_normal(forward.shape)
+    more = [
+        size - ((m - 1) * s - 2 * p + d * (k - 1) + 1)
+        for size, m, s, p, d, k in zip(
+            x.shape[2:], y.shape[2:], stride, padding, dilation, weight.shape[2:], strict=True
+        )
+    ]
+    if any(o >= max(s, d) for o, s, d in zip(more, stride, dilation, strict=True)):
+        pytest.skip("no output padding reaches this size")
+    function = getattr(ts, f"conv_transpose{x.ndim - 2}d")
+    back = function(ts.from_numpy(y), ts.from_numpy(weight), None, stride, padding, more, groups, dilation).numpy()
+    assert back.shape == x.shape
+    assert np.isclose((forward * y).sum(), (x * back).sum(), rtol=1e-10)
+
+
+def test_transposed_leaves_gaps_to_the_bias():
+    """Where the stride is wider than the kernel, nothing but the bias arrives."""
+    x, weight = ts.ones(1, 1, 2), ts.ones(1, 1, 1)
+    found = ts.conv_transpose1d(x, weight, ts.tensor([5.0]), stride=3, output_padding=2)
+    assert found.tolist() == [[[6.0, 5.0, 5.0, 6.0, 5.0, 5.0]]]
+
+
+@pytest.mark.parametrize("dtype, places", [(ts.float16, 11), (ts.bfloat16, 8)])
+def test_small_floats_round_once(dtype, places):
+    """Computed in float32: 300 products of 1 + 2**-9, which a sum in 16 bits would lose."""
+    x, weight = ts.ones(1, 300, 2).to(dtype), ts.ones(1, 300, 1).to(dtype)
+    assert ts.conv1d(x, weight).to(ts.float32).tolist() == [[[300.0, 300.0]]]
+
+
+def test_complex_numbers():
+    x = ts.tensor([[[1 + 2j, 3 - 1j]]])
+    weight = ts.tensor([[[2 - 1j, 1j]]])
+    assert ts.conv1d(x, weight).tolist() == [[[(1 + 2j) * (2 - 1j) + (3 - 1j) * 1j]]]
+    assert ts.conv_transpose1d(x, weight).tolist() == [
+        [[(1 + 2j) * (2 - 1j), (1 + 2j) * 1j + (3 - 1j) * (2 - 1j), (3 - 1j) * 1j]]
+    ]
+
+
+def test_nothing_beyond_the_input_is_read():
+    """The last panel of an input that is read in place ends before the memory does: NaN behind it stays out."""
+    memory = np.full(4 * 9 + 64, np.nan, np.float32)
+    memory[: 4 * 9] = 1
+    x = memory[: 4 * 9].reshape(1, 4, 3, 3)
+    assert run(x, np.ones((8, 4, 2, 2), np.float32), (1, 1), (0, 0), (1, 1), 1).tolist() == np.full((1, 8, 2, 2), 16).tolist()
+
+
+def test_calls_from_many_threads():
+    """Runs share nothing."""
+    x, weight, rest = operands("padded", np.float32)
+    expected = run(x, weight, *rest)
+    found = []
+    callers = [threading.Thread(target=lambda: found.append(run(x, weight, *rest))) for _ in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert len(found) == 8
+    assert all(np.array_equal(one, expected) for one in found)

@@ -1,0 +1,34 @@
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+Sizes = Sequence[int]
+
+class Source:
+    plane: int
+    def __init__(
+        self, sizes: Sizes, steps: Sizes, firsts: Sizes, lengths: Sizes, residues: Sequence[Sizes]
+    ) -> None: ...
+
+class Phase:
+    def __init__(
+        self,
+        taps: Sequence[tuple[int, Sizes]],
+        row_q: NDArray[Any],
+        row_place: NDArray[Any],
+        row: int,
+        step: int,
+    ) -> None: ...
+
+def correlate(
+    input: NDArray[Any],
+    weight: NDArray[Any],
+    bias: NDArray[Any] | None,
+    out: NDArray[Any],
+    source: Source,
+    phases: list[Phase],
+    groups: int,
+    transposed: bool,
+) -> None: ...
+def instruction_set(widest: int = 0) -> str: ...
