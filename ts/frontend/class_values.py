@@ -98,7 +98,6 @@ class MethodValue(SugaredValue):
         node = em.insert("prim::CallMethod", matched.inputs, 1, range).set("name", self.name)
         return SimpleValue(node.output().set_type(matched.returns[0]))
 
-
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
         if not isinstance(self.value.type(), UnionType):
             self._schema(em, range, self.value.type())
@@ -250,6 +249,14 @@ def overloaded(
         return None
     found = attribute(em, range, args[0], method)
     return found.call(em, range, list(args[1:]), kwargs or {}, 1).as_value(em, range)
+
+
+def shown(em: Emitter, range: SourceRange, value: Value) -> Value:
+    """The value as it is printed and formatted: an object by its `__str__` or `__repr__`, if it has one."""
+    type = value.type()
+    if isinstance(type, ClassType) and ("__str__" in type.methods or "__repr__" in type.methods):
+        return attribute(em, range, value, "__str__").call(em, range, [], {}, 1).as_value(em, range)
+    return value
 
 
 def delete_item(em: Emitter, range: SourceRange, statement: SourceRange, value: Value, index: Value) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from ts.errors import CompilationError
 from ts.frontend.annotations import dict_type
-from ts.frontend.class_values import overloaded
+from ts.frontend.class_values import overloaded, shown
 from ts.frontend.emit_flow import condition
 from ts.frontend.emitter import Emitter, expression, sugared
 from ts.frontend.match import construct_list, construct_tuple, emit_builtin_call, unpack_tuple
@@ -27,6 +27,7 @@ from ts.ir.types import (
     INT,
     STR,
     TENSOR,
+    ClassType,
     DictType,
     ListType,
     OptionalType,
@@ -74,7 +75,11 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     operator = BINARY[type(node.op)]
     # PyTorch looks at the left operand's type first: `%` formats strings.
     if isinstance(node.op, ast.Mod) and em.again(lambda: em.expr(node.left)).type() is STR:
-        left, right = em.expr(node.left), em.expr(node.right)
+        left, right = em.expr(node.left), shown(em, range, em.expr(node.right))
+        if isinstance(node.right, ast.Tuple) and any(
+            isinstance(elem, ClassType) for elem in right.type().contained_types()
+        ):
+            right = em.tuple([shown(em, range, item) for item in right.node().inputs()])
         return em.insert("aten::percentFormat", (left, right), 1, range).output().set_type(STR)
     left = em.expr(node.left)
     right = em.expr(node.right)
@@ -237,4 +242,5 @@ def emit_formatted_string(em: Emitter, node: ast.JoinedStr, hint: Type | None) -
             text += str(part.value).replace("{", "{{").replace("}", "}}")
     range = em.parsed.ranges.token(node)
     template = em.constant(text, range)
-    return emit_builtin_call(range, em.graph, "aten::format", [em.expr(part) for part in parts], {}, template)
+    values = [shown(em, em.range(part), em.expr(part)) for part in parts]
+    return emit_builtin_call(range, em.graph, "aten::format", values, {}, template)

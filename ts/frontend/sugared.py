@@ -305,6 +305,10 @@ class BuiltinFunction(SugaredValue):
     ) -> SugaredValue:
         if self.magic and args and isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
             return SimpleValue(args[0]).attr(em, range, self.magic).call(em, range, args[1:], kwargs, 1)
+        if self.name == "aten::format":
+            from ts.frontend.class_values import shown
+
+            args = [shown(em, range, arg) if isinstance(arg, Value) else arg for arg in args]
         return SimpleValue(emit_builtin_call(range, em.graph, self.name, args, kwargs, self.self_value))
 
 
@@ -390,7 +394,9 @@ class PrintValue(SugaredValue):
     ) -> SugaredValue:
         if kwargs:
             raise CompilationError("print doesn't accept any keyword arguments", range)
-        values = [inserted(em, arg) for arg in args]
+        from ts.frontend.class_values import shown
+
+        values = [shown(em, range, inserted(em, arg)) for arg in args]
         em.insert("prim::Print", values, 0, range)
         return NoneValue()
 
