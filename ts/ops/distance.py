@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.loss import MEAN, reduced, same
+from ts.ops.loss import MEAN, reduced, same, wide
 from ts.ops.reduce import vector_norm
 from ts.ops.registry import op
 
 Array = rules.Array
+
+_TINY = 1e-12  # keeps the cosine of a vector of zeros finite
 
 
 @op("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", where="f")
@@ -73,13 +75,18 @@ def _triplet_margin_loss(
     swap: bool = False,
     reduction: int = MEAN,
 ) -> Array:
-    near, far = (
-        _pairwise_distance(xp, anchor, positive, p, eps),
-        _pairwise_distance(xp, anchor, negative, p, eps),
-    )
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
+            f"but got: anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
+        )
+    near = _pairwise_distance(xp, anchor, positive, p, eps)
+    far = _pairwise_distance(xp, anchor, negative, p, eps)
     if swap:
         far = xp.minimum(far, _pairwise_distance(xp, positive, negative, p, eps))
-    return reduced(xp, xp.maximum(margin + near - far, 0).astype(near.dtype), reduction)
+    dtype = rules.promote_types(near.dtype, far.dtype)
+    loss = xp.maximum(margin + wide(xp, near) - wide(xp, far), 0)
+    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -90,7 +97,20 @@ def _triplet_margin_loss(
 def _cosine_embedding_loss(
     xp: Any, input1: Array, input2: Array, target: Array, margin: float = 0.0, reduction: int = MEAN
 ) -> Array:
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not input1.ndim == input2.ndim == target.ndim + 1:
+        raise RuntimeError(
+            f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with "
+            f"sizes {list(input1.shape)} and {list(input2.shape)}."
+        )
     dtype = rules.float_dtype(rules.result_type(input1, input2))
-    near = _cosine_similarity(xp, rules.cast(xp, input1, dtype), rules.cast(xp, input2, dtype), -1)
-    loss = xp.where(target == 1, 1 - near, xp.maximum(near - margin, 0))
-    return reduced(xp, rules.cast(xp, loss, near.dtype), reduction)
+    if dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    a, b = (wide(xp, rules.cast(xp, v, dtype)) for v in (input1, input2))
+    near = xp.sum(a * b, axis=-1) / xp.sqrt(
+        (xp.sum(a * a, axis=-1) + _TINY) * (xp.sum(b * b, axis=-1) + _TINY)
+    )
+    zero = xp.zeros((), dtype=near.dtype)
+    loss = xp.where(target == 1, 1 - near, zero) + xp.where(target == -1, xp.maximum(near - margin, 0), zero)
+    return reduced(xp, rules.cast(xp, loss, dtype), reduction)

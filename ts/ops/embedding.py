@@ -1,6 +1,7 @@
-"""Rows of a table by index.
+"""Rows of a table by index: one for each index, or reduced over bags of indices.
 
-In: a table and indices; out: the rows, or ones at the indices.
+In: a table (rows, width) and indices; for bags the places where they start, too.  Out: rows, or
+ones at the indices.
 """
 
 from __future__ import annotations
@@ -11,6 +12,20 @@ from ts.ops import rules
 from ts.ops.registry import op
 
 Array = rules.Array
+SUM, MEAN, MAX = 0, 1, 2
+
+
+def _type_name(x: Array) -> str:
+    return f"torch.{rules.NAME_OF[x.dtype]}Tensor"
+
+
+def _check_indices(operator: str, number: int, **indices: Array) -> None:
+    for name, x in indices.items():
+        if x.dtype not in (rules.INT64, rules.INT32):
+            raise RuntimeError(
+                f"Expected tensor for argument #{number} '{name}' to have one of the following scalar types: "
+                f"Long, Int; but got {_type_name(x)} instead (while checking arguments for {operator})"
+            )
 
 
 @op(
@@ -26,15 +41,51 @@ def _embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Array:
-    if indices.dtype not in (rules.INT64, rules.INT32):
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            f"but got torch.{rules.NAME_OF[indices.dtype]}Tensor instead "
-            "(while checking arguments for embedding)"
-        )
-    if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= weight.shape[0]):
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    _check_indices("embedding", 1, indices=indices)
+    ends = rules.extremes(indices)
+    if ends is not None and (ends[0] < 0 or ends[1] >= weight.shape[0]):
         raise IndexError("index out of range in self")
     return weight[indices]
+
+
+def _shortened(
+    xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float
+) -> tuple[Array, Array]:
+    """Which rows are longer than `max_norm`, and what they become."""
+    _check_indices("embedding_renorm_", 2, indices=indices)
+    ends = rules.extremes(indices)
+    if ends is not None and (ends[0] < 0 or ends[1] >= self.shape[0]):
+        raise IndexError("index out of range in self")
+    rows = xp.unique(indices)
+    chosen = rules.cast(xp, self[rows], rules.opmath(self.dtype))
+    norms = xp.linalg.norm(chosen, norm_type, axis=1)
+    long = norms > max_norm
+    scaled = chosen[long] * (max_norm / (norms[long] + 1e-7))[:, None]
+    return rows[long], rules.cast(xp, scaled, self.dtype)
+
+
+@op(
+    "aten::embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)",
+    variant="inplace",
+    where="f",
+)
+def _embedding_renorm_in_place(
+    xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float
+) -> Array:
+    rows, scaled = _shortened(xp, self, indices, max_norm, norm_type)
+    self[rows] = scaled
+    return self
+
+
+@op(
+    "aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor",
+    out="out",
+    where="",
+)
+def _embedding_renorm(xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
+    return _embedding_renorm_in_place(xp, xp.copy(self), indices, max_norm, norm_type)
 
 
 @op("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", where="f")
@@ -42,8 +93,173 @@ def _one_hot(xp: Any, self: Array, num_classes: int = -1) -> Array:
     if self.dtype != rules.INT64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     n = int(self.max()) + 1 if num_classes == -1 else num_classes
-    if self.size and int(self.min()) < 0:
+    ends = rules.extremes(self)
+    if ends is not None and ends[0] < 0:
         raise RuntimeError("Class values must be non-negative.")
-    if self.size and int(self.max()) >= n:
+    if ends is not None and ends[1] >= n:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return (self[..., None] == xp.arange(n)).astype(rules.INT64)
+
+
+# ---------------------------------------------------------------------------------------- bags
+
+
+def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, scales: Array | None) -> None:
+    if indices.ndim not in (1, 2):
+        raise RuntimeError(f"input has to be a 1D or 2D Tensor, but got Tensor of dimension {indices.ndim}")
+    if offsets.ndim != 1:
+        raise RuntimeError(f"offsets has to be a 1D Tensor, but got Tensor of dimension {offsets.ndim}")
+    if weight.ndim != 2:
+        raise RuntimeError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.ndim}")
+    _check_indices("embedding_bag", 1, indices=indices, offsets=offsets)
+    if rules.CATEGORY_OF[weight.dtype] != rules.FLOATING:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
+            f"BFloat16, Float, Double; but got {_type_name(weight)} instead (while checking arguments for "
+            "embedding_bag)"
+        )
+    if scales is None:
+        return
+    if mode != SUM:
+        raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
+    if scales.dtype != weight.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+            f"'per_sample_weights'; but type {_type_name(weight)} does not equal {_type_name(scales)} "
+            "(while checking arguments for embedding_bag)"
+        )
+    if tuple(scales.shape) != tuple(indices.shape):
+        raise RuntimeError("embedding_bag: per_sample_weights must have the same shape as the indices")
+
+
+def _check_offsets(xp: Any, offsets: Array, count: int) -> None:
+    if not offsets.size:
+        return
+    first, last = int(offsets[0]), int(offsets[-1])
+    if first != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position "
+            f"0. However, got {first}"
+        )
+    if last > count:
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {count} but got offsets[-1] of {last}"
+        )
+    if bool(xp.any(offsets[1:] < offsets[:-1])):
+        raise RuntimeError("offsets have to be in ascending order")
+
+
+@op(
+    "aten::_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
+    "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, "
+    "int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2,out3",
+    where="f",
+)
+@op(
+    "aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool "
+    "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
+    "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2,out3",
+    where="f",
+)
+def _embedding_bag(
+    xp: Any,
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    scale_grad_by_freq: bool = False,
+    mode: int = SUM,
+    sparse: bool = False,
+    per_sample_weights: Array | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Array, Array, Array, Array]:
+    _check_bags(weight, indices, offsets, mode, per_sample_weights)
+    index_dtype = rules.promote_types(indices.dtype, offsets.dtype)
+    index, starts = indices.reshape(-1), offsets.astype(rules.INT64)
+    if include_last_offset and not starts.size:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
+    _check_offsets(xp, starts, index.size)
+    end = int(starts[-1]) if include_last_offset else index.size
+    starts = starts[:-1] if include_last_offset else starts
+    bags = starts.size
+    rows, width = weight.shape
+    ends = rules.extremes(index)
+    if ends is not None and (ends[0] < 0 or ends[1] >= rows):
+        at = int(xp.argmax((index < 0) | (index >= rows)))
+        raise RuntimeError(
+            f"Index {at} of input takes value {int(index[at])} which is not in the valid range [0, {rows})"
+        )
+    every = xp.searchsorted(starts, xp.arange(index.size), side="right") - 1  # the bag of each index
+    kept = xp.arange(index.size) < end
+    if padding_idx >= 0:
+        kept &= index != padding_idx
+    bag, chosen = every[kept], index[kept]
+    counts = xp.bincount(bag, minlength=bags) if bags else xp.zeros(0, dtype=rules.INT64)
+    full = xp.flatnonzero(counts)
+    first = (xp.cumsum(counts) - counts)[full]  # where the bags that hold something start
+    picked = rules.cast(xp, weight[chosen], rules.opmath(weight.dtype))
+    if per_sample_weights is not None:
+        scale = rules.cast(xp, per_sample_weights.reshape(-1)[kept], picked.dtype)
+        picked = picked * scale[:, None]
+    result = xp.zeros((bags, width), dtype=picked.dtype)
+    if full.size:
+        result[full] = (xp.maximum if mode == MAX else xp.add).reduceat(picked, first, axis=0)
+    # What is there for the gradient, as PyTorch leaves it: of sums nothing unless it took the long way.
+    long_way = mode != SUM or padding_idx >= 0 or weight.dtype == rules.DOUBLE
+    owners = every.astype(index_dtype) if long_way else xp.zeros(0, dtype=index_dtype)
+    sizes = counts.astype(index_dtype)
+    if mode == SUM:
+        sizes = xp.zeros(offsets.size, dtype=index_dtype)
+    best = sizes.copy()
+    if mode == MEAN:
+        result = result / xp.maximum(counts, 1).astype(result.dtype)[:, None]
+    elif mode == MAX:
+        best = xp.zeros((bags, width), dtype=index_dtype)
+        if full.size:
+            order = xp.arange(chosen.size)[:, None]
+            among = xp.where(picked == result[bag], order, chosen.size - 1)
+            best[full] = chosen[xp.minimum.reduceat(among, first, axis=0)]
+    return rules.cast(xp, result, weight.dtype), owners, sizes, best
+
+
+@op(
+    "aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
+    "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> "
+    "(Tensor, Tensor, Tensor, Tensor)",
+    where="f",
+)
+@op(
+    "aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool "
+    "scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, "
+    "int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
+    where="f",
+)
+def _public_embedding_bag(
+    xp: Any,
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    scale_grad_by_freq: bool = False,
+    mode: int = SUM,
+    sparse: bool = False,
+    per_sample_weights: Array | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Array, Array, Array, Array]:
+    padding = -1
+    if padding_idx is not None:
+        rows = weight.shape[0]
+        if not -rows <= padding_idx < rows:
+            raise RuntimeError(
+                f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
+                f"{padding_idx}"
+            )
+        padding = padding_idx % rows
+    return _embedding_bag(
+        xp, weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+        include_last_offset, padding,
+    )  # fmt: skip

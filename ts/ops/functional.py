@@ -3,13 +3,12 @@
 In: what PyTorch's Python functions take; out: calls of the operators.  `torch_functions()` belong to the
 package itself, `nn_functions()` to `ts.nn.functional`; every other function is its operator.
 
-    ts.nn.functional.interpolate(x, scale_factor=2)      ->  aten::upsample_nearest2d(x, None, [2.0, 2.0])
+    ts.broadcast_tensors(a, b)                           ->  aten::broadcast_tensors([a, b])
     ts.meshgrid(a, b, indexing="xy")                     ->  aten::meshgrid.indexing([a, b], "xy")
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -166,74 +165,10 @@ def _spread(value: Any, n: int) -> list[Any]:
     return [value] * n if isinstance(value, (int, float)) else list(value) * (n if len(value) == 1 else 1)
 
 
-# Operator by mode and number of spatial dimensions.
-_RESAMPLE = {
-    "nearest": {n: f"upsample_nearest{n}d" for n in (1, 2, 3)},
-    "nearest-exact": {n: f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)},
-    "linear": {1: "upsample_linear1d"},
-    "bilinear": {2: "upsample_bilinear2d"},
-    "bicubic": {2: "upsample_bicubic2d"},
-    "trilinear": {3: "upsample_trilinear3d"},
-}
-
-
-def interpolate(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None,
-    antialias: bool = False,
-) -> Any:
-    """The input resampled to `size`, or to `scale_factor` times its own."""
-    n = input.ndim - 2
-    smooth = mode not in ("nearest", "nearest-exact", "area")
-    if not smooth and align_corners is not None:
-        raise ValueError(
-            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
-            "| trilinear"
-        )
-    if (size is None) == (scale_factor is None):
-        raise ValueError("only one of size or scale_factor should be defined")
-    if antialias:
-        raise NotImplementedError("interpolate with antialias=True has no kernel; filter the input first")
-    sizes = None if size is None else _spread(size, n)
-    factors = None if scale_factor is None else [float(f) for f in _spread(scale_factor, n)]
-    if len(factors or sizes or ()) != n:
-        raise ValueError(
-            f"Input and output must have the same number of spatial dimensions, but got input with spatial "
-            f"dimensions of {list(input.shape[2:])} and output size of {size or scale_factor}."
-        )
-    if factors is not None and (recompute_scale_factor or mode == "area"):
-        sizes = [math.floor(float(length) * f) for length, f in zip(input.shape[2:], factors, strict=True)]
-        factors = None
-    if mode == "area" and n in (1, 2, 3):
-        return operator(f"adaptive_avg_pool{n}d")(input, sizes)
-    if n not in _RESAMPLE.get(mode, ()):
-        raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the modes: "
-            f"nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})"
-        )
-    corners = (bool(align_corners),) if smooth else ()
-    return operator(_RESAMPLE[mode][n])(input, sizes, *corners, factors)
-
-
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate` with the nearest element."""
-    return interpolate(input, size, scale_factor, mode="nearest")
-
-
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate` between four neighbours, corners aligned."""
-    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
-
-
 _TORCH = (
     broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, meshgrid, einsum, tensordot, norm, cdist,
     nonzero, unique, unique_consecutive,
 )  # fmt: skip
-_NN = (interpolate, upsample_nearest, upsample_bilinear)
 
 
 def torch_functions() -> dict[str, Function]:
@@ -249,4 +184,4 @@ def tensor_methods() -> dict[str, Function]:
 def nn_functions() -> dict[str, Function]:
     """Functions of `ts.nn.functional` that are no operators, and not written in the scripted subset."""
     unpooling = {f"max_unpool{d}d": _unpool(f"max_unpool{d}d", d) for d in (1, 2, 3)}
-    return {f.__name__: f for f in _NN} | unpooling
+    return dict(unpooling)

@@ -1,6 +1,7 @@
 """Losses of one element against another.
 
-In: arrays, a reduction (0 none, 1 mean, 2 sum); out: an array.
+In: arrays, a reduction (0 none, 1 mean, 2 sum); out: an array.  16-bit floats are computed in 32 bits;
+each element's loss is rounded to the result's dtype before the reduction, as PyTorch does.
 """
 
 from __future__ import annotations
@@ -16,27 +17,60 @@ NONE, MEAN, SUM = 0, 1, 2
 
 
 def reduced(xp: Any, loss: Array, reduction: int) -> Array:
-    """The loss by its reduction."""
+    """The loss by its reduction, summed up in at least 32 bits."""
     if reduction == NONE:
         return loss
-    return rules.cast(xp, xp.mean(loss) if reduction == MEAN else xp.sum(loss), loss.dtype)
+    if reduction == SUM:
+        total = xp.sum(loss, dtype=rules.opmath(rules.accumulate_dtype(loss.dtype)))
+        return rules.cast(xp, total, rules.accumulate_dtype(loss.dtype))
+    if rules.CATEGORY_OF[loss.dtype] < rules.FLOATING:
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
+            f"dtype. Got: {rules.NAME_OF[loss.dtype]}"
+        )
+    if not loss.size:
+        return xp.full((), math.nan, dtype=loss.dtype)
+    return rules.cast(xp, xp.mean(loss, dtype=rules.opmath(loss.dtype)), loss.dtype)
 
 
 def same(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
+    """Both in the dtype where they meet, with shapes that fit."""
     dtype = rules.result_type(a, b)
     rules.broadcast_shapes(a.shape, b.shape)
     return rules.cast(xp, a, dtype), rules.cast(xp, b, dtype)
 
 
+def wide(xp: Any, x: Array) -> Array:
+    """x in the dtype that is computed in."""
+    return rules.cast(xp, x, rules.opmath(x.dtype))
+
+
+def _real(name: str, dtype: rules.DType) -> rules.DType:
+    if rules.CATEGORY_OF[dtype] != rules.FLOATING:
+        rules.refuse(name, dtype)
+    return dtype
+
+
+def _gap(xp: Any, name: str, self: Array, target: Array) -> tuple[Array, rules.DType]:
+    """|x - y| in at least 32 bits, and the dtype where x and y meet: a floating one."""
+    dtype = _real(name, rules.result_type(self, target))
+    return xp.abs(xp.subtract(*(wide(xp, v) for v in same(xp, self, target)))), dtype
+
+
 @op("aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out="out", where="f")
 def _mse_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
-    x, y = same(xp, self, target)
-    return reduced(xp, (x - y) ** 2, reduction)
+    gap, dtype = _gap(xp, "mse_cpu", self, target)
+    return reduced(xp, rules.cast(xp, gap * gap, dtype), reduction)
 
 
 @op("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", where="f")
 def _l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     x, y = same(xp, self, target)
+    if x.dtype == rules.BOOL:
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+            "`logical_xor()` operator instead."
+        )
     return reduced(xp, xp.abs(x - y), reduction)
 
 
@@ -46,10 +80,11 @@ def _l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Arra
     where="f",
 )
 def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, beta: float = 1.0) -> Array:
-    error = xp.abs(xp.subtract(*same(xp, self, target)))
-    if beta == 0:
-        return reduced(xp, error, reduction)
-    return reduced(xp, xp.where(error < beta, 0.5 * error * error / beta, error - 0.5 * beta), reduction)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    gap, dtype = _gap(xp, "smooth_l1_cpu" if beta else "abs_cpu", self, target)
+    loss = xp.where(gap < beta, 0.5 * gap * gap / beta, gap - 0.5 * beta) if beta else gap
+    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -60,15 +95,17 @@ def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, 
 def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delta: float = 1.0) -> Array:
     if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    error = xp.abs(xp.subtract(*same(xp, self, target)))
-    return reduced(
-        xp, xp.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta)), reduction
-    )
+    rules.check_cast(rules.result_type(self, target), self.dtype)
+    gap, _ = _gap(xp, "huber_cpu", self, target)
+    loss = xp.where(gap <= delta, 0.5 * gap * gap, delta * (gap - 0.5 * delta))
+    return reduced(xp, rules.cast(xp, loss, self.dtype), reduction)
 
 
 @op("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out="out", where="f")
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
-    return reduced(xp, xp.log1p(xp.exp(-target * self)), reduction)
+    rules.check_cast(rules.float_dtype(rules.result_type(self, target)), self.dtype)
+    x, y = (wide(xp, v) for v in same(xp, self, target))
+    return reduced(xp, rules.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
 
 
 @op(
@@ -78,7 +115,12 @@ def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN
 def _hinge_embedding_loss(
     xp: Any, self: Array, target: Array, margin: float = 1.0, reduction: int = MEAN
 ) -> Array:
-    loss = xp.where(target != 1, xp.maximum(margin - self, 0), 0) + xp.where(target != -1, self, 0)
+    if self.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    x = wide(xp, self)
+    apart = xp.maximum(rules.cast(xp, margin, x.dtype) - x, rules.cast(xp, 0, x.dtype))
+    zero = xp.zeros((), dtype=x.dtype)
+    loss = xp.where(target != 1, apart, zero) + xp.where(target != -1, x, zero)
     return reduced(xp, rules.cast(xp, loss, self.dtype), reduction)
 
 
@@ -90,8 +132,14 @@ def _hinge_embedding_loss(
 def _margin_ranking_loss(
     xp: Any, input1: Array, input2: Array, target: Array, margin: float = 0.0, reduction: int = MEAN
 ) -> Array:
-    loss = xp.maximum(-target * (input1 - input2) + margin, 0)
-    return reduced(xp, rules.cast(xp, loss, rules.float_dtype(rules.result_type(input1, input2))), reduction)
+    dtype = rules.result_type(input1, input2, target, margin)
+    if dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    for a, b in ((input1, input2), (input1, target)):
+        rules.broadcast_shapes(a.shape, b.shape)
+    a, b, y = (wide(xp, rules.cast(xp, v, dtype)) for v in (input1, input2, target))
+    loss = xp.maximum(-y * (a - b) + margin, 0)
+    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -99,9 +147,14 @@ def _margin_ranking_loss(
     where="f",
 )
 def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_target: bool = False) -> Array:
-    if log_target:
-        return reduced(xp, xp.exp(target) * (target - self), reduction)
-    return reduced(xp, rules.special_functions(xp).xlogy(target, target) - target * self, reduction)
+    for v in (self, target):
+        if rules.CATEGORY_OF[v.dtype] != rules.FLOATING:
+            kind = "Complex" if v.dtype.kind == "c" else "Integral"
+            raise RuntimeError(f"kl_div: {kind} inputs not supported.")
+    dtype = rules.result_type(self, target)
+    x, y = (wide(xp, v) for v in same(xp, self, target))
+    loss = xp.exp(y) * (y - x) if log_target else rules.special_functions(xp).xlogy(y, y) - y * x
+    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -112,11 +165,20 @@ def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_targ
 def _poisson_nll_loss(
     xp: Any, input: Array, target: Array, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Array:
-    loss = xp.exp(input) - target * input if log_input else input - target * xp.log(input + eps)
-    if full:
-        stirling = target * xp.log(target) - target + 0.5 * xp.log(2 * math.pi * target)
+    rules.broadcast_shapes(input.shape, target.shape)
+    dtype = rules.float_dtype(rules.result_type(input, target))
+    x, y = (wide(xp, rules.cast(xp, v, dtype)) for v in (input, target))
+    loss = xp.exp(x) - y * x if log_input else x - y * xp.log(x + eps)
+    if full:  # Stirling's approximation of log(y!)
+        stirling = y * xp.log(y) - y + 0.5 * xp.log(2 * math.pi * y)
         loss = loss + xp.where(target > 1, stirling, 0)
-    return reduced(xp, rules.cast(xp, loss, rules.float_dtype(rules.result_type(input, target))), reduction)
+    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
+
+
+def _check_probabilities(**arrays: Array) -> None:
+    for name, x in arrays.items():
+        if x.size and hasattr(x, "all") and not bool(((x >= 0) & (x <= 1)).all()):
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 
 @op(
@@ -127,8 +189,14 @@ def _poisson_nll_loss(
 def _binary_cross_entropy(
     xp: Any, self: Array, target: Array, weight: Array | None = None, reduction: int = MEAN
 ) -> Array:
-    loss = -(target * xp.maximum(xp.log(self), -100) + (1 - target) * xp.maximum(xp.log1p(-self), -100))
-    return reduced(xp, loss if weight is None else loss * weight, reduction)
+    dtype = _real("binary_cross_entropy", self.dtype)
+    if target.dtype != dtype:
+        raise RuntimeError(f"Found dtype {rules.NAME_OF[target.dtype]} but expected {rules.NAME_OF[dtype]}")
+    _check_probabilities(input=self, target=target)
+    x, y = wide(xp, self), wide(xp, target)
+    loss = -(y * xp.maximum(xp.log(x), -100) + (1 - y) * xp.maximum(xp.log1p(-x), -100))
+    loss = loss if weight is None else loss * wide(xp, weight)
+    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -145,7 +213,11 @@ def _binary_cross_entropy_with_logits(
     pos_weight: Array | None = None,
     reduction: int = MEAN,
 ) -> Array:
-    softplus = xp.log1p(xp.exp(-xp.abs(self))) + xp.maximum(-self, 0)
-    scale = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
-    loss = (1 - target) * self + scale * softplus
-    return reduced(xp, rules.cast(xp, loss if weight is None else loss * weight, self.dtype), reduction)
+    _real("log_sigmoid_cpu", self.dtype)
+    dtype = rules.result_type(self, target)
+    x, y = wide(xp, self), wide(xp, target)
+    softplus = xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(-x, 0)
+    scale = 1 if pos_weight is None else 1 + (wide(xp, pos_weight) - 1) * y
+    loss = (1 - y) * x + scale * softplus
+    loss = loss if weight is None else loss * wide(xp, weight)
+    return reduced(xp, rules.cast(xp, loss, dtype), reduction)

@@ -1,6 +1,7 @@
 """Normalisation: by the moments of a batch, of dimensions, of groups of channels, or by the root mean square.
 
 In: arrays, weights, running moments; out: an array, and the moments where the operator gives them.
+16-bit floats are computed in 32 bits and rounded once.
 """
 
 from __future__ import annotations
@@ -13,21 +14,73 @@ from ts.ops import rules
 from ts.ops.registry import op
 
 Array = rules.Array
+Three = tuple[Array, Array, Array]
 
 
-def normalised(xp: Any, x: Array, axes: tuple[int, ...], eps: float) -> Array:
-    """x with mean 0 and variance 1 over `axes`, computed in at least 32 bits."""
-    wide = rules.cast(xp, x, rules.opmath(x.dtype))
+def _wide(xp: Any, name: str, x: Array) -> Array:
+    """x in the dtype that is computed in; an error where it is not floating."""
+    if rules.CATEGORY_OF[x.dtype] != rules.FLOATING:
+        rules.refuse(name, x.dtype)
+    return rules.cast(xp, x, rules.opmath(x.dtype))
+
+
+def normalised(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three:
+    """x with mean 0 and variance 1 over `axes`; the mean and the variance, dimensions kept."""
     mean = xp.mean(wide, axis=axes, keepdims=True)
     centred = wide - mean
-    variance = xp.mean(xp.abs(centred) ** 2, axis=axes, keepdims=True)
-    return centred / xp.sqrt(variance + eps)
+    variance = xp.mean(centred * centred, axis=axes, keepdims=True)
+    return centred / xp.sqrt(variance + eps), mean, variance
 
 
 def _affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
     if weight is not None:
-        x = x * weight
-    return x if bias is None else x + bias
+        x = x * weight.astype(x.dtype, copy=False)
+    return x if bias is None else x + bias.astype(x.dtype, copy=False)
+
+
+def _moment_dtype(x: Array, *parameters: Array | None) -> rules.DType:
+    """The dtype in which moments are given: the parameters', which may be wider than a 16-bit input."""
+    return next((p.dtype for p in parameters if p is not None), x.dtype)
+
+
+def _check_parameters(x: Array, *parameters: Array | None) -> None:
+    """Parameters have the input's dtype; beside 16-bit floats they may all be 32-bit ones."""
+    given = [p.dtype for p in parameters if p is not None]
+    if all(dtype == x.dtype for dtype in given):
+        return
+    wide = rules.opmath(x.dtype)
+    if wide == x.dtype:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    if any(dtype != wide for dtype in given):
+        expected = rules.NAME_OF[wide]
+        raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {expected}")
+
+
+# ------------------------------------------------------------------------------------ last dimensions
+
+
+def _last_axes(
+    input: Array, normalized_shape: Sequence[int], weight: Array | None, bias: Array | None
+) -> tuple[int, ...]:
+    """The axes that `normalized_shape` names, after PyTorch's checks."""
+    shape = list(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got normalized_shape = []"
+        )
+    for name, value in (("weight", weight), ("bias", bias)):
+        if value is not None and list(value.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(value.shape)} and normalized_shape = {shape}"
+            )
+    if list(input.shape[-len(shape) :]) != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={shape}, expected input with shape [*"
+            f"{''.join(f', {n}' for n in shape)}], but got input of size{list(input.shape)}"
+        )
+    return tuple(range(input.ndim - len(shape), input.ndim))
 
 
 @op(
@@ -44,19 +97,14 @@ def _layer_norm(
     eps: float = 1e-05,
     cudnn_enable: bool = True,
 ) -> Array:
-    n = len(normalized_shape)
-    if tuple(input.shape[-n:]) != tuple(normalized_shape):
-        raise RuntimeError(
-            f"Given normalized_shape={list(normalized_shape)}, expected input with shape [*, "
-            f"{', '.join(str(d) for d in normalized_shape)}], but got input of size{list(input.shape)}"
-        )
-    axes = tuple(range(input.ndim - n, input.ndim))
-    return rules.cast(xp, _affine(normalised(xp, input, axes, eps), weight, bias), input.dtype)
+    return _native_layer_norm(xp, input, normalized_shape, weight, bias, eps)[0]
 
 
 @op(
     "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
     "float eps) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2",
     where="f",
 )
 def _native_layer_norm(
@@ -66,11 +114,17 @@ def _native_layer_norm(
     weight: Array | None,
     bias: Array | None,
     eps: float,
-) -> tuple[Array, Array, Array]:
-    axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
-    mean = xp.mean(input, axis=axes, keepdims=True)
-    variance = xp.mean((input - mean) ** 2, axis=axes, keepdims=True)
-    return _layer_norm(xp, input, normalized_shape, weight, bias, eps), mean, 1 / xp.sqrt(variance + eps)
+) -> Three:
+    axes = _last_axes(input, normalized_shape, weight, bias)
+    _check_parameters(input, weight, bias)
+    wide = _wide(xp, "LayerNormKernelImpl", input)
+    result, mean, variance = normalised(xp, wide, axes, eps)
+    dtype = _moment_dtype(input, weight, bias)
+    return (
+        rules.cast(xp, _affine(result, weight, bias), input.dtype),
+        rules.cast(xp, mean, dtype),
+        rules.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
+    )
 
 
 @op(
@@ -84,26 +138,27 @@ def _rms_norm(
     weight: Array | None = None,
     eps: float | None = None,
 ) -> Array:
-    if not normalized_shape:
-        raise RuntimeError(
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
-            "but got normalized_shape = []"
-        )
-    if weight is not None and list(weight.shape) != list(normalized_shape):
-        raise RuntimeError(
-            "Expected weight to be of same shape as normalized_shape, but got weight of shape "
-            f"{list(weight.shape)} and normalized_shape = {list(normalized_shape)}"
-        )
-    if list(input.shape[-len(normalized_shape) :]) != list(normalized_shape):
-        expected = "".join(f", {n}" for n in normalized_shape)
-        raise RuntimeError(
-            f"Given normalized_shape={list(normalized_shape)}, expected input with shape [*{expected}], "
-            f"but got input of size{list(input.shape)}"
-        )
-    axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
-    small = float(xp.finfo(input.dtype).eps) if eps is None else eps
-    scaled = input / xp.sqrt(xp.mean(input * input, axis=axes, keepdims=True) + small)
-    return rules.cast(xp, _affine(scaled, weight, None), input.dtype)
+    return _fused_rms_norm(xp, input, normalized_shape, weight, eps)[0]
+
+
+@op(
+    "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> "
+    "(Tensor, Tensor)",
+    where="f",
+)
+def _fused_rms_norm(
+    xp: Any, input: Array, normalized_shape: Sequence[int], weight: Array | None, eps: float | None
+) -> tuple[Array, Array]:
+    axes = _last_axes(input, normalized_shape, weight, None)
+    if rules.CATEGORY_OF[input.dtype] < rules.FLOATING:
+        rules.refuse("rms_norm", input.dtype)
+    wide = rules.cast(xp, input, rules.opmath(input.dtype))
+    small = float(xp.finfo(wide.dtype).eps) if eps is None else eps
+    inverse = 1 / xp.sqrt(xp.mean(wide * wide, axis=axes, keepdims=True) + small)
+    return rules.cast(xp, _affine(wide * inverse, weight, None), input.dtype), inverse
+
+
+# ------------------------------------------------------------------------------------ groups of channels
 
 
 @op(
@@ -120,41 +175,59 @@ def _group_norm(
     eps: float = 1e-05,
     cudnn_enabled: bool = True,
 ) -> Array:
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     n, c = input.shape[:2]
-    if c % num_groups:
-        raise RuntimeError(
-            f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
-            f"{list(input.shape)} and num_groups={num_groups}"
-        )
-    grouped = normalised(xp, input.reshape(n, num_groups, -1), (2,), eps).reshape(input.shape)
-    per = [-1 if d == 1 else 1 for d in range(input.ndim)]
-    parts = [None if w is None else w.reshape(per) for w in (weight, bias)]
-    return rules.cast(xp, _affine(grouped, *parts), input.dtype)
+    return _native_group_norm(xp, input, weight, bias, n, c, math.prod(input.shape[2:]), num_groups, eps)[0]
 
 
 @op(
-    "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
-    "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
+    "int group, float eps) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2",
     where="f",
 )
-def _batch_norm(
+def _native_group_norm(
     xp: Any,
     input: Array,
     weight: Array | None,
     bias: Array | None,
-    running_mean: Array | None,
-    running_var: Array | None,
-    training: bool,
-    momentum: float,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
     eps: float,
-    cudnn_enabled: bool,
-) -> Array:
-    for name, value in (("running_mean", running_mean), ("running_var", running_var)):
-        if value is None and not training:
-            raise RuntimeError(f"{name} must be defined in evaluation mode")
-    return batch_norm_kernel(
-        xp, input, weight, bias, running_mean, running_var, training, momentum, eps, (0,)
+) -> Three:
+    if group <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {group}")
+    if C % group:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input.shape)} and num_groups={group}"
+        )
+    for name, value in (("weight", weight), ("bias", bias)):
+        if value is not None and tuple(value.shape) != (C,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
+                f"{name} of shape {list(value.shape)} and input of shape {list(input.shape)}"
+            )
+    if min(N, C, HxW) < 0 or N * C * HxW != input.size:
+        raise RuntimeError(f"shape '[{N}, {C}, {HxW}]' is invalid for input of size {input.size}")
+    _check_parameters(input, weight, bias)
+    wide = _wide(xp, "GroupNormKernelImpl", input)
+    grouped = wide.reshape(N, group, C // group * HxW)
+    result, mean, variance = normalised(xp, grouped, (2,), eps)
+    parts = [None if w is None else w.reshape(C, 1) for w in (weight, bias)]
+    dtype = _moment_dtype(input, weight, bias)
+    return (
+        rules.cast(xp, _affine(result.reshape(N, C, HxW), *parts), input.dtype).reshape(input.shape),
+        rules.cast(xp, mean[:, :, 0], dtype),
+        rules.cast(xp, 1 / xp.sqrt(variance[:, :, 0] + eps), dtype),
     )
+
+
+# ------------------------------------------------------------------------------------ batches
 
 
 def batch_norm_kernel(
@@ -167,24 +240,112 @@ def batch_norm_kernel(
     training: bool,
     momentum: float,
     eps: float,
-    batch: tuple[int, ...],
-) -> Array:
-    """Normalise every channel by the batch's moments (updating the running ones) or the running ones."""
-    axes = (*batch, *range(2, input.ndim))
-    per = [-1 if d == 1 else 1 for d in range(input.ndim)]
-    if training or running_mean is None:
-        result = normalised(xp, input, axes, eps)
-        if running_mean is not None and training:
-            count = math.prod(input.shape[a] for a in axes)
-            mean, variance = xp.mean(input, axis=axes), xp.var(input, axis=axes) * (count / max(count - 1, 1))
-            running_mean[...] = (1 - momentum) * running_mean + momentum * mean
-            if running_var is not None:
-                running_var[...] = (1 - momentum) * running_var + momentum * variance
-    else:
-        assert running_var is not None
-        result = (input - running_mean.reshape(per)) / xp.sqrt(running_var.reshape(per) + eps)
+) -> Three:
+    """Every channel normalised by the batch's moments (updating the running ones) or by the running ones.
+
+    The moments are those of the batch; empty where it was not asked for them.
+    """
+    channels = input.shape[1] if input.ndim > 1 else 0
+    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for name, value in given.items():
+        if value is None and not training and name.startswith("running"):
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+        if value is not None and value.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {value.size}")
+    wide = _wide(xp, "batch_norm", input)
+    _check_parameters(input, weight, bias, running_mean, running_var)
+    dtype = _moment_dtype(input, weight, bias, running_mean, running_var)
+    axes = (0, *range(2, input.ndim))
+    per = [-1 if d == 1 else 1 for d in range(input.ndim)] if channels else [1, 0, *(1,) * (input.ndim - 2)]
     parts = [None if w is None else w.reshape(per) for w in (weight, bias)]
-    return rules.cast(xp, _affine(result, *parts), input.dtype)
+    if not training:
+        assert running_mean is not None and running_var is not None
+        mean, var = (rules.cast(xp, r, wide.dtype).reshape(per) for r in (running_mean, running_var))
+        result = (wide - mean) / xp.sqrt(var + eps)
+        saved = xp.zeros(0, dtype=dtype)
+        return rules.cast(xp, _affine(result, *parts), input.dtype), saved, saved
+    result, mean, variance = normalised(xp, wide, axes, eps)
+    mean, variance = mean.reshape(channels), variance.reshape(channels)
+    free = math.prod(input.shape[a] for a in axes) - 1
+    unbiased = variance * ((free + 1) / free if free else math.nan)
+    for running, new in ((running_mean, mean), (running_var, unbiased)):
+        if running is not None:
+            running[...] = rules.cast(xp, (1 - momentum) * running + momentum * new, running.dtype)
+    return (
+        rules.cast(xp, _affine(result, *parts), input.dtype),
+        rules.cast(xp, mean, dtype),
+        rules.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
+    )
+
+
+@op(
+    "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+    "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    where="f",
+)
+def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
+    if not input.size:  # of nothing there are no moments: the running ones stay
+        return xp.copy(input)
+    return batch_norm_kernel(xp, input, *rest[:-1])[0]
+
+
+@op(
+    "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+    "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out,save_mean,save_invstd",
+    where="f",
+)
+@op(
+    "aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, "
+    "Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    where="f",
+)
+def _native_batch_norm(xp: Any, input: Array, *rest: Any) -> Three:
+    if not input.size and rest[4]:
+        raise RuntimeError(
+            f"input tensor must have at least one element, but got input_sizes = {list(input.shape)}"
+        )
+    return batch_norm_kernel(xp, input, *rest)
+
+
+@op(
+    "aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, "
+    "float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    out="no_stats_out",
+    out_names="out,save_mean,save_invstd",
+    where="f",
+)
+def _native_batch_norm_without(
+    xp: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Three:
+    return batch_norm_kernel(xp, input, weight, bias, None, None, training, momentum, eps)
+
+
+@op(
+    "aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor "
+    "running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2",
+    where="f",
+)
+def _native_batch_norm_evaluated(
+    xp: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array,
+    running_var: Array,
+    momentum: float,
+    eps: float,
+) -> Three:
+    return batch_norm_kernel(xp, input, weight, bias, running_mean, running_var, False, momentum, eps)
 
 
 @op(
@@ -204,13 +365,20 @@ def _instance_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Array:
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
     n, c = input.shape[:2]
     scale, shift, mean, variance = (
         None if v is None else xp.tile(v, n) for v in (weight, bias, running_mean, running_var)
     )
     folded = input.reshape(1, n * c, *input.shape[2:])
-    result = batch_norm_kernel(xp, folded, scale, shift, mean, variance, use_input_stats, momentum, eps, (0,))
+    result, *_ = batch_norm_kernel(xp, folded, scale, shift, mean, variance, use_input_stats, momentum, eps)
     for running, updated in ((running_mean, mean), (running_var, variance)):
         if running is not None and updated is not None and use_input_stats:
-            running[...] = updated.reshape(n, c).mean(axis=0)
+            running[...] = rules.cast(
+                xp, xp.mean(rules.cast(xp, updated, rules.opmath(updated.dtype)).reshape(n, c), axis=0),
+                running.dtype,
+            )  # fmt: skip
     return result.reshape(input.shape)

@@ -35,9 +35,9 @@ FAMILIES = (
     "unary", "pointwise", "ternary", "reduce", "scan", "view", "storage",
     "shape", "index", "scatter", "sort", "linalg",
     "create", "convert", "random", "sampling", "dropout",
-    "activation", "norm", "embedding", "loss", "class_loss", "distance",
-    "window", "conv", "pad", "pool", "resample", "attention", "rnn", "polynomial", "copies", "fft", "decomp",
-    "factor", "script", "place",
+    "activation", "norm", "embedding", "loss", "class_loss", "ctc", "distance",
+    "window", "conv", "pad", "pool", "fractional", "resample", "grid", "attention", "rnn",
+    "polynomial", "copies", "fft", "decomp", "factor", "script", "place",
 )  # fmt: skip
 
 NAMESPACES = ("linalg", "special", "fft")

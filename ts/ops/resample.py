@@ -65,8 +65,64 @@ def _cubic(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
     return index, cubic_weights(xp, at - low)
 
 
+def _lanczos_filter(xp: Any, x: Array) -> Array:
+    return xp.where(xp.abs(x) < 3, xp.sinc(x) * xp.sinc(x / 3), 0)
+
+
+def _cubic_filter(xp: Any, x: Array) -> Array:
+    x = xp.abs(x)
+    a = -0.5  # not `CUBIC`: as image libraries have it
+    near, far = ((a + 2) * x - (a + 3)) * x * x + 1, ((x - 5) * x + 8) * x * a - 4 * a
+    return xp.where(x < 1, near, xp.where(x < 2, far, 0))
+
+
+def _linear_filter(xp: Any, x: Array) -> Array:
+    return xp.maximum(1 - xp.abs(x), 0)
+
+
+def _antialiased(weigh: Callable[[Any, Array], Array], radius: int) -> Callable[..., Taps]:
+    """Taps of a filter that is stretched where the input is made smaller: it covers all that vanishes."""
+
+    def taps(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
+        step = _step(n, m, scale)
+        if align:
+            step = (n - 1) / (m - 1) if m > 1 else 0.0
+        stretch = max(step, 1.0)
+        centre = step * (xp.arange(m) + 0.5)
+        first = xp.maximum((centre - radius * stretch + 0.5).astype(rules.INT64), 0)
+        end = xp.minimum((centre + radius * stretch + 0.5).astype(rules.INT64), n)
+        width = min(n, 2 * math.ceil(radius * stretch) + 1)
+        index = first[:, None] + xp.arange(width)
+        weight = weigh(xp, (index - centre[:, None] + 0.5) / stretch)
+        weight = xp.where(index < end[:, None], weight, 0)
+        total = xp.sum(weight, axis=1, keepdims=True)
+        return xp.minimum(index, n - 1), weight / xp.where(total == 0, 1, total)
+
+    return taps
+
+
+def _check_sizes(x: Array, size: Sizes) -> None:
+    n = len(size)
+    if x.ndim != n + 2:
+        raise RuntimeError(f"It is expected input_size equals to {n + 2}, but got size {x.ndim}")
+    if min(size) <= 0 or min(x.shape[2:]) <= 0:
+        names = "DHW"[3 - n :]
+        given, wanted = (
+            ", ".join(f"{d}: {m}" for d, m in zip(names, s, strict=True)) for s in (x.shape[2:], size)
+        )
+        between = " output" if n == 2 else " and output"
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input ({given}){between} ({wanted})"
+        )
+    if x.shape[1] == 0:
+        raise RuntimeError(
+            f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(x.shape)}"
+        )
+
+
 def resampled(
     xp: Any,
+    name: str,
     x: Array,
     size: Sizes,
     scales: Sequence[float | None],
@@ -74,25 +130,44 @@ def resampled(
     align: bool = False,
 ) -> Array:
     """x with its last len(size) dimensions resampled to `size`."""
-    if x.ndim != len(size) + 2:
-        raise RuntimeError(f"It is expected input_size equals to {len(size) + 2}, but got size {x.ndim}")
-    if min(size) <= 0 or min(x.shape[2:]) <= 0:
-        raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got input (H: {x.shape[-2]}, "
-            f"W: {x.shape[-1]}) output (H: {size[0]}, W: {size[-1]})"
-        )
+    _check_sizes(x, size)
+    bytes_too = taps in (_nearest, _nearest_exact) or len(size) == 2
+    if rules.CATEGORY_OF[x.dtype] != rules.FLOATING and not (x.dtype == rules.UINT8 and bytes_too):
+        rules.refuse(name, x.dtype)
+    found = [taps(xp, n, m, s, align) for n, m, s in zip(x.shape[2:], size, scales, strict=True)]
     wide = rules.cast(xp, x, rules.opmath(x.dtype))
-    for axis, (m, scale) in enumerate(zip(size, scales, strict=True), 2):
-        index, weight = taps(xp, x.shape[axis], m, scale, align)
+    for axis, (index, weight) in reversed(list(enumerate(found, 2))):
         if weight is None:
             wide = xp.take(wide, index[:, 0], axis=axis)
-            continue
-        shape = [-1 if d == axis else 1 for d in range(x.ndim)]
-        wide = sum(
-            xp.take(wide, index[:, t], axis=axis) * weight[:, t].astype(wide.dtype).reshape(shape)
-            for t in range(index.shape[1])
-        )
+        else:
+            along = _bytes_along if x.dtype == rules.UINT8 else _along
+            wide = along(xp, wide, axis, index, weight)
     return rules.cast(xp, wide, x.dtype)
+
+
+def _along(xp: Any, x: Array, axis: int, index: Array, weight: Array) -> Array:
+    """The weighted sum of the taps along one dimension."""
+    shape = [-1 if d == axis else 1 for d in range(x.ndim)]
+    total: Any = 0
+    for t in range(index.shape[1]):
+        total = total + xp.take(x, index[:, t], axis=axis) * weight[:, t].astype(x.dtype).reshape(shape)
+    return total
+
+
+def _bytes_along(xp: Any, x: Array, axis: int, index: Array, weight: Array) -> Array:
+    """The same of bytes, in integers: weights of 16 bits with as many binary places as fit, one rounding."""
+    weight = weight.copy()
+    for t in range(1, index.shape[1]):  # an element that is read twice, at the border, has one weight
+        again = index[:, t] == index[:, t - 1]
+        weight[:, t] += xp.where(again, weight[:, t - 1], 0)
+        weight[:, t - 1] = xp.where(again, 0, weight[:, t - 1])
+    largest = float(weight.max())
+    places = 0
+    while places < 22 and int(0.5 + largest * (1 << (places + 1))) < 1 << 15:
+        places += 1
+    scaled = xp.trunc(weight * (1 << places) + xp.where(weight < 0, -0.5, 0.5)).astype(rules.INT32)
+    total = _along(xp, x.astype(rules.INT32), axis, index, scaled) + ((1 << places) >> 1)
+    return xp.clip(total >> places, 0, 255).astype(rules.UINT8)
 
 
 def output_size(x: Array, size: Sizes | None, factors: Sequence[float] | None) -> list[int]:
@@ -102,10 +177,15 @@ def output_size(x: Array, size: Sizes | None, factors: Sequence[float] | None) -
     if size is not None:
         return list(size)
     assert factors is not None
-    return [math.floor(n * f) for n, f in zip(x.shape[2:], factors, strict=True)]
+    sizes = [n * f for n, f in zip(x.shape[2:], factors, strict=False)]
+    if not all(abs(s) < 2.0**63 for s in sizes):
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    return [math.floor(s) for s in sizes]
 
 
 def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool) -> None:
+    kernel_name = name if taps in (_nearest, _nearest_exact) or n == 2 else "compute_indices_weights_linear"
+
     # Arguments after the size: align_corners where the mode has it, then a scale for each dimension.
     scale_names = ("scales",) if n == 1 else tuple(f"scales_{d}" for d in "dhw"[3 - n :])
     corners = "bool align_corners, " if aligned else ""
@@ -113,13 +193,13 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool) -> None:
 
     def by_size(xp: Any, self: Array, size: Sizes, *rest: Any) -> Array:
         align = bool(rest[0]) if aligned else False
-        return resampled(xp, self, size, rest[1:] if aligned else rest, taps, align)
+        return resampled(xp, kernel_name, self, size, rest[1:] if aligned else rest, taps, align)
 
     def by_factors(xp: Any, input: Array, size: Sizes | None, *rest: Any) -> Array:
         factors = rest[-1]
         sizes = output_size(input, size, factors)
         align = bool(rest[0]) if aligned else False
-        return resampled(xp, input, sizes, factors or [None] * n, taps, align)
+        return resampled(xp, kernel_name, input, sizes, factors or [None] * n, taps, align)
 
     for text, kernel in (
         (f"(Tensor self, SymInt[{n}] output_size, {corners}{scales})", by_size),
@@ -144,5 +224,8 @@ for _row in (
     ("upsample_bilinear2d", 2, _linear, True),
     ("upsample_trilinear3d", 3, _linear, True),
     ("upsample_bicubic2d", 2, _cubic, True),
+    ("_upsample_bilinear2d_aa", 2, _antialiased(_linear_filter, 1), True),
+    ("_upsample_bicubic2d_aa", 2, _antialiased(_cubic_filter, 2), True),
+    ("_upsample_lanczos2d_aa", 2, _antialiased(_lanczos_filter, 3), True),
 ):
     _enter(*_row)

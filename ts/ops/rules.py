@@ -310,6 +310,13 @@ def infer_size(size: Sequence[int], numel: int) -> Shape:
     return tuple(shape)
 
 
+def extremes(x: Array) -> tuple[int, int] | None:
+    """The least and the largest of some indices; None where there is none, or nobody knows (meta)."""
+    if not x.size or not hasattr(x, "min"):  # an array of the meta device has no elements to look at
+        return None
+    return int(x.min()), int(x.max())
+
+
 def check_same_device(*arrays: Any) -> None:
     """Arrays of one operator must come from one library."""
     kinds = {type(a).__module__.split(".")[0] for a in arrays if a is not None}

@@ -34,12 +34,19 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "loss": (
         "l1_loss", "mse_loss", "soft_margin_loss", "smooth_l1_loss", "huber_loss", "hinge_embedding_loss",
-        "cosine_embedding_loss", "margin_ranking_loss", "triplet_margin_loss", "binary_cross_entropy",
-        "binary_cross_entropy_with_logits", "nll_loss", "cross_entropy", "poisson_nll_loss", "kl_div",
-        "gaussian_nll_loss",
+        "cosine_embedding_loss", "margin_ranking_loss", "triplet_margin_loss",
+        "triplet_margin_with_distance_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+        "poisson_nll_loss", "kl_div", "gaussian_nll_loss",
+    ),
+    "class_loss": (
+        "nll_loss", "cross_entropy", "linear_cross_entropy", "multi_margin_loss", "multilabel_margin_loss",
+        "multilabel_soft_margin_loss", "ctc_loss",
+    ),
+    "resample": (
+        "interpolate", "upsample", "upsample_nearest", "upsample_bilinear", "grid_sample", "affine_grid",
     ),
     "windows": ("fold", "unfold"),
-    "sparse": ("embedding",),
+    "sparse": ("embedding", "embedding_bag"),
 }  # fmt: skip
 HOMES: Final = {name: f"ts.nn.functional.{family}" for family, names in _FAMILIES.items() for name in names}
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import ts
 from ts._core.tensor import Tensor
 
 
-def _code(size_average: bool | None, reduce: bool | None, reduction: str) -> int:
+def reduction_code(size_average: bool | None, reduce: bool | None, reduction: str) -> int:
     """The operators' number of a reduction: 0 none, 1 mean, 2 sum."""
     if size_average is not None or reduce is not None:
         if reduce is not None and not reduce:
@@ -34,7 +36,7 @@ def l1_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """|x - y|"""
-    return ts.l1_loss(input, target, _code(size_average, reduce, reduction))
+    return ts.l1_loss(input, target, reduction_code(size_average, reduce, reduction))
 
 
 def mse_loss(
@@ -45,7 +47,7 @@ def mse_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """(x - y)^2"""
-    return ts.mse_loss(input, target, _code(size_average, reduce, reduction))
+    return ts.mse_loss(input, target, reduction_code(size_average, reduce, reduction))
 
 
 def soft_margin_loss(
@@ -56,7 +58,7 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """log(1 + exp(-y x))"""
-    return ts.soft_margin_loss(input, target, _code(size_average, reduce, reduction))
+    return ts.soft_margin_loss(input, target, reduction_code(size_average, reduce, reduction))
 
 
 def smooth_l1_loss(
@@ -68,7 +70,7 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """Quadratic up to `beta`, linear beyond."""
-    return ts.smooth_l1_loss(input, target, _code(size_average, reduce, reduction), beta)
+    return ts.smooth_l1_loss(input, target, reduction_code(size_average, reduce, reduction), beta)
 
 
 def huber_loss(
@@ -78,7 +80,7 @@ def huber_loss(
     delta: float = 1.0,
 ) -> Tensor:
     """`delta` times smooth_l1_loss."""
-    return ts.huber_loss(input, target, _code(None, None, reduction), delta)
+    return ts.huber_loss(input, target, reduction_code(None, None, reduction), delta)
 
 
 def hinge_embedding_loss(
@@ -90,7 +92,7 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """x, or the margin it stays below."""
-    return ts.hinge_embedding_loss(input, target, margin, _code(size_average, reduce, reduction))
+    return ts.hinge_embedding_loss(input, target, margin, reduction_code(size_average, reduce, reduction))
 
 
 def cosine_embedding_loss(
@@ -103,7 +105,9 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Of pairs that should be alike or not, by the cosine."""
-    return ts.cosine_embedding_loss(input1, input2, target, margin, _code(size_average, reduce, reduction))
+    return ts.cosine_embedding_loss(
+        input1, input2, target, margin, reduction_code(size_average, reduce, reduction)
+    )
 
 
 def margin_ranking_loss(
@@ -116,7 +120,14 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Of pairs in the wrong order."""
-    return ts.margin_ranking_loss(input1, input2, target, margin, _code(size_average, reduce, reduction))
+    if input1.dim() != input2.dim() or input1.dim() != target.dim():
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+            f"{input1.size()}, input2: {input2.size()}, target: {target.size()}"
+        )
+    return ts.margin_ranking_loss(
+        input1, input2, target, margin, reduction_code(size_average, reduce, reduction)
+    )
 
 
 def triplet_margin_loss(
@@ -132,9 +143,42 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """An anchor should be nearer to the positive than to the negative example."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
     return ts.triplet_margin_loss(
-        anchor, positive, negative, margin, p, eps, swap, _code(size_average, reduce, reduction)
+        anchor, positive, negative, margin, p, eps, swap, reduction_code(size_average, reduce, reduction)
     )
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """`triplet_margin_loss` with a distance of one's own; by default the Euclidean one."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
+            f"but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative "
+            f"{negative.dim()}D inputs"
+        )
+    distance = ts.pairwise_distance if distance_function is None else distance_function
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = ts.minimum(far, distance(positive, negative))
+    loss = ts.clamp_min(near - far + margin, 0)
+    if reduction == "none":
+        return loss
+    return ts.sum(loss) if reduction == "sum" else ts.mean(loss)
 
 
 def binary_cross_entropy(
@@ -146,7 +190,12 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Tensor:
     """The binary cross entropy of probabilities."""
-    return ts.binary_cross_entropy(input, target, weight, _code(size_average, reduce, reduction))
+    if target.size() != input.size():
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. Please ensure they have the same size."
+        )
+    return ts.binary_cross_entropy(input, target, weight, reduction_code(size_average, reduce, reduction))
 
 
 def binary_cross_entropy_with_logits(
@@ -159,37 +208,10 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
 ) -> Tensor:
     """The binary cross entropy of logits."""
+    if target.size() != input.size():
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     return ts.binary_cross_entropy_with_logits(
-        input, target, weight, pos_weight, _code(size_average, reduce, reduction)
-    )
-
-
-def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """The negative log likelihood of the target classes."""
-    return ts.nll_loss_nd(input, target, weight, _code(size_average, reduce, reduction), ignore_index)
-
-
-def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Tensor:
-    """log_softmax followed by nll_loss."""
-    return ts.cross_entropy_loss(
-        input, target, weight, _code(size_average, reduce, reduction), ignore_index, label_smoothing
+        input, target, weight, pos_weight, reduction_code(size_average, reduce, reduction)
     )
 
 
@@ -204,7 +226,9 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The negative log likelihood of Poisson distributed targets."""
-    return ts.poisson_nll_loss(input, target, log_input, full, eps, _code(size_average, reduce, reduction))
+    return ts.poisson_nll_loss(
+        input, target, log_input, full, eps, reduction_code(size_average, reduce, reduction)
+    )
 
 
 def kl_div(
@@ -218,7 +242,7 @@ def kl_div(
     """The Kullback-Leibler divergence."""
     if reduction == "batchmean":
         return ts.kl_div(input, target, 2, log_target=log_target) / input.size(0)
-    code = _code(size_average, reduce, reduction)
+    code = reduction_code(size_average, reduce, reduction)
     return ts.kl_div(input, target, code, log_target=log_target)
 
 

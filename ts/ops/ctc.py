@@ -1,0 +1,198 @@
+"""Connectionist temporal classification: the loss of a sequence of labels without alignment.
+
+In: log probabilities (T, N, C) or (T, C), targets (N, S) or all in one row, their lengths; out: the
+negative log likelihood of each sequence, or its reduction.
+
+Between the labels, before and after them stand blanks: 2 S + 1 states.  `alpha[s]` is the log
+probability of all ways to be in state s after a number of steps; it comes from the states s, s - 1
+and, past a blank between two different labels, s - 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ts.ops import rules
+from ts.ops.loss import MEAN, NONE
+from ts.ops.registry import op
+
+Array = rules.Array
+Lengths = Sequence[int]
+
+_WHERE = "(while checking arguments for ctc_loss_allocate_outputs)"
+
+
+def _check_lengths(name: str, lengths: Lengths, batch: int, most: int | None) -> None:
+    if len(lengths) != batch:
+        raise RuntimeError(f"{name} must be of size batch_size")
+    for n in lengths:
+        if n < 0:
+            raise RuntimeError(f"Expected {name} to have value at least 0, but got value {n} {_WHERE}")
+        if most is not None and n > most:
+            raise RuntimeError(f"Expected {name} to have value at most {most}, but got value {n} {_WHERE}")
+
+
+def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
+    """Targets as (N, longest), blanks after the end."""
+    longest, batch = max(lengths, default=0), len(lengths)
+    place = np.arange(longest)
+    real = place < np.asarray(lengths, dtype=np.int64)[:, None]
+    if targets.ndim == 1:
+        if targets.shape[0] != sum(lengths):
+            raise RuntimeError(
+                f"Expected tensor to have size {sum(lengths)} at dimension 0, but got size "
+                f"{targets.shape[0]} for argument #2 'targets' {_WHERE}"
+            )
+        starts = np.cumsum([0, *lengths[:-1]]) if batch else np.zeros(0, np.int64)
+        index = np.where(real, starts[:, None] + place, 0)
+        rows = targets[xp.asarray(index)] if targets.size else xp.zeros((batch, longest), rules.INT64)
+    else:
+        if targets.shape[0] != batch:
+            raise RuntimeError(
+                f"Expected tensor to have size {batch} at dimension 0, but got size {targets.shape[0]} for "
+                f"argument #2 'targets' {_WHERE}"
+            )
+        if targets.shape[1] < longest:
+            raise RuntimeError(
+                f"Expected tensor to have size at least {longest} at dimension 1, but got size "
+                f"{targets.shape[1]} for argument #2 'targets' {_WHERE}"
+            )
+        rows = targets[:, :longest]
+    return xp.where(xp.asarray(real), rows.astype(rules.INT64), blank)
+
+
+def _log_add(xp: Any, *terms: Array) -> Array:
+    """log(sum(exp(x))); of infinities that are negative, minus infinity."""
+    peak = terms[0]
+    for term in terms[1:]:
+        peak = xp.maximum(peak, term)
+    base = xp.where(peak == -math.inf, 0, peak)
+    return xp.log(sum(xp.exp(term - base) for term in terms)) + base
+
+
+def likelihood(
+    xp: Any, log_probs: Array, targets: Array, input_lengths: Lengths, target_lengths: Lengths, blank: int
+) -> tuple[Array, Array]:
+    """The negative log likelihood of each sequence, and alpha (N, T, 2 S + 1)."""
+    if log_probs.ndim not in (2, 3):
+        raise RuntimeError(
+            f"Expected 3-dimensional tensor, but got {log_probs.ndim}-dimensional tensor for argument #1 "
+            f"'log_probs' {_WHERE}"
+        )
+    single = log_probs.ndim == 2
+    logs = log_probs[:, None] if single else log_probs
+    steps, batch, labels = logs.shape
+    if not logs.size:
+        raise RuntimeError("log_probs tensor must not be empty")
+    if logs.dtype not in (rules.FLOAT, rules.DOUBLE):
+        rules.refuse("ctc_loss_cpu", logs.dtype)
+    if not 1 <= targets.ndim <= 2:
+        raise RuntimeError(
+            f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 "
+            f"'targets' {_WHERE}"
+        )
+    if not 0 <= blank < labels:
+        raise RuntimeError("blank must be in label range")
+    _check_lengths("input_lengths", input_lengths, batch, steps)
+    _check_lengths("target_lengths", target_lengths, batch, None)
+    rows = _padded(xp, targets, target_lengths, blank)
+    ends = rules.extremes(rows)
+    if ends is not None and (ends[0] < 0 or ends[1] >= labels):
+        raise RuntimeError(f"Expected targets to be labels below {labels}, but got {ends[ends[0] >= 0]}")
+    width = 2 * rows.shape[1] + 1
+    states = xp.full((batch, width), blank, dtype=rules.INT64)
+    states[:, 1::2] = rows
+    skips = xp.zeros((batch, width), dtype=rules.BOOL)
+    skips[:, 2:] = (states[:, 2:] != blank) & (states[:, 2:] != states[:, :-2])
+    never = logs.dtype.type(-math.inf)
+    lengths = xp.asarray(np.asarray(input_lengths, dtype=np.int64).reshape(batch))
+    alpha = xp.full((batch, steps, width), never, dtype=logs.dtype)
+    last = xp.full((batch, width), never, dtype=logs.dtype)  # alpha after each sequence's own last step
+    now = last
+    for t in range(steps):
+        said = xp.take_along_axis(logs[t], states, 1)
+        if t == 0:
+            now = xp.where(xp.arange(width) < 2, said, never)
+        else:
+            beside, beyond = xp.full_like(now, never), xp.full_like(now, never)
+            beside[:, 1:], beyond[:, 2:] = now[:, :-1], now[:, :-2]
+            now = _log_add(xp, now, beside, xp.where(skips, beyond, never)) + said
+        alpha[:, t] = now
+        last = xp.where((lengths == t + 1)[:, None], now, last)
+    final = xp.asarray(2 * np.asarray(target_lengths, dtype=np.int64).reshape(batch, 1))
+    blank_end = xp.take_along_axis(last, final, 1)[:, 0]
+    label_end = xp.where(final[:, 0] > 0, xp.take_along_axis(last, xp.maximum(final - 1, 0), 1)[:, 0], never)
+    loss = -_log_add(xp, blank_end, label_end)
+    loss = xp.where((lengths == 0) & (final[:, 0] == 0), xp.zeros((), loss.dtype), loss)
+    return (loss[0], alpha[0]) if single else (loss, alpha)
+
+
+def _lengths_of(name: str, lengths: Any) -> Lengths:
+    if not hasattr(lengths, "dtype"):
+        return [int(n) for n in lengths]
+    if lengths.dtype.kind not in "iu":
+        raise RuntimeError(f"{name} must be integral")
+    return [int(n) for n in lengths.reshape(-1).tolist()]
+
+
+@op(
+    "aten::ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, "
+    "int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
+    where="f",
+)
+@op(
+    "aten::ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, "
+    "int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
+    where="f",
+)
+def _ctc_loss(
+    xp: Any,
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int = MEAN,
+    zero_infinity: bool = False,
+) -> Array:
+    sizes = _lengths_of("target_lengths", target_lengths)
+    loss, _ = likelihood(xp, log_probs, targets, _lengths_of("input_lengths", input_lengths), sizes, blank)
+    if zero_infinity:
+        loss = xp.where(loss == math.inf, xp.zeros((), loss.dtype), loss)
+    if reduction == NONE:
+        return loss
+    if reduction == MEAN:
+        count = xp.maximum(xp.asarray(np.asarray(sizes, dtype=np.int64)), 1).astype(loss.dtype)
+        return xp.mean(loss / count)
+    return xp.sum(loss)
+
+
+@op(
+    "aten::_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int "
+    "blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1",
+    where="f",
+)
+@op(
+    "aten::_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, "
+    "int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+    out="Tensor_out",
+    out_names="out0,out1",
+    where="f",
+)
+def _ctc_likelihood(
+    xp: Any,
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    zero_infinity: bool = False,
+) -> tuple[Array, Array]:
+    given = _lengths_of("input_lengths", input_lengths)
+    return likelihood(xp, log_probs, targets, given, _lengths_of("target_lengths", target_lengths), blank)

@@ -1,0 +1,113 @@
+"""Fractional max pooling: windows of one size at steps that vary, drawn by random samples.
+
+In: (N, C, *spatial) or without N, and for every plane one sample of [0, 1) for each dimension; out: the
+maxima, and the index of each in its flattened plane.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+from ts.ops.window import per_dim
+
+Array = rules.Array
+Sizes = Sequence[int]
+
+
+def _starts(xp: Any, sample: Array, n: int, m: int, kernel: int) -> Array:
+    """Where the m windows of n elements start, for every sample: (planes, m).  The last ends at the end."""
+    last = xp.full((sample.shape[0], 1), n - kernel, dtype=rules.INT64)
+    if m == 1:
+        return last
+    step = sample.dtype.type((n - kernel) / (m - 1))
+    place = xp.arange(m - 1).astype(sample.dtype)
+    start = xp.trunc((sample[:, None] + place) * step) - xp.trunc(sample * step)[:, None]
+    start = xp.clip(xp.nan_to_num(start), 0, n - kernel)  # samples beyond [0, 1) must not lead outside
+    return xp.concatenate([start.astype(rules.INT64), last], 1)
+
+
+def _pooled(
+    xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array, n: int
+) -> tuple[Array, Array]:
+    name = f"fractional_max_pool{n}d" + ("_out" if n == 3 else "")
+    if len(kernel_size) not in (1, n):
+        raise RuntimeError(
+            f"fractional_max_pool{n}d: kernel_size must either be a single Int or tuple of Ints"
+        )
+    if len(output_size) not in (1, n):
+        raise RuntimeError(
+            f"fractional_max_pool{n}d: output_size must either be a single Int or tuple of Ints"
+        )
+    if self.ndim not in (n + 1, n + 2):
+        raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got: {list(self.shape)}")
+    kernel, places, sizes = per_dim(kernel_size, n), per_dim(output_size, n), self.shape[-n:]
+    if min(kernel) <= 0:
+        raise RuntimeError(f"{name}(): kernel_size must be greater than zero, but got {list(kernel)}")
+    if min(places) < 0:
+        raise RuntimeError(f"{name}(): output_size must not be negative, but got {list(places)}")
+    if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
+        rules.refuse(name, self.dtype)
+    if random_samples.dtype != self.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
+    batch = self.shape[0] if self.ndim == n + 2 else 1
+    channels = self.shape[-n - 1]
+    if random_samples.ndim != 3:
+        raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {random_samples.ndim}")
+    for d, (wanted, least) in enumerate(((batch, True), (channels, False), (n, False))):
+        given = random_samples.shape[d]
+        if given != wanted and not (least and given >= wanted):
+            raise RuntimeError(f"Expect _random_samples.size({d}) equals to {wanted}; got {given}.")
+    for word, size, k, m in zip(("time", "height", "width")[3 - n :], sizes, kernel, places, strict=True):
+        if m + k - 1 > size:
+            raise RuntimeError(f"{name}(): pool {word} {k} too large relative to input {word} {size}")
+    planes = batch * channels
+    samples = rules.cast(xp, random_samples[:batch], rules.opmath(self.dtype)).reshape(planes, n)
+    index: Any = 0
+    for d, (size, k, m) in enumerate(zip(sizes, kernel, places, strict=True)):
+        # The samples of an image stand width first, those of a volume time first.
+        start = (
+            _starts(xp, samples[:, 1 - d if n == 2 else d], size, m, k)
+            if m
+            else xp.zeros((planes, 0), rules.INT64)
+        )
+        cell = start[:, :, None] + xp.arange(k)
+        shape = [planes, *(1,) * (2 * n)]
+        shape[1 + d], shape[1 + n + d] = m, k
+        index = index * size + cell.reshape(shape)
+    index = index.reshape(planes, math.prod(places), math.prod(kernel))
+    flat = self.reshape(planes, 1, math.prod(sizes))
+    windows = xp.take_along_axis(flat, index, 2) if index.size else xp.zeros(index.shape, self.dtype)
+    best = xp.argmax(windows, axis=2)[:, :, None]
+    shape = [*self.shape[:-n], *places]
+    values, where = (xp.take_along_axis(a, best, 2).reshape(shape) for a in (windows, index))
+    return values, where
+
+
+@op(
+    "aten::fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor "
+    "random_samples) -> (Tensor, Tensor)",
+    out="output",
+    out_names="output,indices",
+    where="f",
+)
+def _fractional_max_pool2d(
+    xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array
+) -> tuple[Array, Array]:
+    return _pooled(xp, self, kernel_size, output_size, random_samples, 2)
+
+
+@op(
+    "aten::fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
+    "random_samples) -> (Tensor, Tensor)",
+    out="output",
+    out_names="output,indices",
+    where="f",
+)
+def _fractional_max_pool3d(
+    xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array
+) -> tuple[Array, Array]:
+    return _pooled(xp, self, kernel_size, output_size, random_samples, 3)

@@ -1,0 +1,178 @@
+"""Sampling images and volumes at the places of a grid, and the grids of affine maps.
+
+In: input (N, C, *spatial) and a grid (N, *places, n) with coordinates from -1 to 1, x first; out:
+(N, C, *places).
+A mode gives the corners that a place reads, with their weights; a padding says what lies outside.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+from ts.ops.resample import cubic_weights
+
+Array = rules.Array
+BILINEAR, NEAREST, BICUBIC = 0, 1, 2
+ZEROS, BORDER, REFLECTION = 0, 1, 2
+
+
+def _places(at: Array, size: int, align: bool) -> Array:
+    """Coordinates from -1 to 1 as places from 0 to size - 1 (of centres, unless the corners are aligned)."""
+    return (at + 1) / 2 * (size - 1) if align else ((at + 1) * size - 1) / 2
+
+
+def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
+    """Places outside moved inside, as the padding says; those of `ZEROS` stay."""
+    if padding == ZEROS:
+        return at
+    if padding == REFLECTION:
+        low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
+        if span == 0:
+            at = xp.zeros_like(at)
+        else:
+            away = xp.abs(at - low)
+            folds = xp.floor(away / span)
+            extra = away - folds * span
+            at = xp.where(folds % 2 == 0, extra + low, span - extra + low)
+    return xp.where(at > 0, xp.minimum(at, size - 1), xp.zeros((), at.dtype))
+
+
+def _picked(xp: Any, flat: Array, sizes: Sequence[int], corner: Sequence[Array]) -> Array:
+    """Elements (N, C, places) of planes (N, C, cells) at integral places, which are floats; 0 outside."""
+    index: Any = 0
+    valid: Any = True
+    for at, size in zip(corner, sizes, strict=True):
+        within = (at >= 0) & (at < size)
+        valid = within & valid
+        index = index * size + xp.where(within, at, 0).astype(rules.INT64)
+    return xp.take_along_axis(flat, index[:, None], 2) * valid[:, None]
+
+
+def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
+    """`input` at the places of `grid`."""
+    n = input.ndim - 2
+    sizes, lead = input.shape[2:], input.shape[:2]
+    wide = rules.opmath(input.dtype)
+    flat = rules.cast(xp, input, wide).reshape(*lead, math.prod(sizes))
+    points = rules.cast(xp, grid, wide).reshape(grid.shape[0], -1, n)
+    found = [_places(points[:, :, n - 1 - d], size, align) for d, size in enumerate(sizes)]
+    result: Any = 0
+    if mode == BICUBIC:
+        low = [xp.floor(at) for at in found]
+        weights = [cubic_weights(xp, at - floor) for at, floor in zip(found, low, strict=True)]
+        for steps in itertools.product(range(4), repeat=n):
+            corner = [
+                _inside(xp, floor + (step - 1), size, padding, align)
+                for floor, step, size in zip(low, steps, sizes, strict=True)
+            ]
+            weight = math.prod(w[:, :, step] for w, step in zip(weights, steps, strict=True))
+            result = result + _picked(xp, flat, sizes, corner) * weight[:, None]
+    else:
+        found = [_inside(xp, at, size, padding, align) for at, size in zip(found, sizes, strict=True)]
+        if mode == NEAREST:
+            result = _picked(xp, flat, sizes, [xp.rint(at) for at in found])
+        else:
+            low = [xp.floor(at) for at in found]
+            for steps in itertools.product((0, 1), repeat=n):
+                corner = [floor + step for floor, step in zip(low, steps, strict=True)]
+                parts = [
+                    at - floor if step else floor + 1 - at
+                    for at, floor, step in zip(found, low, steps, strict=True)
+                ]
+                result = result + _picked(xp, flat, sizes, corner) * math.prod(parts)[:, None]
+    return rules.cast(xp, result.reshape(*lead, *grid.shape[1:-1]), input.dtype)
+
+
+def _checked(input: Array, grid: Array, n: int | None, mode: int) -> None:
+    shapes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+    if input.shape[:1] != grid.shape[:1]:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid and input to have same batch size, but got {shapes}"
+        )
+    if input.ndim >= 2 and grid.ndim and grid.shape[-1] != input.ndim - 2:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but got grid "
+            f"with sizes {list(grid.shape)}"
+        )
+    for d, size in enumerate(input.shape[2:], 2):
+        if size <= 0:
+            raise RuntimeError(
+                "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
+                f"{list(input.shape)} with dimension {d} being empty"
+            )
+    wanted = n + 2 if n else 4 if input.ndim == 4 else 5
+    if input.ndim != wanted or grid.ndim != input.ndim:
+        raise RuntimeError(
+            f"grid_sampler(): expected {wanted}D input and grid with same "
+            f"number of dimensions, but got {shapes}"
+        )
+    if mode == BICUBIC and input.ndim == 5:
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    if rules.CATEGORY_OF[input.dtype] != rules.FLOATING:
+        rules.refuse(f"grid_sampler_{input.ndim - 2}d_cpu_kernel_impl", input.dtype)
+    if grid.dtype != input.dtype:
+        raise RuntimeError(
+            f"expected scalar type {rules.NAME_OF[input.dtype]} but found {rules.NAME_OF[grid.dtype]}"
+        )
+
+
+_ARGUMENTS = (
+    "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"
+)
+
+
+@op(f"aten::grid_sampler{_ARGUMENTS}", where="f")
+def _grid_sampler(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
+    _checked(input, grid, None, mode)
+    return sampled(xp, input, grid, mode, padding, align)
+
+
+@op(f"aten::grid_sampler_2d{_ARGUMENTS}", out="out", where="f")
+def _grid_sampler_2d(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
+    _checked(input, grid, 2, mode)
+    return sampled(xp, input, grid, mode, padding, align)
+
+
+@op(f"aten::grid_sampler_3d{_ARGUMENTS}", out="out", where="f")
+def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
+    _checked(input, grid, 3, mode)
+    return sampled(xp, input, grid, mode, padding, align)
+
+
+def _centres(xp: Any, n: int, align: bool, dtype: rules.DType) -> Array:
+    """n places from -1 to 1: from end to end, or the centres of n equal parts."""
+    if n <= 1:
+        return xp.zeros(n, dtype=dtype)
+    places = xp.linspace(-1, 1, n, dtype=dtype)
+    return places if align else places * dtype.type((n - 1) / n)
+
+
+@op(
+    "aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
+    out="out",
+    where="f",
+)
+def _affine_grid_generator(xp: Any, theta: Array, size: Sequence[int], align_corners: bool) -> Array:
+    if len(size) not in (4, 5):
+        raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
+    sizes = rules.check_sizes(size)
+    n = len(sizes) - 2
+    if theta.ndim != 3 or tuple(theta.shape[1:]) != (n, n + 1) or theta.shape[0] != sizes[0]:
+        raise RuntimeError(
+            f"Expected a batch of affine matrices of shape {sizes[0]}x{n}x{n + 1} for size {list(sizes)}. "
+            f"Got {list(theta.shape)}."
+        )
+    wide = rules.opmath(theta.dtype)
+    axes = [_centres(xp, m, align_corners, wide) for m in sizes[2:]]
+    mesh = [
+        xp.broadcast_to(a.reshape([-1 if d == k else 1 for d in range(n)]), sizes[2:])
+        for k, a in enumerate(axes)
+    ]
+    base = xp.stack([*reversed(mesh), xp.ones(sizes[2:], dtype=wide)], -1).reshape(-1, n + 1)
+    grid = xp.matmul(base, rules.cast(xp, theta, wide).swapaxes(1, 2))
+    return rules.cast(xp, grid.reshape(sizes[0], *sizes[2:], n), theta.dtype)
