@@ -266,8 +266,6 @@ def _multilabel_margin_loss(xp: Any, self: Array, target: Array, reduction: int 
 @op(
     "aten::multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, "
     "Tensor is_target)",
-    out="output",
-    out_names="output,is_target",
     where="",
 )
 def _multilabel_margin_loss_forward(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.loss import MEAN, reduced, same, wide
+from ts.ops.loss import MEAN, reduced, refuse_bools, same, wide
 from ts.ops.reduce import vector_norm
 from ts.ops.registry import op
 
@@ -36,6 +36,7 @@ def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float =
 def _pairwise_distance(
     xp: Any, x1: Array, x2: Array, p: float = 2, eps: float = 1e-06, keepdim: bool = False
 ) -> Array:
+    refuse_bools(x1, x2)
     gap = xp.subtract(*same(xp, x1, x2))
     gap = rules.cast(xp, gap, rules.float_dtype(gap.dtype))
     return vector_norm(xp, gap + rules.real_dtype(gap.dtype).type(eps), p, -1, keepdim)

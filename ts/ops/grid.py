@@ -3,6 +3,7 @@
 In: input (N, C, *spatial) and a grid (N, *places, n) with coordinates from -1 to 1, x first; out:
 (N, C, *places).
 A mode gives the corners that a place reads, with their weights; a padding says what lies outside.
+All is computed in the dtype of the input, 16-bit floats too: rounded otherwise, a place is another place.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ ZEROS, BORDER, REFLECTION = 0, 1, 2
 
 def _places(at: Array, size: int, align: bool) -> Array:
     """Coordinates from -1 to 1 as places from 0 to size - 1 (of centres, unless the corners are aligned)."""
-    return (at + 1) / 2 * (size - 1) if align else ((at + 1) * size - 1) / 2
+    kind = at.dtype.type
+    scaled = (at + kind(1)) * kind((size - 1) / 2 if align else size / 2)
+    return scaled if align else scaled - kind(0.5)
 
 
 def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
@@ -57,9 +60,8 @@ def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: 
     """`input` at the places of `grid`."""
     n = input.ndim - 2
     sizes, lead = input.shape[2:], input.shape[:2]
-    wide = rules.opmath(input.dtype)
-    flat = rules.cast(xp, input, wide).reshape(*lead, math.prod(sizes))
-    points = rules.cast(xp, grid, wide).reshape(grid.shape[0], -1, n)
+    flat = input.reshape(*lead, math.prod(sizes))
+    points = grid.reshape(grid.shape[0], -1, n)
     found = [_places(points[:, :, n - 1 - d], size, align) for d, size in enumerate(sizes)]
     result: Any = 0
     if mode == BICUBIC:

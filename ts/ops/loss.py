@@ -40,6 +40,15 @@ def same(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
     return rules.cast(xp, a, dtype), rules.cast(xp, b, dtype)
 
 
+def refuse_bools(a: Array, b: Array) -> None:
+    """Raise where a difference of bools would be taken."""
+    if a.dtype == b.dtype == rules.BOOL:
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+            "`logical_xor()` operator instead."
+        )
+
+
 def wide(xp: Any, x: Array) -> Array:
     """x in the dtype that is computed in."""
     return rules.cast(xp, x, rules.opmath(x.dtype))
@@ -66,11 +75,7 @@ def _mse_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Arr
 @op("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", where="f")
 def _l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     x, y = same(xp, self, target)
-    if x.dtype == rules.BOOL:
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-            "`logical_xor()` operator instead."
-        )
+    refuse_bools(x, y)
     return reduced(xp, xp.abs(x - y), reduction)
 
 
@@ -117,11 +122,11 @@ def _hinge_embedding_loss(
 ) -> Array:
     if self.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    x = wide(xp, self)
-    apart = xp.maximum(rules.cast(xp, margin, x.dtype) - x, rules.cast(xp, 0, x.dtype))
-    zero = xp.zeros((), dtype=x.dtype)
-    loss = xp.where(target != 1, apart, zero) + xp.where(target != -1, x, zero)
-    return reduced(xp, rules.cast(xp, loss, self.dtype), reduction)
+    refuse_bools(self, self)
+    zero = xp.zeros((), dtype=self.dtype)  # the margin, too, takes the input's dtype
+    apart = xp.maximum(rules.cast(xp, margin, self.dtype) - self, zero)
+    loss = xp.where(target != 1, apart, zero) + xp.where(target != -1, self, zero)
+    return reduced(xp, loss, reduction)
 
 
 @op(
@@ -135,6 +140,7 @@ def _margin_ranking_loss(
     dtype = rules.result_type(input1, input2, target, margin)
     if dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
+    refuse_bools(input1, input2)
     for a, b in ((input1, input2), (input1, target)):
         rules.broadcast_shapes(a.shape, b.shape)
     a, b, y = (wide(xp, rules.cast(xp, v, dtype)) for v in (input1, input2, target))
@@ -166,6 +172,8 @@ def _poisson_nll_loss(
     xp: Any, input: Array, target: Array, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Array:
     rules.broadcast_shapes(input.shape, target.shape)
+    if not log_input:
+        refuse_bools(input, input)
     dtype = rules.float_dtype(rules.result_type(input, target))
     x, y = (wide(xp, rules.cast(xp, v, dtype)) for v in (input, target))
     loss = xp.exp(x) - y * x if log_input else x - y * xp.log(x + eps)

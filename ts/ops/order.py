@@ -20,7 +20,9 @@ _ORDERS = {
     "__ior__": "Tensor Scalar",
     "__lshift__ __rshift__": "Tensor Scalar int",
     "__or__ __xor__": "Tensor Scalar bool int",
-    "_upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d": "- out vec",
+    (
+        "_upsample_lanczos2d_aa _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d"
+    ): "- out vec",
     "Complex": (
         "Scalar Tensor_Tensor int_bool bool_int float_bool bool_float float_int int_float int_int bool_bool "
         "float_float Tensor_float float_Tensor Tensor_int int_Tensor Tensor_bool bool_Tensor"

@@ -1,0 +1,102 @@
+"""Functions of neural networks: values worked out by hand, and the same when scripted."""
+
+import math
+
+import pytest
+
+import ts
+from ts.nn import functional as F
+
+
+def test_margins_of_one_class_and_of_several():
+    scores = ts.tensor([[1.0, 2.0, 3.0]])
+    assert F.multi_margin_loss(scores, ts.tensor([0])).item() == pytest.approx((2 + 3) / 3)
+    assert F.multi_margin_loss(scores, ts.tensor([0]), p=2).item() == pytest.approx((4 + 9) / 3)
+    # Classes 3 and 0 hold (the list ends at -1): 1 - (0.8 - 0.2) + 1 - (0.8 - 0.4) + 1 - (0.1 - 0.2) + 1 - (0.1 - 0.4)
+    scores = ts.tensor([[0.1, 0.2, 0.4, 0.8]])
+    assert F.multilabel_margin_loss(scores, ts.tensor([[3, 0, -1, 1]])).item() == pytest.approx(3.4 / 4)
+
+
+def test_labels_out_of_range_are_refused():
+    scores = ts.zeros(2, 3)
+    for labels in ([0, 3], [-1, 0]):
+        with pytest.raises(RuntimeError, match="target out of range"):
+            F.multi_margin_loss(scores, ts.tensor(labels))
+    with pytest.raises(RuntimeError, match="is out of range"):
+        F.multilabel_margin_loss(scores, ts.tensor([[0, 1, 3], [0, 0, 0]]))
+    logs = ts.zeros(4, 1, 3)
+    with pytest.raises(RuntimeError, match="Expected targets to be labels below 3, but got 7"):
+        F.ctc_loss(logs, ts.tensor([[7]]), ts.tensor([4]), ts.tensor([1]))
+
+
+def test_ctc_sums_over_all_alignments():
+    """Of two steps over two equal labels, three of the four paths say `1`; `1 1` needs three steps."""
+    logs = ts.full((2, 1, 2), math.log(0.5))
+    one = F.ctc_loss(logs, ts.tensor([[1]]), ts.tensor([2]), ts.tensor([1]), reduction="none")
+    assert one.tolist() == pytest.approx([-math.log(0.75)])
+    two = F.ctc_loss(logs, ts.tensor([[1, 1]]), ts.tensor([2]), ts.tensor([2]), reduction="none")
+    assert two.tolist() == [math.inf]
+    zero = F.ctc_loss(logs, ts.tensor([[1, 1]]), ts.tensor([2]), ts.tensor([2]), zero_infinity=True)
+    assert zero.item() == 0
+
+
+def test_bags():
+    table = ts.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 5.0]])
+    rows, starts = ts.tensor([0, 1, 2, 2]), ts.tensor([0, 2, 2])
+    assert F.embedding_bag(rows, table, starts, mode="sum").tolist() == [[3, 30], [0, 0], [8, 10]]
+    assert F.embedding_bag(rows, table, starts, mode="mean").tolist() == [[1.5, 15], [0, 0], [4, 5]]
+    assert F.embedding_bag(rows.reshape(2, 2), table, mode="max").tolist() == [[2, 20], [4, 5]]
+    assert F.embedding_bag(rows, table, starts, mode="sum", padding_idx=1).tolist() == [[1, 10], [0, 0], [8, 10]]
+    with pytest.raises(RuntimeError, match="ascending"):
+        F.embedding_bag(rows, table, ts.tensor([0, 3, 1]))
+
+
+def test_grids():
+    """The grid of the identity gives the image back; beyond the border there is nothing, or the border."""
+    image = ts.arange(6.0).reshape(1, 1, 2, 3)
+    grid = F.affine_grid(ts.tensor([[[1.0, 0, 0], [0, 1, 0]]]), [1, 1, 2, 3], align_corners=False)
+    for mode in ("bilinear", "nearest"):
+        assert F.grid_sample(image, grid, mode=mode, align_corners=False).flatten().tolist() == pytest.approx(range(6), abs=1e-5)
+    outside = ts.full((1, 1, 1, 2), 3.0)
+    assert F.grid_sample(image, outside, align_corners=True).item() == 0
+    assert F.grid_sample(image, outside, padding_mode="border", align_corners=True).item() == 5
+    # x = 3 is column 4, which reflects at column 2 to column 0; y = 3 is row 2, which reflects at row 1 to row 0.
+    assert F.grid_sample(image, outside, padding_mode="reflection", align_corners=True).item() == 0
+
+
+def test_bytes_are_resampled_in_integers():
+    row = ts.tensor([0, 255], dtype=ts.uint8).reshape(1, 1, 1, 2)
+    assert F.interpolate(row, size=(1, 4), mode="bilinear").flatten().tolist() == [0, 64, 191, 255]
+    assert F.interpolate(row, size=(1, 1), mode="bilinear", antialias=True).item() == 128
+
+
+def test_antialiasing_looks_at_all_that_vanishes():
+    row = ts.tensor([0.0, 0, 0, 8, 0, 0, 0, 0]).reshape(1, 1, 1, 8)
+    assert F.interpolate(row, size=(1, 2), mode="bilinear").sum().item() == 0
+    smooth = F.interpolate(row, size=(1, 2), mode="bilinear", antialias=True).flatten().tolist()
+    assert smooth[0] > smooth[1] > 0
+
+
+def test_running_moments():
+    x, mean, variance = ts.tensor([[1.0], [3.0]]), ts.zeros(1), ts.ones(1)
+    result = F.batch_norm(x, mean, variance, training=True, momentum=0.5, eps=0.0)
+    assert result.flatten().tolist() == [-1, 1]
+    assert (mean.item(), variance.item()) == (1.0, 1.5)  # halfway to 2 and to 2: the unbiased variance
+    nothing = F.batch_norm(ts.zeros(0, 1), mean, variance)
+    assert nothing.shape == (0, 1) and mean.item() == 1.0
+
+
+def test_half_precision_norms_do_not_overflow():
+    x = ts.tensor([300.0, 400.0], dtype=ts.float16)
+    assert F.rms_norm(x, [2]).tolist() == pytest.approx([300 / math.sqrt(125000), 400 / math.sqrt(125000)], rel=1e-3)
+
+
+def test_resampling_and_grids_compile():
+    def f(x: ts.Tensor, grid: ts.Tensor):
+        a = F.interpolate(x, scale_factor=2.0, mode="bilinear")
+        b = F.interpolate(x, size=[3, 3])
+        c = F.grid_sample(x, grid, align_corners=True)
+        return a.sum() + b.sum() + c.sum() + F.upsample_nearest(x, size=4).sum()
+
+    x, grid = ts.arange(4.0).reshape(1, 1, 2, 2), ts.zeros(1, 1, 1, 2)
+    assert ts.jit.script(f)(x, grid).item() == pytest.approx(f(x, grid).item())
