@@ -20,13 +20,14 @@ Kernel = Callable[..., Any]
 
 FUNCTIONS: dict[str, str] = {
     "nanquantile": "CuPy has quantiles, but none that leave out NaN",
+    "maximum.accumulate": "CuPy accumulates sums and products only",
+    "minimum.accumulate": "CuPy accumulates sums and products only",
+    "logaddexp.accumulate": "CuPy accumulates sums and products only",
+    "multiply.at": "CuPy scatters sums and extremes only",
 }
 
 OPERATORS: dict[str, str] = {
     "aten::special_airy_ai": "CuPy has no Airy functions",
-    "aten::cummax": "CuPy accumulates sums and products only",
-    "aten::cummin": "CuPy accumulates sums and products only",
-    "aten::logcumsumexp": "CuPy accumulates sums and products only",
 }
 
 _warned: set[str] = set()
@@ -62,7 +63,11 @@ def function(name: str) -> Callable[..., Any]:
 
     def called(*args: Any, **kwargs: Any) -> Any:
         _warn(f"numpy.{name}", FUNCTIONS[name])
-        return to_device(found(*map(to_host, args), **{k: to_host(v) for k, v in kwargs.items()}))
+        hosts = [to_host(x) for x in args]
+        result = found(*hosts, **{k: to_host(v) for k, v in kwargs.items()})
+        if result is None:  # it wrote into its first argument
+            args[0][...] = cupy.asarray(hosts[0])
+        return to_device(result)
 
     return called
 

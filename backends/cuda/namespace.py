@@ -11,7 +11,7 @@ In: a name of NumPy's; out: CuPy's function of that name, or the one below.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import cupy
@@ -79,19 +79,78 @@ def _through_float(name: str) -> Callable[..., Any]:
     """CuPy's function for arrays of bfloat16 too, by way of float32."""
     function = getattr(cupy, name)
 
-    def called(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if not (_is_bfloat16(x) or any(map(_is_bfloat16, args))):
-            return function(x, *args, **kwargs)
-        wide = [a.astype(np.float32) if _is_bfloat16(a) else a for a in (x, *args)]
-        result = function(*wide, **kwargs)
-        narrow = [
-            r.astype(BFLOAT16) if getattr(r, "dtype", None) == np.float32 else r
-            for r in (result if isinstance(result, tuple) else (result,))
-        ]
-        return tuple(narrow) if isinstance(result, tuple) else narrow[0]
+    def called(*args: Any, **kwargs: Any) -> Any:
+        floats = [x.dtype for x in _arrays(args) if x.dtype.kind in "fc" or x.dtype == BFLOAT16]
+        if BFLOAT16 not in floats:
+            return function(*args, **kwargs)
+        result = function(*map(_widened, args), **kwargs)
+        if any(d != BFLOAT16 for d in floats) or "dtype" in kwargs:
+            return result
+        return tuple(map(_narrowed, result)) if isinstance(result, tuple) else _narrowed(result)
 
     called.__name__ = name
     return called
+
+
+def _arrays(xs: Any) -> Iterator[Any]:
+    for x in xs:
+        if isinstance(x, cupy.ndarray):
+            yield x
+        elif isinstance(x, (list, tuple)):
+            yield from _arrays(x)
+
+
+def _widened(x: Any) -> Any:
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(_widened, x))
+    return x.astype(np.float32) if _is_bfloat16(x) else x
+
+
+def _narrowed(x: Any) -> Any:
+    return x.astype(BFLOAT16) if getattr(x, "dtype", None) == np.float32 else x
+
+
+def _logical_not(x: Any) -> Any:
+    """logical_not; CuPy's is of bools, integers and the floats that NumPy has."""
+    return cupy.equal(x, 0)
+
+
+class Scattering:
+    """A ufunc of CuPy's whose `at` knows all dtypes, and which accumulates.
+
+    CuPy scatters by atomic instructions of the device, which there are for 32 and 64 bits.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+        self._ufunc = getattr(cupy, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._ufunc(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ufunc, name)
+
+    def at(self, a: Any, indices: Any, b: Any = None) -> None:
+        """a[indices] op= b, also where an index is there more than once."""
+        if self.__name__ == "multiply":
+            host.function("multiply.at")(a, indices, b)
+            return
+        if a.dtype.kind == "c":
+            parts = (b.real, b.imag) if isinstance(b, (cupy.ndarray, complex)) else (b, 0)
+            self.at(a.real, indices, parts[0])
+            self.at(a.imag, indices, parts[1])
+            return
+        small = np.dtype(np.float32 if a.dtype == BFLOAT16 or a.dtype.kind == "f" else np.int32)
+        wide = a.astype(small) if a.dtype.itemsize < small.itemsize else a
+        terms = b.astype(wide.dtype) if isinstance(b, cupy.ndarray) else wide.dtype.type(b)
+        self._ufunc.at(wide, indices, terms)
+        if wide is not a:
+            a[...] = wide.astype(a.dtype)
+
+    def accumulate(self, a: Any, axis: int = 0, dtype: Any = None) -> Any:
+        """The results so far along an axis."""
+        return host.function(f"{self.__name__}.accumulate")(a, axis=axis, dtype=dtype)
 
 
 def _sorted_order(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
@@ -108,9 +167,12 @@ def _sorted(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
 
 OWN: dict[str, Any] = {
     **{name: _through_float(name) for name in (
-        "where", "matmul", "dot", "tensordot", "inner", "cumsum", "cumprod", "searchsorted", "einsum", "clip",
+        "where", "matmul", "dot", "tensordot", "inner", "cumsum", "cumprod", "searchsorted", "einsum",
+        "clip", "unique",
+        "histogram", "isin", "kron",
     )},
+    **{name: Scattering(name) for name in ("add", "multiply", "maximum", "minimum", "logaddexp")},
     "argsort": _sorted_order,
     "sort": _sorted,
-    "float64": np.float64,
+    "logical_not": _logical_not,
 }  # fmt: skip

@@ -24,19 +24,15 @@ Strides = tuple[int, ...]
 
 THREADS = 256
 MOST_BLOCKS = 1 << 16
-BFLOAT16_AS = "e"  # bfloat16 has no type character of its own; records list it with the 16-bit floats
 
 
 def launcher(record: Any) -> Kernel | None:
     """The kernel for a record of one or two operands; None where the record has no expression for it."""
     from ts.ops import rules  # here, because backends are below the operators
 
-    arity = record.schema_text.count("Tensor ") + record.schema_text.count("Scalar ")
-    with_alpha = "Scalar alpha=1" in record.schema_text
-    arity -= with_alpha
-    if record.cuda is None or record.promotion is None or record.variant or arity not in (1, 2):
+    arity = sources.arity(record)
+    if not arity:
         return None
-    name = "ts_" + "".join(c if c.isalnum() else "_" for c in record.key)
     compiled: dict[tuple[Any, ...], Any] = {}
 
     def kernel(xp: Any, *args: Any) -> Any:
@@ -44,12 +40,7 @@ def launcher(record: Any) -> Kernel | None:
         dtype = rules.result_type(*operands)
         if record.promotion == "float":
             dtype = rules.float_dtype(dtype)
-        character = BFLOAT16_AS if dtype == rules.BFLOAT16 else dtype.char
-        fits = (
-            character in "efd"
-            and (record.types is None or character in record.types)
-            and (not rest or (rest[0] is not True and rest[0] == 1))
-        )
+        fits = sources.fits(record, dtype.name) and (not rest or (rest[0] is not True and rest[0] == 1))
         arrays = [x for x in operands if isinstance(x, cupy.ndarray)]
         shape = rules.broadcast_shapes(*(x.shape for x in arrays)) if fits else ()
         joined = join(shape, [broadcast_strides(x, shape) for x in arrays]) if fits else None
@@ -61,10 +52,7 @@ def launcher(record: Any) -> Kernel | None:
         key = (*kinds, dtype.name, len(lengths))
         function = compiled.get(key)
         if function is None:
-            code = sources.pointwise(
-                name, record.cuda, [t or dtype.name for t in kinds], dtype.name, result.name,
-                rank=len(lengths), numbers=[not t for t in kinds],
-            )  # fmt: skip
+            name, code = sources.of_record(record, kinds, dtype.name, len(lengths))
             function = compiled[key] = cupy.RawKernel(code, name, options=("--std=c++17",))
         number = np.float64 if dtype == rules.DOUBLE else np.float32
         launch(

@@ -16,6 +16,7 @@ when stored.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 # After neighbouring dimensions have been joined; arrays with more are left to CuPy.
 MOST_DIMENSIONS = 8
@@ -85,7 +86,6 @@ def pointwise(
     *,
     rank: int,
     numbers: Sequence[bool] = (),
-    preamble: bool = True,
 ) -> str:
     """The source of one pointwise kernel.
 
@@ -107,7 +107,7 @@ def pointwise(
         f"const {work} {x} = ({work}){f'{x}_' if value else f'loaded({x}_[{_place(x, rank)}])'};"
         for x, value in zip(letters, by_value, strict=True)
     )
-    return f"""{PREAMBLE if preamble else ""}
+    return f"""{PREAMBLE}
 namespace ts {{
 __device__ inline {_value_type(result)} {name}_value({", ".join(f"{work} {x}" for x in letters)}) {{
     return ({_value_type(result)})({expression});
@@ -122,6 +122,33 @@ extern "C" __global__ void {name}({", ".join(parameters)}) {{
     }}
 }}
 """
+
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")  # what expressions are computed in
+
+
+def arity(record: Any) -> int:
+    """How many operands a record's expression has; 0 where it is not launched by itself."""
+    if record.cuda is None or record.promotion is None or record.variant:
+        return 0
+    found = record.schema_text.count("Tensor ") + record.schema_text.count("Scalar ")
+    found -= "Scalar alpha=1" in record.schema_text
+    return int(found) if found in (1, 2) else 0
+
+
+def fits(record: Any, compute: str) -> bool:
+    """Whether a record's expression holds in a dtype: in floats, for which the operator is defined."""
+    character = {"float16": "e", "bfloat16": "e", "float32": "f", "float64": "d"}.get(compute)
+    return character is not None and (record.types is None or character in record.types)
+
+
+def of_record(record: Any, operands: Sequence[str], compute: str, rank: int) -> tuple[str, str]:
+    """Name and source of a record's kernel for operands of these dtypes; a number has none ("")."""
+    name = "ts_" + "".join(c if c.isalnum() else "_" for c in record.key)
+    result = "bool" if record.promotion == "bool" else compute
+    given = [dtype or compute for dtype in operands]
+    numbers = [not dtype for dtype in operands]
+    return name, pointwise(name, record.cuda, given, compute, result, rank=rank, numbers=numbers)
 
 
 def _value_type(compute: str) -> str:

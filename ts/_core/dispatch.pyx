@@ -39,10 +39,10 @@ from ts._core.ivalue cimport (
 )
 from ts._core.pointwise cimport binary, binary_inplace, unary, unary_inplace
 from ts._core.products cimport matrix_product
-from ts._core.tensor cimport BACKEND_CPU, Tensor, rebind, wrap
+from ts._core.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, rebind, wrap
 
 from ts import devices, dtypes
-from ts._core import ivalue as ivalue_module
+from ts._core import construct, ivalue as ivalue_module
 from ts._core.pointwise import ufunc_loops
 from ts._core.results import results_class
 from ts._core.signature import arity, signature
@@ -293,6 +293,9 @@ cdef object run(Operator op, list args):
     if op.device_at >= 0 and args[op.device_at] is not None:
         place = devices.as_device(args[op.device_at])
         found = backend_registry().get(place.type)
+        elsewhere = found.index != backend or (found.numbered and place.index is not None and place.index != device)
+        if elsewhere and backend >= 0:  # x.new_zeros(2, device="cuda"): its tensors come along
+            args = [on_device(x, found, place) if isinstance(x, Tensor) else x for x in args]
         if found.index != backend:
             backend = found.index
             device = -1
@@ -301,6 +304,13 @@ cdef object run(Operator op, list args):
     if backend < 0:
         backend = BACKEND_CPU
     return run_on(op, args, backend, device)
+
+
+cdef object on_device(Tensor x, object backend, object place):
+    """A tensor on another device; one without elements gets undefined ones."""
+    if x.backend != BACKEND_META:
+        return construct.moved(x, place)
+    return wrap(backend.empty(x.array.shape, x.array.dtype, -1 if place.index is None else place.index))
 
 
 cdef bint has_other_backend(list xs, int *backend, int *device) except -1:

@@ -133,8 +133,10 @@ def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = Fa
 
 def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
     """The key that reads position [i, j, ..., index[i, j, ...], ...] for every place of `index`."""
-    key = list(xp.indices(index.shape, sparse=True)) if index.ndim else []
-    key[axis] = index
+    key: list[Array] = []
+    for d, n in enumerate(index.shape):
+        places_of_d = (1,) * d + (n,) + (1,) * (index.ndim - d - 1)
+        key.append(index if d == axis else xp.arange(n).reshape(places_of_d))
     return tuple(key)
 
 

@@ -263,7 +263,9 @@ for _name, _ufunc, _cuda in (
     binary(_ufunc, SAME, _ufunc, _cuda, overloads="compare", no="fc")
     add(Record(
         f"aten::{_ufunc}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-        kernel_of(_ufunc, SAME, _ufunc, "fc"), "pointwise", promotion=SAME, cuda=_cuda, where="f",
+        kernel_of(_ufunc, SAME, _ufunc, "fc"), "pointwise", promotion=SAME, types=types_without("fc"),
+        cuda=_cuda,
+        where="f",
     ))  # fmt: skip
     binary(f"__{_name}__", SAME, _ufunc, _cuda, overloads="dunder", no="fc", forms="", where="m")
 

@@ -135,7 +135,7 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     if any(n < 0 for n in shape):
         raise RuntimeError(f"numel: integer multiplication overflow. The sizes {given} are negative")
     result = xp.broadcast_to(self, shape)
-    if hasattr(result, "flags") and not result.flags.writeable and self.flags.writeable:
+    if not getattr(getattr(result, "flags", None), "writeable", True) and self.flags.writeable:
         result = xp.lib.stride_tricks.as_strided(self, shape, result.strides) if result.size else result
     return result
 

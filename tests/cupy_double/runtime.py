@@ -1,0 +1,180 @@
+"""`cupy.cuda`: two devices, streams that record what is asked of them, events, memory pools."""
+
+import itertools
+import types
+
+import numpy as np
+
+from tests.cupy_double.array import API, allocator, current_device, pool
+
+DEVICES = 2
+TOTAL = 1 << 34
+
+
+class CUDARuntimeError(RuntimeError):
+    """An error of the CUDA runtime."""
+
+
+def current():
+    return current_device[0]
+
+
+class Device:
+    """`with Device(1):` makes it the current one."""
+
+    def __init__(self, device=None):
+        self.id = current() if device is None else int(device)
+        if self.id >= DEVICES:
+            raise CUDARuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
+        self._before = []
+
+    def use(self):
+        current_device[0] = self.id
+
+    def __enter__(self):
+        self._before.append(current())
+        self.use()
+        return self
+
+    def __exit__(self, *unused):
+        current_device[0] = self._before.pop()
+
+
+_clock = itertools.count(1)
+_streams = [{}]  # device -> the current stream
+
+
+class Stream:
+    """A queue; everything is done at once, the order of waits is kept in `waited`."""
+
+    null = None
+
+    def __init__(self, null=False, non_blocking=False, ptds=False, priority=None):
+        self.ptr = 0 if null else next(_clock) * 16
+        self.device_id = current()
+        self.done = True
+        self.waited = []
+        self._before = []
+
+    def use(self):
+        _streams[0][current()] = self
+
+    def __enter__(self):
+        self._before.append(get_current_stream())
+        self.use()
+        return self
+
+    def __exit__(self, *unused):
+        _streams[0][current()] = self._before.pop()
+
+    def synchronize(self):
+        pass
+
+    def wait_event(self, event):
+        self.waited.append(event)
+
+
+Stream.null = Stream(null=True)
+
+
+class ExternalStream(Stream):
+    """A stream that another library made."""
+
+    def __init__(self, ptr, device_id=-1):
+        super().__init__()
+        self.ptr, self.device_id = ptr, device_id
+
+
+class Event:
+    """A mark: the number of its recording stands for the time."""
+
+    def __init__(self, block=False, disable_timing=False, interprocess=False):
+        self.ptr = next(_clock) * 16
+        self.timed, self.at, self.done = not disable_timing, None, True
+
+    def record(self, stream=None):
+        self.at = next(_clock)
+
+    def synchronize(self):
+        pass
+
+
+def get_current_stream(device_id=-1):
+    return _streams[0].get(current() if device_id < 0 else device_id, Stream.null)
+
+
+def get_elapsed_time(start, end):
+    assert start.timed and end.timed
+    return float(end.at - start.at)
+
+
+class MemoryPool:
+    """The pool that arrays of the double are counted in."""
+
+    def malloc(self, size):
+        return size
+
+    def used_bytes(self):
+        return pool.used.get(current(), 0)
+
+    def total_bytes(self):
+        return pool.total.get(current(), 0)
+
+    def free_all_blocks(self, stream=None):
+        pool.total[current()] = pool.used.get(current(), 0)
+
+
+_pool = MemoryPool()
+
+
+def get_default_memory_pool():
+    return _pool
+
+
+def get_default_pinned_memory_pool():
+    return types.SimpleNamespace(free_all_blocks=lambda: None)
+
+
+def set_allocator(allocate=None):
+    allocator[0] = allocate
+
+
+class PinnedMemoryPointer(bytearray):
+    """What the elements of a pinned array belong to."""
+
+
+def empty_pinned(shape, dtype=float, order="C"):
+    count = int(np.prod(shape, dtype=np.int64))
+    memory = PinnedMemoryPointer(max(count * np.dtype(dtype).itemsize, 1))
+    return np.frombuffer(memory, dtype, count).reshape(shape, order=order)
+
+
+def properties(device):
+    assert 0 <= device < DEVICES
+    return {
+        "name": b"Double of a GPU", "major": 8, "minor": 0, "totalGlobalMem": TOTAL, "multiProcessorCount": 4,
+        "maxThreadsPerMultiProcessor": 1024, "warpSize": 32, "integrated": 0,
+    }  # fmt: skip
+
+
+def module():
+    """`cupy.cuda`, of which only names are there that CuPy has."""
+    runtime = types.ModuleType("cupy.cuda.runtime")
+    cuda = types.ModuleType("cupy.cuda")
+    mine = {
+        runtime: {
+            "getDeviceCount": lambda: DEVICES, "getDevice": current, "deviceSynchronize": lambda: None,
+            "getDeviceProperties": properties, "deviceCanAccessPeer": lambda a, b: a != b,
+            "memGetInfo": lambda: (TOTAL - pool.used.get(current(), 0), TOTAL), "CUDARuntimeError": CUDARuntimeError,
+        },
+        cuda: {
+            "runtime": runtime, "Device": Device, "Stream": Stream, "ExternalStream": ExternalStream, "Event": Event,
+            "get_current_stream": get_current_stream, "get_elapsed_time": get_elapsed_time,
+            "set_allocator": set_allocator, "PinnedMemoryPointer": PinnedMemoryPointer,
+        },
+    }  # fmt: skip
+    for made, names in mine.items():
+        unknown = set(names) - set(API["modules"][made.__name__])
+        assert not unknown, f"{made.__name__} has no {unknown}"
+        made.__dict__.update(names)
+    return cuda
