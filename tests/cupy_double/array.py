@@ -175,7 +175,7 @@ class ndarray:
     def _key(self, key):
         """The key in NumPy's terms: indices out of range wrap around, where NumPy raises."""
         parts = list(key) if isinstance(key, tuple) else [key]
-        consumed = [1 if isinstance(k, (ndarray, list)) and _dtype(k) != bool else
+        consumed = [1 if isinstance(k, (ndarray, list)) and _dtype(k).kind != "b" else
                     k.ndim if isinstance(k, ndarray) else k is not None and k is not Ellipsis and not isinstance(k, bool)
                     for k in parts]
         dim, out = 0, []
@@ -188,7 +188,7 @@ class ndarray:
                 if k.dtype.kind not in "iub":
                     raise IndexError("arrays used as indices must be of integer or boolean type.")
                 host = k._host
-                if k.dtype != bool and dim < self.ndim and self.shape[dim]:
+                if k.dtype.kind != "b" and dim < self.ndim and self.shape[dim]:
                     host = host.astype(np.int64) % self.shape[dim]
                 out.append(host)
             else:

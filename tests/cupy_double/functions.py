@@ -4,7 +4,6 @@ A name that `api.json` does not know is missing here too.  A ufunc looks for the
 operands can be cast to, a function takes CuPy's parameters only, and neither takes arrays of NumPy's.
 """
 
-import sys
 import threading
 import types
 from contextlib import contextmanager
