@@ -129,7 +129,7 @@ _NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "Tensor", "dtype"})
 
 def operator_of(module: str, name: str) -> str | None:
     """The operator behind a function of `ts`, `ts.nn.functional`, `ts.linalg` ...; None if it is none."""
-    if name in _NOT_OPERATORS or module.startswith(("ts.nn.functional.", "ts.nn.init")):
+    if name in _NOT_OPERATORS or module.startswith(("ts.nn.functional.", "ts.nn.init", "ts.nn.utils")):
         return None
     if module == "ts.nn.functional" and name in _functional_names():
         return None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ts.nn.parameter import Buffer as Buffer
     from ts.nn.parameter import Parameter as Parameter
 
-_MODULES: Final = frozenset({"common_types", "functional", "hooks", "init", "modules", "parameter"})
+_MODULES: Final = frozenset({"common_types", "functional", "hooks", "init", "modules", "parameter", "utils"})
 
 
 def __getattr__(name: str) -> Any:

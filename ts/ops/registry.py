@@ -36,8 +36,8 @@ FAMILIES = (
     "shape", "index", "scatter", "sort", "linalg",
     "create", "convert", "random", "sampling", "dropout",
     "activation", "norm", "embedding", "loss", "class_loss", "ctc", "distance",
-    "window", "conv", "pad", "pool", "fractional", "resample", "grid", "attention", "rnn",
-    "polynomial", "copies", "fft", "decomp", "factor", "script", "place",
+    "window", "conv", "pad", "pool", "fractional", "resample", "grid", "attention",
+    "packing", "rnn", "polynomial", "copies", "fft", "decomp", "factor", "script", "place",
 )  # fmt: skip
 
 NAMESPACES = ("linalg", "special", "fft")

@@ -1,11 +1,13 @@
 """Recurrent networks: cells, and stacks of layers over sequences.
 
 A stack takes its weights as one list: for every layer and direction w_ih, w_hh, then b_ih, b_hh where it has
-biases, then w_hr where the hidden state of an LSTM is projected.
+biases, then w_hr where the hidden state of an LSTM is projected. Its input is padded,
+(time, batch, features), or packed (`ts.ops.packing`): the rows of all times, with the number of rows of each.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -90,16 +92,16 @@ _single("rnn_relu_cell", _relu_step)
 
 # ---- stacks ----------------------------------------------------------------------------------------
 
-_STACK = (
-    "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, "
-    "bool batch_first"
+_OPTIONS = (
+    "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
 )
 
 
 def _stack(
     xp: Any,
     step: Step,
-    input: Array,
+    x: Array,
+    sizes: Sequence[int] | None,
     state: State,
     params: Sequence[Array],
     has_biases: bool,
@@ -107,53 +109,93 @@ def _stack(
     dropout: float,
     train: bool,
     bidirectional: bool,
-    batch_first: bool,
 ) -> State:
-    """The output of the last layer, and the final states of all."""
-    x = input.swapaxes(0, 1) if batch_first else input
+    """The output of the last layer, and the final states of all; packed, `sizes` are each time's rows."""
     directions = 2 if bidirectional else 1
     size = len(params) // (num_layers * directions)
+    join = xp.stack if sizes is None else xp.concatenate
     final: list[State] = []
     for layer in range(num_layers):
         outputs = []
         for direction in range(directions):
             at = layer * directions + direction
             weights = _Weights(params[at * size : (at + 1) * size], has_biases)
-            own = tuple(part[at] for part in state)
             given = _linear(x, weights.w_ih, weights.b_ih)
-            steps = range(len(x))
-            hidden: list[Any] = [None] * len(x)
-            for t in reversed(steps) if direction else steps:
-                own = step(xp, given[t], own, weights)
-                hidden[t] = own[0]
+            times = given if sizes is None else _split(given, sizes)
+            hidden, own = _layer(xp, step, times, tuple(part[at] for part in state), weights, bool(direction))
             final.append(own)
-            outputs.append(xp.stack(hidden))
+            outputs.append(join(hidden))
         x = outputs[0] if directions == 1 else xp.concatenate(outputs, axis=-1)
         if dropout and train and layer < num_layers - 1:
             record = find("aten::dropout")
             assert record is not None
             x = record.kernel(xp, x, dropout, True)
-    output = x.swapaxes(0, 1) if batch_first else x
-    return (output, *(xp.stack([each[i] for each in final]) for i in range(len(state))))
+    return (x, *(xp.stack([each[i] for each in final]) for i in range(len(state))))
+
+
+def _split(packed: Array, sizes: Sequence[int]) -> list[Array]:
+    ends = list(itertools.accumulate(sizes))
+    return [packed[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+
+
+def _layer(
+    xp: Any, step: Step, times: Sequence[Array], state: State, weights: _Weights, reverse: bool
+) -> tuple[list[Array], State]:
+    """The hidden state after each time, and the last state; packed sequences that are over keep theirs."""
+    hidden: list[Any] = [None] * len(times)
+    for t in reversed(range(len(times))) if reverse else range(len(times)):
+        rows = len(times[t])
+        if rows == len(state[0]):
+            state = step(xp, times[t], state, weights)
+            hidden[t] = state[0]
+        else:
+            new = step(xp, times[t], tuple(part[:rows] for part in state), weights)
+            state = tuple(xp.concatenate([now, part[rows:]]) for now, part in zip(new, state, strict=True))
+            hidden[t] = new[0]
+    return hidden, state
+
+
+def _padded(xp: Any, step: Step, input: Array, state: State, options: Sequence[Any]) -> State:
+    *others, batch_first = options
+    x = input.swapaxes(0, 1) if batch_first else input
+    output, *final = _stack(xp, step, x, None, state, *others)
+    return (output.swapaxes(0, 1) if batch_first else output, *final)
 
 
 @op(
-    f"aten::lstm.input(Tensor input, Tensor[] hx, {_STACK}) -> (Tensor, Tensor, Tensor)",
+    f"aten::lstm.input(Tensor input, Tensor[] hx, {_OPTIONS}, bool batch_first) -> (Tensor, Tensor, Tensor)",
     where="f",
     nondeterministic=True,
 )
 def _lstm(xp: Any, input: Array, hx: Sequence[Array], *options: Any) -> State:
-    return _stack(xp, _lstm_step, input, (hx[0], hx[1]), *options)
+    return _padded(xp, _lstm_step, input, (hx[0], hx[1]), options)
+
+
+@op(
+    f"aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, {_OPTIONS}) -> (Tensor, Tensor, Tensor)",
+    where="f",
+    nondeterministic=True,
+)
+def _packed_lstm(xp: Any, data: Array, batch_sizes: Array, hx: Sequence[Array], *options: Any) -> State:
+    return _stack(xp, _lstm_step, data, batch_sizes.tolist(), (hx[0], hx[1]), *options)
 
 
 def _plain(name: str, step: Step) -> None:
     @op(
-        f"aten::{name}.input(Tensor input, Tensor hx, {_STACK}) -> (Tensor, Tensor)",
+        f"aten::{name}.input(Tensor input, Tensor hx, {_OPTIONS}, bool batch_first) -> (Tensor, Tensor)",
         where="f",
         nondeterministic=True,
     )
-    def stack(xp: Any, input: Array, hx: Array, *options: Any) -> State:
-        return _stack(xp, step, input, (hx,), *options)
+    def padded(xp: Any, input: Array, hx: Array, *options: Any) -> State:
+        return _padded(xp, step, input, (hx,), options)
+
+    @op(
+        f"aten::{name}.data(Tensor data, Tensor batch_sizes, Tensor hx, {_OPTIONS}) -> (Tensor, Tensor)",
+        where="f",
+        nondeterministic=True,
+    )
+    def packed(xp: Any, data: Array, batch_sizes: Array, hx: Array, *options: Any) -> State:
+        return _stack(xp, step, data, batch_sizes.tolist(), (hx,), *options)
 
 
 _plain("gru", _gru_step)

@@ -8,9 +8,11 @@ from typing import Any
 
 import ts
 from ts._core.tensor import Tensor
+from ts.jit.overloads import overload_method
 from ts.nn import init
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
+from ts.nn.utils.rnn import PackedSequence
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -128,12 +130,29 @@ class RNNBase(Module):
         return made
 
     def check_input(self, input: Tensor) -> None:
-        """Refuse what has another number of features than the first layer takes."""
+        """Refuse another dtype than the weights', and another number of features than they take."""
+        dtype = self._flat_weights[0].dtype
+        if input.dtype != dtype:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({dtype}). "
+                f"Convert input: input.to({dtype}), or convert model: model.to({input.dtype})"
+            )
         if input.size(-1) != self.input_size:
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, "
                 f"got {input.size(-1)}"
             )
+
+    def state_size(self, batch: int, width: int) -> tuple[int, int, int]:
+        """The shape of a state: one for each layer and direction."""
+        return self.num_layers * (2 if self.bidirectional else 1), batch, width
+
+    def check_hidden_size(
+        self, hx: Tensor, expected: tuple[int, int, int], msg: str = "Expected hidden size {}, got {}"
+    ) -> None:
+        """Refuse a state of another shape."""
+        if hx.size() != expected:
+            raise RuntimeError(msg.format(expected, list(hx.size())))
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
@@ -147,8 +166,78 @@ class RNNBase(Module):
         return text
 
 
-class RNN(RNNBase):
+class _OneState(RNNBase):
+    """A network whose state is one tensor: all but the LSTM."""
+
+    def run(self, data: Tensor, batch_sizes: Tensor | None, hx: Tensor) -> tuple[Tensor, Tensor]:
+        """The stack over padded sequences, or over packed ones with their batch sizes."""
+        raise NotImplementedError
+
+    def padded(self, input: Tensor, hx: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Over sequences (time, features) or (time, batch, features)."""
+        batched = input.dim() == 3
+        if not batched:
+            if input.dim() != 2:
+                raise ValueError(
+                    f"{self.kind}: Expected input to be 2D or 3D, got {input.dim()}D{self.noun} instead"
+                )
+            input = input.unsqueeze(0 if self.batch_first else 1)
+        self.check_input(input)
+        size = self.state_size(input.size(0 if self.batch_first else 1), self.hidden_size)
+        if hx is None:
+            state = ts.zeros(size, dtype=input.dtype, device=input.device)
+        else:
+            if batched and hx.dim() != 3:
+                raise RuntimeError(
+                    f"For batched 3-D input, hx should also be 3-D but got {hx.dim()}-D tensor"
+                )
+            if not batched and hx.dim() != 2:
+                raise RuntimeError(
+                    f"For unbatched 2-D input, hx should also be 2-D but got {hx.dim()}-D tensor"
+                )
+            state = hx if batched else hx.unsqueeze(1)
+            self.check_hidden_size(state, size)
+        output, hidden = self.run(input, None, state)
+        if not batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            hidden = hidden.squeeze(1)
+        return output, hidden
+
+    def packed(self, input: PackedSequence, hx: Tensor | None) -> tuple[PackedSequence, Tensor]:
+        """Over packed sequences; the states are in the order that they had before packing."""
+        data, batch_sizes, order, back = input
+        self.check_input(data)
+        size = self.state_size(int(batch_sizes[0]), self.hidden_size)
+        if hx is None:
+            state = ts.zeros(size, dtype=data.dtype, device=data.device)
+        else:
+            self.check_hidden_size(hx, size)
+            state = hx if order is None else hx.index_select(1, order)
+        output, hidden = self.run(data, batch_sizes, state)
+        if back is not None:
+            hidden = hidden.index_select(1, back)
+        return PackedSequence(output, batch_sizes, order, back), hidden
+
+    @overload_method
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+
+    @overload_method  # type: ignore[no-redef]
+    def forward(  # noqa: F811
+        self, input: PackedSequence, hx: Tensor | None = None
+    ) -> tuple[PackedSequence, Tensor]: ...
+
+    def forward(self, input, hx=None):  # type: ignore[no-untyped-def,no-redef] # noqa: F811
+        if isinstance(input, PackedSequence):
+            return self.packed(input, hx)
+        return self.padded(input, hx)
+
+
+class RNN(_OneState):
     """The plain recurrent network, with tanh or ReLU."""
+
+    __constants__ = [*RNNBase.__constants__, "kind", "noun"]
+    kind: str
+    noun: str
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
@@ -159,46 +248,57 @@ class RNN(RNNBase):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
         super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
         self.nonlinearity = nonlinearity
+        self.kind = "RNN"
+        self.noun = " tensor"
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        batched = input.dim() == 3
-        if not batched:
-            input = input.unsqueeze(0 if self.batch_first else 1)
-        self.check_input(input)
-        if hx is None:
-            layers = self.num_layers * (2 if self.bidirectional else 1)
-            batch = input.size(0) if self.batch_first else input.size(1)
-            state = ts.zeros([layers, batch, self.hidden_size], dtype=input.dtype, device=input.device)
-        else:
-            state = hx if batched else hx.unsqueeze(1)
+    def run(self, data: Tensor, batch_sizes: Tensor | None, hx: Tensor) -> tuple[Tensor, Tensor]:
+        """The stack over padded sequences, or over packed ones with their batch sizes."""
         if self.mode == "RNN_TANH":
-            output, hidden = ts.rnn_tanh(
-                input,
-                state,
-                self._flat_weights,
-                self.bias,
-                self.num_layers,
-                self.dropout,
-                self.training,
-                self.bidirectional,
-                self.batch_first,
-            )
-        else:
-            output, hidden = ts.rnn_relu(
-                input,
-                state,
-                self._flat_weights,
-                self.bias,
-                self.num_layers,
-                self.dropout,
-                self.training,
-                self.bidirectional,
-                self.batch_first,
-            )
-        if not batched:
-            output = output.squeeze(0 if self.batch_first else 1)
-            hidden = hidden.squeeze(1)
-        return output, hidden
+            if batch_sizes is None:
+                return ts.rnn_tanh(
+                    data, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+                    self.bidirectional, self.batch_first,
+                )  # fmt: skip
+            return ts.rnn_tanh(
+                data, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,
+                self.training, self.bidirectional,
+            )  # fmt: skip
+        if batch_sizes is None:
+            return ts.rnn_relu(
+                data, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+                self.bidirectional, self.batch_first,
+            )  # fmt: skip
+        return ts.rnn_relu(
+            data, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,
+            self.training, self.bidirectional,
+        )  # fmt: skip
+
+
+class GRU(_OneState):
+    """The gated recurrent unit."""
+
+    __constants__ = [*RNNBase.__constants__, "kind", "noun"]
+    kind: str
+    noun: str
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        super().__init__("GRU", *args, **kwargs)
+        self.kind = "GRU"
+        self.noun = ""
+
+    def run(self, data: Tensor, batch_sizes: Tensor | None, hx: Tensor) -> tuple[Tensor, Tensor]:
+        """The stack over padded sequences, or over packed ones with their batch sizes."""
+        if batch_sizes is None:
+            return ts.gru(
+                data, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+                self.bidirectional, self.batch_first,
+            )  # fmt: skip
+        return ts.gru(
+            data, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,
+            self.training, self.bidirectional,
+        )  # fmt: skip
 
 
 class LSTM(RNNBase):
@@ -207,75 +307,98 @@ class LSTM(RNNBase):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
-    def forward(
-        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    def state_width(self) -> int:
+        """The features of the hidden state: those of the projection, if there is one."""
+        return self.proj_size if self.proj_size > 0 else self.hidden_size
+
+    def check_states(self, hx: tuple[Tensor, Tensor], batch: int) -> None:
+        """Refuse states of other shapes."""
+        hidden, cell = self.state_size(batch, self.state_width()), self.state_size(batch, self.hidden_size)
+        self.check_hidden_size(hx[0], hidden, "Expected hidden[0] size {}, got {}")
+        self.check_hidden_size(hx[1], cell, "Expected hidden[1] size {}, got {}")
+
+    def first_state(self, input: Tensor, batch: int) -> list[Tensor]:
+        """Zeros, where no states are given."""
+        return [
+            ts.zeros(self.state_size(batch, width), dtype=input.dtype, device=input.device)
+            for width in [self.state_width(), self.hidden_size]
+        ]
+
+    def padded(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Over sequences (time, features) or (time, batch, features)."""
         batched = input.dim() == 3
         if not batched:
+            if input.dim() != 2:
+                raise ValueError(f"LSTM: Expected input to be 2D or 3D, got {input.dim()}D instead")
             input = input.unsqueeze(0 if self.batch_first else 1)
         self.check_input(input)
+        batch = input.size(0 if self.batch_first else 1)
         if hx is None:
-            layers = self.num_layers * (2 if self.bidirectional else 1)
-            batch = input.size(0) if self.batch_first else input.size(1)
-            width = self.proj_size if self.proj_size > 0 else self.hidden_size
-            state = [
-                ts.zeros([layers, batch, width], dtype=input.dtype, device=input.device),
-                ts.zeros([layers, batch, self.hidden_size], dtype=input.dtype, device=input.device),
-            ]
+            state = self.first_state(input, batch)
         else:
-            state = [hx[0], hx[1]] if batched else [hx[0].unsqueeze(1), hx[1].unsqueeze(1)]
+            if batched and (hx[0].dim() != 3 or hx[1].dim() != 3):
+                raise RuntimeError(
+                    "For batched 3-D input, hx and cx should also be 3-D but got "
+                    f"({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
+                )
+            if not batched and (hx[0].dim() != 2 or hx[1].dim() != 2):
+                raise RuntimeError(
+                    "For unbatched 2-D input, hx and cx should also be 2-D but got "
+                    f"({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
+                )
+            given = hx if batched else (hx[0].unsqueeze(1), hx[1].unsqueeze(1))
+            self.check_states(given, batch)
+            state = [given[0], given[1]]
         output, hidden, cell = ts.lstm(
-            input,
-            state,
-            self._flat_weights,
-            self.bias,
-            self.num_layers,
-            self.dropout,
-            self.training,
-            self.bidirectional,
-            self.batch_first,
-        )
+            input, state, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+            self.bidirectional, self.batch_first,
+        )  # fmt: skip
         if not batched:
             output = output.squeeze(0 if self.batch_first else 1)
             hidden = hidden.squeeze(1)
             cell = cell.squeeze(1)
         return output, (hidden, cell)
 
-
-class GRU(RNNBase):
-    """The gated recurrent unit."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if "proj_size" in kwargs:
-            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
-        super().__init__("GRU", *args, **kwargs)
-
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        batched = input.dim() == 3
-        if not batched:
-            input = input.unsqueeze(0 if self.batch_first else 1)
-        self.check_input(input)
+    def packed(
+        self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None
+    ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]:
+        """Over packed sequences; the states are in the order that they had before packing."""
+        data, batch_sizes, order, back = input
+        self.check_input(data)
+        batch = int(batch_sizes[0])
         if hx is None:
-            layers = self.num_layers * (2 if self.bidirectional else 1)
-            batch = input.size(0) if self.batch_first else input.size(1)
-            state = ts.zeros([layers, batch, self.hidden_size], dtype=input.dtype, device=input.device)
+            state = self.first_state(data, batch)
         else:
-            state = hx if batched else hx.unsqueeze(1)
-        output, hidden = ts.gru(
-            input,
-            state,
-            self._flat_weights,
-            self.bias,
-            self.num_layers,
-            self.dropout,
-            self.training,
-            self.bidirectional,
-            self.batch_first,
-        )
-        if not batched:
-            output = output.squeeze(0 if self.batch_first else 1)
-            hidden = hidden.squeeze(1)
-        return output, hidden
+            self.check_states(hx, batch)
+            if order is None:
+                state = [hx[0], hx[1]]
+            else:
+                state = [hx[0].index_select(1, order), hx[1].index_select(1, order)]
+        output, hidden, cell = ts.lstm(
+            data, batch_sizes, state, self._flat_weights, self.bias, self.num_layers, self.dropout,
+            self.training, self.bidirectional,
+        )  # fmt: skip
+        if back is not None:
+            hidden = hidden.index_select(1, back)
+            cell = cell.index_select(1, back)
+        return PackedSequence(output, batch_sizes, order, back), (hidden, cell)
+
+    @overload_method
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
+
+    @overload_method  # type: ignore[no-redef]
+    def forward(  # noqa: F811
+        self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]: ...
+
+    def forward(self, input, hx=None):  # type: ignore[no-untyped-def,no-redef] # noqa: F811
+        if isinstance(input, PackedSequence):
+            return self.packed(input, hx)
+        return self.padded(input, hx)
 
 
 # ---- cells -----------------------------------------------------------------------------------------

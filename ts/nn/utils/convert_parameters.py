@@ -1,0 +1,41 @@
+"""All parameters of a module as one vector, and back.
+
+    vector = parameters_to_vector(net.parameters())         (number of all elements,)
+    vector_to_parameters(vector, net.parameters())          written to where they are
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import ts
+from ts._core.tensor import Tensor
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """The elements of all parameters, one after another, as a tensor (n,)."""
+    given = list(parameters)
+    _check_devices(given)
+    vector: Tensor = ts.cat([parameter.reshape(-1) for parameter in given])
+    return vector
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Slices of a tensor (n,) become the data of the parameters, in order; they share its storage.
+
+    Raises TypeError where `vec` is no tensor or the parameters are not all on one device.
+    """
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected torch.Tensor, but got: torch.{type(vec).__name__}")
+    given = list(parameters)
+    _check_devices(given)
+    start = 0
+    for parameter in given:
+        end = start + parameter.numel()
+        parameter.data = vec[start:end].view_as(parameter).data
+        start = end
+
+
+def _check_devices(parameters: list[Tensor]) -> None:
+    if len({str(parameter.device) for parameter in parameters}) > 1:
+        raise TypeError("Found two parameters on different devices, this is currently not supported.")

@@ -1,0 +1,230 @@
+"""Sequences of several lengths for recurrent layers: padded, and packed without padding.
+
+    packed = pack_sequence([ts.tensor([1, 2]), ts.tensor([3])])       data [1, 3, 2], batch sizes [2, 1]
+    padded, lengths = pad_packed_sequence(packed)
+
+Recurrent layers take packed sequences and give them back. All functions compile in scripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import ts
+from ts._core.tensor import Tensor
+
+
+class PackedSequence_(NamedTuple):
+    """The fields of a packed sequence."""
+
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
+
+
+class PackedSequence(PackedSequence_):
+    """Sequences of several lengths in one tensor.
+
+    `data` (rows, features...) holds the elements of all sequences time by time, `batch_sizes` (int64, on the
+    CPU) how many sequences still run at each. They stand in order of falling length: `sorted_indices`
+    say which was which, `unsorted_indices` where each went; both are None where they came in that order.
+    """
+
+    def __new__(
+        cls,
+        data: Any,
+        batch_sizes: Tensor | None = None,
+        sorted_indices: Tensor | None = None,
+        unsorted_indices: Tensor | None = None,
+    ) -> PackedSequence:
+        if batch_sizes is None:
+            if not isinstance(data, (list, tuple)) or len(data) != 2:
+                raise AssertionError("Expected data to be a list or tuple of length 2")
+            data, batch_sizes = data
+        assert batch_sizes is not None
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        if batch_sizes.device.type != "cpu":
+            raise ValueError(
+                "batch_sizes should always be on CPU. Instances of PackedSequence should never be created "
+                "manually. They should be instantiated by functions like pack_sequence and "
+                "pack_padded_sequence in nn.utils.rnn."
+            )
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """With `data` of another dtype or on another device; itself if that changes nothing."""
+        data = self.data.to(*args, **kwargs)
+        if data is self.data:
+            return self
+        moved = [
+            None if index is None else index.to(data.device)
+            for index in (self.sorted_indices, self.unsorted_indices)
+        ]
+        return type(self)(data, self.batch_sizes, *moved)
+
+    def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """On the CPU."""
+        return self.to("cpu", *args, **kwargs)
+
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """On the current CUDA device."""
+        return self.to("cuda", *args, **kwargs)
+
+    def double(self) -> PackedSequence:
+        """With float64 data."""
+        return self.to(ts.float64)
+
+    def float(self) -> PackedSequence:
+        """With float32 data."""
+        return self.to(ts.float32)
+
+    def half(self) -> PackedSequence:
+        """With float16 data."""
+        return self.to(ts.float16)
+
+    def long(self) -> PackedSequence:
+        """With int64 data."""
+        return self.to(ts.int64)
+
+    def int(self) -> PackedSequence:
+        """With int32 data."""
+        return self.to(ts.int32)
+
+    def short(self) -> PackedSequence:
+        """With int16 data."""
+        return self.to(ts.int16)
+
+    def char(self) -> PackedSequence:
+        """With int8 data."""
+        return self.to(ts.int8)
+
+    def byte(self) -> PackedSequence:
+        """With uint8 data."""
+        return self.to(ts.uint8)
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the data is on a CUDA device."""
+        return bool(self.data.is_cuda)
+
+    def is_pinned(self) -> bool:
+        """Whether the data is in pinned memory."""
+        return bool(self.data.is_pinned())
+
+    def pin_memory(self) -> PackedSequence:
+        """With data and indices in pinned memory."""
+        order, back = (
+            None if index is None else index.pin_memory()
+            for index in (self.sorted_indices, self.unsorted_indices)
+        )
+        return type(self)(self.data.pin_memory(), self.batch_sizes, order, back)
+
+
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
+    """Where each index went: the inverse of a permutation (n,)."""
+    if permutation is None:
+        return None
+    output: Tensor = ts.empty_like(permutation)
+    output.scatter_(0, permutation, ts.arange(0, permutation.numel(), device=permutation.device))
+    return output
+
+
+def pack_padded_sequence(
+    input: Tensor,
+    lengths: Tensor | list[float],
+    batch_first: bool = False,
+    enforce_sorted: bool = True,
+) -> PackedSequence:
+    """Packs padded sequences (time, batch, ...), or (batch, time, ...) with `batch_first`.
+
+    Raises RuntimeError if a length is not positive, or if they grow though `enforce_sorted` says that they
+    do not.
+    """
+    if not isinstance(lengths, Tensor):
+        sizes = ts.as_tensor(lengths, dtype=ts.int64, device="cpu")
+    else:
+        sizes = lengths.to("cpu")
+    if enforce_sorted:
+        sorted_indices: Tensor | None = None
+        padded = input
+    else:
+        sizes, order = ts.sort(sizes, descending=True)
+        order = order.to(input.device)
+        sorted_indices = order
+        padded = input.index_select(0 if batch_first else 1, order)
+    data, batch_sizes = ts._pack_padded_sequence(padded, sizes, batch_first)
+    return PackedSequence(data, batch_sizes, sorted_indices, invert_permutation(sorted_indices))
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The padded sequences, (time, batch, ...) or (batch, time, ...), and their lengths (batch,).
+
+    They are in the order that they had before packing. Raises ValueError if the longest sequence is longer
+    than `total_length`.
+    """
+    longest = sequence.batch_sizes.size(0)
+    if total_length is not None:
+        if total_length < longest:
+            raise ValueError(
+                "Expected total_length to be at least the length of the longest sequence in input, "
+                f"but got total_length={total_length} and max sequence length being {longest}"
+            )
+        longest = total_length
+    padded, lengths = ts._pad_packed_sequence(
+        sequence.data, sequence.batch_sizes, batch_first, padding_value, longest
+    )
+    back = sequence.unsorted_indices
+    if back is not None:
+        return padded.index_select(0 if batch_first else 1, back), lengths[back.cpu()]
+    return padded, lengths
+
+
+def pad_sequence(
+    sequences: Tensor | list[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
+    """Sequences (length, ...) side by side, filled up: (time, batch, ...), or (batch, time, ...)."""
+    if not ts.jit.is_scripting() and not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
+            f"{type(sequences)}"
+        )
+    if isinstance(sequences, Tensor):
+        parts = sequences.unbind(0)
+    elif ts.jit.is_scripting():
+        parts = sequences
+    else:
+        parts = list(sequences)
+    padded: Tensor = ts.pad_sequence(parts, batch_first, padding_value, padding_side)
+    return padded
+
+
+def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
+    """The sequences without their padding, each (length, ...)."""
+    sequences: list[Tensor] = []
+    rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    for i in range(rows.size(0)):
+        sequences.append(rows[i][: int(lengths[i].item())])
+    return sequences
+
+
+def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Packs sequences (length, ...)."""
+    lengths: list[int] = [sequence.size(0) for sequence in sequences]
+    return pack_padded_sequence(pad_sequence(sequences), ts.tensor(lengths), enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """The sequences of a packed one, each (length, ...)."""
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)

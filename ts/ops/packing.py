@@ -1,0 +1,129 @@
+"""Packed sequences: sequences of several lengths in one tensor, without padding.
+
+    padded (time, batch)       packed, with the number of sequences that still run at each time
+    a b c
+    d e .               <=>    a b c d e f    [3, 2, 1]
+    f . .
+
+The sequences stand in order of falling length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts.dtypes import from_numpy_dtype
+from ts.ops.registry import op
+from ts.ops.rules import INT64, Array
+
+_UNSORTED = (
+    "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
+    "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
+    "do not need ONNX exportability."
+)
+
+
+@op(
+    "aten::_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)",
+    where="f",
+)
+def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Array, Array]:
+    """The rows (rows, features...) and the number of them at each time."""
+    sizes = _integers(lengths)
+    padded = input.swapaxes(0, 1) if batch_first else input
+    if padded.size == 0:
+        raise RuntimeError("Cannot pack empty tensors.")
+    if len(sizes) != padded.shape[1]:
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(sizes)} "
+            f"(batch_size={padded.shape[1]})"
+        )
+    if sizes[-1] <= 0:
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
+    if sizes != sorted(sizes, reverse=True):
+        raise RuntimeError(_UNSORTED)
+    if sizes[0] > padded.shape[0]:
+        raise RuntimeError(
+            f"Expected lengths of at most {padded.shape[0]}, the padded sequences', but got {sizes[0]}"
+        )
+    running = [sum(size > time for size in sizes) for time in range(sizes[0])]
+    rows = xp.concatenate([padded[time, :count] for time, count in enumerate(running)])
+    return rows, xp.asarray(running, dtype=INT64)
+
+
+@op(
+    "aten::_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, "
+    "int total_length) -> (Tensor, Tensor)",
+    where="f",
+)
+def _pad_packed(
+    xp: Any, data: Array, batch_sizes: Array, batch_first: bool, padding_value: Any, total_length: int
+) -> tuple[Array, Array]:
+    """The padded sequences, and their lengths."""
+    running = _integers(batch_sizes)
+    falling = running == sorted(running, reverse=True)
+    if not running or not falling or running[-1] <= 0 or sum(running) != len(data):
+        raise RuntimeError(
+            f"Expected batch sizes that do not grow and add up to the {len(data)} rows of data, got {running}"
+        )
+    times = len(running)
+    if 0 < total_length < times:
+        raise RuntimeError(
+            "Expected total_length to be at least the length of the longest sequence in input, but got "
+            f"total_length={total_length} and max sequence length being {times}"
+        )
+    padded = xp.full((max(times, total_length), running[0], *data.shape[1:]), padding_value, dtype=data.dtype)
+    start = 0
+    for time, count in enumerate(running):
+        padded[time, :count] = data[start : start + count]
+        start += count
+    lengths = [sum(count > sequence for count in running) for sequence in range(running[0])]
+    return padded.swapaxes(0, 1) if batch_first else padded, xp.asarray(lengths, dtype=INT64)
+
+
+@op(
+    "aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., "
+    'str padding_side="right") -> Tensor',
+    where="f",
+)
+def _pad(
+    xp: Any, sequences: Sequence[Array], batch_first: bool, padding_value: float, padding_side: str
+) -> Array:
+    """(longest, batch, features...), or the first two the other way round."""
+    if not sequences:
+        raise RuntimeError("received an empty list of sequences")
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    first = sequences[0]
+    longest = max(len(sequence) for sequence in sequences)
+    padded = xp.full((len(sequences), longest, *first.shape[1:]), padding_value, dtype=first.dtype)
+    for row, sequence in zip(padded, sequences, strict=True):
+        _check_features(first.shape, sequence.shape)
+        if len(sequence):
+            row[longest - len(sequence) if padding_side == "left" else 0 :][: len(sequence)] = sequence
+    return padded if batch_first else padded.swapaxes(0, 1)
+
+
+def _check_features(first: tuple[int, ...], other: tuple[int, ...]) -> None:
+    if first[1:] == other[1:]:
+        return
+    at = next((i for i in range(1, min(len(first), len(other))) if first[i] != other[i]), None)
+    if at is None:
+        raise RuntimeError(f"Expected sequences of {len(first)} dimensions, but got one of {len(other)}")
+    raise RuntimeError(
+        f"The size of tensor a ({first[at]}) must match the size of tensor b ({other[at]}) at non-singleton "
+        f"dimension {at}"
+    )
+
+
+def _integers(lengths: Array) -> list[int]:
+    if lengths.ndim != 1 or lengths.dtype != INT64:
+        raise RuntimeError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.ndim}D cpu "
+            f"{from_numpy_dtype(lengths.dtype).type_name} tensor"
+        )
+    numbers: list[int] = lengths.tolist()
+    return numbers
