@@ -26,7 +26,9 @@ __version__ = "0.1.0"
 # Where the public names that are no operators live.
 _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts._core.tensor": ("Tensor", "Size"),
-    "ts._core.construct": ("tensor", "as_tensor", "from_numpy", "from_dlpack"),
+    "ts._core.construct": ("tensor", "as_tensor", "from_numpy"),
+    "ts._core.exchange": ("from_dlpack",),
+    "ts._core.storage": ("UntypedStorage", "TypedStorage", "is_storage"),
     "ts.devices": ("device",),
     "ts.streams": ("Stream",),
     "ts.dtypes": (

@@ -9,6 +9,7 @@ In: numbers, nested sequences, arrays, tensors; out: tensors, by PyTorch's rules
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import devices, dtypes
-from ts._core.tensor import Tensor, backend_of, constructed, wrap_array
+from ts._core import strides
+from ts._core.overlap import ALLOW, REFUSE, check
+from ts._core.tensor import Tensor, backend_of, constructed, view_of, wrap_array, written
 
 MAX_DIMENSIONS = 64  # NumPy's limit
 
@@ -83,18 +86,6 @@ def _shared(array: NDArray[Any]) -> Tensor:
             " with array.copy().) "
         )
     return wrap_array(array)
-
-
-def from_dlpack(source: Any) -> Tensor:
-    """A tensor that shares memory with any object that speaks DLPack."""
-    if isinstance(source, Tensor):
-        return source.detach()
-    kind = int(source.__dlpack_device__()[0])
-    if kind in (1, 3):  # host memory, pinned host memory
-        return wrap_array(np.from_dlpack(source))
-    if kind == 2:
-        return wrap_array(backend_of("cuda").xp.from_dlpack(source))
-    raise BufferError(f"no backend imports DLPack device type {kind}")
 
 
 def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
@@ -219,9 +210,48 @@ def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
     return number
 
 
-def legacy(args: tuple[Any, ...], device: Any = None) -> Tensor:
+# What PyTorch's messages call the numbers of a dtype.
+C_NAMES: dict[dtypes.dtype, str] = {
+    dtypes.uint8: "uint8_t", dtypes.int8: "int8_t", dtypes.int16: "int16_t", dtypes.int32: "int",
+    dtypes.int64: "int64_t", dtypes.float16: "c10::Half", dtypes.float32: "float", dtypes.float64: "double",
+    dtypes.bfloat16: "c10::BFloat16", dtypes.uint16: "uint16_t", dtypes.uint32: "uint32_t",
+    dtypes.uint64: "uint64_t", dtypes.complex64: "c10::complex<float>", dtypes.bool_: "bool",
+}  # fmt: skip
+
+
+def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
+    """A Python number that a dtype can hold; RuntimeError where it cannot."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if wanted is dtypes.bool_:
+        return bool(value)
+    fits = True
+    if isinstance(value, complex) and not wanted.is_complex:
+        fits = value.imag == 0
+        value = value.real
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert")
+    if wanted.category == dtypes.INTEGRAL and fits:
+        limits = np.iinfo(wanted.numpy_dtype)
+        low = int(limits.min) if wanted.is_signed else -int(limits.max)
+        fits = math.isfinite(value) and low <= int(value) <= int(limits.max)
+        value = int(value) % (int(limits.max) + 1) if fits and value < 0 and not wanted.is_signed else value
+        value = int(value) if fits else value
+    elif wanted.is_floating_point and fits and math.isfinite(value):
+        fits = abs(value) <= dtypes.finfo(wanted).max
+    if not fits:
+        raise RuntimeError(f"value cannot be converted to type {C_NAMES[wanted]} without overflow")
+    return value
+
+
+def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
+    """A number as a tensor without dimensions."""
+    return _placed(np.array(checked_number(value, wanted), wanted.numpy_dtype), device)
+
+
+def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None) -> Tensor:
     """`Tensor(2, 3)` has that shape and no set values, `Tensor([1, 2])` those values as default floats."""
-    wanted = dtypes.get_default_dtype()
+    wanted = dtypes.get_default_dtype() if dtype is None else dtype
     if len(args) == 1 and not isinstance(args[0], int):
         if isinstance(args[0], Tensor):
             return args[0].detach()
@@ -257,13 +287,37 @@ def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
 
 def converted(x: Tensor, wanted: dtypes.dtype) -> Tensor:
     """`x` with dtype `wanted`; `x` itself where it has it."""
-    return x if x.dtype is wanted else wrap_array(converted_array(x.array, wanted.numpy_dtype))
+    return x if x.dtype is wanted else copied(x, None, wanted)
 
 
-def copied(x: Tensor, memory_format: Any) -> Tensor:
+def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> Tensor:
     """A tensor with its own memory, laid out densely in `x`'s order of dimensions unless told otherwise."""
-    ordered = memory_format is None or memory_format is dtypes.preserve_format
-    return wrap_array(x.array.copy(order="K" if ordered else "C"))
+    wanted = x.array.dtype if dtype is None else dtype.numpy_dtype
+    if memory_format is None or memory_format is dtypes.preserve_format:
+        if x.array.flags.c_contiguous:
+            return wrap_array(converted_array(x.array, wanted, copy=True))
+        steps = strides.preserved(x.shape, x.stride())
+    else:
+        steps = strides.of_format(x.shape, memory_format)
+    made = empty_strided(x.array, steps, wanted)
+    if not x.is_meta:
+        made[...] = converted_array(x.array, wanted)
+    return wrap_array(made)
+
+
+def empty_strided(like: Any, steps: Sequence[int], numpy_dtype: Any) -> Any:
+    """An array of the shape and device of `like`; its strides (in elements, without gaps) are `steps`."""
+    order = sorted(range(like.ndim), key=lambda d: (-steps[d], d))
+    kind = np if isinstance(like, np.ndarray) else backend_of(wrap_array(like).device.type).xp
+    made = kind.empty([like.shape[d] for d in order], dtype=numpy_dtype)
+    return made.transpose([order.index(d) for d in range(like.ndim)])
+
+
+def expanded(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """`x` repeated to a shape, without a copy."""
+    check_broadcast(shape, x)
+    made: Tensor = view_of(x, np.broadcast_to(x.array, tuple(shape)))
+    return made
 
 
 def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
@@ -297,9 +351,18 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
             "torch.memory_format memory_format = None)\n"
         )
     wanted = x.dtype if dtype is None else dtypes.as_dtype(dtype)
-    there = x if device is None else moved(x, devices.as_device(device), bool(options.get("non_blocking")))
-    result = converted(there, wanted)
-    return copied(result, options.get("memory_format")) if result is x and options.get("copy") else result
+    place = x if device is None else moved(x, devices.as_device(device), bool(options.get("non_blocking")))
+    return reformed(x, place, wanted, bool(options.get("copy")), options.get("memory_format"))
+
+
+def reformed(x: Tensor, place: Tensor, wanted: dtypes.dtype, copy: bool, memory_format: Any) -> Tensor:
+    """`place` (`x` or a copy of it elsewhere) with a dtype and a memory format; itself if it has them."""
+    keeps = memory_format is None or memory_format is dtypes.preserve_format
+    if not keeps and not place.is_contiguous(memory_format=memory_format):
+        return copied(place, memory_format, wanted)
+    if place.dtype is not wanted:
+        return copied(place, memory_format, wanted)
+    return copied(place, memory_format) if place is x and copy else place
 
 
 def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
@@ -319,21 +382,40 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
     return wrap_array(backend.from_host(x._host(), number, **later))
 
 
-def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
-    """x[...] = src, converted to `x`'s dtype, moved to its device and broadcast to its shape."""
-    check_broadcast(x.shape, src.shape)
+def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False, fill: bool = False) -> None:
+    """x[...] = src, converted to `x`'s dtype, moved to its device and broadcast to its shape.
+
+    A single element is a number to fill with if `fill` says so: it may be one of `x`'s own.
+    """
+    for i in range(1, min(x.ndim, src.ndim) + 1):
+        if x.shape[-i] != src.shape[-i] and 1 not in (x.shape[-i], src.shape[-i]):
+            raise RuntimeError(
+                f"The size of tensor a ({x.shape[-i]}) must match the size of tensor b ({src.shape[-i]}) at "
+                f"non-singleton dimension {max(x.ndim, src.ndim) - i}"
+            )
+    if x.shape != src.shape:
+        whole = tuple(np.broadcast_shapes(x.shape, src.shape))
+        if x.shape != whole:
+            raise RuntimeError(
+                f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(whole)}"
+            )
     if x.is_meta:
         return
-    array = converted_array(moved(src, x.device, non_blocking).array, x.array.dtype)
-    x.array[...] = array
+    source = moved(src, x.device, non_blocking).array
+    fill = fill and not source.ndim
+    check(x.array, [] if fill else [source], ALLOW if fill else REFUSE)
+    x.array[...] = converted_array(source, x.array.dtype)
+    written(x)
 
 
-def check_broadcast(target: Sequence[int], shape: Sequence[int]) -> None:
-    """RuntimeError, in PyTorch's words, unless `shape` broadcasts to `target`."""
+def check_broadcast(target: Sequence[int], x: Tensor) -> None:
+    """RuntimeError, in PyTorch's words, unless `x` can be expanded to `target`."""
+    shape = x.shape
     if len(shape) > len(target):
         raise RuntimeError(
-            f"expand: the number of sizes provided ({len(target)}) must be greater or equal to the number of "
-            f"dimensions in the tensor ({len(shape)})"
+            f"expand({x.type()}{{{list(shape)}}}, size={list(target)}): the number of sizes provided "
+            f"({len(target)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(shape)})"
         )
     lead = len(target) - len(shape)
     for i, length in enumerate(shape):
@@ -343,31 +425,3 @@ def check_broadcast(target: Sequence[int], shape: Sequence[int]) -> None:
                 f"({length}) at non-singleton dimension {lead + i}.  Target sizes: {list(target)}.  "
                 f"Tensor sizes: {list(shape)}"
             )
-
-
-def unpickle_meta(
-    shape: tuple[int, ...],
-    stride: tuple[int, ...],
-    dtype: dtypes.dtype,
-    requires_grad: bool,
-    attributes: dict[str, Any],
-) -> Tensor:
-    """What a pickled meta tensor is made from."""
-    from ts._core.overload import overloads
-
-    x: Tensor = overloads("empty_strided")(shape, stride, dtype=dtype, device="meta")
-    if requires_grad:
-        x.requires_grad_(True)
-    x.__dict__.update(attributes)
-    return x
-
-
-def unpickle(
-    host: NDArray[Any], dtype: dtypes.dtype, device: str, requires_grad: bool, attributes: dict[str, Any]
-) -> Tensor:
-    """What a pickled tensor is made from."""
-    x = moved(wrap_array(host), devices.device(device))
-    if requires_grad:
-        x.requires_grad_(True)
-    x.__dict__.update(attributes)
-    return x

@@ -40,6 +40,8 @@ cdef class Operator:
     cdef tuple return_specs            # TypeSpec of each result
     cdef bint whole                    # its kernel takes and gives tensors, on whatever devices
     cdef int device_at                 # the argument that says on which device to create, or -1
+    cdef list written                  # the arguments that it writes
+    cdef int overlap                   # what it does where elements of these are one place: `overlap.pxd`
 
 
 # Let records name `kernel`, to be tried before their own.

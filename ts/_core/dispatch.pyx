@@ -14,6 +14,8 @@ Pointwise operators first try `ts._core.pointwise`.  Only Tensor arguments are l
 a number where the schema says Tensor reaches the kernel as a number, and promotes as one.
 """
 
+import warnings
+
 import numpy as np
 
 from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set
@@ -23,6 +25,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
 from ts._core.arguments cimport spec_of_text, unbox_arguments
+from ts._core.container cimport List
 from ts._core.ivalue cimport (
     IValue,
     TAG_BOOL,
@@ -37,9 +40,10 @@ from ts._core.ivalue cimport (
     unbox,
     unbox_shallow,
 )
+from ts._core.overlap cimport WARN, check_write
 from ts._core.pointwise cimport binary, binary_inplace, unary, unary_inplace
 from ts._core.products cimport matrix_product
-from ts._core.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, rebind, wrap
+from ts._core.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, follow, rebind, root_of, wrap, wrote
 
 from ts import devices, dtypes
 from ts._core import construct, ivalue as ivalue_module
@@ -179,9 +183,13 @@ cdef int read_signature(Operator op) except -1:
     found = signature(op.schema_text)
     op.parameters = found.parameters
     op.device_at = -1
+    op.written = []
+    op.overlap = getattr(op.record, "overlap", 0)
     for i in range(len(op.parameters)):
         if op.parameters[i].kind == "Device":
             op.device_at = i
+        if op.parameters[i].written:
+            op.written.append(i)
     op.return_specs = tuple([spec_of_text(r.kind) for r in found.returns])
     op.signature_ = found
     return 0
@@ -208,7 +216,27 @@ cdef object call_bound(Operator op, list args):
             result = <object>r[op.nargs].v.o
             release(&r[op.nargs])
             return result
+    elif op.kernel != run_record and op.record is not None and len(args) < 8 and type(args[0]) is Tensor:
+        return call_kernel(op, args)
     return run(op, args)
+
+
+cdef object call_kernel(Operator op, list args):
+    """Run a record's kernel in C."""
+    cdef IValue r[9]
+    cdef int32_t at[9]
+    cdef int i, n = op.nargs
+    for i in range(n + 1):
+        r[i].tag = TAG_NONE
+        at[i] = i
+    try:
+        unbox_arguments(op.name, op.parameters, tuple(args), r)
+        op.kernel(op, r, at)
+        result = box(&r[n])
+    finally:
+        for i in range(n + 1):
+            release(&r[i])
+    return list(result) if type(result) is List else result
 
 
 cdef list complete(Operator op, tuple args, dict kwargs):
@@ -376,6 +404,8 @@ cdef object run_on(Operator op, list args, int backend, int device):
             values.append([(<Tensor>y).array if isinstance(y, Tensor) else y for y in <list>x])
         else:
             values.append(x)
+    if op.written:
+        check_written(op, values)
     try:
         if backend == BACKEND_CPU:
             result = call_silently(bound[0], tuple(values))
@@ -388,6 +418,23 @@ cdef object run_on(Operator op, list args, int backend, int device):
             raise
         raise better from error
     return wrapped(op, result, args)
+
+
+cdef int check_written(Operator op, list values) except -1:
+    """Refuse targets whose elements share places, among themselves or with what is read."""
+    cdef Py_ssize_t i
+    for i in op.written:
+        if not hasattr(values[i + 1], "strides"):  # a list, a generator
+            continue
+        read = [x for j, x in enumerate(values) if j and j != i + 1 and hasattr(x, "strides")]
+        if check_write(values[i + 1], read, op.overlap) and op.overlap == WARN:
+            warnings.warn(
+                f"Use of {op.name[6:]} on expanded tensors is deprecated. Please clone() the tensor before "
+                "performing this operation. This also applies to advanced indexing e.g. "
+                + ("tensor[mask] = scalar" if op.name == "aten::masked_fill_" else "tensor[indices] = tensor"),
+                stacklevel=2,
+            )
+    return 0
 
 
 cdef object wrapped(Operator op, object result, list args):
@@ -420,9 +467,13 @@ cdef object wrapped_one(object declared, object result, list args):
         for x in args:  # a kernel that gives an argument back unchanged gives back the tensor
             if isinstance(x, Tensor) and (<Tensor>x).array is result:
                 return x
-        return wrap(result)
+        return wrap(result) if declared.view_of < 0 else counted(wrap(result), args[declared.view_of])
     if kind == "Tensor[]":
-        return [x if isinstance(x, Tensor) else wrap(x) for x in result]
+        parts = [x if isinstance(x, Tensor) else wrap(x) for x in result]
+        if declared.view_of >= 0:
+            for x in parts:
+                counted(x, args[declared.view_of])
+        return parts
     if kind == "Tensor?":
         return None if result is None else wrap(result)
     if isinstance(result, np.generic):
@@ -430,10 +481,18 @@ cdef object wrapped_one(object declared, object result, list args):
     return result
 
 
+cdef Tensor counted(Tensor made, object source):
+    """Count writes to `made` with those to `source`, where it is a view of that."""
+    if isinstance(source, Tensor) and made is not source and root_of(made.array) is root_of((<Tensor>source).array):
+        follow(made, <Tensor>source)
+    return made
+
+
 cdef object settle(Tensor target, object result):
     """What was written in place: a kernel that gives another array than the target's changes its shape."""
     if result is not None and result is not target.array and not isinstance(result, Tensor):
         rebind(target, result)
+    wrote(target)
     return target
 
 

@@ -47,8 +47,9 @@ from ts._core.ndarray cimport (
     new_array,
     size_of,
 )
+from ts._core.overlap cimport clashes, repeats
 from ts._core.scalar cimport int_from_float
-from ts._core.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, wrap_cpu
+from ts._core.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, wrap_cpu, wrote
 
 from ts import devices, dtypes
 
@@ -196,9 +197,10 @@ cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
     for i in range(ndim_of(b)):
         if dims_of(a)[i] != dims_of(b)[i]:
             return run_record(op, r, at)
-    if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
+    if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or repeats(a) or clashes(a, b):
         return run_record(op, r, at)
     copy_array(a, b)
+    wrote(<Tensor>to)
     Py_INCREF(<object>to)
     set_object_steal(&r[at[op.nargs]], to)
     return 0

@@ -11,66 +11,119 @@ That differs from NumPy's own rule, where the 1 would be one of the index arrays
 
 from __future__ import annotations
 
+import re
+import warnings
 from typing import Any
 
 import numpy as np
 
 from ts import dtypes
-from ts._core import construct
-from ts._core.tensor import Tensor, wrap_array
+from ts._core import construct, strides
+from ts._core.overlap import WARN, check
+from ts._core.subscripts import part
+from ts._core.tensor import Tensor, view_of, wrap_array, written
 
 Slice = slice  # the name is also that of an operator
 
 
 def get(x: Tensor, index: Any) -> Tensor:
     """x[index]"""
-    view, arrays = _resolve(x, index)
-    return wrap_array(_take(view, arrays) if arrays else view)
+    view, arrays, _ = _resolve(x, index)
+    return wrap_array(_take(view.array, arrays)) if arrays else view
 
 
 def put(x: Tensor, index: Any, value: Any) -> None:
     """x[index] = value"""
-    view, arrays = _resolve(x, index)
-    if not isinstance(value, Tensor):
+    view, arrays, masked = _resolve(x, index)
+    number = not isinstance(value, Tensor)
+    if number:
         if not isinstance(value, (bool, int, float, complex, np.generic)):
-            raise TypeError(f"can't assign a {type(value).__name__} to a {x.type()}")
-        value = construct.tensor(value, device=x.device)
+            raise TypeError(f"can't assign a {full_name(value)} to a {x.type()}")
+        value = construct.number_tensor(value, x.dtype, x.device)
     if x.requires_grad and x.is_leaf:
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation."
         )
     source = construct.moved(value, x.device)
     if not arrays:
-        target = wrap_array(view)
-        construct.copy_into(target, _without_leading_ones(source, target.ndim))
+        source = _without_leading_ones(source, view.ndim)
+        construct.check_broadcast(view.shape, source)
+        construct.copy_into(view, source, fill=True)
         return
+    if source.dtype is not view.dtype and not (masked and source.numel() == 1):
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{view.dtype.type_name} for the destination and {source.dtype.type_name} for the source."
+        )
     if x.is_meta:
         return
-    array = construct.converted_array(source.array, view.dtype)
+    if check(view.array, [source.array], WARN):
+        name, what = ("index_put_", "indices] = tensor")
+        if masked and number:
+            name, what = ("masked_fill_", "mask] = scalar")
+        warnings.warn(
+            f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing "
+            "this "
+            f"operation. This also applies to advanced indexing e.g. tensor[{what}",
+            stacklevel=3,
+        )
+    target, key = view.array, _key(arrays)
     try:
-        view[_key(arrays)] = array
+        target[key] = construct.converted_array(source.array, target.dtype)
     except IndexError as error:
         raise IndexError(_reworded(error, view, arrays)) from None
     except ValueError:
-        shape = list(view[_key(arrays)].shape)
+        shape = list(target[key].shape)
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(source.shape)} cannot be broadcast to indexing "
             f"result of shape {shape}"
         ) from None
+    written(view)
+
+
+def full_name(value: Any) -> str:
+    """The name of a value's class, with its module where it is not Python's own."""
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
 def _without_leading_ones(x: Tensor, ndim: int) -> Tensor:
     array = x.array
     while array.ndim > ndim and array.shape[0] == 1:
         array = array[0, ...]
-    return wrap_array(array)
+    return x if array is x.array else view_of(x, array)
 
 
 def _take(view: Any, arrays: list[Any]) -> Any:
+    """The elements at index arrays, laid out in the view's order of dimensions."""
     try:
-        return view[_key(arrays)]
+        found = view[_key(arrays)]
     except IndexError as error:
         raise IndexError(_reworded(error, view, arrays)) from None
+    if found.flags.c_contiguous and (view.flags.c_contiguous or arrays[0] is not None):
+        return found
+    wanted = strides.of_result(found.shape, *_operand_strides(view, arrays, found.ndim))
+    item = found.dtype.itemsize
+    if found.strides == tuple(step * item for step in wanted):
+        return found
+    made = construct.empty_strided(found, wanted, found.dtype)
+    made[...] = found
+    return made
+
+
+def _operand_strides(view: Any, arrays: list[Any], ndim: int) -> list[list[int]]:
+    """The strides of the view and of the index arrays over the dimensions of the result; 0: none there."""
+    used = [d for d, a in enumerate(arrays) if a is not None]
+    count = max(arrays[d].ndim for d in used)
+    first = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
+    rest = [view.strides[d] for d in range(view.ndim) if d >= len(arrays) or arrays[d] is None]
+    whole = [*rest[:first], *[0] * count, *rest[first:]]
+    operands = [whole]
+    for d in used:
+        steps = [s if n > 1 else 0 for s, n in zip(arrays[d].strides, arrays[d].shape, strict=True)]
+        lead = first + count - len(steps)
+        operands.append([*[0] * lead, *steps, *[0] * (ndim - lead - len(steps))])
+    return operands
 
 
 def _key(arrays: list[Any]) -> tuple[Any, ...]:
@@ -78,19 +131,23 @@ def _key(arrays: list[Any]) -> tuple[Any, ...]:
 
 
 def _reworded(error: IndexError, view: Any, arrays: list[Any]) -> str:
-    """NumPy's message in PyTorch's words."""
+    """NumPy's message in PyTorch's words, which counts dimensions among those that are indexed."""
     text = str(error)
     if text.startswith("shape mismatch"):
         shapes = ", ".join(str(list(a.shape)) for a in arrays if a is not None)
         return f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
     if text.startswith("too many indices"):
         return f"too many indices for tensor of dimension {view.ndim}"
-    return text.replace("for axis", "for dimension")
+    found = re.fullmatch(r"(index -?\d+ is out of bounds for) axis (\d+) (with size \d+)", text)
+    if found is None:
+        return text
+    before = sum(a is not None for a in arrays[: int(found[2])])
+    return f"{found[1]} dimension {before} {found[3]}"
 
 
-def _resolve(x: Tensor, index: Any) -> tuple[Any, list[Any]]:
-    """The view by all basic indices, and the index arrays per dimension of it (empty: none)."""
-    items = _items(index, x.ndim)
+def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Any], bool]:
+    """The view by all basic indices, its index arrays per dimension (or none), whether a mask is all."""
+    items = _items(index)
     shape = x.array.shape
     wanted = sum(_consumed(item) for item in items)
     if wanted > len(shape):
@@ -99,6 +156,8 @@ def _resolve(x: Tensor, index: Any) -> tuple[Any, list[Any]]:
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
                 "to convert a 0-dim tensor to a number"
             )
+        if not shape and any(isinstance(i, Slice) for i in items):
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     key: list[Any] = []
     arrays: list[Any] = []
@@ -131,14 +190,28 @@ def _resolve(x: Tensor, index: Any) -> tuple[Any, list[Any]]:
             key += [Slice(None)] * used
             arrays += array
             dim += used
-    view = x.array[(*key, ...)] if key else x.array[...]
-    return view, arrays if any(a is not None for a in arrays) else []
+    view = part(x, tuple(key)) if not x.requires_grad else None
+    if view is None:  # on a device, or wanting a gradient
+        view = view_of(x, x.array[(*key, ...)] if key else x.array[...])
+    tensors = [item for item in items if isinstance(item, Tensor)]
+    masked = len(tensors) == 1 and tensors[0].dtype is dtypes.bool_
+    return view, arrays if any(a is not None for a in arrays) else [], masked
 
 
-def _items(index: Any, ndim: int) -> list[Any]:
+def _items(index: Any) -> list[Any]:
     """The comma-separated indices, with tensors of one integer as ints and lists as tensors."""
-    items = list(index) if isinstance(index, tuple) or _stands_for_tuple(index) else [index]
-    return [_normal(item) for item in items]
+    if isinstance(index, tuple):
+        return [_normal(item) for item in index]
+    if not _stands_for_tuple(index):
+        return [_normal(index)]
+    warnings.warn(
+        "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
+        "pytorch "
+        "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+        "x[torch.tensor(seq)], which will result either in an error or a different result",
+        stacklevel=4,
+    )
+    return [_normal(item) for item in index]
 
 
 def _stands_for_tuple(index: Any) -> bool:
@@ -146,7 +219,7 @@ def _stands_for_tuple(index: Any) -> bool:
     if type(index) is not list or len(index) >= 32:
         return False
     return any(
-        item is None or item is Ellipsis or isinstance(item, (Tensor, list, tuple, Slice, np.ndarray))
+        item is None or item is Ellipsis or isinstance(item, (Tensor, list, tuple, Slice, np.ndarray, str))
         for item in index
     )
 
@@ -160,15 +233,16 @@ def _normal(item: Any) -> Any:
         return item
     if isinstance(item, np.ndarray):
         return construct.as_tensor(item)
-    if isinstance(item, (list, tuple, range)):
-        return construct.tensor(item) if len(item) else construct.tensor([], dtype=dtypes.int64)
     if isinstance(item, str):
         raise TypeError("new(): invalid data type 'str'")
-    if hasattr(item, "__index__"):
+    if isinstance(item, (list, tuple, range)):
+        made = construct.tensor(item) if len(item) else construct.tensor([], dtype=dtypes.int64)
+        return made.long() if made.is_floating_point() else made
+    if hasattr(item, "__index__") and not isinstance(item, np.bool_):
         return int(item.__index__())
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-        f"(got {type(item).__name__})"
+        f"(got {full_name(item)})"
     )
 
 
@@ -197,6 +271,11 @@ def _checked_slice(item: slice) -> slice:
 def _index_array(x: Tensor, item: Tensor, dim: int) -> tuple[list[Any], int]:
     """Index arrays for an index tensor: itself, or the coordinates of a mask's true elements."""
     if item.dtype in (dtypes.bool_, dtypes.uint8):
+        if item.dtype is dtypes.uint8:
+            warnings.warn(
+                "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+                stacklevel=5,
+            )
         shape = x.array.shape[dim : dim + item.ndim]
         for i, (length, expected) in enumerate(zip(item.shape, shape, strict=True)):
             if length != expected:

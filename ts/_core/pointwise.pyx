@@ -45,7 +45,8 @@ from ts._core.ndarray cimport (
     size_of,
     strides_of,
 )
-from ts._core.tensor cimport BACKEND_CPU, number_of_scalar_type, scalar_type_of_number, wrap_cpu
+from ts._core.overlap cimport meet
+from ts._core.tensor cimport BACKEND_CPU, number_of_scalar_type, scalar_type_of_number, wrap_cpu, wrote
 
 from ts import dtypes
 
@@ -325,6 +326,7 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
     args[0] = args[1] = data_of(a)
     steps[0] = steps[1] = item_size(kind)
     run_flat(loops, kind, args, size_of(a), steps)
+    wrote(x)
     return steal(x)
 
 
@@ -469,12 +471,12 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
             args[1] = number
             steps[1] = 0
         elif ndim_of(b) == 0:
-            for d in range(<int>width):
-                number[d] = data_of(b)[d]  # b may be an element of a, which the loop overwrites
-            args[1] = number
+            if meet(a, b):
+                return NULL
+            args[1] = data_of(b)
             steps[1] = 0
         elif x.array is not y.array:
-            if not row_major(b) or ndim_of(b) > ndim_of(a) or overlapping(x.array, y.array):
+            if not row_major(b) or ndim_of(b) > ndim_of(a) or meet(a, b):
                 return NULL
             for d in range(ndim_of(a)):
                 shape[d] = dims_of(a)[d]
@@ -485,16 +487,11 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
             lay_out(&operands[1], b, ndim_of(a), shape)
             lay_out(&operands[2], a, ndim_of(a), shape)
             run_nd(loops, kind, 3, operands, ndim_of(a), shape)
+            wrote(x)
             return steal(x)
         else:
             args[1] = args[0]
             steps[1] = width
     run_flat(loops, kind, args, size_of(a), steps)
+    wrote(x)
     return steal(x)
-
-
-cdef bint overlapping(object a, object b) except -1:
-    """Whether two arrays may share elements; distinct owners of memory cannot."""
-    if cnp.PyArray_CHKFLAGS(a, cnp.NPY_ARRAY_OWNDATA) and cnp.PyArray_CHKFLAGS(b, cnp.NPY_ARRAY_OWNDATA):
-        return False
-    return np.may_share_memory(a, b)

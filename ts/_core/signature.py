@@ -43,11 +43,15 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """One result; `alias_of` is the parameter that is written and returned, or -1."""
+    """One result.
+
+    `alias_of` is the parameter that is written and returned, `view_of` the one that it may view; or -1.
+    """
 
     kind: str
     alias_of: int
     name: str
+    view_of: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,8 @@ def signature(text: str) -> Signature:
         else:
             parameters.append(_parameter(part, keyword_only))
     written = {p.alias: i for i, p in enumerate(parameters) if p.written}
-    returns = tuple(_return(part, written) for part in _split_results(results))
+    read = {p.alias: i for i, p in reversed([*enumerate(parameters)]) if p.alias and not p.written}
+    returns = tuple(_return(part, written, read) for part in _split_results(results))
     return Signature(name, overload, tuple(parameters), returns, vararg)
 
 
@@ -156,12 +161,13 @@ def _parameter(text: str, keyword_only: bool) -> Parameter:
     )
 
 
-def _return(text: str, written: dict[str, int]) -> Return:
+def _return(text: str, written: dict[str, int], read: dict[str, int]) -> Return:
     kind, alias, marked = _unmarked(text)
     name = ""
     if kind[-1] not in ")]?" and " " in kind:  # "Tensor values"; the comma types have blanks too
         kind, _, name = kind.rpartition(" ")
-    return Return(kind.replace("SymInt", "int"), written.get(alias, -1) if marked else -1, name)
+    view_of = -1 if marked else next((read[a] for a in alias.split("|") if a in read), -1)
+    return Return(kind.replace("SymInt", "int"), written.get(alias, -1) if marked else -1, name, view_of)
 
 
 def _unmarked(type_text: str) -> tuple[str, str, bool]:

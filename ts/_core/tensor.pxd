@@ -21,10 +21,26 @@ cdef class Tensor:
     cdef readonly int backend          # index into `ts.backends`' list; 0 is the CPU
     cdef readonly int device_index     # -1: the device has no number
     cdef bint wants_grad
+    cdef int version                   # writes to the memory, if this tensor counts them ...
+    cdef Tensor owner                  # ... and if not, the tensor that it is a view of and that does
     cdef dict __dict__                 # users hang attributes on tensors; NULL until they do
     cdef object __weakref__
 
 
+# Count a write to the tensor's memory; let a view be counted together with what it is a view of.
+cdef inline void wrote(Tensor t) noexcept:
+    if t.owner is None:
+        t.version += 1
+    else:
+        t.owner.version += 1
+
+cdef inline void follow(Tensor view, Tensor x) noexcept:
+    view.owner = x if x.owner is None else x.owner
+
+# A tensor around `array`, a view of `x`'s memory.
+cdef Tensor view_on(Tensor x, object array)
+# The array that owns the memory of an array.
+cdef object root_of(object array)
 # Any backend's array (or NumPy scalar) -> a new Tensor around it; nothing is copied.
 cdef Tensor wrap(object array)
 # An ndarray -> Tensor, without looking at its dtype.

@@ -1,4 +1,4 @@
-"""Tensor: the class, its wrapping of arrays, and what needs no operator.
+"""Tensor: the class, its wrapping of arrays, and what must be fast of that which needs no operator.
 
 In: arrays of any backend; out: tensors.
 
@@ -7,11 +7,13 @@ In: arrays of any backend; out: tensors.
     x + 1                                   the operator aten::add, through operator_function("add")
 
 Python operators and indexing are slots of the type and therefore written here; every other operator
-becomes a method when the registry calls `install_methods`.
+becomes a method when the registry calls `install_methods`.  So do the methods that are grouped by what
+they are about: `ts._core.layout` (storages, strides, memory formats), `ts._core.exchange` (NumPy, DLPack,
+pickles, copies) and `ts._core.conversion` (dtypes, Python's values, text).
 """
 
-import copy as copy_module
 import operator as python_operator
+import warnings
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 
 from ts import devices, dtypes
+from ts._core import strides
 from ts._core.size import Size
 
 cnp.import_array()
@@ -159,6 +162,18 @@ def install_methods(dict methods not None):
     PyType_Modified(Tensor)
 
 
+def define_methods(dict methods not None):
+    """Put what the type defines itself into it, from another file."""
+    cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
+    type_dict.update(methods)
+    PyType_Modified(Tensor)
+
+
+def operator(str name not None):
+    """The callable for an operator name."""
+    return operator_function(name)
+
+
 cdef bint _methods_loaded = False
 
 
@@ -212,6 +227,11 @@ cdef inline bint tracing() noexcept:
     return tracer is not None and PyThread_get_thread_ident() == tracer_thread
 
 
+def recorder():
+    """Who records what the calling thread does with tensors, or None."""
+    return tracer if tracing() else None
+
+
 def constructed(Tensor x not None, str function not None):
     """Tell who records that `x` was made of values of Python by a function of this name."""
     if tracing():
@@ -241,10 +261,46 @@ cdef Tensor shared(Tensor x):
     return t
 
 
-# ---------------------------------------------------------------- the class
+cdef Tensor view_on(Tensor x, object array):
+    """A tensor around `array`, which is a view of `x`'s memory."""
+    cdef Tensor t = wrap(array)
+    follow(t, x)
+    return t
 
-def _never(self):
-    return False
+
+cdef object root_of(object array):
+    cdef PyObject *base
+    while isinstance(array, cnp.ndarray):
+        base = cnp.PyArray_BASE(array)
+        if base == NULL:
+            return array
+        if not isinstance(<object>base, cnp.ndarray):
+            inner = getattr(<object>base, "base", None)  # what NumPy's `as_strided` puts between
+            if not isinstance(inner, cnp.ndarray):
+                return array
+            array = inner
+        else:
+            array = <object>base
+    base_array = getattr(array, "base", None)
+    return array if base_array is None else base_array
+
+
+def view_of(Tensor x not None, array):
+    """A tensor around `array`, which is a view of `x`'s memory: writes to one count for both."""
+    return view_on(x, array)
+
+
+def written(Tensor x not None):
+    """Count a write to `x`'s memory."""
+    wrote(x)
+
+
+def version(Tensor x not None):
+    """How often the memory of `x` was written, by it and by those it shares the count with."""
+    return x.version if x.owner is None else x.owner.version
+
+
+# ---------------------------------------------------------------- the class
 
 
 cdef tuple COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")  # by Py_LT .. Py_GE
@@ -312,14 +368,6 @@ cdef class Tensor:
     def is_meta(self):
         return self.backend == BACKEND_META
 
-    # Kinds of tensors that there are none of here.
-    is_sparse = is_quantized = is_sparse_csr = is_mkldnn = is_nested = is_vulkan = property(_never)
-    is_mps = is_xla = is_xpu = is_ipu = is_mtia = is_maia = retains_grad = property(_never)
-
-    @property
-    def name(self):
-        """None: only parameters of old programs had names."""
-
     @property
     def is_leaf(self):
         return True
@@ -356,44 +404,13 @@ cdef class Tensor:
     def T(self):
         if tracing():
             return operator_function("numpy_T")(self)
-        return wrap(self.array.T)
-
-    @property
-    def mT(self):
-        return self._matrix_transpose("mT")
-
-    @property
-    def H(self):
         if self.array.ndim not in (0, 2):
-            raise RuntimeError(
-                f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor."
+            warnings.warn(
+                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+                "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute("
+                "*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
             )
-        if tracing():
-            return operator_function("numpy_T")(self.conj() if self.dtype.is_complex else self)
-        return wrap(self.array.T.conj() if self.dtype.is_complex else self.array.T)
-
-    def _matrix_transpose(self, name):
-        if self.array.ndim < 2:
-            raise RuntimeError(
-                f"tensor.{name} is only supported on matrices or batches of matrices. Got {self.array.ndim}-D tensor."
-            )
-        if tracing():
-            return operator_function("transpose")(self, -2, -1)
-        return wrap(self.array.swapaxes(-1, -2))
-
-    @property
-    def real(self):
-        if tracing():
-            return operator_function("real")(self)
-        return wrap(self.array.real) if self.dtype.is_complex else self
-
-    @property
-    def imag(self):
-        if not self.dtype.is_complex:
-            raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-        if tracing():
-            return operator_function("imag")(self)
-        return wrap(self.array.imag)
+        return view_on(self, self.array.T)
 
     def size(self, dim=None):
         """The shape, or its length in dimension `dim`."""
@@ -407,6 +424,8 @@ cdef class Tensor:
         """Steps between neighbours, in elements."""
         itemsize = self.array.dtype.itemsize
         steps = tuple([s // itemsize for s in self.array.strides])
+        if self.array.size == 0 and self.array.base is None and not any(steps):  # as NumPy has them of what is empty
+            steps = strides.contiguous(self.array.shape)
         return steps if dim is None else steps[self._dimension(dim)]
 
     def _dimension(self, dim):
@@ -433,10 +452,6 @@ cdef class Tensor:
         """Bytes of one element."""
         return self.array.dtype.itemsize
 
-    def is_contiguous(self, memory_format=None):
-        """Whether the elements lie in order without gaps."""
-        return self.array.flags.c_contiguous
-
     def is_floating_point(self):
         return self.dtype.is_floating_point
 
@@ -456,43 +471,6 @@ cdef class Tensor:
             return <size_t>cnp.PyArray_DATA(<cnp.ndarray>self.array)
         return 0 if self.backend == BACKEND_META else self.array.data.ptr
 
-    def storage_offset(self):
-        """Elements between the start of the memory that views share and this view's first element."""
-        if self.backend == BACKEND_META:
-            return self.array.offset
-        root = self.array
-        while True:
-            base = getattr(root, "base", None)
-            if base is not None and not isinstance(base, type(root)):
-                base = getattr(base, "base", None)  # NumPy's as_strided puts an object between
-            if not isinstance(base, type(root)):
-                break
-            root = base
-        start = wrap(root).data_ptr()
-        if isinstance(root, np.ndarray):
-            start = np.lib.array_utils.byte_bounds(root)[0]
-        return (self.data_ptr() - start) // self.array.dtype.itemsize
-
-    def is_set_to(self, Tensor other not None):
-        """Whether both are the same view of the same memory."""
-        return (
-            self.data_ptr() == other.data_ptr()
-            and self.array.shape == other.array.shape
-            and self.array.strides == other.array.strides
-        )
-
-    def type(self, dtype=None, non_blocking=False):
-        """PyTorch's name of the tensor's type, or a copy with another dtype."""
-        if dtype is None:
-            place = "torch." if self.backend == BACKEND_CPU else f"torch.{self.device.type}."
-            return f"{place}{self.dtype.type_name}Tensor"
-        if isinstance(dtype, str):
-            for d in dtypes.ALL:
-                if dtype.endswith(f"{d.type_name}Tensor"):
-                    return self.to(d)
-            raise ValueError(f"invalid type: '{dtype}'")
-        return self.to(dtype)
-
     # ---- out of the tensor
 
     def item(self):
@@ -502,13 +480,6 @@ cdef class Tensor:
             tracer.escape(self, "number", value)
         return value
 
-    def tolist(self):
-        """Nested lists of Python numbers."""
-        if tracing():
-            tracer.escape(self, "list", None)
-        host = self._host()
-        return (host.astype(np.float32) if self.scalar_type == 15 else host).tolist()
-
     def _host(self):
         """The elements as a NumPy array, which shares memory on the CPU."""
         if self.backend == BACKEND_CPU:
@@ -516,46 +487,6 @@ cdef class Tensor:
         if self.backend == BACKEND_META:
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         return backend_registry().at(self.backend).to_host(self.array)
-
-    def numpy(self, *, force=False):
-        """The array of a CPU tensor, sharing memory; with `force`, of any tensor."""
-        if force:
-            return self.detach().cpu().array
-        if self.backend != BACKEND_CPU:
-            raise TypeError(
-                f"can't convert {self.device} device type tensor to numpy. "
-                "Use Tensor.cpu() to copy the tensor to host memory first."
-            )
-        if self.wants_grad:
-            raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-            )
-        if tracing():
-            tracer.escape(self, "array", None)
-        return self.array
-
-    def __array__(self, dtype=None, copy=None):
-        array = self.numpy()
-        if dtype is not None and array.dtype != dtype:
-            return array.astype(dtype)
-        return array.copy() if copy else array
-
-    def __array_wrap__(self, array, context=None, return_scalar=False):
-        return wrap(np.asarray(array))
-
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        if self.wants_grad:
-            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        if self.backend == BACKEND_CPU:
-            return self.array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
-        return self.array.__dlpack__(stream=stream)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-    @property
-    def __cuda_array_interface__(self):
-        return self.array.__cuda_array_interface__
 
     def __bool__(self):
         size = self.array.size
@@ -617,7 +548,7 @@ cdef class Tensor:
         if tracing():
             return tracer.iterate(self)
         array = self.array
-        return iter([wrap(array[i, ...]) for i in range(array.shape[0])])
+        return iter([view_on(self, array[i, ...]) for i in range(array.shape[0])])
 
     def __reversed__(self):
         return operator_function("flip")(self, [0]) if self.array.ndim else self
@@ -629,9 +560,6 @@ cdef class Tensor:
             )
         return bool((self == x).any())
 
-    def __hash__(self):
-        return <Py_ssize_t><void *>self >> 4
-
     def __repr__(self):
         from ts import printing
         if tracing():
@@ -640,16 +568,21 @@ cdef class Tensor:
 
     __str__ = __repr__
 
-    def __format__(self, spec):
-        if self.array.ndim == 0 and self.backend != BACKEND_META:
-            return only_element(self).__format__(spec)
-        return object.__format__(self, spec)
+    def _element(self):
+        return only_element(self)
+
+    def __hash__(self):
+        return <Py_ssize_t><void *>self >> 4
 
     # ---- copies and conversions
 
     def detach(self):
         """A tensor on the same memory that wants no gradient."""
-        return operator_function("detach")(self) if tracing() else shared(self)
+        if tracing():
+            return operator_function("detach")(self)
+        cdef Tensor t = shared(self)
+        follow(t, self)
+        return t
 
     def clone(self, *, memory_format=None):
         """A copy with memory of its own."""
@@ -687,31 +620,13 @@ cdef class Tensor:
     def cfloat(self, memory_format=None): return cast(self, dtypes.complex64)
     def cdouble(self, memory_format=None): return cast(self, dtypes.complex128)
 
-    def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
-        """A copy of `data` with the dtype and device of this tensor, where no others are given."""
-        return construct.tensor(
-            data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
-        )
-
-    def __reduce_ex__(self, protocol):
-        cdef object me = self  # `__dict__` is reached through an object only
-        if self.backend == BACKEND_META:
-            return construct.unpickle_meta, (
-                tuple(self.shape), me.stride(), self.dtype, self.requires_grad, me.__dict__
-            )
-        return construct.unpickle, (self._host(), self.dtype, str(self.device), self.requires_grad, me.__dict__)
-
-    def __deepcopy__(self, memo):
-        cdef object me = self, copied = construct.copied(self, None)
-        (<Tensor>copied).wants_grad = self.wants_grad
-        memo[id(self)] = copied
-        copied.__dict__.update(copy_module.deepcopy(me.__dict__, memo))
-        return copied
-
     # ---- indexing
 
     def __getitem__(self, index):
-        return tracer.get(self, index) if tracing() else indexing.get(self, index)
+        if tracing():
+            return tracer.get(self, index)
+        found = subscripts.part(self, index)
+        return indexing.get(self, index) if found is None else found
 
     def __setitem__(self, index, value):
         if tracing():
@@ -779,4 +694,5 @@ cdef class Tensor:
 
 (<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give
 
-from ts._core import construct, indexing  # they import the class above
+# They import the class above; the last three put methods into it.
+from ts._core import construct, subscripts, indexing, conversion, exchange, layout

@@ -10,7 +10,7 @@ arguments above all, is left to the record's own kernel, which has the messages.
 """
 
 cimport numpy as cnp
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
@@ -18,25 +18,14 @@ from numpy cimport npy_intp
 from ts._core.container cimport List, list_new
 from ts._core.dispatch cimport Operator, register_kernel, run_record
 from ts._core.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object_steal
-from ts._core.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
-from ts._core.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
+from ts._core.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
+from ts._core.subscripts cimport view_at
+from ts._core.tensor cimport BACKEND_CPU, Tensor
 
 cnp.import_array()
 
-cdef extern from "numpy/arrayobject.h":
-    PyObject *descr_of "PyArray_DESCR"(PyArrayObject *) noexcept
-    object new_view "PyArray_NewFromDescr"(
-        PyTypeObject *type, PyObject *descr, int nd, npy_intp *dims, npy_intp *strides, void *data, int flags, PyObject *obj
-    )
-    int set_base "PyArray_SetBaseObject"(PyArrayObject *array, PyObject *base) except -1
-    PyTypeObject *array_type "&PyArray_Type"
-
-cdef extern from "Python.h":
-    void incref "Py_INCREF"(PyObject *) noexcept
-
 cdef enum:
     MOST = 64                          # dimensions that NumPy can have
-    LAYOUT_FLAGS = cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
 
 
 cdef PyArrayObject *plain_array(IValue *x) noexcept:
@@ -47,23 +36,8 @@ cdef PyArrayObject *plain_array(IValue *x) noexcept:
     return <PyArrayObject *>t.array if t.backend == BACKEND_CPU and not t.wants_grad else NULL
 
 
-cdef PyObject *view_of(Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except NULL:
-    """A tensor on `x`'s memory, `offset` bytes further."""
-    cdef PyArrayObject *a = <PyArrayObject *>x.array
-    cdef PyObject *base = <PyObject *>x.array
-    incref(descr_of(a))
-    cdef object array = new_view(
-        array_type, descr_of(a), nd, dims, strides, data_of(a) + offset, flags_of(a) & LAYOUT_FLAGS, NULL
-    )
-    incref(base)
-    set_base(<PyArrayObject *>array, base)
-    cdef Tensor made = wrap_cpu(array, x.scalar_type)
-    Py_INCREF(made)
-    return <PyObject *>made
-
-
 cdef inline int put_view(IValue *out, Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except -1:
-    set_object_steal(out, view_of(x, nd, dims, strides, offset))
+    set_object_steal(out, view_at(x, nd, dims, strides, offset))
     return 0
 
 
@@ -130,7 +104,7 @@ cdef int slice_part(Operator op, IValue *r, const int32_t *at) except -1:
     nd = copy_layout(a, dims, strides)
     start = bound(&r[at[2]], 0, dims[axis])
     end = bound(&r[at[3]], dims[axis], dims[axis])
-    offset = start * strides[axis] if end > start else 0
+    offset = start * strides[axis]
     dims[axis] = (end - start + step - 1) // step if end > start else 0
     strides[axis] *= step
     return put_view(&r[at[5]], <Tensor>r[at[0]].v.o, nd, dims, strides, offset)
@@ -153,7 +127,7 @@ cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
     if not 0 <= start <= dims[axis] or not 0 <= length <= dims[axis] - start:
         return run_record(op, r, at)
     dims[axis] = length
-    return put_view(&r[at[4]], <Tensor>r[at[0]].v.o, nd, dims, strides, start * strides[axis] if length else 0)
+    return put_view(&r[at[4]], <Tensor>r[at[0]].v.o, nd, dims, strides, start * strides[axis])
 
 
 # ---------------------------------------------------------------- lists of parts
@@ -168,7 +142,7 @@ cdef int put_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue 
     cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
         dims[axis] = min(size, n - start)
-        parts.items[i].v.o = view_of(<Tensor>r[at[0]].v.o, nd, dims, strides, start * strides[axis])
+        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, nd, dims, strides, start * strides[axis])
         parts.items[i].tag = TAG_OBJECT
         parts.size = i + 1
         start += size
@@ -212,7 +186,7 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
         strides[j] = strides[j + 1]
     cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
-        parts.items[i].v.o = view_of(<Tensor>r[at[0]].v.o, nd, dims, strides, i * step)
+        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, nd, dims, strides, i * step)
         parts.items[i].tag = TAG_OBJECT
         parts.size = i + 1
     Py_INCREF(parts)

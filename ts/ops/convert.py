@@ -13,16 +13,6 @@ from ts.ops.registry import op
 Array = rules.Array
 
 
-@op("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", out="out")
-def _clone(xp: Any, self: Array, memory_format: int | None = None) -> Array:
-    return self.copy("K") if memory_format in (None, 1) else self.copy()
-
-
-@op("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", where="m")
-def _contiguous(xp: Any, self: Array, memory_format: int = 0) -> Array:
-    return xp.ascontiguousarray(self).reshape(self.shape)
-
-
 @op("aten::type_as(Tensor self, Tensor other) -> Tensor", where="m")
 def _type_as(xp: Any, self: Array, other: Array) -> Array:
     return rules.cast(xp, self, other.dtype)

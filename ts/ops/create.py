@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, storage
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -26,7 +26,9 @@ Array = rules.Array
     " device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     where="f",
 )
-def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
+def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any) -> Array:
+    if len(options) == 4 and options[3]:  # of `empty`: the memory format
+        return storage.formatted(xp, rules.check_sizes(size), rules.dtype_from(dtype), options[3])
     return xp.zeros(rules.check_sizes(size), dtype=rules.dtype_from(dtype))
 
 
@@ -46,7 +48,7 @@ def _ones(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Ar
 )
 def _full(xp: Any, size: Sequence[int], fill_value: Any, dtype: int | None = None, *_: Any) -> Array:
     target = rules.dtype_from(dtype, rules.number_dtype(fill_value))
-    return xp.full(rules.check_sizes(size), rules.cast(xp, fill_value, target), dtype=target)
+    return xp.full(rules.check_sizes(size), rules.cast_checked(xp, fill_value, target), dtype=target)
 
 
 @op(
@@ -83,37 +85,45 @@ def _empty_permuted(
     return xp.zeros([size[i] for i in physical_layout], dtype=rules.dtype_from(dtype)).transpose(inverse)
 
 
-@op(
-    "aten::zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    where="f",
+_LIKE = (
+    "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+    "MemoryFormat? memory_format=None) -> Tensor"
 )
-@op(
-    "aten::empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    where="f",
-)
-def _zeros_like(xp: Any, self: Array, dtype: int | None = None, *_: Any) -> Array:
-    return xp.zeros_like(self, dtype=rules.dtype_from(dtype, self.dtype))
 
 
-@op(
-    "aten::ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    where="f",
-)
-def _ones_like(xp: Any, self: Array, dtype: int | None = None, *_: Any) -> Array:
-    return xp.ones_like(self, dtype=rules.dtype_from(dtype, self.dtype))
+def _like(
+    xp: Any,
+    self: Array,
+    dtype: int | None = None,
+    layout: int | None = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+    memory_format: int | None = None,
+) -> Array:
+    """An array like `self` that is to be filled."""
+    return storage.empty_like(xp, self, rules.dtype_from(dtype, self.dtype), memory_format)
 
 
-@op(
-    "aten::full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    where="f",
-)
-def _full_like(xp: Any, self: Array, fill_value: Any, dtype: int | None = None, *_: Any) -> Array:
-    target = rules.dtype_from(dtype, self.dtype)
-    return xp.full_like(self, rules.cast(xp, fill_value, target), dtype=target)
+@op(f"aten::zeros_like(Tensor self, *, {_LIKE}", where="f")
+@op(f"aten::empty_like(Tensor self, *, {_LIKE}", where="f")
+def _zeros_like(xp: Any, self: Array, *options: Any) -> Array:
+    result = _like(xp, self, *options)
+    result[...] = 0
+    return result
+
+
+@op(f"aten::ones_like(Tensor self, *, {_LIKE}", where="f")
+def _ones_like(xp: Any, self: Array, *options: Any) -> Array:
+    result = _like(xp, self, *options)
+    result[...] = 1
+    return result
+
+
+@op(f"aten::full_like(Tensor self, Scalar fill_value, *, {_LIKE}", where="f")
+def _full_like(xp: Any, self: Array, fill_value: Any, *options: Any) -> Array:
+    result = _like(xp, self, *options)
+    result[...] = rules.cast_checked(xp, fill_value, result.dtype)
+    return result
 
 
 @op(
@@ -148,7 +158,7 @@ def _new_full(
     xp: Any, self: Array, size: Sequence[int], fill_value: Any, dtype: int | None = None, *_: Any
 ) -> Array:
     target = rules.dtype_from(dtype, self.dtype)
-    return xp.full(rules.check_sizes(size), rules.cast(xp, fill_value, target), dtype=target)
+    return xp.full(rules.check_sizes(size), rules.cast_checked(xp, fill_value, target), dtype=target)
 
 
 @op(

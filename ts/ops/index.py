@@ -38,7 +38,7 @@ def _out_of_range(error: IndexError) -> IndexError:
     text = str(error)
     if "out of bounds for axis" in text:
         words = text.split()
-        return IndexError(f"index {words[1]} is out of bounds for dimension {words[7]} with size {words[-1]}")
+        return IndexError(f"index {words[1]} is out of bounds for dimension {words[8]} with size {words[-1]}")
     return IndexError(text)
 
 
@@ -54,12 +54,14 @@ def _index(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
 @op(
     "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     inplace=True,
+    overlap=1,
     out="out",
 )
 @op(
     "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False)"
     " -> Tensor",
     inplace=True,
+    overlap=1,
 )
 def _index_put(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
@@ -192,11 +194,13 @@ def _mask(mask: Array) -> Array:
 @op(
     "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     inplace=True,
+    overlap=1,
     out="Scalar_out",
 )
 @op(
     "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
     inplace=True,
+    overlap=1,
     out="Tensor_out",
 )
 def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
@@ -268,17 +272,17 @@ def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Ar
 # ---------------------------------------------------------------------------------------- whole contents
 
 
-@op("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", inplace=True, out="Scalar_out")
-@op("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", inplace=True, out="Tensor_out")
+@op("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", inplace=True, overlap=2, out="Scalar_out")
+@op("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", inplace=True, overlap=2, out="Tensor_out")
 def _fill(xp: Any, self: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)) and value.ndim:
         raise RuntimeError(
             f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
         )
-    return xp.array(xp.broadcast_to(rules.cast(xp, value, self.dtype), self.shape))
+    return xp.array(xp.broadcast_to(rules.cast_checked(xp, value, self.dtype), self.shape))
 
 
-@op("aten::zero(Tensor self) -> Tensor", inplace=True, out="out")
+@op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out")
 def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)
 

@@ -31,11 +31,9 @@ def moved(
 ) -> Tensor:
     """`x` with another device or dtype; itself where nothing changes, unless `copy`."""
     place = x if device is None else construct.moved(x, device, non_blocking)
-    result = place if dtype is None else construct.converted(place, dtypes.BY_CODE[dtype])
-    if result is not x or not copy:
-        return result
+    wanted = x.dtype if dtype is None else dtypes.BY_CODE[dtype]
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
-    return construct.copied(x, layout)
+    return construct.reformed(x, place, wanted, copy, layout)
 
 
 @op(f"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, {_TO_END}", **_SCRIPT)

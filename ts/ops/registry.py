@@ -17,12 +17,14 @@ the cast and copy.  Schemas stay text until somebody asks for `record.schema`.
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ts._core import storage, strides
 from ts.ops import rules
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ class Record:
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     nondeterministic: bool = False  # draws random numbers
     side_effect: bool = False  # must not be removed though its result is unused
+    overlap: int = 0  # written though one place is several of its elements: 0 refuse, 1 warn, 2 allow
     whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
     where: str = "fm"  # Python spellings: f function, m method
     variant: str = ""  # "", "inplace" or "out"
@@ -162,7 +165,7 @@ def inplace_of(record: Record, overload: str | None = None) -> Record:
 
     return Record(
         text, derive(record.kernel), record.family, variant="inplace", base=record, derive=derive,
-        where=record.where,
+        where=record.where, overlap=2 if kind == "Tensor(a)" else record.overlap,
         nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc,
         promotion=record.promotion,
         types=record.types,
@@ -212,11 +215,6 @@ def out_of(record: Record, overload: str, names: str = "out", refused: str = "")
 
 def write(xp: Any, target: Any, result: Any) -> Any:
     """Copy `result` into `target` where the in-place rules allow it."""
-    if any(step == 0 and n > 1 for step, n in zip(target.strides, target.shape, strict=True)):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-            "location. Please clone() the tensor before performing the operation."
-        )
     result = xp.asarray(result)
     rules.check_cast(result.dtype, target.dtype)
     if result.shape != target.shape:
@@ -232,9 +230,26 @@ def write_out(xp: Any, target: Any, result: Any) -> Any:
     result = xp.asarray(result)
     rules.check_cast(result.dtype, target.dtype)
     if result.shape != target.shape:
-        return rules.cast(xp, result, target.dtype).copy()
+        target = resized_output(target, result.shape)
     target[...] = rules.cast(xp, result, target.dtype)
     return target
+
+
+def resized_output(target: Any, shape: Sequence[int]) -> Any:
+    """An output with the shape of what it is to take; with a warning if it has elements already."""
+    if target.size:
+        warnings.warn(
+            f"An output with one or more elements was resized since it had shape {list(target.shape)}, "
+            "which does "
+            f"not match the required output shape {list(shape)}. This behavior is deprecated, and in a "
+            "future "
+            "PyTorch release outputs will not be resized unless they have zero elements. You can "
+            "explicitly reuse "
+            "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+            stacklevel=2,
+        )
+    item = target.dtype.itemsize
+    return storage.resized(target, shape, [step * item for step in strides.contiguous(shape)])
 
 
 # ---------------------------------------------------------------------------------------- asking

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
+from ts._core import construct
 
 Array = Any  # numpy.ndarray, cupy.ndarray or a meta array: what the backend's namespace makes
 DType = np.dtype[Any]
@@ -189,6 +190,13 @@ def cast(xp: Any, x: Any, dtype: DType) -> Array:
     if x.dtype.kind == "c" and CATEGORY_OF[dtype] != COMPLEX and dtype != BOOL:
         x = x.real
     return x.astype(dtype)
+
+
+def cast_checked(xp: Any, x: Any, dtype: DType) -> Array:
+    """`cast`, but RuntimeError for a number that the dtype cannot hold."""
+    if isinstance(x, (int, float, complex)):
+        x = construct.checked_number(x, dtypes.from_numpy_dtype(dtype))
+    return cast(xp, x, dtype)
 
 
 def opmath(dtype: DType) -> DType:

@@ -189,11 +189,13 @@ def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> 
 @op(
     "aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     inplace=True,
+    overlap=1,
     out="int_Scalar_out",
 )
 @op(
     "aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
     inplace=True,
+    overlap=1,
     out="int_Tensor_out",
 )
 def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Array:

@@ -305,12 +305,12 @@ def _triangle(xp: Any, name: str, self: Array, diagonal: int) -> Array:
     return getattr(xp, name)(self, diagonal)
 
 
-@op("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", inplace=True, out="out")
+@op("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", inplace=True, overlap=2, out="out")
 def _tril(xp: Any, self: Array, diagonal: int = 0) -> Array:
     return _triangle(xp, "tril", self, diagonal)
 
 
-@op("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", inplace=True, out="out")
+@op("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", inplace=True, overlap=2, out="out")
 def _triu(xp: Any, self: Array, diagonal: int = 0) -> Array:
     return _triangle(xp, "triu", self, diagonal)
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core import storage
 from ts.ops import rules
 from ts.ops.registry import op
 
@@ -45,7 +46,32 @@ def _view_dtype(xp: Any, self: Array, dtype: int) -> Array:
             f"self.dim() cannot be 0 to view {rules.NAME_OF[self.dtype]} as {rules.NAME_OF[target]} "
             f"(different element sizes)"
         )
-    return self.view(target)
+    return storage.strided(self, *_retyped(self, target), storage.offset(self), target)
+
+
+def _retyped(self: Array, target: rules.DType) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Shape and strides of the same bytes as elements of another dtype."""
+    have, want = self.dtype.itemsize, target.itemsize
+    if have == want:
+        return self.shape, self.strides
+    what = f"to view {rules.NAME_OF[self.dtype]} as {rules.NAME_OF[target]} (different element sizes)"
+    if self.strides[-1] != have and self.shape[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {self.strides[-1] // have}")
+    ratio = want // have
+    if want > have:
+        if self.shape[-1] % ratio:
+            raise RuntimeError(f"self.size(-1) must be divisible by {ratio} {what}, but got {self.shape[-1]}")
+        if storage.offset(self) % want:
+            raise RuntimeError(
+                f"self.storage_offset() must be divisible by {ratio} {what}, but got "
+                f"{storage.offset(self) // have}"
+            )
+        for i, step in enumerate(self.strides[:-1]):
+            if step % want:
+                raise RuntimeError(
+                    f"self.stride({i}) must be divisible by {ratio} {what}, but got {step // have}"
+                )
+    return (*self.shape[:-1], self.shape[-1] * have // want), (*self.strides[:-1], want)
 
 
 @op("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", loop="reshape")
@@ -506,10 +532,9 @@ def _imag(xp: Any, self: Array) -> Array:
 def _view_as_real(xp: Any, self: Array) -> Array:
     if self.dtype.kind != "c":
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    return (
-        xp.stack([self.real, self.imag], -1)
-        if not self.flags.c_contiguous
-        else self[..., None].view(rules.real_dtype(self.dtype))
+    part = rules.real_dtype(self.dtype)
+    return storage.strided(
+        self, (*self.shape, 2), (*self.strides, part.itemsize), storage.offset(self), part
     )
 
 
@@ -517,7 +542,14 @@ def _view_as_real(xp: Any, self: Array) -> Array:
 def _view_as_complex(xp: Any, self: Array) -> Array:
     if self.ndim == 0 or self.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    return xp.ascontiguousarray(self).view(rules.complex_dtype(self.dtype))[..., 0]
+    item, at = self.dtype.itemsize, storage.offset(self)
+    if self.strides[-1] != item:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(step % (2 * item) for step, n in zip(self.strides[:-1], self.shape, strict=False)):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if at % (2 * item):
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    return storage.strided(self, self.shape[:-1], self.strides[:-1], at, rules.complex_dtype(self.dtype))
 
 
 @op("aten::conj(Tensor(a) self) -> Tensor(a)")

@@ -1,0 +1,82 @@
+"""DLPack for host memory, with the element types that NumPy does not know.
+
+In: arrays, or objects that speak DLPack; out: capsules, or arrays on the same memory.
+
+NumPy has no bfloat16 of its own.  Such an array goes as unsigned 16-bit integers with the element type
+that DLPack has for it written into the capsule afterwards, and comes in the same way.
+"""
+
+import ml_dtypes
+import numpy as np
+
+from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer, PyCapsule_IsValid
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+cdef struct TensorHead:                # of DLTensor, as far as it is needed
+    void *data
+    int32_t device_type
+    int32_t device_id
+    int32_t ndim
+    uint8_t code
+    uint8_t bits
+    uint16_t lanes
+
+cdef struct VersionedHead:             # of DLManagedTensorVersioned
+    uint32_t major
+    uint32_t minor
+    void *context
+    void *deleter
+    uint64_t flags
+    TensorHead tensor
+
+cdef enum:
+    UNSIGNED = 1
+    BFLOAT = 4
+
+cdef object BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+
+
+cdef TensorHead *head_of(object capsule) except NULL:
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        return &(<VersionedHead *>PyCapsule_GetPointer(capsule, "dltensor_versioned")).tensor
+    if PyCapsule_IsValid(capsule, "dltensor"):
+        return <TensorHead *>PyCapsule_GetPointer(capsule, "dltensor")
+    raise BufferError("this is no DLPack capsule, or one that was used before")
+
+
+def exported(array not None, max_version, dl_device, copy):
+    """A capsule with the memory of a NumPy array."""
+    if array.dtype != BFLOAT16:
+        return array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+    capsule = array.view(np.uint16).__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+    head_of(capsule).code = BFLOAT
+    return capsule
+
+
+class _Capsule:
+    """What NumPy takes a capsule from."""
+
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __dlpack__(self, **unused):
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
+def imported(source, bint asked):
+    """A NumPy array on the memory of a capsule, or of an object that is asked for one."""
+    cdef TensorHead *head
+    capsule = source
+    if asked:
+        try:
+            capsule = source.__dlpack__(max_version=(1, 0))
+        except TypeError:  # before DLPack 1.0 nobody asked for a version
+            capsule = source.__dlpack__()
+    head = head_of(capsule)
+    if head.code == BFLOAT and head.bits == 16 and head.lanes == 1:
+        head.code = UNSIGNED
+        return np.from_dlpack(_Capsule(capsule)).view(BFLOAT16)
+    return np.from_dlpack(_Capsule(capsule))

@@ -1,0 +1,7 @@
+from typing import Any
+
+REFUSE: int
+WARN: int
+ALLOW: int
+
+def check(target: Any, read: list[Any], rule: int = ...) -> int: ...

@@ -1,0 +1,119 @@
+"""Strides, counted in elements: what memory formats and copies that keep an order ask for.
+
+In: shapes and strides; out: strides.
+
+    >>> contiguous((2, 3, 4)), channels_last((2, 3, 4, 5))
+    ((12, 4, 1), (60, 1, 15, 3))
+    >>> preserved((2, 3), (1, 4))                    # dimensions stay in order, gaps go
+    (1, 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ts import dtypes
+
+Shape = tuple[int, ...]
+
+# The dimensions from the outermost to the innermost, by rank.
+_CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
+_RANK = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
+
+
+def in_order(shape: Sequence[int], order: Iterable[int]) -> Shape:
+    """Strides without gaps, for dimensions that lie in this order from the outermost to the innermost."""
+    strides = [1] * len(shape)
+    step = 1
+    for dim in reversed(tuple(order)):
+        strides[dim] = step
+        step *= max(shape[dim], 1)
+    return tuple(strides)
+
+
+def contiguous(shape: Sequence[int]) -> Shape:
+    """Strides of elements in the order in which they are written down."""
+    return in_order(shape, range(len(shape)))
+
+
+def channels_last(shape: Sequence[int]) -> Shape:
+    """Strides with the second dimension innermost, of four or five."""
+    return in_order(shape, _CHANNELS_LAST[len(shape)])
+
+
+def of_format(shape: Sequence[int], memory_format: dtypes.memory_format) -> Shape:
+    """The strides that a memory format has for a shape; RuntimeError where it has none."""
+    rank = _RANK.get(memory_format)
+    if rank is None:
+        return contiguous(shape)
+    if len(shape) != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {memory_format.name} format")
+    return channels_last(shape)
+
+
+def has_format(shape: Sequence[int], strides: Sequence[int], memory_format: dtypes.memory_format) -> bool:
+    """Whether elements lie as the memory format says, without gaps; dimensions of length 1 lie anyhow."""
+    rank = _RANK.get(memory_format, len(shape))
+    if len(shape) != rank:
+        return False
+    if 0 in shape:
+        return memory_format not in _RANK or len(shape) == rank
+    order = _CHANNELS_LAST[rank] if memory_format in _RANK else tuple(range(rank))
+    step = 1
+    for dim in reversed(order):
+        if shape[dim] != 1:
+            if strides[dim] != step:
+                return False
+            step *= shape[dim]
+    return True
+
+
+def dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements fill a block of memory, each place once."""
+    if 0 in shape:
+        return True
+    step = 1
+    for stride, length in sorted((s, n) for s, n in zip(strides, shape, strict=True) if n != 1):
+        if stride != step:
+            return False
+        step *= length
+    return True
+
+
+def preserved(shape: Sequence[int], strides: Sequence[int]) -> Shape:
+    """Strides of a copy: the same where there are no gaps, else the same order of dimensions."""
+    if dense(shape, strides):
+        return tuple(strides)
+    return in_order(shape, reversed(_inner_first(shape, strides)))
+
+
+def of_result(shape: Sequence[int], *operands: Sequence[int]) -> Shape:
+    """Strides of a result without gaps: the first operand's order of dimensions, then the next one's."""
+    return in_order(shape, reversed(_inner_first(shape, *operands)))
+
+
+def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
+    """Dimensions by growing stride; where strides are 0 the order in which they are written decides."""
+    order = list(reversed(range(len(shape))))
+    for i in range(1, len(order)):
+        at = i
+        for before in range(i - 1, -1, -1):
+            swap = _compared(shape, operands, order[before], order[at])
+            if swap > 0:
+                order[before], order[at] = order[at], order[before]
+                at = before
+            elif swap < 0:
+                break
+    return order
+
+
+def _compared(shape: Sequence[int], operands: Sequence[Sequence[int]], a: int, b: int) -> int:
+    """1 where `a` belongs outside of `b`, -1 where inside, 0 where nothing says."""
+    for strides in operands:
+        if not strides[a] or not strides[b]:
+            continue
+        if strides[a] != strides[b]:
+            return 1 if strides[a] > strides[b] else -1
+        if shape[a] > shape[b]:
+            return 1
+    return 0
