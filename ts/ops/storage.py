@@ -163,7 +163,12 @@ def _as_strided(
     out="out",
 )
 def _as_strided_scatter(
-    xp: Any, self: Array, src: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+    xp: Any,
+    self: Array,
+    src: Array,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
 ) -> Array:
     at = storage.offset(self)
     copy = storage.strided(storage.block(self).copy(), self.shape, self.strides, at, self.dtype)
