@@ -3,7 +3,7 @@
 In: shapes; out: `MetaArray`s, which answer what an array answers, except for its elements.  Views are
 computed by NumPy on arrays of the same shape and strides that have no memory of their own; an
 operator's result comes from its record's `meta` rule, or else from running its kernel against
-`MetaNamespace`, whose functions know shapes only:
+`MetaNamespace`, whose functions know shapes only, or else from running it on stand-ins (`standins.py`):
 
     >>> x = MetaArray((2, 3), np.dtype("float32"))
     >>> x.T.strides, namespace.add(x, MetaArray((3,), np.dtype("float32"))).shape
@@ -20,9 +20,11 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from . import get, standins
 from .base import Backend, Kernel
 
 Shape = tuple[int, ...]
+NO_DATA = "Cannot copy out of meta tensor; no data!"
 
 
 def dense_strides(shape: Sequence[int], itemsize: int) -> Shape:
@@ -82,7 +84,7 @@ class MetaArray:
         return self.shape[0]
 
     def _no_elements(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        raise NotImplementedError(NO_DATA)
 
     item = tolist = __array__ = __bool__ = __int__ = __float__ = __index__ = nonzero = _no_elements
 
@@ -158,11 +160,13 @@ class MetaArray:
 
     @property
     def real(self) -> MetaArray:
-        return self._view(lambda a: a.real) if self.dtype.kind == "c" else self
+        if self.dtype.kind != "c":
+            return self
+        return MetaArray(self.shape, np.empty(0, self.dtype).real.dtype, self.strides, 2 * self.offset)
 
     @property
     def imag(self) -> MetaArray:
-        return MetaArray(self.shape, np.empty(0, self.dtype).real.dtype, self.strides, self.offset)
+        return MetaArray(self.shape, np.empty(0, self.dtype).real.dtype, self.strides, 2 * self.offset + 1)
 
     # ---- copies
 
@@ -173,9 +177,9 @@ class MetaArray:
         return self if not copy and np.dtype(dtype) == self.dtype else MetaArray(self.shape, dtype)
 
     def view(self, dtype: Any = None) -> MetaArray:
-        if dtype is None or np.dtype(dtype) == self.dtype:
-            return MetaArray(self.shape, self.dtype, self.strides, self.offset)
-        return MetaArray(self.shape, dtype)
+        made = self._shadow().view(self.dtype if dtype is None else dtype)
+        offset = self.offset * self.dtype.itemsize // made.dtype.itemsize
+        return MetaArray(made.shape, made.dtype, made.strides, offset)
 
     def ravel(self, order: str = "C") -> MetaArray:
         return self.reshape(-1)
@@ -184,6 +188,9 @@ class MetaArray:
         return MetaArray(self.shape, self.dtype)
 
     # ---- arithmetic between arrays, by the namespace's ufuncs
+
+    def __matmul__(self, other: MetaArray) -> MetaArray:
+        return namespace.matmul(self, other)
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any
@@ -393,6 +400,16 @@ class MetaNamespace:
     def stack(self, xs: Sequence[MetaArray], axis: int = 0, **unused: Any) -> MetaArray:
         return self.concatenate([self.expand_dims(x, axis) for x in xs], axis)
 
+    def split(self, x: MetaArray, parts: int, axis: int = 0) -> list[MetaArray]:
+        made: list[MetaArray] = []
+        if x.shape[axis] % parts:
+            raise ValueError("array split does not result in an equal division")
+        size, axis = x.shape[axis] // parts, axis % x.ndim
+        for k in range(parts):
+            key = (*(slice(None),) * axis, slice(k * size, (k + 1) * size))
+            made.append(x[key])
+        return made
+
     # ---- products and selection
 
     def matmul(self, a: MetaArray, b: MetaArray, **unused: Any) -> MetaArray:
@@ -458,13 +475,13 @@ class MetaBackend(Backend):
         return MetaArray(array.shape, array.dtype, tuple(array.strides))
 
     def to_host(self, array: MetaArray, non_blocking: bool = False) -> NDArray[Any]:
-        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        raise NotImplementedError(NO_DATA)
 
     def bind(self, record: Any) -> Kernel:
         """The record's shape rule where it has one; else its kernel, which runs against shapes."""
         rule = record.meta
         if rule is None:
-            return super().bind(record)
+            return self._run(record)
 
         def shaped(xp: Any, *args: Any) -> Any:
             made = rule(*args)
@@ -473,6 +490,24 @@ class MetaBackend(Backend):
             return MetaArray(*made)
 
         return shaped
+
+    def _run(self, record: Any) -> Kernel:
+        """The kernel against shapes; where it needs more than shapes, on arrays that stand in for them."""
+        if record.base is not None and record.derive is not None:
+            derived: Kernel = record.derive(self.bind(record.base))
+            return derived
+        kernel = super().bind(record)
+
+        def run(xp: Any, *args: Any) -> Any:
+            try:
+                with np.errstate(all="ignore"):
+                    return kernel(xp, *args)
+            except Exception:  # a gap of the namespace, or what the kernel refuses: the stand-ins tell
+                if record.nondeterministic or not standins.fit(args, MetaArray):
+                    raise
+            return standins.run(get("cpu").bind(record), args, MetaArray, MetaArray, NO_DATA)
+
+        return run
 
 
 backend = MetaBackend()

@@ -148,12 +148,14 @@ def _cholesky_ex(
 
 @op("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", out="out")
 def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
+    rules.check_factorised("cholesky_inverse_out_cpu", self)
     turned = xp.conj(self.swapaxes(-1, -2))
     return xp.linalg.inv(xp.matmul(turned, self) if upper else xp.matmul(self, turned))
 
 
 @op("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", out="out")
 def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) -> Array:
+    rules.check_factorised("cholesky_solve_cpu", self, input2)
     turned = xp.conj(input2.swapaxes(-1, -2))
     return xp.linalg.solve(xp.matmul(turned, input2) if upper else xp.matmul(input2, turned), self)
 
@@ -346,6 +348,12 @@ def _triangular_solve(
 
 @op("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", out="out", where="f")
 def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
+    dtype = self.dtype
+    if dtype not in (rules.FLOAT, rules.DOUBLE, rules.CFLOAT, rules.CDOUBLE):
+        what = "Low precision dtypes not supported."
+        if rules.CATEGORY_OF[dtype] < rules.FLOATING:
+            what = "Expected a floating point or complex tensor as input."
+        raise RuntimeError(f"linalg.inv: {what} Got {rules.NAME_OF[dtype]}")
     return xp.linalg.tensorinv(self, ind)
 
 

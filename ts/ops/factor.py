@@ -139,6 +139,12 @@ def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
 def _linalg_lu_solve(
     xp: Any, LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bool = False
 ) -> Array:
+    if rules.CATEGORY_OF[LU.dtype] < rules.FLOATING:
+        raise RuntimeError(
+            "torch.linalg.lu_solve: Expected a floating point or complex tensor as input. Got "
+            f"{rules.NAME_OF[LU.dtype]}"
+        )
+    rules.check_factorised("linalg.lu_solve_cpu", LU)
     p, lower, upper = _lu_unpack(xp, LU, pivots)
     A = xp.matmul(p, xp.matmul(lower, upper))
     A = xp.conj(_turned(A)) if adjoint else A
@@ -175,6 +181,7 @@ def _reflected(xp: Any, a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
 def _householder_product(xp: Any, input: Array, tau: Array) -> Array:
     if input.ndim < 2:
         raise RuntimeError("torch.linalg.householder_product: input must have at least 2 dimensions.")
+    rules.check_factorised("orgqr_cpu", input, tau)
     m, n = input.shape[-2:]
     if m < n:
         raise RuntimeError(
@@ -192,6 +199,7 @@ def _householder_product(xp: Any, input: Array, tau: Array) -> Array:
 def _ormqr(
     xp: Any, self: Array, input2: Array, input3: Array, left: bool = True, transpose: bool = False
 ) -> Array:
+    rules.check_factorised("ormqr_cpu", self, input2, input3)
     if left:
         return _reflected(xp, self, input2, input3, transpose)
     x = xp.conj(_turned(input3))

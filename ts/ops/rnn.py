@@ -34,8 +34,8 @@ def _sigmoid(xp: Any, x: Array) -> Array:
 
 
 def _linear(x: Array, weight: Array, bias: Array | None) -> Array:
-    product = x @ weight.T
-    return product if bias is None else product + bias
+    product = x @ weight.T  # of bfloat16 in float32, rounded below
+    return (product if bias is None else product + bias).astype(x.dtype, copy=False)
 
 
 def _lstm_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
@@ -44,7 +44,7 @@ def _lstm_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
     i, f, g, o = xp.split(gates, 4, axis=-1)
     cell = _sigmoid(xp, f) * cell + _sigmoid(xp, i) * xp.tanh(g)
     hidden = _sigmoid(xp, o) * xp.tanh(cell)
-    return (hidden if w.w_hr is None else hidden @ w.w_hr.T), cell
+    return (hidden if w.w_hr is None else _linear(hidden, w.w_hr, None)), cell
 
 
 def _gru_step(xp: Any, given: Array, state: State, w: _Weights) -> State:

@@ -221,6 +221,13 @@ def refuse(name: str, dtype: DType) -> None:
     raise NotImplementedError(f"\"{name}\" not implemented for '{NAME_OF[dtype]}'")
 
 
+def check_factorised(name: str, *operands: Array) -> None:
+    """Refuse what LAPACK has no numbers for: integers and 16-bit floats."""
+    for x in operands:
+        if x.dtype not in (FLOAT, DOUBLE, CFLOAT, CDOUBLE):
+            refuse(name, x.dtype)
+
+
 # ---------------------------------------------------------------------------------------- shapes
 
 

@@ -1,0 +1,196 @@
+"""Sample arguments for every operator record, made from its schema.
+
+In: a record, a dtype, a device; out: arguments that the operator takes, or None where it takes none of this dtype:
+
+    samples.arguments(find("aten::mm"), ts.float32)      [3x3 tensor, 3x3 tensor]
+
+A record is tried with one PROFILE of shapes after another until one suits; the few that suit none have a row of
+their own in SPECIAL, by name.  Values are positive, below one, and their matrices well conditioned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import ts
+from ts.ops import registry
+
+DTYPES = (
+    ts.bool, ts.uint8, ts.int8, ts.int16, ts.int32, ts.int64, ts.float16, ts.bfloat16, ts.float32, ts.float64,
+    ts.complex64, ts.complex128,
+)  # fmt: skip
+PROFILES = (
+    (3, 3), (3,), (), (2, 3, 3), (1, 2, 4, 4), (1, 2, 4, 4, 4), (2, 4), (2, 3, 2), (2, 4, 4),
+)  # fmt: skip
+REFUSALS = (RuntimeError, NotImplementedError, TypeError, ValueError, IndexError)
+
+STRINGS = {
+    "rounding_mode": "trunc", "reduce": "amax", "ord": "fro", "p": "fro", "equation": "ij,jk->ik", "indexing": "ij",
+    "UPLO": "L", "mode": "constant", "padding": "valid", "interpolation": "linear", "a": "cpu", "type": "cpu",
+    "driver": "gelsd", "approximate": "none", "norm": "ortho", "pad_mode": "reflect",
+}  # fmt: skip
+INDICES = ("index", "indices", "repeats", "target", "LU_pivots", "pivots", "tensor_indices_or_sections", "start")
+PLAIN = -1
+MASKS = ("mask", "condition", "where")
+
+
+def tensor(shape: tuple[int, ...], dtype: Any, k: int = 0, device: str = "cpu") -> ts.Tensor:
+    """Numbers between 0 and 1 that differ with `k`; square matrices are symmetric and positive definite."""
+    n = int(np.prod(shape))
+    x = ((np.arange(n) * (7 + 2 * k) + 3 * k) % 11 / 32 + 0.05).reshape(shape)
+    if len(shape) >= 2 and shape[-1] == shape[-2]:
+        x = (x + np.swapaxes(x, -1, -2)) / 4 + 0.75 * np.eye(shape[-1])
+    if dtype == ts.bool:
+        x = x > 0.2
+    elif not (dtype.is_floating_point or dtype.is_complex):
+        x = np.round(x * 4)
+    elif dtype.is_complex:
+        x = x + 0.125j * np.tri(*shape[-2:]) if len(shape) >= 2 and not k else x + 0.125j
+    return ts.from_numpy(np.array(x)).to(dtype).to(device)
+
+
+def indices(shape: tuple[int, ...], device: str, dtype: Any = ts.int64) -> ts.Tensor:
+    """Zeros and ones in turn."""
+    n = int(np.prod(shape))
+    return ts.from_numpy((np.arange(n) % 2).reshape(shape)).to(dtype).to(device)
+
+
+def value(parameter: Any, shape: tuple[int, ...], rank: int | None, dtype: Any, k: int, device: str) -> Any:
+    """What a required parameter gets; indices have `rank` dimensions, or the shape, or are PLAIN tensors."""
+    kind, name = parameter.kind, parameter.name
+    if parameter.optional and kind in ("Tensor", "int[]", "ScalarType", "Device"):
+        return None
+    if kind == "Tensor":
+        if name in INDICES and rank != PLAIN:
+            return indices(shape if rank is None else shape[:rank] if rank else (), device)
+        if name == "value" and rank in (0, 1):
+            shape = ()
+        if name in MASKS:
+            return tensor(shape, ts.bool, k, device)
+        return tensor(shape, dtype, k, device)
+    if kind == "Tensor[]":
+        return [tensor(shape, dtype, k + i, device) for i in range(2)]
+    if kind == "Tensor?[]":
+        return [indices((2,), device)]
+    if kind == "int[]":
+        size = parameter.size
+        if size:
+            return [1 if "pad" in name else 2] * size
+        if name in ("size", "sizes", "shape", "repeats"):
+            return list(shape)
+        return {
+            "stride": [int(np.prod(shape[i + 1 :])) for i in range(len(shape))],
+            "split_size": [1, shape[0] - 1] if shape else [], "split_sizes": [1, shape[0] - 1] if shape else [],
+            "indices": [1], "pad": [1, 1], "normalized_shape": list(shape[-1:]), "source": [0], "destination": [0], "dims_self": [0], "dims_other": [0],
+            "physical_layout": list(range(len(shape))),
+        }.get(name, list(range(len(shape))))  # fmt: skip
+    return {
+        "int": 3 if name == "high" else 1, "float": 0.5, "bool": False, "Scalar": 2 if dtype != ts.bool else True, "complex": 1j, "ScalarType": 6,
+        "str": STRINGS.get(name, "cpu"), "float[]": [2.0] * max(len(shape) - 2, 1), "t[]": [1, 2],
+        "Device": ts.device(device),
+        "Generator": ts.Generator() if kind == "Generator" else None,
+    }.get(kind)  # fmt: skip
+
+
+def candidates(record: Any, dtype: Any, device: str) -> Iterator[list[Any]]:
+    """Arguments to try: the record's own row, or every profile."""
+    special = SPECIAL.get(record.key.removeprefix("aten::")) or SPECIAL.get(record.name.removeprefix("aten::"))
+    if special is not None:
+        given = special(lambda *shape, k=0: tensor(shape, dtype, k, device), lambda *shape: indices(shape, device))
+        yield [*given, *(p.default for p in operator(record).signature.parameters[len(given) :])]
+        return
+    ranks = (None, 1, 0, PLAIN) if any(p.name in INDICES for p in operator(record).signature.parameters) else (None,)
+    for shape, rank in ((shape, rank) for shape in PROFILES for rank in ranks):
+        k = 0
+        values = []
+        for parameter in operator(record).signature.parameters:
+            if parameter.has_default:
+                values.append(parameter.default)
+            else:
+                values.append(value(parameter, shape, rank, dtype, k, device))
+                k += parameter.kind == "Tensor"
+        yield values
+
+
+@cache
+def operator(record: Any) -> Any:
+    """The callable operator of a record."""
+    return next(o for o in registry.lookup(record.name) if o.record is record)
+
+
+@cache
+def profile(record: Any) -> tuple[int, str]:
+    """The number of the candidates that suit a record, or why none does."""
+    why = ""
+    for dtype in (ts.float32, ts.int64, ts.complex64, ts.bool, ts.uint8):
+        for i, values in enumerate(candidates(record, dtype, "cpu")):
+            try:
+                operator(record).call_list(values)
+            except REFUSALS as error:
+                why = why or f"{type(error).__name__}: {error}"
+            else:
+                return i, ""
+    return -1, why
+
+
+def arguments(record: Any, dtype: Any, device: str = "cpu") -> list[Any] | None:
+    """Fresh arguments for the record; None where no candidate suits it."""
+    at = profile(record)[0]
+    if at < 0:
+        return None
+    return next(values for i, values in enumerate(candidates(record, dtype, device)) if i == at)
+
+
+Maker = Callable[..., list[Any]]
+
+# name, or name with overload -> arguments from t(*shape, k=0), a tensor of the dtype, and i(*shape), one of indices
+SPECIAL: dict[str, Maker] = {
+    "clip": lambda t, i: [t(2, 3), 0, 1],
+    "clip.Tensor": lambda t, i: [t(2, 3), t(3, k=1), t(3, k=2)],
+    "clamp": lambda t, i: [t(2, 3), 0, 1],
+    "clamp.Tensor": lambda t, i: [t(2, 3), t(3, k=1), t(3, k=2)],
+    "unflatten.int": lambda t, i: [t(2, 6), 1, [2, 3]],
+    "select_scatter": lambda t, i: [t(2, 3), t(3), 0, 1],
+    "diagonal_scatter": lambda t, i: [t(3, 3), t(3)],
+    "mv": lambda t, i: [t(2, 3), t(3)],
+    "addmv": lambda t, i: [t(2), t(2, 3), t(3)],
+    "addbmm": lambda t, i: [t(3, 3), t(2, 3, 3), t(2, 3, 3)],
+    "batch_norm": lambda t, i: [t(2, 3, 4), t(3), t(3), None, None, True, 0.1, 1e-5, False],
+    "native_batch_norm": lambda t, i: [t(2, 3, 4), None, None, None, None, True, 0.1, 1e-5],
+    "_native_batch_norm_legit": lambda t, i: [t(2, 3, 4), None, None, t(3), t(3), True, 0.1, 1e-5],
+    "_native_batch_norm_legit.no_stats": lambda t, i: [t(2, 3, 4), None, None, True, 0.1, 1e-5],
+    "_native_batch_norm_legit_no_training": lambda t, i: [t(2, 3, 4), None, None, t(3), t(3), 0.1, 1e-5],
+    "embedding_bag": lambda t, i: [t(4, 3), i(5), i(2)],
+    "embedding_bag.padding_idx": lambda t, i: [t(4, 3), i(5), i(2), False, 0, False, None, False, None],
+    "_embedding_bag": lambda t, i: [t(4, 3), i(5), i(2)],
+    "_embedding_bag_forward_only": lambda t, i: [t(4, 3), i(5), i(2)],
+    "ctc_loss.IntList": lambda t, i: [t(5, 2, 3), i(2, 2) + 1, [5, 4], [2, 1]],
+    "ctc_loss.Tensor": lambda t, i: [t(5, 2, 3), i(2, 2) + 1, i(2) + 4, i(2) + 1],
+    "_ctc_loss": lambda t, i: [t(5, 2, 3), i(2, 2) + 1, [5, 4], [2, 1]],
+    "_ctc_loss.Tensor": lambda t, i: [t(5, 2, 3), i(2, 2) + 1, i(2) + 4, i(2) + 1],
+    "fractional_max_pool2d": lambda t, i: [t(1, 2, 5, 5), [2, 2], [3, 3], t(1, 2, 2)],
+    "fractional_max_pool3d": lambda t, i: [t(1, 2, 5, 5, 5), [2, 2, 2], [3, 3, 3], t(1, 2, 3)],
+    "grid_sampler": lambda t, i: [t(1, 2, 4, 4), t(1, 3, 3, 2), 0, 0, False],
+    "grid_sampler_2d": lambda t, i: [t(1, 2, 4, 4), t(1, 3, 3, 2), 0, 0, False],
+    "grid_sampler_3d": lambda t, i: [t(1, 2, 4, 4, 4), t(1, 3, 3, 3, 3), 0, 0, False],
+    "affine_grid_generator": lambda t, i: [t(1, 2, 3), [1, 2, 4, 4], False],
+    "instance_norm": lambda t, i: [t(2, 3, 4), None, None, None, None, True, 0.1, 1e-5, False],
+    "col2im": lambda t, i: [t(2, 4, 4), [3, 3], [2, 2], [1, 1], [0, 0], [1, 1]],
+    "convolution": lambda t, i: [t(1, 2, 4, 4), t(2, 2, 3, 3), None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1],
+    "conv_transpose1d": lambda t, i: [t(1, 2, 4), t(2, 2, 3)],
+    "random_.from": lambda t, i: [t(2, 3), 0, 2],
+    "conv_transpose2d.input": lambda t, i: [t(1, 2, 4, 4), t(2, 2, 3, 3)],
+    "conv_transpose3d.input": lambda t, i: [t(1, 2, 4, 4, 4), t(2, 2, 3, 3, 3)],
+    "lstm_cell": lambda t, i: [t(2, 3), [t(2, 4), t(2, 4)], t(16, 3), t(16, 4)],
+    "lstm.input": lambda t, i: [
+        t(5, 2, 3), [t(1, 2, 4), t(1, 2, 4)], [t(16, 3), t(16, 4)], False, 1, 0.0, False, False, False,
+    ],
+    "linalg_tensorinv": lambda t, i: [t(6, 6).reshape([2, 3, 6]), 2],
+    "lu_unpack": lambda t, i: [t(3, 3), i(3).to(ts.int32) + 1],
+    "linalg_lu_solve": lambda t, i: [t(3, 3), i(3).to(ts.int32) + 1, t(3, 2)],
+    "lu_solve": lambda t, i: [t(3, 2), t(3, 3), i(3).to(ts.int32) + 1],
+}  # fmt: skip

@@ -1,0 +1,232 @@
+"""Every operator record, on every backend that is present and in every dtype it takes.
+
+In: the registry, and arguments from `tests.samples`.  A record is called, and
+
+    meta            gives the CPU's shapes and dtypes, or refuses because they depend on elements (DEPENDS)
+    other backends  give the CPU's shapes, dtypes and numbers
+    forms           in place, out=, method and function agree with it
+    scripts         compute the same
+    twice           gives the same bits
+
+A new record is covered by being declared, where one of the samples' profiles suits it.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import ts
+from tests import samples
+from ts import backends
+from ts.ops import registry
+from ts.ops.functional import tensor_methods, torch_functions
+
+registry.load()
+RECORDS = [r for r in registry.records() if r.base is None and r.variant != "out"]
+DEVICES = [d for d in backends.available() if d not in ("cpu", "meta")]
+
+# Their shapes, or whole results, depend on elements, so that the meta device has no answer.
+DEPENDS = {
+    *"where nonzero nonzero_numpy argwhere masked_select _unique2 unique_dim unique_consecutive bincount".split(),
+    *"_ctc_loss.Tensor repeat_interleave.Tensor repeat_interleave.self_Tensor narrow.Tensor one_hot cpu".split(),
+    *"tensor_split.tensor_indices_or_sections randint_like.Tensor randint_like.Tensor_generator".split(),
+}
+# What no sample can be made for, and why.
+NO_SAMPLES = {
+    "cuda": "needs a GPU",
+    "pin_memory": "needs a GPU",
+}
+# Results are memory that nobody has written to, or meant to differ.
+UNDEFINED = ("empty", "new_empty", "resize", "seed")
+
+
+def short(record):
+    return record.key.removeprefix("aten::")
+
+
+def leaves(x):
+    """The tensors of a result."""
+    if isinstance(x, ts.Tensor):
+        return [x]
+    if isinstance(x, (tuple, list)):
+        return [y for z in x for y in leaves(z)]
+    return []
+
+
+def host(x):
+    """Numbers that can be compared, of a result's tensors or of the result itself."""
+    found = leaves(x)
+    if not found:
+        return [np.asarray(x)] if isinstance(x, (bool, int, float, complex)) else []
+    wide = [t.to(ts.float32) if t.dtype == ts.bfloat16 else t for t in found]
+    return [t.detach().cpu().numpy() for t in wide]
+
+
+def described(x):
+    return [(tuple(t.shape), t.dtype) for t in leaves(x)]
+
+
+def same(a, b, places=0.0):
+    """Whether two results are equal, NaN included."""
+    first, second = host(a), host(b)
+    return described(a) == described(b) and all(
+        np.allclose(x, y, rtol=places, atol=places, equal_nan=True) if places else np.array_equal(x, y, equal_nan=True)
+        for x, y in zip(first, second, strict=True)
+    )
+
+
+def called(record, args):
+    """The result from a seed; warnings are another test's."""
+    ts.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return samples.operator(record).call_list(args)
+
+
+def taken(record):
+    """(dtype, result) for each dtype that the record takes."""
+    for dtype in samples.DTYPES:
+        args = samples.arguments(record, dtype)
+        try:
+            result = called(record, args)
+        except samples.REFUSALS:
+            continue
+        yield dtype, result
+
+
+def undefined(record):
+    return record.name.removeprefix("aten::").startswith(UNDEFINED)
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=short)
+def test_record(record):
+    if short(record) in NO_SAMPLES:
+        pytest.skip(NO_SAMPLES[short(record)])
+    number, why = samples.profile(record)
+    assert number >= 0, f"no sample suits {record.schema_text}, give it a row in tests/samples.py: {why}"
+    scripted = None if record.whole else script(record)
+    for dtype, result in taken(record):
+        where = f"{short(record)} {dtype}"
+        if not undefined(record):
+            assert same(called(record, samples.arguments(record, dtype)), result), f"{where}: twice"
+            if scripted is not None:
+                ts.manual_seed(0)
+                assert same(scripted(*samples.arguments(record, dtype)), result), f"{where}: scripted"
+        on_meta(record, dtype, result, where)
+        for device in DEVICES:
+            on_device(record, dtype, device, result, where)
+        for variant in registry.records():
+            if variant.base is record:
+                form(record, variant, dtype, result, where)
+        spellings(record, dtype, result, where)
+
+
+def on_meta(record, dtype, result, where):
+    if not leaves(result):
+        return
+    args = samples.arguments(record, dtype, "meta")
+    tensors = [a for a in args if leaves(a)]
+    if not tensors and not any(p.kind == "Device" for p in samples.operator(record).signature.parameters):
+        return
+    if short(record) in DEPENDS:
+        with pytest.raises(NotImplementedError, match="no data"):
+            called(record, args)
+        return
+    if not tensors:
+        args = [
+            ts.device("meta") if p.kind == "Device" else a
+            for p, a in zip(samples.operator(record).signature.parameters, args, strict=True)
+        ]
+    got = called(record, args)
+    assert described(got) == described(result), f"{where}: on meta"
+    assert all(t.device.type == "meta" for t in leaves(got)), f"{where}: on meta"
+
+
+def on_device(record, dtype, device, result, where):
+    """Other devices draw other numbers, and sum in another order."""
+    args = samples.arguments(record, dtype, device)
+    got = called(record, args)
+    assert described(got) == described(result), f"{where}: on {device}"
+    if not record.nondeterministic and not undefined(record):
+        places = {ts.float16: 4e-3, ts.bfloat16: 3e-2}.get(dtype, 2e-5)
+        assert same(got, result, places), f"{where}: on {device}"
+
+
+def form(record, variant, dtype, result, where):
+    """The in-place or out= form of a record, against its result."""
+    args = samples.arguments(record, dtype)
+    operator = samples.operator(variant)
+    if variant.variant == "out":
+        targets = [ts.empty((0,), dtype=t.dtype) for t in leaves(result)]
+        got = called(variant, [*args, *targets])
+        assert all(a is b for a, b in zip(leaves(got), targets, strict=True)), f"{where}: out="
+        assert undefined(record) or same(got, result, 1e-6), f"{where}: out="
+        return
+    target, expected = args[0], leaves(result)[0]
+    view = "Tensor(a)" in record.schema_text
+    fits = expected.shape == target.shape and ts.can_cast(expected.dtype, target.dtype)
+    if view or fits:
+        ts.manual_seed(0)
+        got = operator.call_list(args)
+        assert got is target, f"{where}: {operator.key}"
+        assert undefined(record) or same(got, expected.to(target.dtype), 1e-6), f"{where}: {operator.key}"
+    else:
+        with pytest.raises(samples.REFUSALS):
+            operator.call_list(args)
+
+
+def spellings(record, dtype, result, where):
+    """`ts.name(...)` and `x.name(...)`, with as few arguments as it takes."""
+    name = record.name.removeprefix("aten::")
+    parameters = samples.operator(record).signature.parameters
+    codes = any(p.kind in ("ScalarType", "Device", "Generator") and not p.has_default for p in parameters)
+    if codes or not record.name.startswith("aten::"):
+        return
+    if registry._namespaced(name) or undefined(record) or name in ("where", "polygamma"):
+        return
+    values = list(zip(parameters, samples.arguments(record, dtype), strict=True))
+    while values and values[-1][0].has_default and values[-1][1] is values[-1][0].default:
+        values.pop()
+    positional = [v for p, v in values if not p.keyword_only]
+    named = {p.name: v for p, v in values if p.keyword_only}
+    faces = []
+    if "f" in record.where and name not in torch_functions():
+        faces.append(getattr(ts, name))
+    if "m" in record.where and parameters and parameters[0].name == "self" and parameters[0].kind == "Tensor":
+        if name not in tensor_methods():
+            faces.append(getattr(ts.Tensor, name))
+    for face in filter(callable, faces):
+        ts.manual_seed(0)
+        try:
+            got = face(*positional, **named)
+        except TypeError as error:
+            pytest.fail(f"{where}: as Python calls it: {error}")
+        if hasattr(got, "dtype") or isinstance(got, (tuple, list)):
+            assert same(got, result, 1e-6), f"{where}: as Python calls it"
+
+
+def script(record):
+    """A scripted function that only applies the operator; None where its types have no text."""
+    schema = record.schema
+    if schema.is_vararg or "t[]" in record.schema_text or "Generator" in record.schema_text:
+        return None
+    inputs = ", ".join(f"%{i} : {a.type}" for i, a in enumerate(schema.arguments))
+    names = ", ".join(f"%{i}" for i in range(len(schema.arguments)))
+    outputs = [f"%r{i} : {r.type}" for i, r in enumerate(schema.returns)]
+    if not outputs:
+        return None
+    lines = [f"graph({inputs}):", f"  {', '.join(outputs)} = {record.name}({names})"]
+    last = "%r0"
+    if len(outputs) > 1:
+        kinds = ", ".join(str(r.type) for r in schema.returns)
+        lines.append(f"  %t : ({kinds}) = prim::TupleConstruct({', '.join(o.partition(' ')[0] for o in outputs)})")
+        last = "%t"
+    graph = ts.parse_ir("\n".join([*lines, f"  return ({last})"]))
+    return ts.jit.create_function_from_graph("f", graph)
+
+
+def test_all_profiles_are_needed_or_the_table_is():
+    """Rows of the tables name records that exist."""
+    keys = {short(r) for r in registry.records()} | {r.name.removeprefix("aten::") for r in registry.records()}
+    assert not {*samples.SPECIAL, *DEPENDS, *NO_SAMPLES} - keys
