@@ -71,6 +71,7 @@ RULES: dict[str, dict[str, str]] = {
         "module.constructor": "a module cannot be constructed in script",
         "module.export": "`forward` and exported methods are compiled, and what they call",
         "module.annotation": "attributes of a module annotated in its class",
+        "module.annotated": "a submodule annotated with its class has the type of the instance (beyond PyTorch)",
         "module.interface": "module interfaces",
     },
     "Annotations": {
@@ -183,6 +184,16 @@ RULES: dict[str, dict[str, str]] = {
         "unused": "`@torch.jit.unused`",
         "export": "`@torch.jit.export`",
         "jit_isinstance": "`torch.jit.isinstance` over containers",
+    },
+    "Modules and traces": {
+        "script_module": "`ScriptModule` and `script_method`",
+        "trace.function": "`torch.jit.trace` of functions",
+        "trace.module": "`torch.jit.trace` of modules",
+        "trace.mixed": "scripts call traces, traces call scripts, modules of scripts hold traces",
+        "trace.check": "traces are checked, also with other inputs",
+        "trace.warnings": "what the tracer warns about",
+        "save": "saving and loading",
+        "disable": "`PYTORCH_JIT=0`: Python runs",
     },
     "Inspection": {
         "code": "`.code`",

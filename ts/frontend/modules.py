@@ -32,7 +32,7 @@ from ts.frontend.annotations import to_type
 from ts.frontend.attached import Attached
 from ts.frontend.infer import NoType, infer_type
 from ts.frontend.resolve import Resolver
-from ts.ir.types import BOOL, NONE, InterfaceType, ModuleType, Property, Type
+from ts.ir.types import BOOL, NONE, TENSOR, InterfaceType, ModuleType, Property, Type
 from ts.ops import registry
 
 # What every instance has for the sake of Python.
@@ -307,6 +307,18 @@ class _Description:
             return None
         return to_type(annotation, self.resolver)
 
+    def _names_module(self, name: str) -> bool:
+        """Whether an attribute is annotated with a class of modules: its type is that of the instance."""
+        annotation = self.annotations[name]
+        if isinstance(annotation, str) and annotation.isidentifier():
+            try:
+                annotation = self.resolver.lookup(annotation)
+            except KeyError:
+                return False
+        if not isinstance(annotation, type) or classes.ATTRIBUTE in vars(annotation):
+            return False  # an interface is a type
+        return any(base.__module__ == "ts.nn.modules.module" for base in annotation.__mro__)
+
     def _type_of(self, name: str, value: Any) -> Type:
         """The type of an attribute, by annotation or by value; raises NoType."""
         annotated = self._annotated(name)
@@ -324,7 +336,9 @@ class _Description:
                 if name in self.concrete.ignored or (value is None and self.concrete.traced):
                     continue
                 names.append(name)
-                self.concrete.attributes[name] = self._type_of(name, value)
+                # A trace has the tensor that it has seen, whatever the class says that there may be.
+                type = TENSOR if self.concrete.traced else self._type_of(name, value)
+                self.concrete.attributes[name] = type
 
     def _submodules(self) -> None:
         for name, module in self.instance._modules.items():
@@ -332,7 +346,9 @@ class _Description:
                 continue
             if module is None and self.concrete.traced:
                 continue
-            annotated = self._annotated(name) if name in self.annotations else None
+            annotated = None
+            if name in self.annotations and not (module is not None and self._names_module(name)):
+                annotated = self._annotated(name)
             if module is None and annotated is None:
                 self.concrete.attributes[name] = NONE
                 continue

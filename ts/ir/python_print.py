@@ -42,6 +42,7 @@ from ts.ir.types import (
     Type,
     UnionType,
     unify_list,
+    unshaped,
 )
 
 Spell = Callable[[Type], str]
@@ -581,7 +582,7 @@ def _is_inferred(elem: Type, members: Sequence[Value]) -> bool:
     """Whether a literal of these members has the element type without being told."""
     if isinstance(elem, (OptionalType, UnionType, InterfaceType)) or elem is ANY:
         return False
-    return unify_list([v.type() for v in members]) == elem
+    return unify_list([unshaped(v.type()) for v in members]) == elem
 
 
 def _has_literal(value: Any, t: Type) -> bool:
