@@ -1,11 +1,11 @@
-"""Functions of neural networks against PyTorch: the expressions of four files, one a line."""
+"""Functions of neural networks against PyTorch: expressions in files, one a line."""
 
 import pytest
 
 pytest.importorskip("torch")
 from tests.oracle import expressions
 
-FILES = ("losses", "normalisation", "bags_grids_ctc", "functional")
+FILES = ("losses", "normalisation", "bags_grids_ctc", "functional", "unpooling_fractional_bilinear")
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -52,7 +52,14 @@ def _relu6(xp: Any, self: Array) -> Array:
     where="f",
 )
 def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Array:
-    return rules.cast(xp, xp.clip(self, min_val, max_val), self.dtype)
+    if self.dtype == rules.BOOL:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if self.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    if self.dtype == rules.UINT8 and (min_val < 0 or max_val < 0):
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    bounds = (rules.cast(xp, bound, self.dtype) for bound in (min_val, max_val))
+    return rules.cast(xp, xp.clip(self, *bounds), self.dtype)
 
 
 @op(

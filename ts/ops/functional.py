@@ -1,7 +1,7 @@
 """Functions whose Python signature is no schema's: reductions by name, variadic tensors, flags for results.
 
 In: what PyTorch's Python functions take; out: calls of the operators.  `torch_functions()` belong to the
-package itself, `nn_functions()` to `ts.nn.functional`; every other function is its operator.
+package itself; every other function is its operator.
 
     ts.broadcast_tensors(a, b)                           ->  aten::broadcast_tensors([a, b])
     ts.meshgrid(a, b, indexing="xy")                     ->  aten::meshgrid.indexing([a, b], "xy")
@@ -130,41 +130,6 @@ def unique_consecutive(
     return _chosen(found, return_inverse, return_counts)
 
 
-# ---------------------------------------------------------------------------------------- nn.functional
-
-
-def _unpool(name: str, ndim: int) -> Function:
-    def unpool(
-        input: Any,
-        indices: Any,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        output_size: Any = None,
-    ) -> Any:
-        kernel = _spread(kernel_size, ndim)
-        step = kernel if stride is None else _spread(stride, ndim)
-        pad = _spread(padding, ndim)
-        natural = [
-            (n - 1) * s + k - 2 * p for n, s, k, p in zip(input.shape[-ndim:], step, kernel, pad, strict=True)
-        ]
-        size = natural if output_size is None else list(output_size)[-ndim:]
-        for got, usual, s in zip(size, natural, step, strict=True):
-            if not usual - s < got < usual + s:
-                raise ValueError(f"invalid output_size {size} (sizes must be near {natural})")
-        if ndim == 1:
-            flat = operator("max_unpool2d")(input.unsqueeze(-1), indices.unsqueeze(-1), [*size, 1])
-            return flat.squeeze(-1)
-        return operator(name)(input, indices, size, *((step, pad) if ndim == 3 else ()))
-
-    unpool.__name__ = unpool.__qualname__ = name
-    return unpool
-
-
-def _spread(value: Any, n: int) -> list[Any]:
-    return [value] * n if isinstance(value, (int, float)) else list(value) * (n if len(value) == 1 else 1)
-
-
 _TORCH = (
     broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, meshgrid, einsum, tensordot, norm, cdist,
     nonzero, unique, unique_consecutive,
@@ -179,9 +144,3 @@ def torch_functions() -> dict[str, Function]:
 def tensor_methods() -> dict[str, Function]:
     """Those of them that are methods, too."""
     return {f.__name__: f for f in (nonzero, unique, unique_consecutive)}
-
-
-def nn_functions() -> dict[str, Function]:
-    """Functions of `ts.nn.functional` that are no operators, and not written in the scripted subset."""
-    unpooling = {f"max_unpool{d}d": _unpool(f"max_unpool{d}d", d) for d in (1, 2, 3)}
-    return dict(unpooling)

@@ -214,8 +214,34 @@ def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> 
 
 @op("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", where="f")
 def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array | None = None) -> Array:
-    result = xp.einsum("...i,kij,...j->...k", input1, weight, input2)
-    return result if bias is None else result + bias
+    if weight.ndim != 3:
+        raise RuntimeError(f"bilinear(): weight must be a 3-D tensor, but got a {weight.ndim}-D one")
+    if input1.ndim != input2.ndim:
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
+    for d, (m, n) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
+        if m != n:
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}")
+    for k, x in ((1, input1), (2, input2)):
+        if x.ndim == 0 or x.shape[-1] != weight.shape[k]:
+            given = x.shape[-1] if x.ndim else 0
+            raise RuntimeError(
+                f"bilinear(): input{k} size does not match weight size: got {given} but expected "
+                f"{weight.shape[k]}"
+            )
+    outputs, first, second = weight.shape
+    if bias is not None and tuple(bias.shape) != (outputs,):
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.shape[0] if bias.ndim else 0} but "
+            f"expected {outputs}"
+        )
+    dtype = rules.result_type(input1, input2, weight)
+    if dtype == rules.BOOL:
+        rules.refuse("bmm", dtype)
+    a, b, w = (rules.cast(xp, x, rules.opmath(dtype)) for x in (input1, input2, weight))
+    halfway = xp.matmul(a.reshape(-1, first), w.transpose(1, 0, 2).reshape(first, outputs * second))
+    result = xp.matmul(halfway.reshape(-1, outputs, second), b.reshape(-1, second, 1))
+    result = result.reshape(*input1.shape[:-1], outputs)
+    return rules.cast(xp, result if bias is None else result + bias, dtype)
 
 
 @op("aten::inner(Tensor self, Tensor other) -> Tensor", out="out")

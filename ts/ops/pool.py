@@ -231,13 +231,19 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, n: int)
             f"Input to max_unpooling{n}d should be a {n + 1}d or {n + 2}d Tensor, but got a tensor with "
             f"{self.ndim} dimensions."
         )
-    lead, sizes = self.shape[:-n], tuple(output_size)
+    if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
+        rules.refuse(f"max_unpool{n}d", self.dtype)
+    lead, sizes = self.shape[:-n], rules.check_sizes(output_size)
+    if len(sizes) != n:
+        named = "two elements (height, width)" if n == 2 else "three elements (depth, height, width)"
+        raise RuntimeError(f"There should be exactly {named} in output_size, but got {len(sizes)} elements.")
     plane = math.prod(sizes)
     flat = xp.zeros((*lead, plane), dtype=self.dtype)
     places = indices.reshape(*lead, -1)
     if places.size and (int(places.min()) < 0 or int(places.max()) >= plane):
-        wrong = int(places.max()) if int(places.max()) >= plane else int(places.min())
-        raise RuntimeError(f"Found an invalid max index: {wrong} (output volumes are of size {sizes}")
+        wrong = int(places.reshape(-1)[int(xp.argmax((places < 0) | (places >= plane)))])
+        volume = "x".join(map(str, sizes))
+        raise RuntimeError(f"Found an invalid max index: {wrong} (output volumes are of size {volume})")
     xp.put_along_axis(flat, places, self.reshape(*lead, -1), -1)
     return flat.reshape(*lead, *sizes)
 

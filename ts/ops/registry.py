@@ -312,13 +312,10 @@ def function(name: str) -> Any:
 
 
 def nn_function(name: str) -> Any:
-    """The function `ts.nn.functional.name`."""
-    from ts.ops.functional import nn_functions
-
-    own = nn_functions().get(name)
-    if own is None and not records(f"aten::{name}"):
+    """The function `ts.nn.functional.name`, where it is an operator."""
+    if not records(f"aten::{name}"):
         raise AttributeError(f"module 'ts.nn.functional' has no attribute '{name}'")
-    return function(name) if own is None else own
+    return function(name)
 
 
 def count() -> int:

@@ -18,7 +18,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
         "relu", "relu6", "elu", "selu", "celu", "leaky_relu", "rrelu", "silu", "mish", "hardswish",
         "hardsigmoid", "hardtanh", "threshold", "softmax", "log_softmax", "softmin", "gumbel_softmax",
         "softsign", "logsigmoid", "tanhshrink", "relu_", "elu_", "selu_", "celu_", "leaky_relu_",
-        "hardtanh_", "threshold_", "tanh", "sigmoid",
+        "hardtanh_", "threshold_", "rrelu_", "tanh", "sigmoid",
     ),
     "dropout": (
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
@@ -41,6 +41,11 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "class_loss": (
         "nll_loss", "cross_entropy", "linear_cross_entropy", "multi_margin_loss", "multilabel_margin_loss",
         "multilabel_soft_margin_loss", "ctc_loss",
+    ),
+    "unpooling": ("max_unpool1d", "max_unpool2d", "max_unpool3d"),
+    "fractional": (
+        *(f"fractional_max_pool{n}d" for n in (2, 3)),
+        *(f"fractional_max_pool{n}d_with_indices" for n in (2, 3)),
     ),
     "resample": (
         "interpolate", "upsample", "upsample_nearest", "upsample_bilinear", "grid_sample", "affine_grid",

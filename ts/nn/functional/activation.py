@@ -98,6 +98,8 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """x, clamped."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
     if inplace:
         result = ts.hardtanh_(input, min_val, max_val)
     else:
@@ -147,6 +149,11 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
 def relu_(input: Tensor) -> Tensor:
     """`relu` into the input."""
     return relu(input, inplace=True)
+
+
+def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
+    """`rrelu` into the input."""
+    return ts.rrelu_(input, lower, upper, training)
 
 
 def rrelu(

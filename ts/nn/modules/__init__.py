@@ -28,6 +28,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
         "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d",
         "AdaptiveAvgPool3d",
     ),
+    "fractional": ("FractionalMaxPool2d", "FractionalMaxPool3d"),
     "padding": (
         "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
         "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",

@@ -1,0 +1,103 @@
+"""The reverse of max pooling: every maximum at its place, zeros elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import ts
+from ts._core.tensor import Tensor
+from ts.jit.annotations import BroadcastingList1, BroadcastingList2, BroadcastingList3
+
+
+def _each(value: Any, n: int) -> Any:
+    """A number as a list of n; what compiled code does by itself."""
+    return list(value) if isinstance(value, Iterable) else value if value is None else [value] * n
+
+
+def _unpooled_size(
+    input: Tensor,
+    kernel_size: list[int],
+    stride: list[int] | None,
+    padding: list[int],
+    output_size: list[int] | None,
+) -> list[int]:
+    """The size asked for, which must be near the usual one: as many windows must fit into it."""
+    steps = kernel_size
+    if stride is not None and len(stride) > 0:
+        steps = stride
+    n = len(kernel_size)
+    usual: list[int] = []
+    for d in range(n):
+        usual.append((input.size(d - n) - 1) * steps[d] + kernel_size[d] - 2 * padding[d])
+    size = usual
+    if output_size is not None:
+        size = output_size
+        if len(size) == n + 2:
+            size = size[2:]
+        if len(size) != n:
+            raise ValueError(
+                f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length "
+                f"of '{len(size)}'"
+            )
+        for d in range(n):
+            low = usual[d] - steps[d]
+            high = usual[d] + steps[d]
+            if size[d] <= low or size[d] >= high:
+                raise ValueError(f'invalid output_size "{size}" (dim {d} must be between {low} and {high})')
+    for d in range(n):
+        if size[d] < 0:
+            raise ValueError(
+                "max_unpooling: output_size must contain non-negative spatial dimensions, but got "
+                f"output_size[{d}]={size[d]}"
+            )
+    return size
+
+
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: BroadcastingList1[int],
+    stride: BroadcastingList1[int] | None = None,
+    padding: BroadcastingList1[int] = 0,
+    output_size: BroadcastingList1[int] | None = None,
+) -> Tensor:
+    """The reverse of `max_pool1d`."""
+    if not ts.jit.is_scripting():
+        kernel_size, stride, padding = _each(kernel_size, 1), _each(stride, 1), _each(padding, 1)
+    size = _unpooled_size(input, kernel_size, stride, padding, output_size)
+    size = [size[0], 1]
+    return ts.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), size).squeeze(-1)
+
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: BroadcastingList2[int],
+    stride: BroadcastingList2[int] | None = None,
+    padding: BroadcastingList2[int] = 0,
+    output_size: BroadcastingList2[int] | None = None,
+) -> Tensor:
+    """The reverse of `max_pool2d`."""
+    if not ts.jit.is_scripting():
+        kernel_size, stride, padding = _each(kernel_size, 2), _each(stride, 2), _each(padding, 2)
+    size = _unpooled_size(input, kernel_size, stride, padding, output_size)
+    return ts.max_unpool2d(input, indices, size)
+
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: BroadcastingList3[int],
+    stride: BroadcastingList3[int] | None = None,
+    padding: BroadcastingList3[int] = 0,
+    output_size: BroadcastingList3[int] | None = None,
+) -> Tensor:
+    """The reverse of `max_pool3d`."""
+    if not ts.jit.is_scripting():
+        kernel_size, stride, padding = _each(kernel_size, 3), _each(stride, 3), _each(padding, 3)
+    size = _unpooled_size(input, kernel_size, stride, padding, output_size)
+    steps = kernel_size
+    if stride is not None:
+        steps = stride
+    return ts.max_unpool3d(input, indices, size, steps, padding)
