@@ -6,9 +6,10 @@ import argparse
 import importlib
 import platform
 
-from benchmarks.measure import measure, table
+from benchmarks import peers
+from benchmarks.measure import measure, slowest, table
 
-GROUPS = ("scalar", "dispatch", "pointwise", "models", "startup")
+GROUPS = ("scalar", "dispatch", "pointwise", "operators", "models", "startup")
 
 
 def main() -> None:
@@ -24,7 +25,10 @@ def main() -> None:
     print(f"{machine}; best of {arguments.rounds} interleaved rounds\n")
     for name in arguments.groups or GROUPS:
         group = importlib.import_module(f"benchmarks.{name}")
-        print(table(group.TITLE, measure(group.cases(), arguments.rounds)), end="\n\n", flush=True)
+        cases = measure(group.cases(), arguments.rounds)
+        print(table(group.TITLE, cases), end="\n\n", flush=True)
+        if len(cases) > 100 and peers.has_torch():
+            print(slowest(cases, "PyTorch"), end="\n\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ class Case:
     contestants: dict[str, Callable[[], object]]
     per_call: int = 1  # steps inside one call; the table shows time per step
     note: str = ""
+    least: float = 0.02  # seconds that a round should take
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -51,7 +52,7 @@ def measure(cases: list[Case], rounds: int = 5) -> list[Case]:
     for case in cases:
         if case.seconds:  # measured by the case itself, in processes of its own
             continue
-        counts = {who: repetitions(run) for who, run in case.contestants.items()}
+        counts = {who: repetitions(run, case.least) for who, run in case.contestants.items()}
         best = dict.fromkeys(case.contestants, math.inf)
         for _ in range(rounds):
             for who, run in case.contestants.items():
@@ -97,4 +98,14 @@ def table(title: str, cases: list[Case]) -> str:
         means.append(f"**{geometric_mean(ratios):.2f}x**" if ratios else "-")
     if len(cases) > 1:
         lines.append("| geometric mean, ts = 1 | | " + " | ".join(means) + " |")
+    return "\n".join(lines)
+
+
+def slowest(cases: list[Case], peer: str, count: int = 20) -> str:
+    """The rows in which `peer` does best against `ts`, and how many there are below some ratios."""
+    compared = [c for c in cases if {peer, OURS} <= c.seconds.keys()]
+    rows = sorted(((c.seconds[peer] / c.seconds[OURS], c) for c in compared), key=lambda row: row[0])
+    below = ", ".join(f"{sum(ratio < least for ratio, _ in rows)} below {least}x" for least in (1, 1.5, 2))
+    lines = [f"Of {len(rows)} rows against {peer}, {below}; the lowest:", ""]
+    lines += [f"- {ratio:.2f}x {case.name}, {case.note}" for ratio, case in rows[:count]]
     return "\n".join(lines)

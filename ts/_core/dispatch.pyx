@@ -145,7 +145,7 @@ cdef class Operator:
         return call_bound(self, args)
 
 
-cdef dict _kernels = {}              # name in a record -> address of a kernel in C
+cdef dict _kernels = {}              # name in a record, or of an operator with its overload -> address of a kernel in C
 
 
 cdef int register_kernel(str name, Kernel kernel) except -1:
@@ -156,9 +156,9 @@ cdef int register_kernel(str name, Kernel kernel) except -1:
 cdef int take_ufunc(Operator op, record) except -1:
     """Choose the kernel in C where the record names one, or a ufunc whose loops can be called directly."""
     op.whole = getattr(record, "whole", False)
-    loop = getattr(record, "loop", None)
-    if loop is not None:
-        op.kernel = <Kernel><void *><size_t>_kernels[loop]
+    kernel = _kernels.get(getattr(record, "loop", None) or op.key)
+    if kernel is not None:
+        op.kernel = <Kernel><void *><size_t>kernel
         return 0
     name = getattr(record, "ufunc", None)
     variant = getattr(record, "variant", "")
@@ -530,7 +530,7 @@ cdef bint try_pointwise(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
     cdef IValue *alpha
     cdef PyObject *result
-    if x.tag != TAG_OBJECT or type(<object>x.v.o) is not Tensor:
+    if x.tag != TAG_OBJECT or not isinstance(<object>x.v.o, Tensor) or (op.inplace and (<Tensor>x.v.o).wants_grad):
         return False
     if op.loops.arity == 1:
         result = (unary_inplace if op.inplace else unary)(op.loops, <Tensor>x.v.o)
@@ -615,4 +615,4 @@ cdef object backend_registry():
     return _backends
 
 
-from ts._core import elements, views  # noqa: E402, F401 -- they register their kernels
+from ts._core import elements, folds, rows, views  # noqa: E402, F401 -- they register their kernels

@@ -10,110 +10,40 @@ In: Python arguments; out: the first overload, in the registry's order, that acc
 The same object is `ts.add` and, through the descriptor protocol, the method `x.add`.
 """
 
-import numpy as np
-
 from cpython.object cimport PyObject
 
+from ts._core.binding cimport (
+    FAILED,
+    SCALAR,
+    UNSURE,
+    Binder,
+    Slot,
+    as_python,
+    bind,
+    binder_of,
+    call_directly,
+    is_int,
+)
 from ts._core.dispatch cimport Operator
-from ts._core.tensor cimport Tensor, wrap
-
-from ts import devices, dtypes
+from ts._core.tensor cimport Tensor
 
 cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident()
     object PyMethod_New(object function, object instance)
+    PyObject **PySequence_Fast_ITEMS(object x) noexcept
+    Py_ssize_t PyVectorcall_NARGS(size_t count) noexcept
+    Py_ssize_t PyTuple_GET_SIZE(PyObject *x) noexcept
+    PyObject *PyTuple_GET_ITEM(PyObject *x, Py_ssize_t i) noexcept
+    ctypedef struct PyTypeObject:
+        Py_ssize_t tp_vectorcall_offset
+        unsigned long tp_flags
+    unsigned long Py_TPFLAGS_HAVE_VECTORCALL
+    unsigned long Py_TPFLAGS_METHOD_DESCRIPTOR
+    void PyType_Modified(type t)
 
 
-cdef enum Kind:
-    TENSOR
-    SCALAR
-    INT
-    FLOAT
-    BOOL
-    STR
-    INT_LIST
-    FLOAT_LIST
-    BOOL_LIST
-    SCALAR_LIST
-    TENSOR_LIST
-    OPTIONAL_TENSOR_LIST
-    DTYPE
-    LAYOUT
-    MEMORY_FORMAT
-    DEVICE
-    GENERATOR
-    OTHER
-
-# Kind and the words that PyTorch's messages have for it.
-_KINDS = {
-    "Tensor": (TENSOR, "Tensor"), "Scalar": (SCALAR, "Number"), "int": (INT, "int"), "float": (FLOAT, "float"),
-    "bool": (BOOL, "bool"), "str": (STR, "str"), "int[]": (INT_LIST, "tuple of ints"),
-    "float[]": (FLOAT_LIST, "tuple of floats"), "bool[]": (BOOL_LIST, "tuple of bools"),
-    "Scalar[]": (SCALAR_LIST, "tuple of Scalars"), "Tensor[]": (TENSOR_LIST, "tuple of Tensors"),
-    "Tensor?[]": (OPTIONAL_TENSOR_LIST, "tuple of Tensors"), "ScalarType": (DTYPE, "torch.dtype"),
-    "Layout": (LAYOUT, "torch.layout"), "MemoryFormat": (MEMORY_FORMAT, "torch.memory_format"),
-    "Device": (DEVICE, "torch.device"), "Generator": (GENERATOR, "torch.Generator"),
-}
 # Other names under which PyTorch takes a parameter.
 _ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other", "x1": "self"}
-# Operators that take a number where their schema says Tensor.
-_NUMBERS_AS_TENSORS = {
-    f"aten::{name}{end}"
-    for name in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "copy")
-    for end in ("", "_")
-}
-
-cdef object FAILED = object()
-
-
-cdef class Slot:
-    """A parameter, prepared for binding."""
-    cdef str name
-    cdef Kind kind
-    cdef bint optional
-    cdef bint keyword_only
-    cdef bint has_default
-    cdef bint written
-    cdef int size                      # of a fixed-size list, or 0
-    cdef object default
-    cdef str words
-
-
-cdef class Binder:
-    """An operator with its slots."""
-    cdef Operator op
-    cdef list slots
-    cdef int positional                # how many may be given by position
-    cdef int int_list_at               # the int[] that integers in a row make up, or -1
-    cdef bint numbers                  # takes numbers for tensors
-    cdef bint gives_dtype              # the result is the number of a dtype
-
-
-cdef Binder binder_of(Operator op):
-    cdef Binder b = Binder()
-    cdef Slot slot
-    b.op = op
-    b.slots = []
-    b.int_list_at = -1
-    for p in op.signature.parameters:
-        slot = Slot()
-        slot.name = p.name
-        slot.kind, slot.words = _KINDS.get(p.kind, (OTHER, p.kind))
-        slot.optional = p.optional
-        slot.keyword_only = p.keyword_only
-        slot.has_default = p.has_default
-        slot.written = p.written
-        slot.size = p.size or 0
-        slot.default = p.default
-        b.slots.append(slot)
-        if not p.keyword_only:
-            b.positional += 1
-    first = 1 if b.positional > 1 and (<Slot>b.slots[0]).kind == TENSOR else 0
-    if b.positional == first + 1 and (<Slot>b.slots[first]).kind == INT_LIST:
-        b.int_list_at = first
-    b.numbers = op.name in _NUMBERS_AS_TENSORS
-    b.gives_dtype = op.schema_text.endswith("-> ScalarType")
-    return b
 
 
 # ---------------------------------------------------------------- tracing
@@ -129,162 +59,6 @@ def set_tracer(recorder):
     tracer_thread = PyThread_get_thread_ident()
 
 
-# ---------------------------------------------------------------- one argument
-
-cdef inline bint is_int(object x):
-    if isinstance(x, int):
-        return not isinstance(x, bool)
-    if isinstance(x, np.integer):
-        return True
-    return isinstance(x, Tensor) and x.ndim == 0 and 1 <= x.dtype.category <= 1
-
-
-cdef list sequence(object x, accept):
-    """The items of a list or tuple that `accept` all, or None."""
-    if not isinstance(x, (list, tuple)):
-        return None
-    cdef list items = list(x)
-    for item in items:
-        if not accept(item):
-            return None
-    return items
-
-
-def _is_int(x):
-    return is_int(x)
-
-
-def _is_real(x):
-    return isinstance(x, (int, float, np.number)) and not isinstance(x, bool)
-
-
-def _is_number(x):
-    return isinstance(x, (int, float, complex, np.generic))
-
-
-def _is_tensor(x):
-    return isinstance(x, Tensor)
-
-
-def _is_optional_tensor(x):
-    return x is None or isinstance(x, Tensor)
-
-
-cdef object convert(Slot slot, object x, bint numbers):
-    """`x` as the kernel wants it, or FAILED."""
-    cdef Kind kind = slot.kind
-    if kind == TENSOR:
-        if isinstance(x, Tensor):
-            return x
-        if numbers and isinstance(x, (int, float, complex)):
-            return x
-        if numbers and isinstance(x, np.generic):
-            return x.item()
-        return x if x is None and slot.optional else FAILED
-    if x is None:
-        return None if slot.optional else FAILED
-    if kind == SCALAR:
-        if isinstance(x, (int, float, complex)):
-            return x
-        if isinstance(x, np.generic) or (isinstance(x, Tensor) and x.ndim == 0):
-            return x.item()
-        return FAILED
-    if kind == INT:
-        return int(x) if is_int(x) else FAILED
-    if kind == INT_LIST:
-        items = sequence(x, _is_int)
-        if items is not None:
-            return [int(item) for item in items]
-        return [int(x)] * slot.size if slot.size and is_int(x) else FAILED
-    if kind == BOOL:
-        return bool(x) if isinstance(x, (bool, np.bool_)) else FAILED
-    if kind == FLOAT:
-        return float(x) if isinstance(x, (float, int, np.floating, np.integer)) else FAILED
-    if kind == STR:
-        return x if isinstance(x, str) else FAILED
-    if kind == DTYPE:
-        if isinstance(x, dtypes.dtype):
-            return x.code
-        return dtypes.as_dtype(x).code if x in (int, float, bool, complex) else FAILED
-    if kind == TENSOR_LIST:
-        items = sequence(x, _is_tensor)
-        return FAILED if items is None else items
-    if kind == OPTIONAL_TENSOR_LIST:
-        items = sequence(x, _is_optional_tensor)
-        return FAILED if items is None else items
-    if kind == DEVICE:
-        return devices.as_device(x) if isinstance(x, (str, devices.device, int)) else FAILED
-    if kind == GENERATOR:
-        return x if type(x).__name__ == "Generator" else FAILED
-    if kind == LAYOUT:
-        return x.code if isinstance(x, dtypes.layout) else FAILED
-    if kind == MEMORY_FORMAT:
-        return x.code if isinstance(x, dtypes.memory_format) else FAILED
-    if kind == FLOAT_LIST:
-        items = sequence(x, _is_real)
-        return [float(x)] * slot.size if items is None and slot.size and _is_real(x) else (FAILED if items is None else items)
-    if kind == SCALAR_LIST:
-        items = sequence(x, _is_number)
-        return FAILED if items is None else items
-    if kind == BOOL_LIST:
-        return list(x) if isinstance(x, (list, tuple)) else FAILED
-    return x
-
-
-# ---------------------------------------------------------------- all arguments
-
-cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
-    """One value per parameter, or None; `why`, where given, gets the reason in PyTorch's words."""
-    cdef Py_ssize_t given = len(args), i, n = len(b.slots), used = 0
-    cdef list values = []
-    cdef Slot slot
-    cdef str name
-    if given > b.positional or (b.int_list_at >= 0 and given == b.positional and is_int(args[given - 1])):
-        if b.int_list_at < 0 or given <= b.int_list_at or not is_int(args[b.int_list_at]):
-            if why is not None:
-                why.append(f"takes {b.positional} positional arguments but {given} were given")
-            return None
-        args = args[:b.int_list_at] + (args[b.int_list_at:],)
-        given = len(args)
-    for i in range(n):
-        slot = <Slot>b.slots[i]
-        if i < given:
-            x = args[i]
-        elif kwargs and slot.name in kwargs:
-            x = kwargs[slot.name]
-            used += 1
-        elif slot.has_default:
-            values.append(slot.default)
-            continue
-        elif slot.optional and slot.keyword_only:
-            values.append(None)
-            continue
-        else:
-            if why is not None:
-                why.append(f"missing {slot.name}")
-            return None
-        x = convert(slot, x, numbers)
-        if x is FAILED:
-            if why is not None:
-                value = args[i] if i < given else kwargs[slot.name]
-                if slot.kind == TENSOR_LIST and isinstance(value, (list, tuple)):
-                    at = next(k for k, item in enumerate(value) if not isinstance(item, Tensor))
-                    why.append(f"expected Tensor as element {at} in argument {i}, but got {type(value[at]).__name__}")
-                    return None
-                got = type(value).__name__
-                place = f" (position {i + 1})" if i < given else ""
-                shown = "input" if slot.name == "self" else slot.name
-                why.append(f"argument '{shown}'{place} must be {slot.words}, not {got}")
-            return None
-        values.append(x)
-    if kwargs and used != len(kwargs):
-        if why is not None:
-            names = [(<Slot>s).name for s in b.slots[given:]]
-            why.append(f"got an unexpected keyword argument '{[k for k in kwargs if k not in names][0]}'")
-        return None
-    return values
-
-
 cdef class OverloadSet:
     """All overloads of an operator as one Python callable."""
     cdef readonly str name             # "aten::add"
@@ -292,11 +66,14 @@ cdef class OverloadSet:
     cdef object lookup
     cdef list binders
     cdef bint any_numbers
+    cdef set names                     # of all parameters, but for `out`
+    cdef void *vectorcall              # where Python looks for `call_vector`
 
     def __init__(self, str name not None, lookup):
         self.name = name
         self.__name__ = name.rpartition("::")[2]
         self.lookup = lookup
+        self.vectorcall = <void *>call_vector
 
     @property
     def __doc__(self):
@@ -318,6 +95,10 @@ cdef class OverloadSet:
         return self if instance is None else PyMethod_New(self, instance)
 
     def __call__(self, *args, **kwargs):
+        return self.run(args, kwargs)
+
+    cdef object run(self, tuple args, dict kwargs):
+        """The first overload that takes the arguments, by way of Python values."""
         cdef Binder b
         cdef list values
         if tracer is not None and PyThread_get_thread_ident() == tracer_thread:
@@ -358,6 +139,15 @@ cdef class OverloadSet:
                 return as_python(b, result)
         return result
 
+    cdef bint knows(self, PyObject *names):
+        """Whether all named arguments have the names of the schemas."""
+        cdef Py_ssize_t i
+        if names != NULL:
+            for i in range(PyTuple_GET_SIZE(names)):
+                if <object>PyTuple_GET_ITEM(names, i) not in self.names:
+                    return False
+        return True
+
     def load(self):
         """Look the overloads up; operators without a record only where there is no other."""
         if self.binders is not None:
@@ -368,6 +158,7 @@ cdef class OverloadSet:
         chosen = [op for op in found if op.record is not None] or list(found)
         binders = sorted([binder_of(op) for op in chosen], key=count_of_scalars)  # stable
         self.any_numbers = any([(<Binder>b).numbers for b in binders])
+        self.names = {(<Slot>s).name for b in binders for s in (<Binder>b).slots} - {"out"}
         self.binders = binders
 
     def renamed(self, dict kwargs not None):
@@ -419,6 +210,44 @@ cdef class OverloadSet:
         )
 
 
+cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, PyObject *names):
+    """A call as Python makes it, without a tuple or a dict; straight to the kernel in C where there is one."""
+    cdef Py_ssize_t given = PyVectorcall_NARGS(count), i
+    cdef Binder b
+    cdef object result
+    cdef dict kwargs
+    if self.binders is None:
+        self.load()
+    if not (tracer is not None and PyThread_get_thread_ident() == tracer_thread) and self.knows(names):
+        for b in self.binders:
+            if not b.direct:
+                if given > b.positional and b.int_list_at < 0:
+                    continue
+                break
+            result = call_directly(b, args, given, names)
+            if result is UNSURE:
+                break
+            if result is not FAILED:
+                return result
+    kwargs = {}
+    if names != NULL:
+        for i in range(PyTuple_GET_SIZE(names)):
+            kwargs[<object>PyTuple_GET_ITEM(names, i)] = <object>args[given + i]
+    return self.run(tuple([<object>args[i] for i in range(given)]), kwargs)
+
+
+def _install_vectorcall():
+    """Let Python find `call_vector` in each set, and call sets as methods without making a bound one."""
+    cdef OverloadSet probe = OverloadSet("", None)
+    cdef PyTypeObject *cls = <PyTypeObject *>OverloadSet
+    cls.tp_vectorcall_offset = <char *>&probe.vectorcall - <char *><void *>probe
+    cls.tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR
+    PyType_Modified(OverloadSet)
+
+
+_install_vectorcall()
+
+
 def count_of_scalars(Binder b not None):
     """Python tries tensors before numbers, or a tensor of no dimensions would be taken for a number."""
     return len([s for s in b.slots if (<Slot>s).kind == SCALAR and not (<Slot>s).keyword_only])
@@ -427,15 +256,6 @@ def count_of_scalars(Binder b not None):
 cdef str shown_slot(Slot slot):
     name = "input" if slot.name == "self" else slot.name
     return f"{slot.words} {name}" + (f" = {slot.default}" if slot.has_default else "")
-
-
-cdef inline object as_python(Binder b, object result):
-    """What Python sees of a result: PyTorch's lists of tensors are tuples there, and dtypes are objects."""
-    if type(result) is list:
-        return tuple(result)
-    if type(result) is int and b.gives_dtype:
-        return dtypes.BY_CODE[result]
-    return result
 
 
 cdef list as_given(Binder b, tuple args, dict kwargs, list values):

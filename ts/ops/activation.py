@@ -208,9 +208,9 @@ def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool)
     if rules.CATEGORY_OF[target] < rules.FLOATING:
         rules.refuse("log_softmax_lastdim_kernel_impl" if log else "softmax_lastdim_kernel_impl", target)
     axis = rules.wrap_dim(dim, self.ndim)
-    if self.ndim == 0:
-        return xp.full((), 0.0 if log else 1.0, dtype=target)
     x = rules.cast(xp, self, rules.opmath(target))
+    if self.ndim == 0:
+        return rules.cast(xp, x - x + (0 if log else 1), target)
     if not x.size:
         return rules.cast(xp, x, target)
     shifted = x - xp.max(x, axis=axis, keepdims=True)

@@ -268,6 +268,8 @@ def argument(xp: Any, name: str, self: Array, dim: int | None, keepdim: bool) ->
     if self.dtype.kind == "c":
         rules.refuse(f"{name}_cpu", self.dtype)
     find = xp.argmax if name.endswith("max") else xp.argmin
+    if name.startswith("arg") and self.dtype == rules.BOOL:
+        raise RuntimeError(f"{name}(): does not support bool input")
     if dim is None:
         _need_elements(name, self, tuple(range(self.ndim)))
         index = xp.asarray(find(self), dtype=rules.INT64)

@@ -16,7 +16,7 @@ Array = rules.Array
 def _scan(xp: Any, name: str, self: Array, dim: int, dtype: int | None) -> Array:
     axis = rules.wrap_dim(dim, self.ndim)
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
-    x = rules.cast(xp, self, rules.opmath(target))
+    x = rules.cast(xp, self, rules.DOUBLE if target == rules.FLOAT else rules.opmath(target))
     if self.ndim == 0:
         return rules.cast(xp, x, target).copy()
     return rules.cast(xp, getattr(xp, name)(x, axis=axis), target)

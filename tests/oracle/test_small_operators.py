@@ -1,0 +1,134 @@
+"""Operators with kernels in C agree with PyTorch: every shape, dtype and layout that they take, and those they leave."""
+
+import numpy as np
+import pytest
+
+import ts
+
+torch = pytest.importorskip("torch")
+
+SHAPES = [
+    (), (1,), (7,), (100,), (5000,), (0,), (3, 0), (1, 1), (3, 5), (5, 300), (300, 5), (2, 3, 4), (2, 33, 17),
+    (4, 1, 3), (2, 600, 3),
+]  # fmt: skip
+DTYPES = ["float32", "float64", "int64", "int32", "uint8", "bool", "float16"]
+TOLERANCE = {"float16": 3e-3, "float32": 2e-5, "float64": 1e-12}
+DIMS = (None, 0, -1, 1, [0, 1], [0, -1])
+REDUCTIONS = {
+    "sum": lambda x, d: x.sum() if d is None else x.sum(d),
+    "sum, kept": lambda x, d: x.sum() if d is None else x.sum(d, True),
+    "mean": lambda x, d: x.mean() if d is None else x.mean(d),
+    "largest": lambda x, d: x.max() if d is None else x.amax(d),
+    "smallest": lambda x, d: x.min() if d is None else x.amin(d, True),
+    "var": lambda x, d: x.var() if d is None else x.var(d),
+    "std": lambda x, d: x.std(unbiased=False) if d is None else x.std(d, correction=2.5, keepdim=True),
+}
+ALONG = {
+    "any": lambda x, d: x.any(d),
+    "all": lambda x, d: x.all(d, keepdim=True),
+    "argmax": lambda x, d: x.argmax(d),
+    "argmin": lambda x, d: x.argmin(d, True),
+    "max": lambda x, d: tuple(x.max(d)),
+    "min": lambda x, d: tuple(x.min(d, keepdim=True)),
+    "count_nonzero": lambda x, d: x.count_nonzero(d),
+    "softmax": lambda x, d: x.softmax(d) if x.is_floating_point() else x,
+    "log_softmax": lambda x, d: x.log_softmax(d) if x.is_floating_point() else x,
+    "logsumexp": lambda x, d: x.logsumexp(d) if x.is_floating_point() else x,
+    "cumsum": lambda x, d: x.cumsum(d),
+    "norm": lambda x, d: x.norm(2, d) if x.is_floating_point() else x,
+}
+
+
+def filled(shape, dtype):
+    """Arrays with these elements: plain ones, and for floats with NaN, infinities and an offset."""
+    random = np.random.default_rng(7)
+    plain = random.standard_normal(shape) * 3
+    yield np.asarray(abs(plain) if dtype == "uint8" else plain).astype(dtype)
+    if dtype in ("float32", "float64") and plain.size:
+        for value in (np.nan, np.inf, -np.inf):
+            x = np.array(plain, dtype)
+            x.reshape(-1)[random.integers(0, x.size, max(1, x.size // 7))] = value
+            yield x
+        yield np.full(shape, -np.inf, dtype)
+        yield np.asarray(plain + 1000, dtype)
+
+
+def laid_out(x):
+    yield x
+    if x.ndim >= 2:
+        yield np.ascontiguousarray(x.T).T
+    if x.ndim and x.size:
+        yield np.repeat(x, 2, axis=-1)[..., ::2]
+
+
+def outcome(lib, function, array, dim):
+    try:
+        return function(lib.from_numpy(array), dim)
+    except (RuntimeError, IndexError):
+        return "an error"
+
+
+def agree(ours, theirs, tolerance):
+    if isinstance(theirs, str):
+        assert ours == theirs
+        return
+    if isinstance(theirs, tuple):
+        assert type(ours) is type(theirs)
+        for a, b in zip(ours, theirs, strict=True):
+            agree(a, b, tolerance)
+        return
+    assert str(ours.dtype) == str(theirs.dtype)
+    assert tuple(ours.shape) == tuple(theirs.shape)
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(name, dtype):
+    for shape in SHAPES:
+        for x in filled(shape, dtype):
+            for array in laid_out(x):
+                for dim in DIMS:
+                    results = [outcome(lib, REDUCTIONS[name], array, dim) for lib in (ts, torch)]
+                    agree(*results, TOLERANCE.get(dtype, 0))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ALONG)
+def test_along_a_dimension(name, dtype):
+    for shape in SHAPES:
+        for x in filled(shape, dtype):
+            for array in laid_out(x):
+                for dim in (0, -1, 1):
+                    results = [outcome(lib, ALONG[name], array, dim) for lib in (ts, torch)]
+                    agree(*results, TOLERANCE.get(dtype, 0))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(3, 5), (2, 4, 6), (1, 2, 300), (3, 6, 7, 2)])
+def test_normalisation(shape, dtype):
+    """With and without weights; PyTorch's and ours see the same memory."""
+    tolerance = TOLERANCE[dtype] * 10
+    channels, last = shape[1], shape[-1]
+    for x in filled(shape, dtype):
+        if np.isinf(x).any() or x.max() > 500:  # far from zero, PyTorch's own results lose digits
+            continue
+        for array in laid_out(x):
+            for weighted in (False, True):
+                results = []
+                for lib in (ts, torch):
+
+                    def made(n, start, lib=lib):
+                        return lib.from_numpy(np.linspace(start, 2, n).astype(dtype)) if weighted else None
+
+                    mean, variance = (
+                        lib.from_numpy(np.linspace(s, 2, channels).astype(dtype)) for s in (-1, 0.5)
+                    )
+                    t = lib.from_numpy(array)
+                    results.append((
+                        lib.layer_norm(t, [last], made(last, 0.5), made(last, -1)),
+                        lib.layer_norm(t, shape[1:]),
+                        lib.batch_norm(t, made(channels, 0.5), made(channels, -1), mean, variance, False, 0.1, 1e-5, False),
+                        lib.group_norm(t, channels, made(channels, 0.5), made(channels, -1)) if len(shape) > 2 else t,
+                    ))  # fmt: skip
+                agree(*results, tolerance)
