@@ -216,7 +216,7 @@ cdef object call_bound(Operator op, list args):
             result = <object>r[op.nargs].v.o
             release(&r[op.nargs])
             return result
-    elif op.kernel != run_record and op.record is not None and len(args) < 8 and type(args[0]) is Tensor:
+    elif op.kernel != run_record and op.record is not None and op.nrets == 1 and len(args) < 8 and type(args[0]) is Tensor:
         return call_kernel(op, args)
     return run(op, args)
 
