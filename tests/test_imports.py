@@ -29,6 +29,7 @@ ALLOWED_INSIDE_FUNCTIONS = {
     "frontend": {"", "jit", "nn"},  # names of the program are looked up in `ts` itself; markers such as `annotate`
     "_core": {"backends", "ops", "printing"},  # a tensor finds its operators and its text by name
     "backends": {"ops"},
+    "ops": {"functional"},  # methods that are functions in the scripted subset
     "bytecode": {"streams"},  # the class of streams, where a program has that type
 }
 

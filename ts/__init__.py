@@ -43,6 +43,9 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts.debugging": ("debug",),
     "ts.threads": ("get_num_threads", "set_num_threads"),
     "ts._core.pool": ("get_num_interop_threads", "set_num_interop_threads"),
+    "ts.functional": (
+        "cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index",
+    ),
     "ts.functions": (
         "no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "is_tensor", "is_floating_point",
         "is_complex", "numel",
@@ -53,9 +56,11 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
+WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
     "analysis", "autograd", "backends", "bytecode", "cli", "cuda", "debugging", "devices", "dtypes", "errors",
-    "fft", "frontend", "functions", "futures", "ir", "jit", "linalg", "nn", "ops", "passes", "printing",
+    "fft", "frontend", "functional",
+    "functions", "futures", "ir", "jit", "linalg", "nn", "ops", "passes", "printing",
     "random", "runtime", "signal", "special", "terminal", "threads", "types",
 })  # fmt: skip
 
@@ -71,6 +76,10 @@ def _find(name: str) -> Any:
         return importlib.import_module(f"ts.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
+    if name == "_VF":
+        return importlib.import_module("ts._VF")
+    if name == "torch":  # as in `torch.torch`
+        return importlib.import_module("ts")
     if name.startswith("__"):
         raise AttributeError(f"module 'ts' has no attribute '{name}'")
     dtypes = importlib.import_module("ts.dtypes").NAMES

@@ -195,6 +195,10 @@ class StackExceeded(LimitExceeded):
     """More nested calls than the interpreter keeps frames for."""
 
 
+class LinAlgError(TsError):
+    """A matrix that a function of `ts.linalg` cannot work with: it is singular, or not positive-definite."""
+
+
 class DebuggerQuit(TsError):
     """Whoever debugs the program has ended it."""
 

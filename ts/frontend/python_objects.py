@@ -51,6 +51,7 @@ from ts.ir.source import SourceRange
 from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, ClassType, TupleType
 from ts.ir.value import Value
 from ts.ops import registry
+from ts.ops.named import Namespace, Packet
 
 if TYPE_CHECKING:
     from ts.frontend.emitter import Emitter
@@ -72,7 +73,7 @@ class PythonModule(SugaredValue):
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         if name in _PRIVATE_MODULES and self.module.__name__ == "ts":
-            return self  # their operators are those of `ts`
+            return OperatorModule(self.module)
         if self.module.__name__ == "ts" or self.module.__name__.startswith("ts."):
             operator = operator_of(self.module.__name__, name)
             if operator is not None:
@@ -86,6 +87,44 @@ class PythonModule(SugaredValue):
                 hints.similar(name, dir(self.module)),
             ) from None
         return to_sugared(em, obj, range, f"{self.module.__name__}.{name}")
+
+
+class OperatorModule(PythonModule):
+    """`torch._VF` and its like: operators by their own names, also where `ts` has a function of the name."""
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if name in _PRIVATE_MODULES:
+            return self
+        if registry.lookup(f"aten::{name}"):
+            return BuiltinFunction(f"aten::{name}")
+        return super().attr(em, range, name)
+
+
+class OperatorNamespace(SugaredValue):
+    """`torch.ops.aten`, and an operator of it."""
+
+    kind = "operator namespace"
+
+    def __init__(self, names: Namespace | Packet) -> None:
+        self.names = names
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if isinstance(self.names, Packet):
+            raise CompilationError(
+                f"an overload cannot be named in scripts: write torch.ops.aten.{self.names.__name__}(...)",
+                range,
+            )
+        qualified = f"{self.names.name}::{name}"
+        if not registry.lookup(qualified):
+            raise CompilationError(f"Unknown builtin op: {qualified}", range)
+        return BuiltinFunction(qualified)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if not isinstance(self.names, Packet):
+            return super().call(em, range, args, kwargs, n_binders)
+        return BuiltinFunction(self.names.qualified_name).call(em, range, args, kwargs, n_binders)
 
 
 class ModuleClass(SugaredValue):
@@ -133,6 +172,8 @@ def operator_of(module: str, name: str) -> str | None:
         return None
     if module == "ts.nn.functional" and name in _functional_names():
         return None
+    if module in ("ts", "ts.functional") and name in _package_functions():
+        return None
     if name in _SPECIAL_OPERATORS:
         return _SPECIAL_OPERATORS[name]
     last = module.rpartition(".")[2]
@@ -147,6 +188,13 @@ def _functional_names() -> Collection[str]:
     from ts.nn import functional
 
     return functional.HOMES
+
+
+def _package_functions() -> Collection[str]:
+    """The functions of `ts` itself that are."""
+    import ts
+
+    return ts.WRITTEN
 
 
 _MATH_NAMES: Final = (
@@ -202,6 +250,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         found = operator if "::" in operator else operator_of("ts", operator)
         if found is not None and registry.lookup(found):
             return BuiltinFunction(found)
+    if isinstance(obj, Namespace | Packet):
+        return OperatorNamespace(obj)
     if not _is_mutable(obj):
         value = em.graph.try_insert_constant(obj, range)  # tuples of numbers, devices, tensors
         if value is not None:

@@ -209,8 +209,8 @@ class OverloadedFunction(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         schemas = [function.schema for function in self.functions]
-        index, _ = match_schemas(schemas, em.graph, range, args, kwargs)
-        return FunctionValue(self.functions[index]).call(em, range, args, kwargs, n_binders)
+        index, matched = match_schemas(schemas, em.graph, range, args, kwargs)
+        return FunctionValue(self.functions[index]).call_matched(em, range, matched)
 
 
 class BooleanDispatch(SugaredValue):

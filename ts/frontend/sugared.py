@@ -21,6 +21,7 @@ from ts.errors import CompilationError
 from ts.frontend.match import (
     Actual,
     Literal,
+    MatchedSchema,
     emit_builtin_call,
     has_method,
     match_schema,
@@ -435,7 +436,10 @@ class FunctionValue(SugaredValue):
         except CompilationError as error:  # it is being compiled, and its return type is not known yet
             error.range = error.range or range
             raise
-        matched = match_schema(schema, em.graph, range, args, kwargs)
+        return self.call_matched(em, range, match_schema(schema, em.graph, range, args, kwargs))
+
+    def call_matched(self, em: Emitter, range: SourceRange, matched: MatchedSchema) -> SugaredValue:
+        """The call with arguments that were matched to the function's schema."""
         constant = em.insert("prim::Constant")
         constant.set("name", self.function.name)
         constant.output().set_type(ir.FunctionType(self.function))

@@ -1,1 +1,12 @@
-"""Operator records, by family."""
+"""Operator records, by family; and `ts.ops.aten`, the operators by their full names."""
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("aten", "prim"):
+        from ts.ops.named import Namespace
+
+        found = globals()[name] = Namespace(name)
+        return found
+    raise AttributeError(f"module 'ts.ops' has no attribute '{name}'")

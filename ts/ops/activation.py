@@ -225,6 +225,15 @@ def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return softmax_kernel(xp, self, dim, dtype, False)
 
 
+@op("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", where="f")
+def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
+    """Zeros where every element is -inf: what attention gives a query that may see nothing."""
+    result = _softmax(xp, self, dim, dtype)
+    axis = rules.wrap_dim(dim, self.ndim)
+    hidden = xp.all(self == -xp.inf, axis=axis if self.ndim else None, keepdims=True)
+    return xp.where(hidden, xp.zeros((), dtype=result.dtype), result)
+
+
 @op("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out="int_out")
 @op("aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")
 def _log_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:

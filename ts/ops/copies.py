@@ -1,6 +1,7 @@
-"""The `_copy` forms of views: `select_copy` is a copy of what `select` gives.
+"""Forms without aliases: `select_copy` is a copy of what `select` gives, `uniform` fills a copy.
 
-In: a record of the view family; out: its form without aliases.  One derived record a row.
+In: a record of a view, or of what fills a tensor with random numbers; out: the form that leaves its argument
+alone.  One derived record a row.
 """
 
 from __future__ import annotations
@@ -48,3 +49,29 @@ add(_detached)
 add(out_of(_detached, "out"))
 for _key in _LISTS:
     _copy_of(_key)
+
+
+# Scripts may call these as methods (`x.exponential(2.0)`); Python has the in-place forms only.
+_FILLED = (
+    "cauchy_", "exponential_", "geometric_", "log_normal_", "random_", "random_.from", "random_.to",
+    "uniform_",
+)  # fmt: skip
+
+
+def _filled(key: str) -> Record:
+    filling = find(f"aten::{key}")
+    assert filling is not None, key
+    name, dot, overload = filling.key.partition(".")
+    rest = filling.schema_text.partition("(")[2].replace("Tensor(a!)", "Tensor")
+    compute = filling.kernel
+
+    def kernel(xp: Any, self: rules.Array, *args: Any) -> Any:
+        return compute(xp, self.copy(), *args)
+
+    text = f"{name.removesuffix('_')}{dot}{overload}({rest}"
+    return add(Record(text, kernel, "copies", where="", nondeterministic=True))
+
+
+for _key in _FILLED:
+    _record = _filled(_key)
+    add(out_of(_record, f"{_record.overload}_out" if _record.overload else "out"))

@@ -197,7 +197,7 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
     if target.kind in "iu":
         first, stride = int(start), int(step)
         if stride == 0:
-            raise RuntimeError("step must be nonzero")
+            raise ValueError("step must be nonzero")
         if whole or target == rules.INT64:
             count = max(-(-(int(end) - first) // stride), 0)
         else:  # as many as the numbers say before they become integers

@@ -97,6 +97,17 @@ def _lu_factor_ex(
 
 
 @op(
+    "aten::_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, "
+    "Tensor info)",
+    where="f",
+)
+def _lu_with_info(
+    xp: Any, A: Array, pivot: bool = True, check_errors: bool = True
+) -> tuple[Array, Array, Array]:
+    return _lu_factor_ex(xp, A, pivot, check_errors)
+
+
+@op(
     "aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> "
     "(Tensor P, Tensor L, Tensor U)",
     out="out",

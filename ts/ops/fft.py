@@ -187,3 +187,23 @@ def _fftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
 @op("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", where="f")
 def _ifftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     return xp.fft.ifftshift(self, None if dim is None else tuple(dim))
+
+
+# ---------------------------------------------------------------------------------------- frequencies
+
+_OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+
+
+def _frequencies(xp: Any, places: Array, n: int, d: float, dtype: int | None) -> Array:
+    return rules.cast(xp, places / xp.asarray(n * d), rules.dtype_from(dtype))
+
+
+@op(f"aten::fft_fftfreq(int n, float d=1., *, {_OPTIONS}) -> Tensor", where="f")
+def _fftfreq(xp: Any, n: int, d: float = 1, dtype: int | None = None, *_: Any) -> Array:
+    places = xp.arange(rules.check_sizes([n])[0])
+    return _frequencies(xp, xp.where(places < (n + 1) // 2, places, places - n), n, d, dtype)
+
+
+@op(f"aten::fft_rfftfreq(int n, float d=1., *, {_OPTIONS}) -> Tensor", where="f")
+def _rfftfreq(xp: Any, n: int, d: float = 1, dtype: int | None = None, *_: Any) -> Array:
+    return _frequencies(xp, xp.arange(n // 2 + 1), n, d, dtype)

@@ -90,6 +90,7 @@ _ORDERS = {
         "complex float int_float float_int float_complex complex_float Scalar_Scalar int_to_int"
     ),
     "prod": "- dim_int int_out out",
+    "random": "from from_out to to_out - out",
     "rand rand_like randn randn_like randperm": "- generator out generator_out",
     "randint": "- generator low low_generator out generator_out low_out low_generator_out",
     "randint_like": (
@@ -112,6 +113,7 @@ _ORDERS = {
         "- other_scalar self_scalar out self_scalar_out other_scalar_out"
     ),
     "std var": "- dim correction correction_out out",
+    "stft": "- center",
     "subtract": "Tensor out Scalar",
     "xlogy": "Tensor Scalar_Other Scalar_Self OutTensor OutScalar_Self OutScalar_Other",
 }

@@ -500,3 +500,29 @@ def _trace(xp: Any, self: Array) -> Array:
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     return xp.trace(self, dtype=rules.accumulate_dtype(self.dtype))
+
+
+# ---------------------------------------------------------------------------------------- bits
+
+
+@op("aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor", out="out")
+def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 0) -> Array:
+    """The exclusive or of the elements' bits: of 64 bits each, floats as doubles."""
+    if mode:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    kind = rules.category(self)
+    if kind == rules.COMPLEX:
+        rules.refuse("xor_sum_cpu", self.dtype)
+    if not self.size and not (isinstance(dim, int) or dim):
+        raise RuntimeError(
+            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction "
+            "dim with the 'dim' argument."
+        )
+    axes = rules.wrap_dims(dim, self.ndim)
+    for axis in axes:
+        if not self.shape[axis]:
+            raise IndexError(f"hash_tensor: Expected reduction dim {axis} to have non-zero size.")
+    wide = rules.DOUBLE if kind == rules.FLOATING else rules.INT64
+    bits = xp.ascontiguousarray(rules.cast(xp, self, wide)).view(rules.UINT64)
+    return xp.bitwise_xor.reduce(bits.reshape(self.shape), axis=axes, keepdims=keepdim)

@@ -39,7 +39,8 @@ FAMILIES = (
     "create", "convert", "random", "sampling", "dropout",
     "activation", "norm", "embedding", "loss", "class_loss", "ctc", "distance",
     "window", "conv", "pad", "pool", "fractional", "resample", "grid", "attention",
-    "packing", "rnn", "polynomial", "copies", "fft", "decomp", "factor", "script", "place",
+    "packing", "rnn", "polynomial", "copies", "fft", "decomp", "factor",
+    "least_squares", "spectrum", "gradient", "histogram", "fading", "script", "place",
 )  # fmt: skip
 
 NAMESPACES = ("linalg", "special", "fft")

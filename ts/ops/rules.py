@@ -32,6 +32,7 @@ Shape = tuple[int, ...]
 BFLOAT16: DType = dtypes.bfloat16.numpy_dtype
 BOOL: DType = dtypes.bool_.numpy_dtype
 UINT8: DType = dtypes.uint8.numpy_dtype
+UINT64: DType = dtypes.uint64.numpy_dtype
 INT32: DType = dtypes.int32.numpy_dtype
 INT64: DType = dtypes.int64.numpy_dtype
 HALF: DType = dtypes.float16.numpy_dtype

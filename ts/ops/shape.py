@@ -6,6 +6,7 @@ In: one or several arrays; out: a fresh array.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -51,6 +52,34 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
 @op("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", out="out")
 def _cat(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     return concatenate(xp, tensors, dim)
+
+
+@op("aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor", out="out", where="f")
+def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
+    if num_chunks <= 0:
+        raise RuntimeError("_chunk_cat expects positive num_chunks")
+    if not tensors:
+        raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
+    first = tensors[0]
+    if any(t.dtype != first.dtype for t in tensors):
+        raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
+    if any(not t.size for t in tensors):
+        raise RuntimeError("_chunk_cat expects non-empty tensor")
+    if dim < 0 and any(t.ndim != first.ndim for t in tensors):
+        raise RuntimeError("_chunk_cat expects non-negative dim when input tensors have different ndims")
+    axis = rules.wrap_dim(dim, first.ndim) if dim < 0 else dim
+    if any(axis >= t.ndim for t in tensors):
+        raise RuntimeError("_chunk_cat expects dim < ndim for all input tensors")
+    if any(t.shape[:axis] != first.shape[:axis] for t in tensors):
+        raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
+    rows = []
+    for t in tensors:  # each chunk of a tensor is a row; the last ones are filled with zeros
+        inner = math.prod(t.shape[axis + 1 :])
+        length = -(-t.shape[axis] // num_chunks)
+        row = xp.zeros((*t.shape[:axis], num_chunks * length * inner), dtype=t.dtype)
+        row[..., : t.shape[axis] * inner] = t.reshape((*t.shape[:axis], -1))
+        rows.append(row.reshape((*t.shape[:axis], num_chunks, length * inner)))
+    return xp.concatenate(rows, axis=-1)
 
 
 @op("aten::stack(Tensor[] tensors, int dim=0) -> Tensor", out="out")

@@ -344,7 +344,8 @@ def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]
 def _unique2(
     xp: Any, self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Array, Array, Array]:
-    return _unique(xp, self, None)
+    values, inverse, counts = _unique(xp, self, None)
+    return values, inverse if return_inverse else counts[:0], counts if return_counts else counts[:0]
 
 
 @op(
@@ -385,7 +386,8 @@ def _unique_consecutive(
     values = x[at]
     if dim is not None:
         return xp.moveaxis(values, 0, rules.wrap_dim(dim, self.ndim)), inverse, counts
-    return values, inverse.reshape(self.shape), counts
+    inverse = inverse.reshape(self.shape) if return_inverse else counts[:0]
+    return values, inverse, counts if return_counts else counts[:0]
 
 
 @op("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", out="out")

@@ -1,0 +1,21 @@
+"""Operators under their own names, beside the functions of the same name: `torch._VF`.
+
+    ts.unique_consecutive(x)          the function: the values, what else is asked for
+    ts._VF.unique_consecutive(x)      the operator: always three tensors
+
+Scripts have it too (`ts.frontend.python_objects.OperatorModule`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import registry
+
+
+def __getattr__(name: str) -> Any:
+    from ts._core.overload import overloads
+
+    if name.startswith("__") or not registry.records(f"aten::{name}"):
+        raise AttributeError(f"module 'ts._VF' has no attribute '{name}'")
+    return overloads(name)

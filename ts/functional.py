@@ -1,0 +1,365 @@
+"""Functions of the package that are written over operators, in the scripted subset: `torch.functional`.
+
+    ts.norm(x, "nuc")                            aten::linalg_matrix_norm
+    ts.unique(x, return_counts=True)             aten::_unique2; two of its three results
+    ts.tensordot(a, b, dims=2)                   aten::tensordot with lists of dimensions
+
+A function whose flags decide what it returns is a tree of `boolean_dispatch`, so that scripts know the type.
+Other names are those of the package: `ts.functional.einsum` is `ts.einsum`.
+"""
+
+# ruff: noqa: F811  overloads are declared under one name
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ts
+from ts._core.tensor import Tensor
+from ts.jit.markers import boolean_dispatch
+
+if TYPE_CHECKING:
+    from typing import overload
+else:
+    from ts.jit.overloads import overload
+
+__all__ = ["cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"]
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module 'ts.functional' has no attribute '{name}'")
+    return getattr(ts, name)
+
+
+def _into(out: Tensor | None, result: Tensor) -> Tensor:
+    """`result`, written to `out` where there is one."""
+    if out is None:
+        return result
+    return out.resize_(result.size()).copy_(result)
+
+
+# ---------------------------------------------------------------------------------------- norms, distances
+
+
+@overload
+def norm(
+    input: Tensor,
+    p: str = "fro",
+    dim: list[int] | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: int | None = None,
+) -> Tensor: ...
+
+
+@overload
+def norm(
+    input: Tensor,
+    p: int | float | complex | None,
+    dim: list[int] | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: int | None = None,
+) -> Tensor: ...
+
+
+@overload
+def norm(
+    input: Tensor,
+    p: int | float | complex | None,
+    dim: int | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: int | None = None,
+) -> Tensor: ...
+
+
+@overload
+def norm(
+    input: Tensor,
+    p: str = "fro",
+    dim: int | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: int | None = None,
+) -> Tensor: ...
+
+
+def norm(
+    input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None, dtype: Any = None
+) -> Any:
+    """A vector norm (a number `p`, or "fro") or the nuclear norm of matrices ("nuc")."""
+    dims = [dim] if isinstance(dim, int) else dim
+    if isinstance(p, str):
+        if p == "nuc":
+            if dims is None:
+                found = ts.linalg.matrix_norm(input, "nuc", [-2, -1], keepdim, dtype=dtype)
+            else:
+                found = ts.linalg.matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
+        elif p == "fro":
+            found = ts.linalg.vector_norm(input, 2, dims, keepdim, dtype=dtype)
+        else:
+            raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+    else:
+        if p is None:
+            found = ts.linalg.vector_norm(input, 2, dims, keepdim, dtype=dtype)
+        else:
+            found = ts.linalg.vector_norm(input, p, dims, keepdim, dtype=dtype)
+    return _into(out, found)
+
+
+def cdist(
+    x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
+) -> Tensor:
+    """Distances between the rows of two matrices (of batches of them)."""
+    if compute_mode == "use_mm_for_euclid_dist_if_necessary":
+        return ts._VF.cdist(x1, x2, p, None)
+    elif compute_mode == "use_mm_for_euclid_dist":
+        return ts._VF.cdist(x1, x2, p, 1)
+    elif compute_mode == "donot_use_mm_for_euclid_dist":
+        return ts._VF.cdist(x1, x2, p, 2)
+    else:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+
+
+def _last_and_first(a: Tensor, b: Tensor, count: int) -> tuple[list[int], list[int]]:
+    """The last `count` dimensions of `a`, and the first of `b`."""
+    if count < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={count}")
+    if count > min(a.dim(), b.dim()):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={count}")
+    return [i - count for i in range(count)], [i for i in range(count)]  # noqa: C416
+
+
+@overload
+def tensordot(a: Tensor, b: Tensor, dims: int = 2, out: Tensor | None = None) -> Tensor: ...
+
+
+@overload
+def tensordot(
+    a: Tensor, b: Tensor, dims: tuple[list[int], list[int]], out: Tensor | None = None
+) -> Tensor: ...
+
+
+@overload
+def tensordot(a: Tensor, b: Tensor, dims: list[list[int]], out: Tensor | None = None) -> Tensor: ...
+
+
+@overload
+def tensordot(a: Tensor, b: Tensor, dims: Tensor, out: Tensor | None = None) -> Tensor: ...
+
+
+def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+    """The product summed over `dims`: the last of `a` with the first of `b`, or two lists of dimensions."""
+    if isinstance(dims, int):
+        first, second = _last_and_first(a, b, dims)
+    elif isinstance(dims, Tensor):
+        if dims.numel() > 1:
+            first = ts.jit.annotate(list[int], dims[0].tolist())
+            second = ts.jit.annotate(list[int], dims[1].tolist())
+        else:
+            first, second = _last_and_first(a, b, int(dims))
+    else:
+        first = dims[0]
+        second = dims[1]
+    return _into(out, ts._VF.tensordot(a, b, first, second))
+
+
+# ---------------------------------------------------------------------------------------- distinct values
+
+
+def _unique(
+    input: Tensor, sorted: bool, return_inverse: bool, return_counts: bool, dim: int | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    if dim is not None:
+        return ts._VF.unique_dim(input, dim, sorted, return_inverse, return_counts)
+    return ts._VF._unique2(input, sorted, return_inverse, return_counts)
+
+
+def _return_inverse_and_counts(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    return _unique(input, sorted, return_inverse, return_counts, dim)
+
+
+def _return_inverse(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    values, inverse, _ = _unique(input, sorted, return_inverse, return_counts, dim)
+    return values, inverse
+
+
+def _return_counts(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    values, _, counts = _unique(input, sorted, return_inverse, return_counts, dim)
+    return values, counts
+
+
+def _return_output(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor:
+    values, _, _ = _unique(input, sorted, return_inverse, return_counts, dim)
+    return values
+
+
+unique = boolean_dispatch(
+    "return_counts",
+    3,
+    False,
+    boolean_dispatch(
+        "return_inverse", 2, False, _return_inverse_and_counts, _return_counts, __name__, "unique"
+    ),
+    boolean_dispatch("return_inverse", 2, False, _return_inverse, _return_output, __name__, "unique"),
+    __name__,
+    "unique",
+)
+unique.__doc__ = """The distinct elements, and on request where each went and how often it occurs."""
+
+
+def _consecutive_return_inverse_and_counts(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    return ts._VF.unique_consecutive(input, return_inverse, return_counts, dim)
+
+
+def _consecutive_return_inverse(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> tuple[Tensor, Tensor]:
+    values, inverse, _ = ts._VF.unique_consecutive(input, return_inverse, return_counts, dim)
+    return values, inverse
+
+
+def _consecutive_return_counts(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> tuple[Tensor, Tensor]:
+    values, _, counts = ts._VF.unique_consecutive(input, return_inverse, return_counts, dim)
+    return values, counts
+
+
+def _consecutive_return_output(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Tensor:
+    values, _, _ = ts._VF.unique_consecutive(input, return_inverse, return_counts, dim)
+    return values
+
+
+unique_consecutive = boolean_dispatch(
+    "return_counts",
+    2,
+    False,
+    boolean_dispatch(
+        "return_inverse",
+        1,
+        False,
+        _consecutive_return_inverse_and_counts,
+        _consecutive_return_counts,
+        __name__,
+        "unique_consecutive",
+    ),
+    boolean_dispatch(
+        "return_inverse",
+        1,
+        False,
+        _consecutive_return_inverse,
+        _consecutive_return_output,
+        __name__,
+        "unique_consecutive",
+    ),
+    __name__,
+    "unique_consecutive",
+)
+unique_consecutive.__doc__ = """The elements without repetitions of the one before."""
+
+
+# ---------------------------------------------------------------------------------------- matrices, spectra
+
+
+def _lu_with_infos(
+    A: Tensor,
+    pivot: bool = True,
+    get_infos: bool = False,
+    out: tuple[Tensor, Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """L and U in one matrix, the row swaps, and on request where a zero stands on the diagonal."""
+    factors, pivots, infos = ts._VF._lu_with_info(A, pivot, not get_infos)
+    if out is not None:
+        return _into(out[0], factors), _into(out[1], pivots), _into(out[2], infos)
+    return factors, pivots, infos
+
+
+def _lu_no_infos(
+    A: Tensor, pivot: bool = True, get_infos: bool = False, out: tuple[Tensor, Tensor] | None = None
+) -> tuple[Tensor, Tensor]:
+    factors, pivots, _ = ts._VF._lu_with_info(A, pivot, not get_infos)
+    if out is not None:
+        return _into(out[0], factors), _into(out[1], pivots)
+    return factors, pivots
+
+
+lu = boolean_dispatch("get_infos", 2, False, _lu_with_infos, _lu_no_infos, __name__, "lu")
+
+
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    """The short-time Fourier transform: frequencies in rows, frames in columns."""
+    return ts._VF.stft(
+        input,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center,
+        pad_mode,
+        normalized,
+        onesided,
+        return_complex,
+        align_to_window,
+    )
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """The coordinates, in a tensor of `shape`, of elements that are counted through."""
+    if indices.is_complex() or indices.is_floating_point() or indices.dtype == ts.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, tuple, list)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    lengths = [shape] if isinstance(shape, int) else list(shape)
+    for n in lengths:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any(n < 0 for n in lengths):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(lengths)}")
+    found, step = [], 1
+    for n in reversed(lengths):
+        found.append(ts.div(indices.long(), step, rounding_mode="floor") % n)
+        step *= n
+    return tuple(reversed(found))

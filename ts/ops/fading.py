@@ -1,0 +1,87 @@
+"""Windows that fade towards both ends: `torch.hann_window` and its like.
+
+In: a length, whether the window is a period of a longer one (`periodic`, the default) or symmetric, and the
+window's parameters; out: the numbers.  `ts.signal.windows` has more of them, with other defaults.
+
+    hann_window(4)                      [0.0, 0.5, 1.0, 0.5]
+    hann_window(5, periodic=False)      [0.0, 0.5, 1.0, 0.5, 0.0]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+Values = Callable[..., Array]  # values(xp, places from 0 to 1, *parameters)
+_OPTIONS = "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+
+
+def _window(xp: Any, name: str, values: Values, length: int, periodic: bool, dtype: int | None) -> Array:
+    target = rules.dtype_from(dtype)
+    if length < 0:
+        raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
+    if rules.CATEGORY_OF[target] < rules.FLOATING:
+        found = rules.CPP_NAME_OF[target]
+        raise RuntimeError(f"{name} expects floating point dtypes, got: TensorOptions(dtype={found}")
+    if target.kind == "c":
+        rules.refuse("arange_cpu", target)
+    if length == 1:
+        return xp.ones(1, dtype=target)
+    last = length if periodic else length - 1
+    return rules.cast(xp, values(xp.arange(length, dtype=rules.DOUBLE) / max(last, 1)), target)
+
+
+def _cosines(xp: Any, at: Array, *weights: float) -> Array:
+    """a0 - a1 cos(2 pi t) + a2 cos(4 pi t) - ..."""
+    terms = [(-1) ** i * a * xp.cos(2 * math.pi * i * at) for i, a in enumerate(weights)]
+    return sum(terms[1:], terms[0])
+
+
+def _triangle(xp: Any, at: Array) -> Array:
+    return 1 - xp.abs(2 * at - 1)
+
+
+def _kaiser(xp: Any, at: Array, beta: float) -> Array:
+    return xp.i0(beta * xp.sqrt(xp.maximum(1 - (2 * at - 1) ** 2, 0))) / xp.i0(xp.asarray(float(beta)))
+
+
+# Name, the values, and for each overload its name and parameters after `periodic`, with those it leaves out.
+_WINDOWS: tuple[tuple[str, Values, dict[str, str], tuple[float, ...]], ...] = (
+    ("hann", lambda xp, at: _cosines(xp, at, 0.5, 0.5), {}, ()),
+    ("bartlett", _triangle, {}, ()),
+    ("blackman", lambda xp, at: _cosines(xp, at, 0.42, 0.5, 0.08), {}, ()),
+    ("hamming", _cosines, {"periodic_alpha": "float alpha", "periodic_alpha_beta": "float alpha, float beta"},
+     (0.54, 0.46)),
+    ("kaiser", _kaiser, {"beta": "float beta"}, (12.0,)),
+)  # fmt: skip
+
+
+def _declare(name: str, values: Values, more: dict[str, str], defaults: tuple[float, ...]) -> None:
+    """The overloads of one window: of the length alone, with `periodic`, with parameters after it."""
+    full = f"{name}_window"
+
+    def kernel(count: int) -> Callable[..., Array]:
+        """`count` arguments come after the length."""
+
+        def window(xp: Any, window_length: int, *args: Any) -> Array:
+            periodic = args[0] if count else True
+            parameters = (*args[1:count], *defaults[max(count - 1, 0) :])
+            dtype = args[count] if len(args) > count else None
+            return _window(xp, full, lambda at: values(xp, at, *parameters), window_length, periodic, dtype)
+
+        return window
+
+    op(f"aten::{full}(int window_length, {_OPTIONS}) -> Tensor", where="f")(kernel(0))
+    overloads = {"periodic": ""} | {key: f"{text}, " for key, text in more.items()}
+    for overload, text in overloads.items():
+        schema = f"aten::{full}.{overload}(int window_length, bool periodic, {text}{_OPTIONS}) -> Tensor"
+        op(schema, where="f")(kernel(1 + text.count(",")))
+
+
+for _row in _WINDOWS:
+    _declare(*_row)

@@ -1,0 +1,238 @@
+"""Histograms in one and several dimensions.
+
+In: points (the last dimension holds a point's coordinates), bins as counts or as edges, weights.  Out: how
+much weight fell into each bin, and the edges.  A bin holds its lower edge, the last one both; what lies
+outside, or is NaN, counts nowhere.
+
+    histogram([1, 2, 1, 4, 5], bins=3)      [3, 0, 2], edges [1, 2.33, 3.67, 5]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+Floats = Sequence[float] | None
+
+
+def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | None]:
+    """Points in rows and their weights in a row, both checked."""
+    if self.ndim < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    if self.dtype not in (rules.FLOAT, rules.DOUBLE):
+        rules.refuse("histogramdd", self.dtype)
+    if weight is not None and weight.dtype != self.dtype:
+        text = (
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
+            "same dtype, but got input({want_cpp}), and weight({got_cpp})"
+        )
+        raise RuntimeError(rules.dtype_message(text, self.dtype, weight.dtype))
+    if weight is not None and weight.shape != self.shape[:-1]:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
+            "tensor excluding its innermost dimension, but got input with shape "
+            f"{list(self.shape)} and weight "
+            f"with shape {list(weight.shape)}"
+        )
+    count = math.prod(self.shape[:-1])
+    return self.reshape(count, self.shape[-1]), None if weight is None else weight.reshape(count)
+
+
+def _even_edges(xp: Any, points: Array, bins: Sequence[int], range: Floats) -> list[Array]:
+    """Edges at equal distances, between the smallest and largest coordinates or as `range` says."""
+    n = points.shape[1]
+    if range is not None and len(range) != 2 * n:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got "
+            f"{len(range)}"
+        )
+    edges = []
+    for i, count in enumerate(bins):
+        if count <= 0:
+            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {count} for dimension {i}")
+        if range is not None:
+            low, high = float(range[2 * i]), float(range[2 * i + 1])
+        elif len(points):
+            low, high = float(points[:, i].min()), float(points[:, i].max())
+        else:
+            low, high = 0.0, 1.0
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise RuntimeError(f"torch.histogramdd: dimension {i}'s range [{low:g}, {high:g}] is not finite")
+        if low > high:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} "
+                f"for dimension {i}"
+            )
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        edges.append(xp.linspace(low, high, count + 1, dtype=points.dtype))
+    return edges
+
+
+def _check_edges(points: Array, edges: Sequence[Array]) -> None:
+    for i, e in enumerate(edges):
+        if e.dtype != points.dtype:
+            text = (
+                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input "
+                "with dtype {want_cpp} and bins for dimension "
+            )
+            raise RuntimeError(
+                rules.dtype_message(f"{text}{i} with dtype {{got_cpp}}", points.dtype, e.dtype)
+            )
+        if e.ndim != 1:
+            raise RuntimeError(
+                f"torch.histogramdd: bins tensor should have one dimension, but got {e.ndim} "
+                "dimensions in the "
+                f"bins tensor for dimension {i}"
+            )
+        if not e.size:
+            raise RuntimeError(
+                "torch.histogramdd: bins tensor should have at least 1 element, but got 0 "
+                "elements in the bins "
+                f"tensor for dimension {i}"
+            )
+        if e.size == 1:
+            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {i}")
+
+
+def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array], density: bool) -> Array:
+    """The weight in each bin between `edges`."""
+    shape = [e.size - 1 for e in edges]
+    inside = xp.ones(len(points), dtype=bool)
+    places = xp.zeros(len(points), dtype=rules.INT64)
+    for i, (e, n) in enumerate(zip(edges, shape, strict=True)):
+        x = points[:, i]
+        inside &= (x >= e[0]) & (x <= e[-1])
+        places = places * n + xp.clip(xp.searchsorted(e, x, side="right") - 1, 0, n - 1)
+    chosen = None if weight is None else weight[inside].astype(rules.DOUBLE)
+    total = (
+        xp.bincount(places[inside], chosen, minlength=math.prod(shape)).astype(points.dtype).reshape(shape)
+    )
+    if density:
+        total = total / total.sum()
+        for i, e in enumerate(edges):
+            width = (e[1:] - e[:-1]).reshape([-1 if d == i else 1 for d, _ in enumerate(shape)])
+            total = total / width
+    return total
+
+
+# ---------------------------------------------------------------------------------------- the operators
+
+
+@op(
+    "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> "
+    "(Tensor hist, Tensor bin_edges)",
+    out="bins_tensor_out",
+    out_names="hist,bin_edges",
+)
+def _histogram_edges(
+    xp: Any, self: Array, bins: Array, weight: Array | None = None, density: bool = False
+) -> tuple[Array, Array]:
+    hist, edges = _histogramdd_edges(xp, self.reshape(-1, 1), [bins], None, _flat(weight), density)
+    return hist, edges[0].copy()
+
+
+@op(
+    "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool "
+    "density=False) -> (Tensor hist, Tensor bin_edges)",
+    out="bin_ct_out",
+    out_names="hist,bin_edges",
+)
+def _histogram_count(
+    xp: Any,
+    self: Array,
+    bins: int = 100,
+    range: Floats = None,
+    weight: Array | None = None,
+    density: bool = False,
+) -> tuple[Array, Array]:
+    hist, edges = _histogramdd(xp, self.reshape(-1, 1), [bins], range, _flat(weight), density)
+    return hist, edges[0]
+
+
+def _flat(weight: Array | None) -> Array | None:
+    return None if weight is None else weight.reshape(-1)
+
+
+def _check_bins(self: Array, bins: Sequence[Any]) -> None:
+    if self.ndim and len(bins) != self.shape[-1]:
+        raise RuntimeError(
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
+        )
+
+
+@op(
+    "aten::histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool "
+    "density=False) -> (Tensor hist, Tensor[] bin_edges)",
+    where="f",
+)
+def _histogramdd(
+    xp: Any,
+    self: Array,
+    bins: Sequence[int],
+    range: Floats = None,
+    weight: Array | None = None,
+    density: bool = False,
+) -> tuple[Array, list[Array]]:
+    points, weights = _points(xp, self, weight)
+    _check_bins(self, bins)
+    edges = _even_edges(xp, points, bins, range)
+    return _counted(xp, points, weights, edges, density), edges
+
+
+@op(
+    "aten::histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool "
+    "density=False) -> (Tensor hist, Tensor[] bin_edges)",
+    where="f",
+)
+def _histogramdd_int(
+    xp: Any,
+    self: Array,
+    bins: int,
+    range: Floats = None,
+    weight: Array | None = None,
+    density: bool = False,
+) -> tuple[Array, list[Array]]:
+    return _histogramdd(xp, self, [bins] * (self.shape[-1] if self.ndim else 1), range, weight, density)
+
+
+@op(
+    "aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? weight=None, "
+    "bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
+    where="f",
+)
+def _histogramdd_edges(
+    xp: Any,
+    self: Array,
+    bins: Sequence[Array],
+    range: Floats = None,
+    weight: Array | None = None,
+    density: bool = False,
+) -> tuple[Array, list[Array]]:
+    points, weights = _points(xp, self, weight)
+    _check_bins(self, bins)
+    _check_edges(points, bins)
+    return _counted(xp, points, weights, bins, density), list(bins)
+
+
+@op(
+    "aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool "
+    "density=False) -> Tensor[]",
+    where="f",
+)
+def _bin_edges(
+    xp: Any,
+    self: Array,
+    bins: Sequence[int],
+    range: Floats = None,
+    weight: Array | None = None,
+    density: bool = False,
+) -> list[Array]:
+    points, _ = _points(xp, self, weight)
+    _check_bins(self, bins)
+    return _even_edges(xp, points, bins, range)

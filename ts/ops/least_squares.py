@@ -1,0 +1,232 @@
+"""Least squares, and symmetric matrices that are not definite.
+
+In: (batches of) matrices and right sides; out: solutions with the least error, the factors of L D L^T.
+
+The SVD answers for every driver of `lstsq`: what it gives is unique, so that drivers differ in what they
+return beside the solution only.  L D L^T is LAPACK's, through SciPy.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from ts.errors import LinAlgError
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+_DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
+def _is_vector_side(A: Array, b: Array) -> bool:
+    """Whether the right side is one vector for each matrix."""
+    return bool(b.ndim == 1 or (b.ndim == A.ndim - 1 and b.shape == A.shape[:-1]))
+
+
+def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
+    if A.ndim < 2:
+        raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
+    if b.ndim < 1:
+        raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
+    if A.dtype != b.dtype:
+        raise RuntimeError(
+            "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
+            f"{rules.NAME_OF[A.dtype]} and other's dtype {rules.NAME_OF[b.dtype]}"
+        )
+    if driver is not None and driver not in _DRIVERS:
+        raise RuntimeError(
+            "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
+        )
+    if rules.CATEGORY_OF[A.dtype] < rules.FLOATING or A.dtype in (rules.HALF, rules.BFLOAT16):
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    rows = b.shape[-1] if _is_vector_side(A, b) else b.shape[-2]
+    if A.shape[-2] != rows:
+        axis = -1 if _is_vector_side(A, b) else -2
+        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({axis})")
+
+
+@op(
+    "aten::linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, "
+    "Tensor residuals, Tensor rank, Tensor singular_values)",
+    out="out",
+    out_names="solution,residuals,rank,singular_values",
+    where="f",
+)
+def _lstsq(
+    xp: Any, self: Array, b: Array, rcond: float | None = None, driver: str | None = None
+) -> tuple[Array, Array, Array, Array]:
+    _check_lstsq(self, b, driver)
+    driver = driver or "gelsy"
+    vector = _is_vector_side(self, b)
+    side = b[..., None] if vector else b
+    batch = rules.broadcast_shapes(self.shape[:-2], side.shape[:-2])
+    m, n = self.shape[-2:]
+    A = xp.broadcast_to(self, (*batch, m, n))
+    side = xp.broadcast_to(side, (*batch, *side.shape[-2:]))
+    u, s, vh = xp.linalg.svd(A, full_matrices=False)
+    cut = float(xp.finfo(A.dtype).eps) * max(m, n) if rcond is None or driver == "gels" else rcond
+    kept = s > cut * s[..., :1]
+    rank = xp.asarray(kept.sum(axis=-1, dtype=rules.INT64))
+    if driver == "gels" and not bool((rank == min(m, n)).all()):
+        raise LinAlgError(
+            "torch.linalg.lstsq: The least squares solution could not be computed because the input matrix "
+            "does not have full rank."
+        )
+    inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0).astype(s.dtype)
+    turned = xp.matmul(xp.conj(u.swapaxes(-1, -2)), side) * inverse[..., None]
+    solution = xp.matmul(xp.conj(vh.swapaxes(-1, -2)), turned)
+    residuals = xp.zeros((0,), dtype=s.dtype)
+    if driver != "gelsy" and m > n and bool((rank == n).all()):
+        error = xp.abs(xp.matmul(A, solution) - side)
+        residuals = xp.sum(error * error, axis=-2)
+    values = s if driver in ("gelsd", "gelss") else xp.zeros((0,), dtype=s.dtype)
+    if driver == "gels":
+        rank = xp.zeros((0,), dtype=rules.INT64)
+    return solution[..., 0] if vector else solution, residuals, rank, values
+
+
+# ---------------------------------------------------------------------------------------- L D L^T
+
+
+def _lapack(name: str, dtype: rules.DType) -> Callable[..., Any]:
+    """LAPACK's routine for `dtype`."""
+    import numpy as np
+
+    try:
+        lapack = importlib.import_module("scipy.linalg.lapack")
+    except ModuleNotFoundError as error:
+        raise ImportError("this operator needs SciPy's `linalg`: pip install scipy") from error
+    routine: Callable[..., Any] = lapack.get_lapack_funcs(name, dtype=np.dtype(dtype))
+    return routine
+
+
+def _on_host(xp: Any, x: Array) -> Array:
+    """`x` as an array of NumPy: CuPy has no such factorisation."""
+    return xp.asnumpy(x) if hasattr(xp, "asnumpy") else x
+
+
+def _ldl_type(x: Array, hermitian: bool) -> str:
+    return "he" if hermitian and x.dtype.kind == "c" else "sy"
+
+
+@op(
+    "aten::linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) "
+    "-> (Tensor LD, "
+    "Tensor pivots, Tensor info)",
+    out="out",
+    out_names="LD,pivots,info",
+    where="f",
+)
+def _ldl_factor_ex(
+    xp: Any, self: Array, hermitian: bool = False, check_errors: bool = False
+) -> tuple[Array, Array, Array]:
+    name = "torch.linalg.ldl_factor_ex"
+    if self.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    if self.shape[-1] != self.shape[-2]:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {self.shape[-2]} by "
+            f"{self.shape[-1]} matrices"
+        )
+    if rules.CATEGORY_OF[self.dtype] < rules.FLOATING:
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {rules.NAME_OF[self.dtype]}"
+        )
+    if self.dtype in (rules.HALF, rules.BFLOAT16):
+        rules.refuse("ldl_factor_kernel_cpu", self.dtype)
+    n, batch = self.shape[-1], self.shape[:-2]
+    factors = xp.tril(self)
+    pivots = xp.zeros((*batch, n), dtype=rules.INT32)
+    info = xp.zeros(batch, dtype=rules.INT32)
+    if self.size:
+        routine = _lapack(f"{_ldl_type(self, hermitian)}trf", self.dtype)
+        rows = [routine(a, lower=1) for a in _on_host(xp, self).reshape(-1, n, n)]
+        factors = xp.tril(xp.asarray([row[0] for row in rows]).reshape(self.shape))
+        pivots = xp.asarray([row[1] for row in rows]).reshape(*batch, n).astype(rules.INT32)
+        info = xp.asarray([row[2] for row in rows]).reshape(batch).astype(rules.INT32)
+    if check_errors:
+        _check_ldl(name, info)
+    return factors, pivots, info
+
+
+def _check_ldl(name: str, info: Array) -> None:
+    """LinAlgError where D has a zero on its diagonal: PyTorch fails with an internal error."""
+    if info.size and int(info.max()) > 0:
+        raise LinAlgError(
+            f"{name}: D is exactly singular: its diagonal element {int(info.max())} is zero, so "
+            "that it cannot "
+            "be used to solve equations."
+        )
+
+
+@op(
+    "aten::linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
+    out="out",
+    out_names="LD,pivots",
+    where="f",
+)
+def _ldl_factor(xp: Any, self: Array, hermitian: bool = False) -> tuple[Array, Array]:
+    factors, pivots, info = _ldl_factor_ex(xp, self, hermitian)
+    _check_ldl("torch.linalg.ldl_factor", info)
+    return factors, pivots
+
+
+@op(
+    "aten::linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
+    out="out",
+    where="f",
+)
+def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = False) -> Array:
+    name = "torch.linalg.ldl_solve"
+    if LD.ndim < 2 or B.ndim < 2:
+        raise RuntimeError(
+            f"{name}: Expected B to have at least 2 dimensions, but it has {B.ndim} dimensions instead"
+        )
+    n = LD.shape[-1]
+    if LD.shape[-2] != n:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {LD.shape[-2]} by {n} matrices"
+        )
+    if B.shape[-2] != n:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for {name}: each A matrix is {n} by {n} but each b matrix is "
+            f"{B.shape[-2]} by {B.shape[-1]}"
+        )
+    if LD.dtype != B.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {rules.NAME_OF[B.dtype]} and A of "
+            f"type {rules.NAME_OF[LD.dtype]} instead."
+        )
+    if pivots.dtype.kind not in "iu" or pivots.shape != LD.shape[:-1]:
+        raise RuntimeError(
+            f"{name}: Expected pivots to be integers of shape {list(LD.shape[:-1])}, but got "
+            f"{rules.NAME_OF[pivots.dtype]} of shape {list(pivots.shape)}"
+        )
+    _check_pivots(name, pivots, n)
+    batch = rules.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    shape = (*batch, *B.shape[-2:])
+    if not B.size or not LD.size:
+        return xp.zeros(shape, dtype=B.dtype)
+    routine = _lapack(f"{_ldl_type(LD, hermitian)}trs", LD.dtype)
+    factors = xp.broadcast_to(LD, (*batch, n, n)).reshape(-1, n, n)
+    rows = xp.broadcast_to(pivots, (*batch, n)).reshape(-1, n)
+    sides = xp.broadcast_to(B, shape).reshape(-1, *B.shape[-2:])
+    solved = [
+        routine(a, p, b, lower=1)[0]
+        for a, p, b in zip(_on_host(xp, factors), _on_host(xp, rows), _on_host(xp, sides), strict=True)
+    ]
+    return xp.asarray(solved).reshape(shape)
+
+
+def _check_pivots(name: str, pivots: Array, n: int) -> None:
+    """LAPACK reads memory where pivots say so: they name rows from 1, negative ones in pairs."""
+    if not pivots.size:
+        return
+    if bool((abs(pivots) < 1).any()) or bool((abs(pivots) > n).any()):
+        raise RuntimeError(f"{name}: pivots have to name rows of the matrix, from 1 to {n}")
+    for row in (pivots < 0).reshape(-1, n).tolist():
+        if any(negative and len(list(run)) % 2 for negative, run in itertools.groupby(row)):
+            raise RuntimeError(f"{name}: negative pivots have to come in pairs")
