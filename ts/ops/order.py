@@ -54,6 +54,7 @@ _ORDERS = {
     "float_power": "Tensor_Tensor Tensor_Scalar Scalar Tensor_Tensor_out Scalar_out Tensor_Scalar_out",
     "ge gt le lt": "Tensor Scalar Scalar_out Tensor_out int float int_float float_int - str",
     "greater greater_equal less less_equal not_equal": "Tensor Scalar Scalar_out Tensor_out",
+    "histogram": "bins_tensor bins_tensor_out bin_ct bin_ct_out",
     "index": "Tensor Tensor_out Tensor_hacked_twin str list_int list_float list_bool list_Tensor list_str",
     "index_fill": "int_Tensor int_Scalar int_Scalar_out int_Tensor_out",
     "index_fill_": "int_Tensor int_Scalar",
@@ -112,6 +113,7 @@ _ORDERS = {
     "special_xlog1py special_xlogy special_zeta": (
         "- other_scalar self_scalar out self_scalar_out other_scalar_out"
     ),
+    "set_": "source_Tensor - source_Tensor_storage_offset",
     "std var": "- dim correction correction_out out",
     "stft": "- center",
     "subtract": "Tensor out Scalar",
