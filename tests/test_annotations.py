@@ -282,3 +282,21 @@ def test_annotations_as_objects():
     assert ts.jit.get_callable_argument_names(f) == ["x", "y"]
     assert ts.jit.is_optional(Optional[int]) and not ts.jit.is_optional(Union[int, str])
     assert ts.types.parse_schema("f(int[2] n) -> int").arguments[0].N == 2
+
+
+def test_sizes():
+    """`_size_2_t` as an argument's annotation is `int[2]`; inside of another type it is the union that it is."""
+    from ts.nn.common_types import _size_2_t
+
+    @ts.jit.script
+    def total(x: _size_2_t) -> int:
+        return x[0] + x[1]
+
+    @ts.jit.script
+    def first(xs: List[_size_2_t]) -> bool:
+        return isinstance(xs[0], int)
+
+    assert str(total.schema) == "total(int[2] x) -> int"
+    assert total(4) == 8
+    assert total([1, 2]) == 3
+    assert first([1]) and not first([(1, 2)])

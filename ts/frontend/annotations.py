@@ -50,6 +50,7 @@ class Parameter(NamedTuple):
 
 SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
+_SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}  # of `ts.nn.common_types`: one number, or n of them
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
 _NAMES: dict[str, Callable[[], Type]] = {
@@ -176,6 +177,8 @@ class _Reader:
     def argument(self, node: ast.expr) -> SizedType:
         """The type of an argument; one of `BroadcastingListN` has a size."""
         match node:
+            case ast.Name(id=name) if name in _SIZES:
+                return ir.ListType(ir.INT), _SIZES[name]
             case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=inner):
                 if name.startswith(_BROADCASTING):
                     return self._broadcasting(node, name.removeprefix(_BROADCASTING), inner)

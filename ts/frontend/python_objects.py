@@ -262,31 +262,22 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
 def _special(obj: Any) -> SugaredValue | None:
     """Functions that the compiler knows."""
     try:
-        if obj in _MATH:
-            return BuiltinFunction(_MATH[obj])
+        found = _MATH.get(obj)
     except TypeError:  # not hashable
         return None
-    from ts.jit import markers
-
+    if found is not None:
+        return BuiltinFunction(found)
     if obj is warnings.warn:
         return WarnFunction("aten::warn")
-    if obj is markers.unwrap_optional:
-        return BuiltinFunction("aten::_unwrap_optional")
-    if obj is markers.annotate:
-        return SpecialForm("annotate")
-    if obj is markers.fork:
-        return SpecialForm("fork")
-    if obj is markers.wait:
-        return BuiltinFunction("aten::wait")
-    if obj is markers.is_scripting:
-        return BuiltinFunction("aten::is_scripting")
-    if obj is markers.is_tracing:
-        return BuiltinFunction("aten::_get_tracing_state")
-    if getattr(markers, "isinstance", None) is obj:
-        return SpecialForm("isinstance")
-    own = getattr(obj, "__name__", "")
-    if own in GLOBALS and getattr(builtins, own, None) is obj:
-        return GLOBALS[own]
+    name = getattr(obj, "__name__", "")
+    known = _MARKERS.get(name)
+    if known is not None:
+        from ts.jit import markers
+
+        if obj is getattr(markers, name, None):
+            return known
+    if name in GLOBALS and getattr(builtins, name, None) is obj:
+        return GLOBALS[name]
     return None
 
 
@@ -331,6 +322,17 @@ _FORMS: Final = (
     "tuple", "list", "dict", "range", "zip", "enumerate", "reversed", "slice", "isinstance", "getattr",
     "hasattr",
 )  # fmt: skip
+
+# Functions of `ts.jit.markers`.
+_MARKERS: Final[dict[str, SugaredValue]] = {
+    "annotate": SpecialForm("annotate"),
+    "fork": SpecialForm("fork"),
+    "isinstance": SpecialForm("isinstance"),
+    "is_scripting": BuiltinFunction("aten::is_scripting"),
+    "is_tracing": BuiltinFunction("aten::_get_tracing_state"),
+    "unwrap_optional": BuiltinFunction("aten::_unwrap_optional"),
+    "wait": BuiltinFunction("aten::wait"),
+}
 
 # Names that mean something unless a variable hides them.
 GLOBALS: Final[dict[str, SugaredValue]] = {

@@ -16,33 +16,27 @@ the line long. Tensors and whatever else has no literal become ``CONSTANTS.cN``,
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts.errors import InternalError
-from ts.ir.attributes import is_tensor
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.marks import Marks, plain
 from ts.ir.print import format_value
+from ts.ir.print_literals import has_literal, is_inferred, necessary_arguments
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import (
-    ANY,
     BOOL,
-    DEVICE,
     DictType,
     EnumType,
     FunctionType,
-    InterfaceType,
     ListType,
     NoneType,
     OptionalType,
     TupleType,
     Type,
     UnionType,
-    unify_list,
-    unshaped,
 )
 
 Spell = Callable[[Type], str]
@@ -397,7 +391,7 @@ class _Printer:
                 inputs = inputs[:-1]
             return f"{callee}({self.list_of(inputs)})"
         arguments = []
-        for i, value in enumerate(inputs[: _necessary_arguments(schema, inputs)]):
+        for i, value in enumerate(inputs[: necessary_arguments(schema, inputs)]):
             argument = schema.arguments[i] if i < len(schema.arguments) else None
             prefix = f"{argument.name}=" if argument is not None and argument.kwarg_only else ""
             arguments.append(prefix + self.use(value))
@@ -417,7 +411,7 @@ class _Printer:
             members = [f"{self.spell(t.elem)}.{member.name}" for member in constant]
             text = f"[{', '.join(members)}]"
             return text if members else f"annotate({self.spell(t)}, {text})"
-        if _has_literal(constant, t):
+        if has_literal(constant, t):
             return format_value(bool(constant) if t is BOOL else constant, t)
         for i, known in enumerate(self.constants):
             if known is constant:
@@ -429,7 +423,7 @@ class _Printer:
         t = node.output().type()
         text = f"[{self.list_of(node.inputs())}]"
         elem = t.elem if isinstance(t, ListType) else t
-        if not node.inputs() or not _is_inferred(elem, node.inputs()):
+        if not node.inputs() or not is_inferred(elem, node.inputs()):
             return f"annotate({self.spell(t)}, {text})"
         return text
 
@@ -437,7 +431,7 @@ class _Printer:
         t = node.output().type()
         keys, values = node.inputs()[::2], node.inputs()[1::2]
         text = ", ".join([f"{self.use(k)}: {self.use(v)}" for k, v in zip(keys, values, strict=True)])
-        inferred = isinstance(t, DictType) and _is_inferred(t.key, keys) and _is_inferred(t.value, values)
+        inferred = isinstance(t, DictType) and is_inferred(t.key, keys) and is_inferred(t.value, values)
         return f"{{{text}}}" if node.inputs() and inferred else f"annotate({self.spell(t)}, {{{text}}})"
 
     def tuple_construct(self, node: Node) -> str:
@@ -576,48 +570,3 @@ def _is_true(value: Value) -> bool:
 
 def _is_optional(value: Value) -> bool:
     return isinstance(value.type(), (OptionalType, UnionType))
-
-
-def _is_inferred(elem: Type, members: Sequence[Value]) -> bool:
-    """Whether a literal of these members has the element type without being told."""
-    if isinstance(elem, (OptionalType, UnionType, InterfaceType)) or elem is ANY:
-        return False
-    return unify_list([unshaped(v.type()) for v in members]) == elem
-
-
-def _has_literal(value: Any, t: Type) -> bool:
-    if value is None or isinstance(value, (bool, int, float, complex)):
-        return True
-    if isinstance(value, str):
-        return value.isascii()
-    parts = t.contained_types() or [t]
-    if isinstance(value, (list, tuple)):
-        return all(map(_has_literal, value, itertools.cycle(parts)))
-    if isinstance(value, dict):
-        return all(_has_literal(k, parts[0]) and _has_literal(v, parts[-1]) for k, v in value.items())
-    return not is_tensor(value) and (isinstance(t, EnumType) or t is DEVICE)
-
-
-def _necessary_arguments(schema: FunctionSchema, inputs: Sequence[Value]) -> int:
-    """How many arguments remain without the trailing ones that equal their defaults."""
-    if schema.is_vararg:
-        return len(inputs)
-    count = len(inputs)
-    while 0 < count <= len(schema.arguments):
-        argument, value = schema.arguments[count - 1], inputs[count - 1]
-        if not argument.has_default or not _is_default(value, argument.default):
-            break
-        count -= 1
-    return count
-
-
-def _is_default(value: Value, default: Any) -> bool:
-    node = value.node()
-    if node.kind() == "prim::ListConstruct" and isinstance(default, list):
-        return len(node.inputs()) == len(default) and all(map(_is_default, node.inputs(), default))
-    if node.kind() != "prim::Constant":
-        return False
-    constant = value.to_ivalue()
-    if isinstance(constant, float) is not isinstance(default, float):
-        return False  # as a Scalar, 1.0 is not 1
-    return bool(constant == default and (constant is None) == (default is None))

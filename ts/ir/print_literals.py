@@ -1,0 +1,75 @@
+"""What printed source may leave out or write down as it is, so that it still means the same.
+
+In: values and the arguments of operators.  Out: decisions for `ts.ir.python_print`:
+
+    [1, 2]                    a literal that has its type by itself, unlike annotate(List[Any], [1, 2])
+    torch.add(x, y)           the third argument, 1, is the default      torch.add(x, y, alpha=2)
+    CONSTANTS.c0              a constant that has no spelling
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ir.attributes import is_tensor
+from ts.ir.graph import Value
+from ts.ir.schema import FunctionSchema
+from ts.ir.types import (
+    ANY,
+    DEVICE,
+    EnumType,
+    InterfaceType,
+    OptionalType,
+    Type,
+    UnionType,
+    unify_list,
+    unshaped,
+)
+
+
+def is_inferred(elem: Type, members: Sequence[Value]) -> bool:
+    """Whether a literal of these members has the element type without being told."""
+    if isinstance(elem, (OptionalType, UnionType, InterfaceType)) or elem is ANY:
+        return False
+    return unify_list([unshaped(v.type()) for v in members]) == elem
+
+
+def has_literal(value: Any, t: Type) -> bool:
+    """Whether source text has a spelling for the constant; others are listed beside the source."""
+    if value is None or isinstance(value, (bool, int, float, complex)):
+        return True
+    if isinstance(value, str):
+        return value.isascii()
+    parts = t.contained_types() or [t]
+    if isinstance(value, (list, tuple)):
+        return all(map(has_literal, value, itertools.cycle(parts)))
+    if isinstance(value, dict):
+        return all(has_literal(k, parts[0]) and has_literal(v, parts[-1]) for k, v in value.items())
+    return not is_tensor(value) and (isinstance(t, EnumType) or t is DEVICE)
+
+
+def necessary_arguments(schema: FunctionSchema, inputs: Sequence[Value]) -> int:
+    """How many arguments remain without the trailing ones that equal their defaults."""
+    if schema.is_vararg:
+        return len(inputs)
+    count = len(inputs)
+    while 0 < count <= len(schema.arguments):
+        argument, value = schema.arguments[count - 1], inputs[count - 1]
+        if not argument.has_default or not _is_default(value, argument.default):
+            break
+        count -= 1
+    return count
+
+
+def _is_default(value: Value, default: Any) -> bool:
+    node = value.node()
+    if node.kind() == "prim::ListConstruct" and isinstance(default, list):
+        return len(node.inputs()) == len(default) and all(map(_is_default, node.inputs(), default))
+    if node.kind() != "prim::Constant":
+        return False
+    constant = value.to_ivalue()
+    if isinstance(constant, float) is not isinstance(default, float):
+        return False  # as a Scalar, 1.0 is not 1
+    return bool(constant == default and (constant is None) == (default is None))
