@@ -30,7 +30,8 @@ from ts import terminal
 from ts.errors import DebuggerQuit
 from ts.ir import types
 from ts.jit import ScriptFunction
-from ts.runtime.module import RecursiveScriptModule, ScriptMethod
+from ts.runtime.module import RecursiveScriptModule
+from ts.runtime.script_method import ScriptMethod
 
 EXAMPLES = """\
 arguments are read by the parameters' types:

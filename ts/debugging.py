@@ -21,7 +21,8 @@ from ts.cli_debug import Terminal, interrupting
 from ts.jit.scripting import script
 from ts.runtime.debugger import PROMPT, Debugger
 from ts.runtime.function import ScriptFunction
-from ts.runtime.module import ScriptMethod, ScriptModule
+from ts.runtime.module import ScriptModule
+from ts.runtime.script_method import ScriptMethod
 
 
 class Debugged:

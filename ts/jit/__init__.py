@@ -41,8 +41,8 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.ir.print": "hide_source_ranges",
         "ts.passes.inline": "set_inline_everything_mode get_inline_everything_mode",
         "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph",
-        "ts.runtime.module": "ScriptModule RecursiveScriptModule ScriptMethod script_method module_type "
-        "method_names",
+        "ts.runtime.module": "ScriptModule RecursiveScriptModule module_type method_names",
+        "ts.runtime.script_method": "ScriptMethod script_method",
         "ts.runtime.executor": "optimized_execution",
         "ts.runtime.archive_read": "load",
         "ts.runtime.archive_write": "save",

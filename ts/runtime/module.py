@@ -15,7 +15,7 @@ A class of Python may also be a scripted module itself: see `ScriptModule`.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping
 from types import FunctionType
 from typing import Any, Final
 from weakref import WeakValueDictionary
@@ -30,83 +30,17 @@ from ts.frontend.failures import for_users
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
-from ts.ir.python_print import to_source
-from ts.ir.schema import FunctionSchema
 from ts.ir.types import ModuleType
 from ts.jit.markers import Attribute, modifier_of
 from ts.jit.switch import enabled
 from ts.nn.modules.module import Module
-from ts.runtime.function import ScriptFunction, compile_function
+from ts.runtime.function import compile_function
 from ts.runtime.objects import assign
+from ts.runtime.script_method import ConstMap, OverloadedScriptMethod, ScriptMethod, ScriptMethodMarker
 
 modules.install(compile_function)
 
 _wrappers: WeakValueDictionary[int, ScriptModule] = WeakValueDictionary()  # by id of the object
-
-
-class ConstMap:
-    """The constants of a source text as attributes `c0`, `c1`, ..."""
-
-    def __init__(self, constants: Sequence[Any]) -> None:
-        self.const_mapping = {f"c{i}": value for i, value in enumerate(constants)}
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.__dict__["const_mapping"][name]
-        except KeyError:
-            raise AttributeError(f"there is no constant {name}") from None
-
-
-class ScriptMethod:
-    """A compiled method of one module."""
-
-    def __init__(self, owner: ScriptModule, function: ScriptFunction) -> None:
-        self.owner = owner
-        self.function = function
-        self.name = self.__name__ = function.name
-        self.__doc__ = function.__doc__
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(self.owner._object, *args, **kwargs)
-
-    @property
-    def graph(self) -> Graph:
-        """The graph as the frontend left it; its first input is the module."""
-        return self.function.graph
-
-    @property
-    def inlined_graph(self) -> Graph:
-        """The graph with all calls inlined."""
-        return self.function.inlined_graph
-
-    @property
-    def schema(self) -> FunctionSchema:
-        """Parameters and results."""
-        return self.function.schema
-
-    @property
-    def code(self) -> str:
-        """The graph as source text."""
-        return self.code_with_constants[0]
-
-    @property
-    def code_with_constants(self) -> tuple[str, ConstMap]:
-        """The source text, and the constants without a literal that it calls `CONSTANTS.c0`, ..."""
-        constants: list[Any] = []
-        text = to_source(self.graph, self.name, self.schema, constants, method=True)
-        return text, ConstMap(constants)
-
-    @property
-    def bytecode(self) -> str:
-        """The disassembly of what runs."""
-        return self.function.bytecode
-
-    def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
-        """The graph that runs for these arguments."""
-        return self.function.graph_for(self.owner._object, *args, **kwargs)
-
-    def __repr__(self) -> str:
-        return f"<ScriptMethod {self.function.qualified_name}>"
 
 
 class _Slots(MutableMapping[str, Any]):
@@ -227,7 +161,7 @@ class ScriptModule(Module):
             if modifier_of(member) in ("ignore", "unused"):
                 return member.__get__(self)
             if self._concrete.overloads(name):
-                return _OverloadedScriptMethod(self, self._concrete.overloads(name))
+                return OverloadedScriptMethod(self, self._concrete.overloads(name))
         if name in self._concrete.functions:
             return self._concrete.functions[name]
         if name in self._concrete.python_functions:
@@ -432,38 +366,6 @@ class RecursiveScriptModule(ScriptModule):
     def __init__(self, concrete: ConcreteModule, handle: Object, children: dict[str, ScriptModule]) -> None:
         super().__init__()
         self._adopt(concrete, handle, children)
-
-
-class _OverloadedScriptMethod:
-    """A method with several declarations, called from Python: the first one that takes the arguments."""
-
-    def __init__(self, owner: ScriptModule, methods: list[ScriptFunction]) -> None:
-        self.methods = [ScriptMethod(owner, method) for method in methods]
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for method in self.methods[:-1]:
-            try:
-                return method(*args, **kwargs)
-            except (RuntimeError, TypeError) as error:
-                if "Expected a value of type" not in str(error):
-                    raise
-        return self.methods[-1](*args, **kwargs)
-
-
-class ScriptMethodMarker:
-    """A method of a ScriptModule class that is to be compiled."""
-
-    def __init__(self, function: FunctionType) -> None:
-        self.function = function
-
-
-def script_method(function: FunctionType) -> Any:
-    """Mark a method of a `ScriptModule` to be compiled when the module is made."""
-    if not enabled():
-        return function
-    if function.__code__.co_argcount == 0:
-        raise RuntimeError(f"methods must have a self argument; write `def {function.__name__}(self, ...)`")
-    return ScriptMethodMarker(function)
 
 
 # ---- making ----------------------------------------------------------------------------------------

@@ -1,0 +1,120 @@
+"""Methods of scripted modules as Python sees them.
+
+In: a module and the compiled function of one of its methods.  Out: something to call, and to look at:
+
+    scripted.method(x)                             runs it on the module's object
+    scripted.method.graph, scripted.method.code    every stage of its compilation
+    @script_method                                 marks a method of a `ScriptModule` class to be compiled
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from ts.ir.graph import Graph
+from ts.ir.python_print import to_source
+from ts.ir.schema import FunctionSchema
+from ts.jit.switch import enabled
+from ts.runtime.function import ScriptFunction
+
+if TYPE_CHECKING:
+    from ts.runtime.module import ScriptModule
+
+
+class ConstMap:
+    """The constants of a source text as attributes `c0`, `c1`, ..."""
+
+    def __init__(self, constants: Sequence[Any]) -> None:
+        self.const_mapping = {f"c{i}": value for i, value in enumerate(constants)}
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["const_mapping"][name]
+        except KeyError:
+            raise AttributeError(f"there is no constant {name}") from None
+
+
+class ScriptMethod:
+    """A compiled method of one module."""
+
+    def __init__(self, owner: ScriptModule, function: ScriptFunction) -> None:
+        self.owner = owner
+        self.function = function
+        self.name = self.__name__ = function.name
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(self.owner._object, *args, **kwargs)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as the frontend left it; its first input is the module."""
+        return self.function.graph
+
+    @property
+    def inlined_graph(self) -> Graph:
+        """The graph with all calls inlined."""
+        return self.function.inlined_graph
+
+    @property
+    def schema(self) -> FunctionSchema:
+        """Parameters and results."""
+        return self.function.schema
+
+    @property
+    def code(self) -> str:
+        """The graph as source text."""
+        return self.code_with_constants[0]
+
+    @property
+    def code_with_constants(self) -> tuple[str, ConstMap]:
+        """The source text, and the constants without a literal that it calls `CONSTANTS.c0`, ..."""
+        constants: list[Any] = []
+        text = to_source(self.graph, self.name, self.schema, constants, method=True)
+        return text, ConstMap(constants)
+
+    @property
+    def bytecode(self) -> str:
+        """The disassembly of what runs."""
+        return self.function.bytecode
+
+    def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph that runs for these arguments."""
+        return self.function.graph_for(self.owner._object, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<ScriptMethod {self.function.qualified_name}>"
+
+
+class OverloadedScriptMethod:
+    """A method with several declarations, called from Python: the first one that takes the arguments."""
+
+    def __init__(self, owner: ScriptModule, methods: list[ScriptFunction]) -> None:
+        self.methods = [ScriptMethod(owner, method) for method in methods]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for method in self.methods[:-1]:
+            try:
+                return method(*args, **kwargs)
+            except (RuntimeError, TypeError) as error:
+                if "Expected a value of type" not in str(error):
+                    raise
+        return self.methods[-1](*args, **kwargs)
+
+
+class ScriptMethodMarker:
+    """A method of a ScriptModule class that is to be compiled."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+
+
+def script_method(function: FunctionType) -> Any:
+    """Mark a method of a `ScriptModule` to be compiled when the module is made."""
+    if not enabled():
+        return function
+    if function.__code__.co_argcount == 0:
+        raise RuntimeError(f"methods must have a self argument; write `def {function.__name__}(self, ...)`")
+    return ScriptMethodMarker(function)
