@@ -100,3 +100,30 @@ def test_resampling_and_grids_compile():
 
     x, grid = ts.arange(4.0).reshape(1, 1, 2, 2), ts.zeros(1, 1, 1, 2)
     assert ts.jit.script(f)(x, grid).item() == pytest.approx(f(x, grid).item())
+
+
+def test_attention_takes_means_of_the_values():
+    """With weights that are all the same the result is the mean of what may be looked at."""
+    attend = ts.nn.MultiheadAttention(2, 1)
+    for p in (attend.in_proj_weight, attend.out_proj.weight):
+        p.detach().zero_()
+    attend.in_proj_weight.detach()[4:] = ts.eye(2)  # the values are what they were; queries and keys are zero
+    attend.out_proj.weight.detach().copy_(ts.eye(2))
+    x = ts.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 12.0]])
+    result, weights = attend(x, x, x)
+    assert result.tolist() == [pytest.approx([3, 6])] * 3
+    assert weights.flatten().tolist() == pytest.approx([1 / 3] * 9)
+    hidden = attend(x, x, x, key_padding_mask=ts.tensor([False, False, True]))[0]
+    assert hidden.tolist() == [pytest.approx([2, 3])] * 3
+    causal = ts.nn.Transformer.generate_square_subsequent_mask(3)
+    assert attend(x, x, x, attn_mask=causal)[0][1].tolist() == pytest.approx([2, 3])
+
+
+def test_a_transformer_compiles():
+    model = ts.nn.Transformer(4, 2, 1, 1, 8).eval()
+    source, target = ts.randn(3, 2, 4), ts.randn(5, 2, 4)
+    mask = model.generate_square_subsequent_mask(5)
+    scripted = ts.jit.script(model)
+    got, want = scripted(source, target, tgt_mask=mask), model(source, target, tgt_mask=mask)
+    assert got.flatten().tolist() == pytest.approx(want.flatten().tolist(), abs=1e-6)
+    assert [name for name, _ in scripted.named_parameters()] == [name for name, _ in model.named_parameters()]

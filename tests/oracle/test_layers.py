@@ -119,6 +119,25 @@ AdaptiveMaxPool1d(3)|s
 AdaptiveMaxPool2d(3,True)|i
 AdaptiveMaxPool3d(3)|d
 FractionalMaxPool2d(2,output_size=(3,3))|i
+MultiheadAttention(6,2)|s,s,s
+MultiheadAttention(6,3,bias=False,batch_first=True)|s,s,s
+MultiheadAttention(6,3,add_bias_kv=True,add_zero_attn=True)|s,s,s
+MultiheadAttention(4,2,kdim=6,vdim=6)|torch.randn(3,4,4),torch.randn(5,4,6),torch.randn(5,4,6)
+MultiheadAttention(6,4)|s,s,s
+MultiheadAttention(6,2)|torch.randn(3,6),torch.randn(4,6),torch.randn(4,6),torch.tensor([False,True,False,True])
+MultiheadAttention(6,2)|torch.randn(3,6),torch.randn(4,6),torch.randn(3,6)
+TransformerEncoderLayer(6,2,8,dropout=0.)|s
+TransformerEncoderLayer(6,2,8,dropout=0.,norm_first=True,activation='gelu',batch_first=True,bias=False)|s
+TransformerEncoderLayer(6,2,8,activation='tanh')|s
+TransformerDecoderLayer(6,2,8,dropout=0.)|s,s
+TransformerDecoderLayer(6,3,8,dropout=0.,norm_first=True,activation='gelu',batch_first=True)|s,s
+TransformerEncoder(nn.TransformerEncoderLayer(6,2,8,dropout=0.),2,nn.LayerNorm(6))|s
+TransformerEncoder(nn.TransformerEncoderLayer(6,2,8,dropout=0.),2)|s,torch.zeros(2,2)
+TransformerDecoder(nn.TransformerDecoderLayer(6,2,8,dropout=0.),2)|s,s
+Transformer(6,2,1,2,8,dropout=0.)|s,s
+Transformer(6,2,1,1,8,dropout=0.,batch_first=True)|s,torch.randn(2,3,6)
+Transformer(6,2,1,1,8,dropout=0.)|s,torch.randn(2,3,6)
+Transformer(6,2,1,1,8,dropout=0.)|s,torch.randn(2,4,7)
 FractionalMaxPool2d((2,3),output_ratio=.5,return_indices=True)|i
 FractionalMaxPool3d(2,output_size=3)|d
 FractionalMaxPool2d(2)|i
@@ -224,7 +243,7 @@ def test_as_pytorch(line):
 
 
 # What PyTorch does not compile either.
-NOT_SCRIPTED = ("FractionalMaxPool2d(2)|", "FractionalMaxPool2d(2,output_ratio=1", "Threshold(.1,2)", "Dropout(2)", "Hardtanh(2,1)", "AdaptiveAvgPool2d((3,None))")
+NOT_SCRIPTED = ("FractionalMaxPool2d(2)|", "MultiheadAttention(6,4)", "TransformerEncoderLayer(6,2,8,activation='tanh'", "FractionalMaxPool2d(2,output_ratio=1", "Threshold(.1,2)", "Dropout(2)", "Hardtanh(2,1)", "AdaptiveAvgPool2d((3,None))")
 SCRIPTED = [line for line in LAYERS.strip().splitlines() if not line.startswith(NOT_SCRIPTED)]
 
 
@@ -236,7 +255,10 @@ def test_scripted(line):
     layer = eval(f"nn.{made}", {"nn": ts.nn, "torch": ts}).eval()
     args = list(arguments(ts, text))
     ts.manual_seed(4)
-    expected = numbers(layer(*[arg.clone() for arg in args]))
+    try:
+        expected = numbers(layer(*[arg.clone() for arg in args]))
+    except (AssertionError, RuntimeError):
+        pytest.skip("refused in Python, too")
     scripted = ts.jit.script(layer)
     ts.manual_seed(4)
     assert close(numbers(scripted(*args)), expected)

@@ -28,6 +28,11 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
         "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d",
         "AdaptiveAvgPool3d",
     ),
+    "attention": ("MultiheadAttention",),
+    "transformer": (
+        "TransformerEncoderLayer", "TransformerDecoderLayer", "TransformerEncoder", "TransformerDecoder",
+        "Transformer",
+    ),
     "fractional": ("FractionalMaxPool2d", "FractionalMaxPool3d"),
     "padding": (
         "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",

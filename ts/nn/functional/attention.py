@@ -1,0 +1,303 @@
+"""Attention of several heads: projections, masks, weighted means of the values.
+
+In: query (L, N, E), key (S, N, Ek), value (S, N, Ev), or without N, and the weights of a
+`MultiheadAttention`; out: (L, N, E), and the weights (N, L, S) where they are asked for.
+Masks say what must not be looked at: bools that are True there, or floats that are added to the scores.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import ts
+from ts._core.tensor import Tensor
+
+
+def additive_mask(
+    mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor
+) -> Tensor | None:
+    """A mask as floats to add: -inf where a bool is True.  `other` should be a mask of the same type."""
+    if mask is None:
+        return None
+    if mask.dtype != ts.bool and not mask.is_floating_point():
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+    if other is not None:
+        if mask.dtype != other.dtype:
+            warnings.warn(
+                f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both "
+                "instead.",
+                stacklevel=3,
+            )
+    if mask.dtype == ts.bool:
+        return ts.zeros(mask.size(), dtype=like.dtype, device=mask.device).masked_fill_(mask, -math.inf)
+    return mask
+
+
+def _check_shapes(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    num_heads: int,
+) -> bool:
+    """Whether there is a batch; an error where the numbers of dimensions do not fit."""
+    if query.dim() != 2 and query.dim() != 3:
+        raise AssertionError(
+            f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor"
+        )
+    batched = query.dim() == 3
+    if batched:
+        word = "For batched (3-D)"
+    else:
+        word = "For unbatched (2-D)"
+    n = query.dim()
+    if key.dim() != n or value.dim() != n:
+        raise AssertionError(
+            f"{word} `query`, expected `key` and `value` to be {n}-D but found {key.dim()}-D and "
+            f"{value.dim()}-D tensors respectively"
+        )
+    if key_padding_mask is not None:
+        if key_padding_mask.dim() != n - 1:
+            raise AssertionError(
+                f"{word} `query`, expected `key_padding_mask` to be `None` or {n - 1}-D but found "
+                f"{key_padding_mask.dim()}-D tensor instead"
+            )
+    if attn_mask is not None:
+        if attn_mask.dim() != 2 and attn_mask.dim() != 3:
+            raise AssertionError(
+                f"{word} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
+                f"{attn_mask.dim()}-D tensor instead"
+            )
+        if not batched and attn_mask.dim() == 3:
+            wanted = (num_heads, query.size(0), key.size(0))
+            given = (attn_mask.size(0), attn_mask.size(1), attn_mask.size(2))
+            if given != wanted:
+                raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.size()}")
+    return batched
+
+
+def _projected(
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Query, key and value through the three parts of one weight; at once where they are the same."""
+    if query is key and key is value:
+        parts = ts.chunk(ts.nn.functional.linear(query, weight, bias), 3, -1)
+        return parts[0].contiguous(), parts[1].contiguous(), parts[2].contiguous()
+    weights = ts.chunk(weight, 3, 0)
+    if bias is None:
+        q = ts.nn.functional.linear(query, weights[0])
+        k = ts.nn.functional.linear(key, weights[1])
+        v = ts.nn.functional.linear(value, weights[2])
+    else:
+        biases = ts.chunk(bias, 3, 0)
+        q = ts.nn.functional.linear(query, weights[0], biases[0])
+        k = ts.nn.functional.linear(key, weights[1], biases[1])
+        v = ts.nn.functional.linear(value, weights[2], biases[2])
+    return q, k, v
+
+
+def _projected_apart(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    q_weight: Tensor,
+    k_weight: Tensor,
+    v_weight: Tensor,
+    bias: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Query, key and value, each through a weight of its own."""
+    if bias is None:
+        q = ts.nn.functional.linear(query, q_weight)
+        k = ts.nn.functional.linear(key, k_weight)
+        v = ts.nn.functional.linear(value, v_weight)
+    else:
+        biases = ts.chunk(bias, 3, 0)
+        q = ts.nn.functional.linear(query, q_weight, biases[0])
+        k = ts.nn.functional.linear(key, k_weight, biases[1])
+        v = ts.nn.functional.linear(value, v_weight, biases[2])
+    return q, k, v
+
+
+def _by_head(x: Tensor, rows: int, head_dim: int) -> Tensor:
+    """(L, N, E) as (N * heads, L, E / heads)."""
+    return x.reshape(x.size(0), rows, head_dim).transpose(0, 1)
+
+
+def _fixed(given: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
+    """A key or value that the user gives by head."""
+    if given.size(0) != rows:
+        raise AssertionError(f"expecting {name}.size(0) of {rows}, but got {given.size(0)}")
+    if given.size(2) != head_dim:
+        raise AssertionError(f"expecting {name}.size(2) of {head_dim}, but got {given.size(2)}")
+    return given
+
+
+def _widened(mask: Tensor | None) -> Tensor | None:
+    """A mask for one key more, which may be looked at."""
+    if mask is None:
+        return None
+    return ts.constant_pad_nd(mask, [0, 1])
+
+
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Attention of several heads, and its weights."""
+    batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
+        )
+    padding = additive_mask(key_padding_mask, "key_padding_mask", attn_mask, "attn_mask", query)
+    hint = is_causal and padding is None and not need_weights
+    if hint:
+        mask = ts.jit.annotate(Tensor | None, None)
+    else:
+        mask = additive_mask(attn_mask, "attn_mask", None, "", query)
+    if not batched:
+        same = query is key and key is value
+        query = query.unsqueeze(1)
+        if same:
+            key, value = query, query
+        else:
+            key, value = key.unsqueeze(1), value.unsqueeze(1)
+        if padding is not None:
+            padding = padding.unsqueeze(0)
+    target_len, batch, embed_dim = query.size(0), query.size(1), query.size(2)
+    if embed_dim != embed_dim_to_check:
+        raise AssertionError(
+            f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}"
+        )
+    head_dim = embed_dim // num_heads
+    if head_dim * num_heads != embed_dim:
+        raise AssertionError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
+    if use_separate_proj_weight:
+        if key.size()[:2] != value.size()[:2]:
+            raise AssertionError(
+                f"key's sequence and batch dims {key.size()[:2]} do not match value's {value.size()[:2]}"
+            )
+        assert q_proj_weight is not None, "use_separate_proj_weight is True but q_proj_weight is None"
+        assert k_proj_weight is not None, "use_separate_proj_weight is True but k_proj_weight is None"
+        assert v_proj_weight is not None, "use_separate_proj_weight is True but v_proj_weight is None"
+        q, k, v = _projected_apart(
+            query, key, value, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias
+        )
+    else:
+        if key.size() != value.size():
+            raise AssertionError(f"key shape {key.size()} does not match value shape {value.size()}")
+        assert in_proj_weight is not None, "use_separate_proj_weight is False but in_proj_weight is None"
+        q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
+
+    if mask is not None:
+        if mask.dim() == 2:
+            if mask.size(0) != target_len or mask.size(1) != key.size(0):
+                raise RuntimeError(
+                    f"The shape of the 2D attn_mask is {mask.size()}, but should be "
+                    f"{(target_len, key.size(0))}."
+                )
+            mask = mask.unsqueeze(0)
+        elif mask.size(0) != batch * num_heads or mask.size(1) != target_len or mask.size(2) != key.size(0):
+            raise RuntimeError(
+                f"The shape of the 3D attn_mask is {mask.size()}, but should be "
+                f"{(batch * num_heads, target_len, key.size(0))}."
+            )
+    if bias_k is not None and bias_v is not None:
+        assert static_k is None, "bias cannot be added to static key."
+        assert static_v is None, "bias cannot be added to static value."
+        k = ts.cat([k, bias_k.repeat(1, batch, 1)])
+        v = ts.cat([v, bias_v.repeat(1, batch, 1)])
+        mask, padding = _widened(mask), _widened(padding)
+    rows = batch * num_heads
+    q = _by_head(q, rows, head_dim)
+    if static_k is None:
+        k = _by_head(k, rows, head_dim)
+    else:
+        k = _fixed(static_k, "static_k", rows, head_dim)
+    if static_v is None:
+        v = _by_head(v, rows, head_dim)
+    else:
+        v = _fixed(static_v, "static_v", rows, head_dim)
+    if add_zero_attn:
+        k, v = ts.constant_pad_nd(k, [0, 0, 0, 1]), ts.constant_pad_nd(v, [0, 0, 0, 1])
+        mask, padding = _widened(mask), _widened(padding)
+    source_len = k.size(1)
+    if padding is not None:
+        if padding.size(0) != batch:
+            raise AssertionError(
+                f"Expected key_padded_mask.shape[0] to be {batch}, but got {padding.size(0)}"
+            )
+        if padding.size(1) != source_len:
+            raise AssertionError(
+                f"Expected key_padded_mask.shape[1] to be {source_len}, but got {padding.size(1)}"
+            )
+        by_row = padding.reshape(batch, 1, 1, source_len).expand(-1, num_heads, -1, -1)
+        by_row = by_row.reshape(rows, 1, source_len)
+        if mask is None:
+            mask = by_row
+        else:
+            mask = mask + by_row
+    dropped = 0.0
+    if training:
+        dropped = dropout_p
+    if need_weights:
+        scores = ts.bmm(q * math.sqrt(1.0 / float(head_dim)), k.transpose(1, 2))
+        if mask is not None:
+            scores = scores + mask
+        weights = ts.softmax(scores, -1)
+        if dropped > 0.0:
+            weights = ts.dropout(weights, dropped, True)
+        result = ts.bmm(weights, v).transpose(0, 1).reshape(target_len * batch, embed_dim)
+        result = ts.nn.functional.linear(result, out_proj_weight, out_proj_bias)
+        result = result.reshape(target_len, batch, result.size(1))
+        weights = weights.reshape(batch, num_heads, target_len, source_len)
+        if average_attn_weights:
+            weights = weights.mean(1)
+        if not batched:
+            result, weights = result.squeeze(1), weights.squeeze(0)
+        return result, weights
+    if mask is not None:
+        if mask.size(0) == 1:
+            mask = mask.unsqueeze(0)
+        else:
+            mask = mask.reshape(batch, num_heads, mask.size(1), source_len)
+    result = ts.scaled_dot_product_attention(
+        q.reshape(batch, num_heads, target_len, head_dim),
+        k.reshape(batch, num_heads, source_len, head_dim),
+        v.reshape(batch, num_heads, source_len, head_dim),
+        mask,
+        dropped,
+        hint,
+    )
+    result = result.permute(2, 0, 1, 3).reshape(target_len * batch, embed_dim)
+    result = ts.nn.functional.linear(result, out_proj_weight, out_proj_bias)
+    result = result.reshape(target_len, batch, result.size(1))
+    if not batched:
+        result = result.squeeze(1)
+    return result, None
