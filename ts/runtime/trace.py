@@ -57,11 +57,11 @@ from ts.ir.types import (
     unshaped,
 )
 from ts.ops import registry
+from ts.runtime import trace_guards, trace_tensors
 from ts.runtime import trace_words as words
 from ts.runtime.trace_index import get_index, put_index
 from ts.runtime.trace_types import (
-    NUMBER_TYPES,
-    arguments_of_to,
+    CONVERSIONS,
     dtype_of_number,
     name_in,
     tensor_type,
@@ -69,12 +69,6 @@ from ts.runtime.trace_types import (
 )
 
 LARGEST: Final = sys.maxsize
-_CONVERSIONS: Final = {
-    INT: "aten::Int",
-    FLOAT: "aten::Float",
-    BOOL: "aten::Bool",
-    NUMBER: "aten::ScalarImplicit",
-}
 _NUMBER_KINDS: Final[dict[str, Type]] = {
     "int": INT,
     "float": FLOAT,
@@ -202,11 +196,12 @@ class Tracer:
         """A tensor that was made outside of the trace."""
         if x.requires_grad:
             raise RuntimeError(words.WANTS_GRADIENT.format(x))
-        value = self._insert(x, self.place())
+        value = self.insert_tensor(x, self.place())
         self.know(x, value)
         return value
 
-    def _insert(self, x: Tensor, place: SourceRange) -> Value:
+    def insert_tensor(self, x: Tensor, place: SourceRange) -> Value:
+        """A constant."""
         with self.paused():  # the graph looks at it
             return self.graph.insert_constant(x, place, tensor_type(x))
 
@@ -215,7 +210,7 @@ class Tracer:
         with self.paused():
             x = wrap_array(np.asarray(number, dtype_of_number(number)))
             x.is_wrapped_number = True  # type: ignore[attr-defined]
-        return self._insert(x, self.place())
+        return self.insert_tensor(x, self.place())
 
     def constant(self, value: Any, type: Type | None = None) -> Value:
         """A constant that stands in the program."""
@@ -226,7 +221,7 @@ class Tracer:
         value = self.tensor(x)
         node = value.node()
         graph = self.graph
-        inner = graph.create(_CONVERSIONS[type], (value,))
+        inner = graph.create(CONVERSIONS[type], (value,))
         if node.kind() == "prim::Param":
             node.owning_block().prepend_node(inner)
         else:
@@ -350,7 +345,7 @@ class Tracer:
                 node = graph.insert_node(graph.create("aten::__getitem__", (value, self.constant(key))))
                 self.bind(node.output(), item)
         elif isinstance(x, bool | int | float):
-            self._guard(value, x, f"the result of a call was {x}")
+            trace_guards.guard(self, value, x, f"the result of a call was {x}")
 
     # ---- methods of tensors --------------------------------------------------------------------------
 
@@ -395,89 +390,16 @@ class Tracer:
         return iter(overloads("unbind")(x, 0))
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """x.to(...): by what it names, so that the trace converts as the function does."""
-        with self.paused():
-            result = x.to(*args, **kwargs)
-        place = self.place()
-        given = arguments_of_to(args, dict(kwargs))
-        graph = self.graph
-        inputs = [self.tensor(x)]
-        other, device, dtype = given.get("other"), given.get("device"), given.get("dtype")
-        if other is not None:
-            inputs.append(self.tensor(other))
-        if device is not None:
-            inputs.append(self.constant(devices.as_device(device), DEVICE))
-        if dtype is not None:
-            inputs.append(self.constant(dtypes.as_dtype(dtype).code))
-        elif other is None and device is not None:
-            inputs.append(self.constant(None))
-        inputs += [self.constant(bool(given.get("non_blocking"))), self.constant(bool(given.get("copy")))]
-        if other is not None or dtype is not None:
-            memory_format = given.get("memory_format")
-            inputs.append(self.constant(None if memory_format is None else memory_format.code))
-        node = graph.create("aten::to", inputs)
-        node.range = place
-        graph.insert_node(node)
-        self.bind(node.output(), result)
-        return result
+        """x.to(...)"""
+        return trace_tensors.to(self, x, args, kwargs)
 
     def constructed(self, x: Tensor, function: str) -> None:
-        """A tensor of Python's numbers: a constant, of which each run of the trace has a copy."""
-        if function:
-            self.warn(words.CONSTRUCTED.format(function))
-        with self.paused():
-            kept = x.clone()  # the function may write to `x`
-        value = self._insert(kept, self.place())
-        graph = self.graph
-        arguments = [self.constant(x.device, DEVICE), self.constant(x.dtype.code)]
-        arguments += [self.constant(False), self.constant(True), self.constant(None)]
-        copied = graph.create("aten::to", (value, *arguments))
-        copied.range = self.place()
-        self.bind(graph.insert_node(copied).output(), x)
-        detached = graph.create("aten::detach", copied.outputs())
-        detached.range = self.place()
-        self.bind(graph.insert_node(detached).output(), x)
-
-    # ---- numbers that leave --------------------------------------------------------------------------
+        """A tensor of Python's numbers."""
+        trace_tensors.constructed(self, x, function)
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
         """A tensor becomes a value of Python: a warning now, and a guard in the trace."""
-        if kind in words.ESCAPES:
-            self.warn(words.ESCAPES[kind])
-        value = self.find(x)
-        if value is None:  # an outer tensor, which cannot be another one next time
-            return
-        graph = self.graph
-        with graph.at_range(self.place()):
-            if kind == "length":
-                self._guard(graph.insert("aten::size", [value, 0]), number, f"len(...) was {number}")
-            elif type(number) in (bool, int, float) and number == number:
-                wanted = NUMBER_TYPES[type(number)]
-                got = graph.insert(_CONVERSIONS[wanted], [value], wanted)
-                self._guard(got, number, f"a value of Python was {number}")
-            else:
-                with self.paused():
-                    seen = x.clone()
-                same = graph.insert("aten::equal", [value, self._insert(seen, self.place())], BOOL)
-                self._guard(same, True, "a tensor given to Python was another one")
-
-    def _guard(self, value: Value, expected: Any, what: str) -> None:
-        """Let the trace raise where `value` is another one than now."""
-        graph = self.graph
-        place = self.place()
-        text = place.text().strip()
-        with graph.at_range(place):
-            condition = value
-            if not isinstance(expected, bool):
-                condition = graph.insert("aten::eq", [value, expected], BOOL)
-            elif not expected:
-                condition = graph.insert("aten::__not__", [value], BOOL)
-            node = graph.insert_node(graph.create_if(condition))
-            with graph.inserting_at_end(node.blocks()[1]):
-                message = graph.insert_constant(words.GUARD.format(what, text, place.location()))
-                graph.insert_node(
-                    graph.create("prim::RaiseException", (message, graph.insert_constant(None)), 0)
-                )
+        trace_guards.escape(self, x, kind, number)
 
     # ---- scripted functions, forks, modules ----------------------------------------------------------
 
@@ -563,7 +485,7 @@ class Tracer:
         if isinstance(type, OptionalType) and x is not None:
             type = type.elem
         if isinstance(x, Tensor):
-            return self.number(x, type) if type in _CONVERSIONS else self.tensor(x)
+            return self.number(x, type) if type in CONVERSIONS else self.tensor(x)
         if isinstance(x, tuple) and not isinstance(type, ListType):
             wanted = type.elems if isinstance(type, TupleType) else [ANY] * len(x)
             items = [self.value(item, t) for item, t in zip(x, wanted, strict=True)]

@@ -22,6 +22,7 @@ from ts.ir.types import (
     FLOAT,
     INT,
     NONE,
+    NUMBER,
     STR,
     TENSOR,
     DictType,
@@ -34,6 +35,12 @@ from ts.ir.types import (
 )
 
 NUMBER_TYPES: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
+CONVERSIONS: Final[dict[Type, str]] = {  # of a tensor to a number
+    INT: "aten::Int",
+    FLOAT: "aten::Float",
+    BOOL: "aten::Bool",
+    NUMBER: "aten::ScalarImplicit",
+}
 
 
 def tensor_type(x: Tensor) -> TensorType:
