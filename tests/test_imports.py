@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-VOCABULARY = {"errors", "dtypes", "devices"}
+VOCABULARY = {"errors", "dtypes", "devices", "default_names"}
 
 # What each stage may import of `ts` while it is loaded. An import inside a function is a callback upwards
 # (a tensor that prints itself) and is counted as well, unless the table of exceptions names it.
@@ -16,7 +16,8 @@ MAY_IMPORT = {
     "errors": set(),
     "devices": {"errors"},
     "dtypes": {"errors"},
-    "ir": {"errors", "devices"},
+    "ir": {"errors", "devices", "default_names"},
+    "default_names": set(),
     "_core": VOCABULARY | {"_core"},
     "backends": VOCABULARY | {"_core", "backends"},
     "ops": VOCABULARY | {"_core", "backends", "ir", "ops"},

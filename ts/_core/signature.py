@@ -16,14 +16,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ts.default_names import DEFAULT_NAMES
+
 # "Tensor(a!)", "t[](a!)", "Tensor(a -> *)"; not the parameter of "Future(t)".
 _ALIAS = re.compile(r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|]+)(!?)(?: -> [a-z*|]+)?\)")
 _SIZED = re.compile(r"^(.*)\[(\d+)\](\??)$")
-# Defaults that schemas spell by name: memory formats, layouts, dtypes and reductions, by PyTorch's numbers.
-_NAMED_DEFAULTS = {
-    "contiguous_format": 0, "preserve_format": 1, "channels_last": 2, "long": 4, "float": 6, "strided": 0,
-    "Mean": 1, "Sum": 2, "None": None, "True": True, "False": False,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +176,8 @@ def _unmarked(type_text: str) -> tuple[str, str, bool]:
 
 def _default(text: str, kind: str) -> Any:
     text = text.strip()
-    if text in _NAMED_DEFAULTS:
-        return _NAMED_DEFAULTS[text]
+    if text in DEFAULT_NAMES:
+        return DEFAULT_NAMES[text]
     if text in ("cpu", "cuda"):
         return text
     value = ast.literal_eval(text)

@@ -14,6 +14,7 @@ import re
 from enum import Enum
 from typing import Any
 
+from ts.default_names import DEFAULT_NAMES
 from ts.errors import ParseError
 
 # How much types say in texts: 0 no types, 1 no strides, 2 strides, 3 device and gradient, too.
@@ -198,25 +199,6 @@ def format_default(value: Any) -> str:
     return str(value)
 
 
-# Names that PyTorch's own declarations use as defaults.
-_NAMED_DEFAULTS = {
-    "None": None,
-    "True": True,
-    "False": False,
-    "none": 0,
-    "Mean": 1,
-    "Sum": 2,
-    "contiguous_format": 0,
-    "preserve_format": 1,
-    "strided": 0,
-    "float": 6,
-    "double": 7,
-    "long": 4,
-    "int": 3,
-    "bool": 11,
-}
-
-
 def read_default(tokens: Tokens) -> Any:
     """The default value here."""
     token = tokens.peek()
@@ -235,7 +217,7 @@ def read_default(tokens: Tokens) -> Any:
         return tokens.negative(read_default(tokens))
     if token in ("inf", "nan"):
         return float(token)
-    if token in _NAMED_DEFAULTS:
-        return _NAMED_DEFAULTS[token]
+    if token in DEFAULT_NAMES:
+        return DEFAULT_NAMES[token]
     tokens.at -= 1
     raise tokens.error(f"{token!r} is no default")
