@@ -16,6 +16,12 @@ from ..base import Backend, Kernel
 KERNELS = {
     "aten::convolution": "conv",
     **{f"aten::conv{kind}{n}d": "conv" for kind in ("", "_transpose") for n in (1, 2, 3)},
+    **{
+        f"aten::{kind}_pool{n}d": "pool"
+        for kind in ("max", "avg", "adaptive_avg", "adaptive_max")
+        for n in (1, 2, 3)
+    },
+    **{f"aten::max_pool{n}d_with_indices": "pool" for n in (1, 2, 3)},
 }
 
 

@@ -2,221 +2,222 @@
 
 In: (N, C, *spatial) or without N; out: the same with fewer places, and for maxima the index of each in
 its flattened plane.
+
+`ts.ops.pool_windows` says which elements each window sees.  A backend that is faster gives another `compute`:
+`compute(xp, array, windows, with places?)` for maxima, `compute(xp, array, windows, divisor)` for means.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ts.ops import rules
+from ts.ops.pool_windows import AVG, MAX, MAX_VALUES, Windows, fixed, parts
 from ts.ops.registry import Record, add, out_of
-from ts.ops.window import out_size, padded, per_dim, windows
+from ts.ops.window import per_dim
 
 Array = rules.Array
 Sizes = Sequence[int]
+Compute = Callable[..., Any]
 
 
 def _lowest(dtype: rules.DType) -> Any:
     return -math.inf if rules.CATEGORY_OF[dtype] == rules.FLOATING else np.iinfo(dtype).min
 
 
-def _geometry(
-    name: str, x: Array, n: int, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil: bool
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], list[int]]:
-    """Kernel, stride, padding and dilation for each dimension, and how many windows there are."""
-    if x.ndim not in (n + 1, n + 2):
-        raise RuntimeError(
-            f"{name}: Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for "
-            f"input, but got: {list(x.shape)}"
-        )
-    kernel, padding, dilation = per_dim(kernel, n), per_dim(padding, n), per_dim(dilation, n)
-    stride = per_dim(stride, n) if stride else kernel
-    if min(kernel) <= 0:
-        raise RuntimeError(f"kernel size should be greater than zero, but got {list(kernel)}")
-    if min(stride) <= 0:
-        raise RuntimeError("stride should not be zero")
-    if min(dilation) <= 0:
-        raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
-    for k, p in zip(kernel, padding, strict=True):
-        if p < 0:
-            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
-        if p > k // 2:
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k}"
-            )
-    places = [out_size(*v, ceil) for v in zip(x.shape[-n:], kernel, stride, padding, dilation, strict=True)]
-    if min(places) < 1:
-        given, computed = (
-            "x".join(map(str, sizes)) for sizes in (x.shape[-n - 1 :], (x.shape[-n - 1], *places))
-        )
-        raise RuntimeError(
-            f"Given input size: ({given}). Calculated output size: ({computed}). Output size is too small"
-        )
-    return kernel, stride, padding, dilation, places
+def _seen(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
+    """The elements of each window along one dimension, (windows, width), and which of them count."""
+    begin, stop, apart = w.begin[axis], w.stop[axis], w.dilation[axis]
+    width = max(-(-int((stop - begin).max(initial=1)) // apart), 1)
+    index = begin[:, None] + np.arange(width) * apart
+    return xp.asarray(np.minimum(index, np.maximum(stop[:, None] - 1, 0))), xp.asarray(index < stop[:, None])
 
 
-def _pooled(
-    xp: Any,
-    x: Array,
-    value: Any,
-    kernel: Sizes,
-    stride: Sizes,
-    padding: Sizes,
-    dilation: Sizes,
-    places: Sizes,
-) -> Array:
-    """The windows, kernel flattened to one last dimension; `value` beyond the ends."""
-    pads = [
-        (p, max(0, (m - 1) * s + d * (k - 1) + 1 - size - p))
-        for size, k, s, p, d, m in zip(
-            x.shape[-len(kernel) :], kernel, stride, padding, dilation, places, strict=True
+def largest(xp: Any, x: Array, w: Windows, places: bool) -> Any:
+    """The largest element of each window, and its place in the plane; the last NaN wins over numbers."""
+    n = len(w.places)
+    place: Any = 0
+    counts: Any = True
+    for axis in range(n):  # (*places, *widths)
+        index, valid = _seen(xp, w, axis)
+        shape = [1] * (2 * n)
+        shape[axis], shape[n + axis] = index.shape
+        place = place * x.shape[axis - n] + index.reshape(shape)
+        counts = counts & valid.reshape(shape)
+    place = place.reshape(*w.places, math.prod(place.shape[n:]))
+    flat = xp.take(x.reshape(*x.shape[:-n], math.prod(x.shape[-n:])), place, axis=-1)
+    flat = xp.where(counts.reshape(place.shape), flat, xp.asarray(_lowest(x.dtype), dtype=x.dtype))
+    best = xp.argmax(flat, axis=-1)
+    if rules.CATEGORY_OF[x.dtype] == rules.FLOATING:
+        nan = xp.isnan(flat)
+        best = xp.where(nan.any(axis=-1), flat.shape[-1] - 1 - xp.argmax(nan[..., ::-1], axis=-1), best)
+    best = best[..., None]
+    values = xp.take_along_axis(flat, best, -1)[..., 0]
+    if not places:
+        return values
+    return values, xp.take_along_axis(xp.broadcast_to(place, flat.shape), best, -1)[..., 0]
+
+
+def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
+    """The sum of each window divided by `divisor`, a number or an array of the windows' shape."""
+    n = len(w.places)
+    total = rules.cast(xp, x, rules.opmath(x.dtype))
+    for axis in range(n):
+        index, valid = _seen(xp, w, axis)
+        taken = xp.take(total, index, axis=total.ndim - n + axis)
+        shape = (*index.shape, *(1,) * (n - 1 - axis))
+        total = xp.sum(
+            xp.where(valid.reshape(shape), taken, 0), axis=taken.ndim - n + axis, dtype=total.dtype
         )
-    ]
-    view = windows(xp, padded(xp, x, pads, value), kernel, stride, dilation)
-    view = view[(..., *(slice(m) for m in places), *(slice(None) for _ in kernel))]
-    return view.reshape(*view.shape[: -len(kernel)], math.prod(kernel))
+    result = total / xp.asarray(divisor)
+    return rules.cast(xp, xp.trunc(result) if x.dtype.kind in "iu" else result, x.dtype)
 
 
-def _along(xp: Any, values: Array, axis: int, n: int) -> Array:
-    return values.reshape([-1 if d == axis else 1 for d in range(n)])
+def _shape(xp: Any, x: Array, w: Windows, what: Any) -> Any:
+    """The shapes and dtypes of what `largest` (with places or without) and `mean` compute."""
+    shape = (*x.shape[: x.ndim - len(w.places)], *w.places)
+    return [(shape, x.dtype), (shape, rules.INT64)] if what is True else (shape, x.dtype)
+
+
+# ------------------------------------------------------------------------------------ fixed windows
 
 
 def max_pool(
     xp: Any,
     self: Array,
-    n: int,
     kernel_size: Sizes,
     stride: Sizes = (),
     padding: Sizes = (0,),
     dilation: Sizes = (1,),
     ceil_mode: bool = False,
-) -> tuple[Array, Array]:
+    *,
+    n: int,
+    compute: Compute = largest,
+) -> Any:
     """The largest element of each window and its index in the plane."""
+    w = fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
     if self.dtype.kind in "bc":
         rules.refuse(f"max_pool{n}d", self.dtype)
-    kernel, stride, padding, dilation, places = _geometry(
-        f"max_pool{n}d", self, n, kernel_size, stride, padding, dilation, ceil_mode
-    )
-    flat = _pooled(xp, self, _lowest(self.dtype), kernel, stride, padding, dilation, places)
-    best = xp.argmax(flat, axis=-1)
-    index = xp.zeros(best.shape, dtype=rules.INT64)
-    within = xp.unravel_index(best, kernel)
-    for axis in range(n):
-        start = _along(xp, xp.arange(places[axis]) * stride[axis] - padding[axis], axis, n)
-        index = index * self.shape[axis - n] + start + within[axis] * dilation[axis]
-    return xp.take_along_axis(flat, best[..., None], -1)[..., 0], index
+    return compute(xp, self, w, True)
 
 
-def _counts(n: int, kernel: int, stride: int, padding: int, places: int, include_pad: bool) -> list[int]:
-    """How many elements each window of one dimension holds."""
-    found = []
-    for i in range(places):
-        start = i * stride - padding
-        end = min(start + kernel, n + padding)
-        found.append(end - start if include_pad else min(end, n) - max(start, 0))
-    return found
+def max_pool_values(
+    xp: Any,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes = (),
+    padding: Sizes = (0,),
+    dilation: Sizes = (1,),
+    ceil_mode: bool = False,
+    *,
+    n: int,
+    compute: Compute = largest,
+) -> Any:
+    """The largest element of each window."""
+    kind = MAX_VALUES if n == 1 else MAX
+    w = fixed(kind, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
+    if self.dtype.kind in "bc" or (n == 1 and self.dtype.kind in "iu"):
+        rules.refuse("max_pool1d_impl" if n == 1 else f"max_pool{n}d", self.dtype)
+    return compute(xp, self, w, False)
 
 
 def avg_pool(
     xp: Any,
     self: Array,
-    n: int,
     kernel_size: Sizes,
     stride: Sizes = (),
     padding: Sizes = (0,),
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
-) -> Array:
+    *,
+    n: int,
+    compute: Compute = mean,
+) -> Any:
     """The mean of each window."""
-    if self.dtype.kind in "bc":
-        rules.refuse(f"avg_pool{n}d", self.dtype)
-    kernel, stride, padding, dilation, places = _geometry(
-        f"avg_pool{n}d", self, n, kernel_size, stride, padding, (1,), ceil_mode
-    )
+    w = fixed(AVG, self.shape, n, *map(tuple, (kernel_size, stride, padding)), (1,), ceil_mode)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
-    x = rules.cast(xp, self, rules.opmath(self.dtype))
-    total = xp.sum(_pooled(xp, x, 0, kernel, stride, padding, dilation, places), axis=-1, dtype=x.dtype)
+    if self.dtype.kind in "bc" or (self.dtype.kind in "iu" and self.dtype != rules.INT64):
+        rules.refuse("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", self.dtype)
     divisor: Any = divisor_override
     if divisor is None:
-        divisor = 1
-        for axis in range(n):
-            count = _counts(
-                self.shape[axis - n],
-                kernel[axis],
-                stride[axis],
-                padding[axis],
-                places[axis],
-                count_include_pad,
-            )
-            divisor = divisor * _along(xp, xp.asarray(count), axis, n)
-    return rules.cast(
-        xp, xp.trunc(total / divisor) if self.dtype.kind in "iu" else total / divisor, self.dtype
-    )
+        divisor = w.counts_with_padding(self.shape[self.ndim - n :]) if count_include_pad else w.counts
+    return compute(xp, self, w, divisor)
 
 
 # ------------------------------------------------------------------------------------ adaptive
 
 
-def _adaptive_sizes(name: str, self: Array, output_size: Sizes, n: int) -> tuple[int, ...]:
-    if self.ndim not in (n + 1, n + 2):
-        raise RuntimeError(f"{name}: Expected {n + 1}D or {n + 2}D tensor, but got {list(self.shape)}")
-    if any(size == 0 for size in self.shape[1 if self.ndim == n + 2 else 0 :]):
-        raise RuntimeError(
-            f"{name}: Expected input to have non-zero size for non-batch dimensions, but input has sizes "
-            f"{list(self.shape)} with a dimension being empty"
-        )
+def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
+    name = f"adaptive_{kind}_pool{n}d"
+    if kind == AVG and n == 1:
+        name = "adaptive_avg_pool2d"  # which PyTorch computes it as
+    if len(output_size) not in (1, n):
+        if n == 1:
+            raise RuntimeError(
+                f"adaptive_{kind}_pool1d() argument 'output_size' should contain one int (got "
+                f"{len(output_size)})"
+            )
+        internal = "(): internal error: output_size.size()" if kind == MAX else ": output_size"
+        raise RuntimeError(f"{name}{internal} must be {n}")
     sizes = per_dim(output_size, n)
+    shape = self.shape
+    if len(shape) not in (n + 1, n + 2):
+        if n == 1:
+            raise RuntimeError(
+                f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 'self' "
+                f"(while checking arguments for adaptive_{kind}_pool1d)"
+            )
+        colon = ":" if kind == MAX else ""
+        raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got{colon} {list(shape)}")
+    if kind == AVG and min(sizes) < 0:
+        given = ", ".join(map(str, (1, *sizes) if n == 1 else sizes))
+        raise RuntimeError(
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{given}}}"
+        )
+    looked_at = (*shape[:-1], 1, shape[-1]) if name == "adaptive_avg_pool2d" and n == 1 else shape
+    first = (
+        len(looked_at) - 2
+        if name == "adaptive_avg_pool2d"
+        else len(shape) - n - 1
+        if len(shape) == n + 1
+        else 1
+    )
+    for d in range(first, len(looked_at)):
+        if looked_at[d] == 0:
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has "
+                f"sizes {list(looked_at)} with dimension {d} being empty"
+            )
     if min(sizes) < 0:
-        raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0")
-    return sizes
+        made = [*shape[: len(shape) - n], *(1,) * (n == 1), *sizes]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {made}")
+    if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
+        rules.refuse(f"adaptive_{kind}_pool" + ("3d_cpu" if n == 3 else "2d"), self.dtype)
+    return parts(tuple(shape[len(shape) - n :]), sizes)
 
 
-def _adaptive_index(xp: Any, n: int, m: int) -> tuple[Array, Array]:
-    """The elements of each of m nearly equal parts of n: indices (m, k), and which of the k count."""
-    start = (xp.arange(m) * n) // max(m, 1)
-    end = -((-(xp.arange(m) + 1) * n) // max(m, 1))
-    width = int((end - start).max()) if m else 1
-    index = start[:, None] + xp.arange(width)
-    return xp.minimum(index, end[:, None] - 1), index < end[:, None]
-
-
-def adaptive_avg_pool(xp: Any, self: Array, n: int, output_size: Sizes) -> Array:
+def adaptive_avg_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compute: Compute = mean) -> Any:
     """The means of a given number of parts."""
-    sizes = _adaptive_sizes(f"adaptive_avg_pool{n}d", self, output_size, n)
-    x = rules.cast(xp, self, rules.opmath(self.dtype))
-    for axis, size in enumerate(sizes, self.ndim - n):
-        index, valid = _adaptive_index(xp, self.shape[axis], size)
-        parts = xp.take(x, index, axis=axis)
-        shape = (*index.shape, *(1,) * (self.ndim - 1 - axis))
-        weight = valid / xp.maximum(valid.sum(axis=1, keepdims=True), 1)
-        x = xp.sum(parts * weight.astype(x.dtype).reshape(shape), axis=axis + 1)
-    return rules.cast(xp, x, self.dtype)
+    w = _parts(AVG, self, output_size, n)
+    return compute(xp, self, w, w.counts)
 
 
-def adaptive_max_pool(xp: Any, self: Array, n: int, output_size: Sizes) -> tuple[Array, Array]:
+def adaptive_max_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compute: Compute = largest) -> Any:
     """The largest elements of a given number of parts, and their indices in the plane."""
-    sizes = _adaptive_sizes(f"adaptive_max_pool{n}d", self, output_size, n)
-    found = [_adaptive_index(xp, self.shape[axis - n], m)[0] for axis, m in enumerate(sizes)]
-    place: Any = 0
-    for axis, index in enumerate(found):  # places of the plane: (*sizes, *widths)
-        shape = [1] * (2 * n)
-        shape[axis], shape[n + axis] = index.shape
-        place = place * self.shape[axis - n] + index.reshape(shape)
-    plane = self.reshape(*self.shape[:-n], math.prod(self.shape[-n:]))
-    place = place.reshape(*sizes, math.prod(place.shape[n:]))
-    flat = xp.take(plane, place, axis=-1)
-    best = xp.argmax(flat, axis=-1)[..., None]
-    index = xp.take_along_axis(xp.broadcast_to(place, flat.shape), best, -1)[..., 0]
-    return xp.take_along_axis(flat, best, -1)[..., 0], index
+    return compute(xp, self, _parts(MAX, self, output_size, n), True)
 
 
-def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, n: int) -> Array:
+# ------------------------------------------------------------------------------------ the reverse
+
+
+def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Sizes, n: int) -> Array:
     """Zeros with the elements of `self` at `indices` of each plane."""
     if indices.dtype != rules.INT64:
         raise RuntimeError(
@@ -259,24 +260,11 @@ def _enter(
     returns: str = "Tensor",
     names: str = "out",
 ) -> None:
-    def bound(xp: Any, self: Array, *args: Any) -> Any:
-        return kernel(xp, self, n, *args)
-
-    record = add(Record(f"aten::{text} -> {returns}", bound, "pool", where="f"))
+    bound = partial(kernel, n=n)
+    meta = None if kernel is max_unpool else partial(bound, None, compute=_shape)
+    record = add(Record(f"aten::{text} -> {returns}", bound, "pool", where="f", meta=meta))
     if out is not None:
         add(out_of(record, out, names))
-
-
-def _only_values(xp: Any, self: Array, n: int, *args: Any) -> Array:
-    return max_pool(xp, self, n, *args)[0]
-
-
-def _unpool2d(xp: Any, self: Array, n: int, indices: Array, output_size: Sizes) -> Array:
-    return max_unpool(xp, self, indices, output_size, n)
-
-
-def _unpool3d(xp: Any, self: Array, n: int, indices: Array, output_size: Sizes, *_: Sizes) -> Array:
-    return max_unpool(xp, self, indices, output_size, n)
 
 
 _BOTH = "(Tensor, Tensor)"
@@ -288,7 +276,7 @@ for _n in (1, 2, 3):
     _override = "" if _n == 1 else ", int? divisor_override=None"
     _whole = "SymInt" if _n > 1 else "int"
     _outs = "out,indices"
-    _enter(f"max_pool{_n}d{_max}", _only_values, _n, None)
+    _enter(f"max_pool{_n}d{_max}", max_pool_values, _n, None)
     _enter(f"max_pool{_n}d_with_indices{_max}", max_pool, _n, None if _n == 1 else "out", _BOTH, _outs)
     _enter(
         f"avg_pool{_n}d{_window}, bool ceil_mode=False, bool count_include_pad=True{_override})",
@@ -305,10 +293,10 @@ for _n in (1, 2, 3):
         _BOTH,
         _outs,
     )
-_enter("max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size)", _unpool2d, 2, "out")
+_enter("max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size)", max_unpool, 2, "out")
 _enter(
     "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding)",
-    _unpool3d,
+    max_unpool,
     3,
     "out",
 )

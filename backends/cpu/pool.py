@@ -1,0 +1,92 @@
+"""Pooling of floats and integers on the CPU, by `ts._core.pooling`.
+
+In: what `ts.ops.pool` has checked, an array and its windows; out: maxima with or without their places, or
+means.  16-bit floats are computed in 32 bits, maxima of integers in 64; means of integers go the general way.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts._core.pooling import Table, max_of_windows, mean_of_windows
+
+from ..base import Kernel
+
+if TYPE_CHECKING:
+    from ts.ops.pool_windows import Windows
+
+Array = NDArray[Any]
+ROWS = 1 << 31  # of a plane
+
+
+def _planes(x: Array, n: int, dtype: Any) -> Array:
+    """(planes, three spatial dimensions), contiguous."""
+    sizes = (1,) * (3 - n) + x.shape[-n:]
+    lead = 1
+    for length in x.shape[:-n]:
+        lead *= length
+    return np.ascontiguousarray(x, dtype).reshape(lead, *sizes)
+
+
+def _table(w: Windows, planes: Array, n: int) -> Table:
+    if w.plan is None:
+        zero, one = np.zeros(1, np.int64), np.ones(1, np.int64)
+        more = 3 - n
+        w.plan = Table(
+            planes.shape[1:], (zero,) * more + w.begin, (one,) * more + w.stop, (1,) * more + w.dilation
+        )
+    found: Table = w.plan
+    return found
+
+
+def maxima(general: Kernel, xp: Any, x: Array, w: Windows, places: bool) -> Any:
+    """Each window's largest element, and where it is."""
+    n = len(w.places)
+    if x.size == 0 or x.shape[-n] * x.shape[-min(n, 2)] >= ROWS:
+        return general(xp, x, w, places)
+    wide = x.dtype if x.dtype.char in "fd" else np.int64 if x.dtype.kind in "iu" else np.float32
+    planes = _planes(x, n, wide)
+    table = _table(w, planes, n)
+    out = np.empty((len(planes), *table.places()), wide)
+    index = np.empty(out.shape, np.int64) if places else None
+    max_of_windows(table, planes, out, index)
+    shape = (*x.shape[:-n], *w.places)
+    result = out.reshape(shape).astype(x.dtype, copy=False)
+    return (result, index.reshape(shape)) if index is not None else result
+
+
+def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
+    """Each window's sum divided by `divisor`, a number or an array of the windows' shape."""
+    n = len(w.places)
+    if x.size == 0 or x.dtype.kind in "iu" or x.shape[-n] * x.shape[-min(n, 2)] >= ROWS:
+        result: Array = general(xp, x, w, divisor)
+        return result
+    wide = x.dtype if x.dtype.char in "fd" else np.dtype(np.float32)
+    planes = _planes(x, n, wide)
+    table = _table(w, planes, n)
+    out = np.empty((len(planes), *table.places()), wide)
+    each = np.empty(w.places, wide)
+    each[...] = divisor
+    mean_of_windows(table, planes, out, each)
+    return out.reshape(*x.shape[:-n], *w.places).astype(x.dtype, copy=False)
+
+
+def kernels() -> dict[str, Kernel]:
+    """The kernels of poolings, with the checks of the records' own."""
+    from ts.ops import pool
+
+    largest, mean = partial(maxima, pool.largest), partial(means, pool.mean)
+    found: dict[str, Kernel] = {}
+    for n in (1, 2, 3):
+        found |= {
+            f"aten::max_pool{n}d": partial(pool.max_pool_values, n=n, compute=largest),
+            f"aten::max_pool{n}d_with_indices": partial(pool.max_pool, n=n, compute=largest),
+            f"aten::avg_pool{n}d": partial(pool.avg_pool, n=n, compute=mean),
+            f"aten::adaptive_avg_pool{n}d": partial(pool.adaptive_avg_pool, n=n, compute=mean),
+            f"aten::adaptive_max_pool{n}d": partial(pool.adaptive_max_pool, n=n, compute=largest),
+        }
+    return found

@@ -1,0 +1,142 @@
+"""Pooling: the CPU's kernels and the general ones give what the definition says, NaN and ties included."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import ts
+from ts._core import workers
+from ts.ops import pool, pool_windows
+
+NAN, INF = math.nan, math.inf
+
+
+def by_definition(x, kernel, stride, padding, dilation):
+    """The largest element of each window of a plane, and its place; NaN before all, the last one."""
+    sizes = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(x.shape, kernel, stride, padding, dilation)]
+    values, places = np.full(sizes, -INF), np.zeros(sizes, np.int64)
+    for place in np.ndindex(*sizes):
+        best = None
+        for k in np.ndindex(*kernel):
+            at = tuple(t * s + j * d - p for t, s, j, d, p in zip(place, stride, k, dilation, padding))
+            if any(not 0 <= i < n for i, n in zip(at, x.shape)):
+                continue
+            if best is None or math.isnan(x[at]) or x[at] > best:
+                best = x[at]
+                values[place], places[place] = best, np.ravel_multi_index(at, x.shape)
+    return values, places
+
+
+CASES = {  # input, kernel, stride, padding, dilation
+    "line": ((11,), (3,), (2,), (1,), (1,)),
+    "plane": ((7, 9), (3, 2), (2, 1), (1, 0), (1, 1)),
+    "dilated": ((9, 12), (2, 3), (1, 2), (1, 1), (3, 2)),
+    "volume": ((4, 5, 6), (2, 3, 2), (1, 2, 2), (1, 1, 0), (1, 1, 2)),
+    "whole": ((5, 6), (5, 6), (1, 1), (0, 0), (1, 1)),
+}
+
+
+def numbers(shape, seed=3):
+    """Few different values, so that there are ties, with some NaN and infinities."""
+    r = np.random.default_rng(seed)
+    x = r.integers(0, 5, shape).astype(np.float32)
+    x[r.random(shape) < 0.1] = NAN
+    x[r.random(shape) < 0.3] = -INF
+    return x
+
+
+@pytest.mark.parametrize("general", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_maxima_follow_the_definition(name, general):
+    shape, kernel, stride, padding, dilation = CASES[name]
+    n = len(shape)
+    x = np.stack([numbers(shape, seed) for seed in range(4)])[None]
+    if general:
+        w = pool_windows.fixed("max", x.shape, n, kernel, stride, padding, dilation, False)
+        values, places = pool.largest(np, x, w, True)
+    else:
+        function = getattr(ts, f"max_pool{n}d_with_indices")
+        values, places = (t.numpy() for t in function(ts.from_numpy(x), kernel, stride, padding, dilation))
+        only = getattr(ts, f"max_pool{n}d")(ts.from_numpy(x), kernel, stride, padding, dilation).numpy()
+        assert np.array_equal(only, values, equal_nan=True)
+    for plane in range(4):
+        expected = by_definition(x[0, plane], kernel, stride, padding, dilation)
+        assert np.array_equal(values[0, plane], expected[0], equal_nan=True)
+        assert np.array_equal(places[0, plane], expected[1])
+
+
+@pytest.mark.parametrize("dtype", [ts.uint8, ts.int8, ts.int16, ts.int32, ts.int64, ts.float16, ts.bfloat16])
+def test_maxima_of_all_dtypes(dtype):
+    x = ts.tensor([[[3, 1], [4, 1], [5, 9]]]).to(dtype)
+    found = ts.nn.functional.max_pool2d(x, (2, 2), 1)
+    assert found.dtype == dtype
+    assert found.tolist() == [[[4], [9]]]
+
+
+def test_means():
+    x = ts.arange(1.0, 6.0).reshape(1, 1, 5)
+    f = ts.nn.functional.avg_pool1d
+    assert f(x, 2).tolist() == [[[1.5, 3.5]]]
+    assert f(x, 2, ceil_mode=True).tolist() == [[[1.5, 3.5, 5.0]]]
+    assert f(x, 3, 2, 1).tolist() == [[[1.0, 3.0, 3.0]]]
+    assert f(x, 3, 2, 1, count_include_pad=False).tolist() == [[[1.5, 3.0, 4.5]]]
+    plane = ts.ones(1, 4, 4)
+    assert ts.nn.functional.avg_pool2d(plane, 2, divisor_override=8).tolist() == [[[0.5, 0.5], [0.5, 0.5]]]
+    assert ts.nn.functional.avg_pool2d(ts.tensor([[[-3, -4]]]), (1, 2)).tolist() == [[[-3]]]  # towards zero
+
+
+def test_parts():
+    x = ts.arange(7.0).reshape(1, 7)
+    assert ts.nn.functional.adaptive_avg_pool1d(x, 3).tolist() == [[1.0, 3.0, 5.0]]
+    values, places = ts.nn.functional.adaptive_max_pool1d(x, 3, return_indices=True)
+    assert (values.tolist(), places.tolist()) == ([[2.0, 4.0, 6.0]], [[2, 4, 6]])
+    assert ts.nn.functional.adaptive_avg_pool1d(x, 0).shape == (1, 0)
+
+
+def test_means_agree_with_the_general_kernel():
+    x = np.random.default_rng(0).standard_normal((2, 3, 9, 11)).astype(np.float32)
+    for kernel, stride, padding, ceil in itertools.product([2, 3], [1, 2], [0, 1], [False, True]):
+        w = pool_windows.fixed("avg", x.shape, 2, (kernel,), (stride,), (padding,), (1,), ceil)
+        found = ts.nn.functional.avg_pool2d(ts.from_numpy(x), kernel, stride, padding, ceil, False).numpy()
+        assert np.allclose(found, pool.mean(np, x, w, w.counts), rtol=1e-5, atol=1e-6)
+
+
+def test_same_bits_for_every_number_of_threads(monkeypatch):
+    monkeypatch.setattr(workers, "LEAST", 1)
+    before = workers.count()
+    x = ts.randn(2, 5, 20, 20)
+    found = []
+    try:
+        for count in (1, 2, 3, 16):
+            workers.set_count(count)
+            values, places = ts.max_pool2d_with_indices(x, 3, 2, 1)
+            found.append((values.numpy(), places.numpy(), ts.nn.functional.avg_pool2d(x, 3, 2, 1).numpy()))
+    finally:
+        workers.set_count(before)
+    for other in found[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(found[0], other))
+
+
+def test_windows_that_see_nothing():
+    """A dilated window can have all its elements in the padding."""
+    values, places = ts.nn.functional.max_pool1d(ts.ones(1, 1, 3), 2, 1, 1, 4, return_indices=True)
+    assert values.tolist() == [[[-INF]]]
+    assert places.shape == (1, 1, 1)
+
+
+def test_numbers_without_end():
+    with pytest.raises(RuntimeError, match="too large"):
+        ts.nn.functional.avg_pool2d(ts.ones(1, 4, 4), 2**62, 1, 2**61)
+
+
+def test_meta():
+    x = ts.ones(2, 3, 9, 9, device="meta")
+    values, places = ts.nn.functional.max_pool2d(x, 3, 2, return_indices=True)
+    assert (values.shape, places.shape, places.dtype) == ((2, 3, 4, 4), (2, 3, 4, 4), ts.int64)
+    assert ts.nn.functional.avg_pool2d(x, 2, ceil_mode=True).shape == (2, 3, 5, 5)
+    assert ts.nn.functional.adaptive_avg_pool2d(x, 4).shape == (2, 3, 4, 4)
+    weight = ts.ones(6, 3, 3, 3, device="meta")
+    assert ts.conv2d(x, weight, padding="same").shape == (2, 6, 9, 9)
+    assert ts.conv_transpose2d(x, ts.ones(3, 5, 2, 2, device="meta"), stride=2).shape == (2, 5, 18, 18)
