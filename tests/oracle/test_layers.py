@@ -119,6 +119,14 @@ AdaptiveMaxPool1d(3)|s
 AdaptiveMaxPool2d(3,True)|i
 AdaptiveMaxPool3d(3)|d
 FractionalMaxPool2d(2,output_size=(3,3))|i
+TripletMarginWithDistanceLoss(swap=True)|v,v,v
+TripletMarginWithDistanceLoss(margin=-1.)|v,v,v
+AdaptiveLogSoftmaxWithLoss(8,20,[5,10],div_value=2.,head_bias=True)|torch.randn(3,8),torch.tensor([1,7,15])
+AdaptiveLogSoftmaxWithLoss(8,20,[5])|torch.randn(8),torch.tensor(7)
+AdaptiveLogSoftmaxWithLoss(8,20,[5])|torch.randn(3,8),torch.tensor([1,7,25])
+AdaptiveLogSoftmaxWithLoss(8,20,[5,5])|v
+LinearCrossEntropyLoss(3,5,out_features=(2,),bias=True)|torch.randn(2,3),torch.tensor([[1,0],[4,3]])
+LinearCrossEntropyLoss(3,5,weight=torch.ones(5)*2,label_smoothing=.1)|torch.randn(2,3),torch.tensor([1,4])
 MultiheadAttention(6,2)|s,s,s
 MultiheadAttention(6,3,bias=False,batch_first=True)|s,s,s
 MultiheadAttention(6,3,add_bias_kv=True,add_zero_attn=True)|s,s,s
@@ -243,7 +251,7 @@ def test_as_pytorch(line):
 
 
 # What PyTorch does not compile either.
-NOT_SCRIPTED = ("FractionalMaxPool2d(2)|", "MultiheadAttention(6,4)", "TransformerEncoderLayer(6,2,8,activation='tanh'", "FractionalMaxPool2d(2,output_ratio=1", "Threshold(.1,2)", "Dropout(2)", "Hardtanh(2,1)", "AdaptiveAvgPool2d((3,None))")
+NOT_SCRIPTED = ("FractionalMaxPool2d(2)|", "MultiheadAttention(6,4)", "TripletMarginWith", "AdaptiveLog", "LinearCross", "TransformerEncoderLayer(6,2,8,activation='tanh'", "FractionalMaxPool2d(2,output_ratio=1", "Threshold(.1,2)", "Dropout(2)", "Hardtanh(2,1)", "AdaptiveAvgPool2d((3,None))")
 SCRIPTED = [line for line in LAYERS.strip().splitlines() if not line.startswith(NOT_SCRIPTED)]
 
 

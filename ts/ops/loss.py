@@ -109,7 +109,7 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
 @op("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out="out", where="f")
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     rules.check_cast(rules.float_dtype(rules.result_type(self, target)), self.dtype)
-    x, y = (wide(xp, v) for v in same(xp, self, target))
+    x, y = same(xp, self, target)  # every step is rounded, as PyTorch does: 16-bit floats overflow
     return reduced(xp, rules.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
 
 
@@ -143,8 +143,10 @@ def _margin_ranking_loss(
     refuse_bools(input1, input2)
     for a, b in ((input1, input2), (input1, target)):
         rules.broadcast_shapes(a.shape, b.shape)
-    a, b, y = (wide(xp, rules.cast(xp, v, dtype)) for v in (input1, input2, target))
-    loss = xp.maximum(-y * (a - b) + margin, 0)
+    refuse_bools(target, target)
+    gap = xp.subtract(*same(xp, input1, input2))  # of integers, in integers: unsigned ones wrap
+    gap = xp.multiply(*same(xp, -target, gap))
+    loss = xp.maximum(wide(xp, rules.cast(xp, gap, dtype)) + margin, 0)
     return reduced(xp, rules.cast(xp, loss, dtype), reduction)
 
 

@@ -33,6 +33,8 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
         "TransformerEncoderLayer", "TransformerDecoderLayer", "TransformerEncoder", "TransformerDecoder",
         "Transformer",
     ),
+    "adaptive": ("AdaptiveLogSoftmaxWithLoss",),
+    "linear_loss": ("LinearCrossEntropyLoss", "LinearCrossEntropyOptions"),
     "fractional": ("FractionalMaxPool2d", "FractionalMaxPool3d"),
     "padding": (
         "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
@@ -43,7 +45,8 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
         "L1Loss", "MSELoss", "SoftMarginLoss", "MultiLabelMarginLoss", "NLLLoss", "NLLLoss2d",
         "CrossEntropyLoss", "PoissonNLLLoss", "GaussianNLLLoss", "KLDivLoss", "BCELoss",
         "BCEWithLogitsLoss", "MultiLabelSoftMarginLoss", "HingeEmbeddingLoss", "SmoothL1Loss", "HuberLoss",
-        "CosineEmbeddingLoss", "MarginRankingLoss", "MultiMarginLoss", "TripletMarginLoss", "CTCLoss",
+        "CosineEmbeddingLoss", "MarginRankingLoss", "MultiMarginLoss", "TripletMarginLoss",
+        "TripletMarginWithDistanceLoss", "CTCLoss",
     ),
     "flatten": ("Flatten", "Unflatten"),
     "distance": ("PairwiseDistance", "CosineSimilarity"),
