@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import devices, dtypes
-from ts._core import strides
-from ts._core.overlap import ALLOW, REFUSE, check
+from ts._core import storage, strides
+from ts._core.overlap import check
 from ts._core.tensor import Tensor, backend_of, constructed, view_of, wrap_array, written
 
 MAX_DIMENSIONS = 64  # NumPy's limit
@@ -233,8 +233,8 @@ def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
         raise OverflowError("int too big to convert")
     if wanted.category == dtypes.INTEGRAL and fits:
         limits = np.iinfo(wanted.numpy_dtype)
-        low = int(limits.min) if wanted.is_signed else -int(limits.max)
-        fits = math.isfinite(value) and low <= int(value) <= int(limits.max)
+        low = int(limits.min) if wanted.is_signed or isinstance(value, float) else -int(limits.max)
+        fits = math.isfinite(value) and low <= value and int(value) <= int(limits.max)
         value = int(value) % (int(limits.max) + 1) if fits and value < 0 and not wanted.is_signed else value
         value = int(value) if fits else value
     elif wanted.is_floating_point and fits and math.isfinite(value):
@@ -307,10 +307,10 @@ def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> 
 
 def empty_strided(like: Any, steps: Sequence[int], numpy_dtype: Any) -> Any:
     """An array of the shape and device of `like`; its strides (in elements, without gaps) are `steps`."""
-    order = sorted(range(like.ndim), key=lambda d: (-steps[d], d))
     kind = np if isinstance(like, np.ndarray) else backend_of(wrap_array(like).device.type).xp
-    made = kind.empty([like.shape[d] for d in order], dtype=numpy_dtype)
-    return made.transpose([order.index(d) for d in range(like.ndim)])
+    item = np.dtype(numpy_dtype).itemsize
+    made = kind.empty(like.size, dtype=numpy_dtype)
+    return storage.strided(made, like.shape, [step * item for step in steps], 0)
 
 
 def expanded(x: Tensor, shape: Sequence[int]) -> Tensor:
@@ -382,11 +382,14 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
     return wrap_array(backend.from_host(x._host(), number, **later))
 
 
-def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False, fill: bool = False) -> None:
+def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False, expands: bool = False) -> None:
     """x[...] = src, converted to `x`'s dtype, moved to its device and broadcast to its shape.
 
-    A single element is a number to fill with if `fill` says so: it may be one of `x`'s own.
+    Where `expands` says so, a source of another shape is expanded first, and may then be of `x` itself.
     """
+    if src is x:
+        written(x)
+        return
     for i in range(1, min(x.ndim, src.ndim) + 1):
         if x.shape[-i] != src.shape[-i] and 1 not in (x.shape[-i], src.shape[-i]):
             raise RuntimeError(
@@ -402,8 +405,7 @@ def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False, fill: bool = F
     if x.is_meta:
         return
     source = moved(src, x.device, non_blocking).array
-    fill = fill and not source.ndim
-    check(x.array, [] if fill else [source], ALLOW if fill else REFUSE)
+    check(x.array, [] if expands and source.shape != x.array.shape else [source])
     x.array[...] = converted_array(source, x.array.dtype)
     written(x)
 

@@ -41,6 +41,7 @@ cdef class Operator:
     cdef bint whole                    # its kernel takes and gives tensors, on whatever devices
     cdef int device_at                 # the argument that says on which device to create, or -1
     cdef list written                  # the arguments that it writes
+    cdef bint reads                    # ... while it reads the others, element by element
     cdef int overlap                   # what it does where elements of these are one place: `overlap.pxd`
 
 

@@ -40,7 +40,7 @@ from ts._core.ivalue cimport (
     unbox,
     unbox_shallow,
 )
-from ts._core.overlap cimport WARN, check_write
+from ts._core.overlap cimport ALLOW, WARN, check_write
 from ts._core.pointwise cimport binary, binary_inplace, unary, unary_inplace
 from ts._core.products cimport matrix_product
 from ts._core.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, follow, rebind, root_of, wrap, wrote
@@ -178,6 +178,9 @@ cdef int take_ufunc(Operator op, record) except -1:
     return 0
 
 
+cdef tuple POINTWISE = ("unary", "pointwise", "ternary")
+
+
 cdef int read_signature(Operator op) except -1:
     cdef int i
     found = signature(op.schema_text)
@@ -185,6 +188,9 @@ cdef int read_signature(Operator op) except -1:
     op.device_at = -1
     op.written = []
     op.overlap = getattr(op.record, "overlap", 0)
+    base = getattr(op.record, "base", None) or op.record
+    op.reads = getattr(op.record, "variant", "") == "inplace" and op.overlap != ALLOW
+    op.reads = op.reads or getattr(base, "family", "") in POINTWISE
     for i in range(len(op.parameters)):
         if op.parameters[i].kind == "Device":
             op.device_at = i
@@ -426,7 +432,7 @@ cdef int check_written(Operator op, list values) except -1:
     for i in op.written:
         if not hasattr(values[i + 1], "strides"):  # a list, a generator
             continue
-        read = [x for j, x in enumerate(values) if j and j != i + 1 and hasattr(x, "strides")]
+        read = [x for j, x in enumerate(values) if j and j != i + 1 and hasattr(x, "strides")] if op.reads else []
         if check_write(values[i + 1], read, op.overlap) and op.overlap == WARN:
             warnings.warn(
                 f"Use of {op.name[6:]} on expanded tensors is deprecated. Please clone() the tensor before "
@@ -483,7 +489,9 @@ cdef object wrapped_one(object declared, object result, list args):
 
 cdef Tensor counted(Tensor made, object source):
     """Count writes to `made` with those to `source`, where it is a view of that."""
-    if isinstance(source, Tensor) and made is not source and root_of(made.array) is root_of((<Tensor>source).array):
+    if isinstance(source, Tensor) and made is not source and (
+        root_of(made.array) is root_of((<Tensor>source).array) or made.array.size == 0
+    ):
         follow(made, <Tensor>source)
     return made
 
@@ -492,7 +500,8 @@ cdef object settle(Tensor target, object result):
     """What was written in place: a kernel that gives another array than the target's changes its shape."""
     if result is not None and result is not target.array and not isinstance(result, Tensor):
         rebind(target, result)
-    wrote(target)
+    if result is not None:
+        wrote(target)
     return target
 
 

@@ -34,12 +34,14 @@ def get(x: Tensor, index: Any) -> Tensor:
 
 def put(x: Tensor, index: Any, value: Any) -> None:
     """x[index] = value"""
-    view, arrays, masked = _resolve(x, index)
     number = not isinstance(value, Tensor)
     if number:
         if not isinstance(value, (bool, int, float, complex, np.generic)):
             raise TypeError(f"can't assign a {full_name(value)} to a {x.type()}")
         value = construct.number_tensor(value, x.dtype, x.device)
+    if index is False:
+        return
+    view, arrays, masked = _resolve(x, index)
     if x.requires_grad and x.is_leaf:
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation."
@@ -48,7 +50,7 @@ def put(x: Tensor, index: Any, value: Any) -> None:
     if not arrays:
         source = _without_leading_ones(source, view.ndim)
         construct.check_broadcast(view.shape, source)
-        construct.copy_into(view, source, fill=True)
+        construct.copy_into(view, source, expands=True)
         return
     if source.dtype is not view.dtype and not (masked and source.numel() == 1):
         raise RuntimeError(
@@ -57,7 +59,8 @@ def put(x: Tensor, index: Any, value: Any) -> None:
         )
     if x.is_meta:
         return
-    if check(view.array, [source.array], WARN):
+    _check_shapes(arrays)
+    if check(view.array, [] if masked and source.numel() == 1 else [source.array], WARN):
         name, what = ("index_put_", "indices] = tensor")
         if masked and number:
             name, what = ("masked_fill_", "mask] = scalar")
@@ -79,6 +82,18 @@ def put(x: Tensor, index: Any, value: Any) -> None:
             f"result of shape {shape}"
         ) from None
     written(view)
+
+
+def _check_shapes(arrays: list[Any]) -> None:
+    """IndexError unless the index arrays broadcast together."""
+    shapes = [a.shape for a in arrays if a is not None]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(str(list(shape)) for shape in shapes)
+        ) from None
 
 
 def full_name(value: Any) -> str:
@@ -232,7 +247,7 @@ def _normal(item: Any) -> Any:
             return bool(item) if item.dtype is dtypes.bool_ else int(item)
         return item
     if isinstance(item, np.ndarray):
-        return construct.as_tensor(item)
+        return _normal(construct.as_tensor(item))
     if isinstance(item, str):
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(item, (list, tuple, range)):

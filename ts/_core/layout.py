@@ -9,6 +9,7 @@ In: tensors; out: facts, storages, views with other dimensions.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from ts import dtypes
@@ -76,6 +77,9 @@ def is_set_to(self: Tensor, other: Tensor) -> bool:
 
 def _matrix_transpose(name: str) -> property:
     def transposed(self: Tensor) -> Tensor:
+        if self.ndim == 0:
+            warnings.warn(f"Tensor.{name} is deprecated on 0-D tensors.", stacklevel=2)
+            return self.conj() if name == "mH" and self.is_complex() else self
         if self.ndim < 2:
             raise RuntimeError(
                 f"tensor.{name} is only supported on matrices or batches of matrices. Got {self.ndim}-D "
@@ -93,6 +97,8 @@ def _hermitian(self: Tensor) -> Tensor:
             f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
             + (" For batches of matrices, consider using tensor.mH" if self.ndim > 2 else "")
         )
+    if self.ndim == 0 and not self.is_complex():
+        return self
     turned: Tensor = operator("numpy_T")(self.conj() if self.is_complex() else self)
     return turned
 

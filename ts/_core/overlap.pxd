@@ -17,3 +17,4 @@ cpdef enum:
     REFUSE = 0                         # what to do with a target that repeats
     WARN = 1
     ALLOW = 2
+    STRICT = 3                         # refuse, and one that is all of what is read, too

@@ -73,11 +73,15 @@ cdef bint clashes(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
     if length_a == 0 or length_b == 0 or not dense(a) or not dense(b):
         return False
     if start_a != start_b or length_a != length_b or ndim_of(a) != ndim_of(b):
-        return start_a != start_b or length_a != length_b
+        return True
     for i in range(ndim_of(a)):
         if strides_of(a)[i] != strides_of(b)[i]:
             return True
     return False
+
+
+cdef inline bint same(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
+    return data_of(a) == data_of(b) and size_of(b) == size_of(a)
 
 
 cdef inline void reach(PyArrayObject *a, char **low, char **high) noexcept nogil:
@@ -108,16 +112,18 @@ cdef bint meet(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
 cdef int check_write(object target, list read, int rule) except -1:
     cdef PyArrayObject *a
     if not isinstance(target, cnp.ndarray):
-        if rule == REFUSE and any([step == 0 and n > 1 for step, n in zip(target.strides, target.shape)]):
+        if rule in (REFUSE, STRICT) and any([step == 0 and n > 1 for step, n in zip(target.strides, target.shape)]):
             raise RuntimeError(SEVERAL)
         return 0
     a = <PyArrayObject *>target
     if rule != ALLOW and repeats(a):
-        if rule == REFUSE:
+        if rule != WARN:
             raise RuntimeError(SEVERAL)
         return 1
     for other in read:
-        if isinstance(other, cnp.ndarray) and clashes(a, <PyArrayObject *>other):
+        if isinstance(other, cnp.ndarray) and (
+            clashes(a, <PyArrayObject *>other) or rule in (STRICT, WARN) and same(a, <PyArrayObject *>other)
+        ):
             raise RuntimeError(SOME)
     return 0
 

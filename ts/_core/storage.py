@@ -100,7 +100,7 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int,
     if is_meta(array):
         return type(array)(shape, target, tuple(strides), at // target.itemsize)
     data = block(array)
-    if at + reach(shape, strides, target.itemsize) > data.nbytes:
+    if 0 not in shape and at + reach(shape, strides, target.itemsize) > data.nbytes:
         raise RuntimeError(
             f"setStorage: sizes {list(shape)}, strides {[s // target.itemsize for s in strides]}, storage "
             f"offset {at // target.itemsize}, and itemsize {target.itemsize} requiring a storage size of "

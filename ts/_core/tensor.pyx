@@ -590,10 +590,14 @@ cdef class Tensor:
             return operator_function("clone")(self, memory_format=memory_format)
         return construct.copied(self, memory_format)
 
-    def copy_(self, Tensor src not None, bint non_blocking=False):
+    def copy_(self, src, bint non_blocking=False):
         """Overwrite the elements with those of `src`, converted and broadcast."""
         if tracing():
             return operator_function("copy_")(self, src, non_blocking)
+        if not isinstance(src, Tensor):
+            if not isinstance(src, (int, float, complex)):
+                raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+            src = construct.tensor(src, device=self.device)
         construct.copy_into(self, src, non_blocking)
         return self
 

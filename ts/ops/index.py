@@ -219,7 +219,7 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
             f"{_C_NAMES.get(mask.dtype, str(mask.dtype))}"
         )
     shape = rules.broadcast_shapes(mask.shape, self.shape)
-    return xp.where(_mask(mask), rules.cast(xp, value, self.dtype), xp.broadcast_to(self, shape))
+    return xp.where(_mask(mask), rules.cast_checked(xp, value, self.dtype), xp.broadcast_to(self, shape))
 
 
 @op("aten::masked_select(Tensor self, Tensor mask) -> Tensor", out="out")

@@ -41,12 +41,17 @@ _KERNELS = {
 }
 
 
+_SAID_WHOLE = ("maximum", "minimum", "fmax", "fmin")  # whose refusal of complex numbers is a sentence
+
+
 def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[..., Array]:
     """The kernel of a row: promote, refuse, compute, give the result its dtype."""
 
     def kernel(xp: Any, a: Any, b: Any) -> Array:
         x, y = promote(xp, promotion, a, b)
         if no and x.dtype.kind in no:
+            if name in _SAID_WHOLE:
+                raise RuntimeError(f"{name} not implemented for complex tensors.")
             rules.refuse(_KERNELS.get(name, name), x.dtype)
         result = getattr(xp, body)(x, y) if isinstance(body, str) else body(xp, x, y)
         return rules.cast(xp, result, rules.BOOL if promotion == BOOLEAN else x.dtype)

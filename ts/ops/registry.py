@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ts._core import storage, strides
+from ts.ops import outputs as output_rules
 from ts.ops import rules
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Record:
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     nondeterministic: bool = False  # draws random numbers
     side_effect: bool = False  # must not be removed though its result is unused
-    overlap: int = 0  # written though one place is several of its elements: 0 refuse, 1 warn, 2 allow
+    overlap: int = 0  # of a written tensor whose elements share places, by the numbers of `overlap.pxd`
     whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
     where: str = "fm"  # Python spellings: f function, m method
     variant: str = ""  # "", "inplace" or "out"
@@ -141,7 +142,7 @@ def op(
     def declare(kernel: K) -> K:
         family = fields.pop("family", None) or kernel.__module__.rpartition(".")[2]
         record = add(Record(schema, kernel, family, **fields), stacked=True)
-        if inplace:
+        if inplace is not False:
             add(inplace_of(record, None if inplace is True else inplace), stacked=True)
         for overload in (out,) if isinstance(out, str) else out:
             add(out_of(record, overload, out_names, out_refused), stacked=True)
@@ -158,15 +159,20 @@ def inplace_of(record: Record, overload: str | None = None) -> Record:
     kind, _, arguments = rest.rpartition(") -> ")[0].partition(" self")
     text = f"{name}(Tensor(a!) self{arguments}) -> Tensor(a!)"
 
+    in_own_dtype = output_rules.computes_in_out(head.partition(".")[0].removeprefix("aten::"))
+
     def derive(compute: Kernel) -> Kernel:
         def kernel(xp: Any, self: Any, *args: Any) -> Any:
+            if in_own_dtype and args[-1] is None:
+                args = (*args[:-1], rules.CODE_OF[self.dtype])
             return write(xp, self, compute(xp, self, *args))
 
         return compute if kind == "Tensor(a)" else kernel  # of a view: the tensor takes it over
 
     return Record(
         text, derive(record.kernel), record.family, variant="inplace", base=record, derive=derive,
-        where=record.where, overlap=2 if kind == "Tensor(a)" else record.overlap,
+        where=record.where,
+        overlap=2 if kind == "Tensor(a)" else record.overlap or 3 * (record.family == "scatter"),
         nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc,
         promotion=record.promotion,
         types=record.types,
@@ -195,15 +201,26 @@ def out_of(record: Record, overload: str, names: str = "out", refused: str = "")
     if arguments == "":
         text = text.replace("(, ", "(")
     count = len(outputs)
+    plain = name.partition(".")[0].removeprefix("aten::")
+    message = refused or output_rules.refused(plain)
+    dtype_at = -1
+    if output_rules.computes_in_out(plain):
+        dtype_at = arguments.replace("*, ", "").split(", ").index("ScalarType? dtype=None")
 
     def derive(compute: Kernel) -> Kernel:
         def kernel(xp: Any, *args: Any) -> Any:
-            result = compute(xp, *args[:-count])
+            given = list(args[:-count])
+            if dtype_at >= 0 and given[dtype_at] is None:
+                given[dtype_at] = rules.CODE_OF[args[-1].dtype]
+            result = compute(xp, *given)
             if count == 1:
-                if refused and args[-1].dtype != result.dtype:
-                    raise RuntimeError(rules.dtype_message(refused, result.dtype, args[-1].dtype))
-                return write_out(xp, args[-1], result)
-            return tuple(write_out(xp, o, r) for o, r in zip(args[-count:], result, strict=True))
+                if result.shape != args[-1].shape and any(x is args[-1] for x in given):
+                    raise RuntimeError(
+                        f"output with shape {list(args[-1].shape)} doesn't match the broadcast shape "
+                        f"{list(result.shape)}"
+                    )
+                return write_out(xp, args[-1], result, message)
+            return tuple(write_out(xp, o, r, message) for o, r in zip(args[-count:], result, strict=True))
 
         return kernel
 
@@ -226,18 +243,25 @@ def write(xp: Any, target: Any, result: Any) -> Any:
     return target
 
 
-def write_out(xp: Any, target: Any, result: Any) -> Any:
-    """Copy `result` into `target`; a new array, for the tensor to take over, when the shape differs."""
+def write_out(xp: Any, target: Any, result: Any, refused: str = "") -> Any:
+    """Copy `result` into `target`; a new array, for the tensor to take over, when the shape differs.
+
+    Where `refused` is a message, `target` must have the result's own dtype.
+    """
     result = xp.asarray(result)
+    if refused and target.dtype != result.dtype:
+        raise RuntimeError(rules.dtype_message(refused, result.dtype, target.dtype))
     rules.check_cast(result.dtype, target.dtype)
     if result.shape != target.shape:
-        target = resized_output(target, result.shape)
+        target = resized_output(target, result)
     target[...] = rules.cast(xp, result, target.dtype)
     return target
 
 
-def resized_output(target: Any, shape: Sequence[int]) -> Any:
-    """An output with the shape of what it is to take; with a warning if it has elements already."""
+def resized_output(target: Any, result: Any) -> Any:
+    """An output with the shape and order of what it is to take; with a warning if it has elements already."""
+    shape = tuple(result.shape)
+    order = strides.preserved(shape, [step // result.dtype.itemsize for step in result.strides])
     if target.size:
         warnings.warn(
             f"An output with one or more elements was resized since it had shape {list(target.shape)}, "
@@ -250,7 +274,7 @@ def resized_output(target: Any, shape: Sequence[int]) -> Any:
             stacklevel=2,
         )
     item = target.dtype.itemsize
-    return storage.resized(target, shape, [step * item for step in strides.contiguous(shape)])
+    return storage.resized(target, shape, [step * item for step in order])
 
 
 # ---------------------------------------------------------------------------------------- asking

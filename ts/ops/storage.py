@@ -10,6 +10,7 @@ place give the array that the tensor is to be around from then on.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,9 +51,8 @@ def formatted(xp: Any, shape: Sequence[int], dtype: rules.DType, memory_format: 
 
 def ordered(xp: Any, shape: Sequence[int], steps: Sequence[int], dtype: rules.DType) -> Array:
     """An array with undefined elements and these strides, which leave no gaps."""
-    order = sorted(range(len(shape)), key=lambda d: (-steps[d], d))
-    made = xp.empty([shape[d] for d in order], dtype=dtype)
-    return made.transpose([order.index(d) for d in range(len(shape))])
+    made = xp.empty(math.prod(shape), dtype=dtype)
+    return storage.strided(made, tuple(shape), [step * dtype.itemsize for step in steps], 0)
 
 
 @op("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", out="out")
@@ -66,10 +66,12 @@ def _clone(xp: Any, self: Array, memory_format: int | None = None) -> Array:
 
 @op("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", where="m")
 def _contiguous(xp: Any, self: Array, memory_format: int = 0) -> Array:
+    if memory_format in (None, 0, 1) and self.flags.c_contiguous:
+        return self
     if memory_format == 1:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     if not memory_format:
-        return self if self.flags.c_contiguous else self.copy()
+        return self.copy()
     steps = strides.of_format(self.shape, format_of(memory_format))
     if strides.has_format(self.shape, elements(self), format_of(memory_format)):
         return self
@@ -97,12 +99,12 @@ def _check_numel(size: Sequence[int], itemsize: int) -> None:
     where="m",
     overlap=2,
 )
-def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None = None) -> Array:
+def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None = None) -> Array | None:
     _check_numel(size, self.dtype.itemsize)
     if memory_format == 1:
         raise RuntimeError("Unsupported memory formatPreserve")
     if tuple(size) == tuple(self.shape) and not memory_format:
-        return self
+        return None  # nothing is written
     item = self.dtype.itemsize
     steps = strides.of_format(size, format_of(memory_format))
     return storage.resized(self, tuple(size), [step * item for step in steps])
@@ -184,7 +186,9 @@ def _as_strided_scatter(
 
 @op("aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor", where="")
 def _resize_copy(xp: Any, self: Array, size: Sequence[int], memory_format: int | None = None) -> Array:
-    return _resize(xp, self.copy(), size, memory_format)
+    copy = self.copy()
+    resized = _resize(xp, copy, size, memory_format)
+    return copy if resized is None else resized
 
 
 @op(

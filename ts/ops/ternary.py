@@ -115,7 +115,7 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if self.dtype.kind == "c":
-        raise RuntimeError("clamp is not supported for complex types")
+        raise NotImplementedError("clamp is not supported for complex types")
     dtype = rules.result_type(self, min, max)
     result = rules.cast(xp, self, dtype)
     if min is not None:

@@ -55,7 +55,7 @@ def _retyped(self: Array, target: rules.DType) -> tuple[tuple[int, ...], tuple[i
     if have == want:
         return self.shape, self.strides
     what = f"to view {rules.NAME_OF[self.dtype]} as {rules.NAME_OF[target]} (different element sizes)"
-    if self.strides[-1] != have and self.shape[-1] != 1:
+    if self.strides[-1] != have and self.shape[-1] != 1 and self.size:
         raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {self.strides[-1] // have}")
     ratio = want // have
     if want > have:
@@ -160,10 +160,7 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
         shape.append(n)
     if any(n < 0 for n in shape):
         raise RuntimeError(f"numel: integer multiplication overflow. The sizes {given} are negative")
-    result = xp.broadcast_to(self, shape)
-    if not getattr(getattr(result, "flags", None), "writeable", True) and self.flags.writeable:
-        result = xp.lib.stride_tricks.as_strided(self, shape, result.strides) if result.size else result
-    return result
+    return storage.strided(self, tuple(shape), xp.broadcast_to(self, shape).strides, storage.offset(self))
 
 
 @op(
@@ -222,7 +219,7 @@ def _flatten(xp: Any, self: Array, start_dim: int = 0, end_dim: int = -1) -> Arr
 
 @op("aten::ravel(Tensor(a) self) -> Tensor(a)")
 def _ravel(xp: Any, self: Array) -> Array:
-    return self.reshape(-1)
+    return (self if self.flags.c_contiguous else self.copy()).reshape(-1)
 
 
 @op("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")
@@ -302,7 +299,7 @@ def _narrow_copy(xp: Any, self: Array, dim: int, start: int, length: int) -> Arr
 @op("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
 def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
     if self.ndim == 0:
-        return self
+        return self[...]
     sources = [source] if isinstance(source, int) else list(source)
     targets = [destination] if isinstance(destination, int) else list(destination)
     if len(sources) != len(targets):
@@ -468,7 +465,7 @@ def _dsplit(xp: Any, self: Array, by: Any) -> list[Array]:
 @op("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", loop="unbind")
 def _unbind(xp: Any, self: Array, dim: int = 0) -> list[Array]:
     if self.ndim == 0:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     axis = rules.wrap_dim(dim, self.ndim)
     return [self[(slice(None),) * axis + (i, ...)] for i in range(self.shape[axis])]
 
@@ -503,12 +500,14 @@ def _diagonal(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: int = 
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     if offset >= self.shape[b] or -offset >= self.shape[a]:
-        rest = [n for i, n in enumerate(self.shape) if i not in (a, b)]
-        return xp.empty((*rest, 0), dtype=self.dtype)
-    first = {a: slice(max(0, -offset), None), b: slice(max(0, offset), None)}
-    corner = self[tuple(first.get(i, slice(None)) for i in range(self.ndim))]
-    result = xp.diagonal(self, offset, a, b)
-    return xp.lib.stride_tricks.as_strided(corner, result.shape, result.strides)  # NumPy's own is read-only
+        length, at = 0, 0
+    else:
+        length = min(self.shape[a] - max(0, -offset), self.shape[b] - max(0, offset))
+        at = max(0, -offset) * self.strides[a] + max(0, offset) * self.strides[b]
+    rest = [i for i in range(self.ndim) if i not in (a, b)]
+    shape = (*[self.shape[i] for i in rest], length)
+    steps = (*[self.strides[i] for i in rest], self.strides[a] + self.strides[b])
+    return storage.strided(self, shape, steps, storage.offset(self) + at)
 
 
 @op("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)", where="f")
@@ -557,8 +556,14 @@ def _conj(xp: Any, self: Array) -> Array:
     return xp.conj(self) if self.dtype.kind == "c" else self
 
 
-@op("aten::alias(Tensor(a) self) -> Tensor(a)", where="f")
 @op("aten::positive(Tensor(a) self) -> Tensor(a)")
+def _positive(xp: Any, self: Array) -> Array:
+    if self.dtype == rules.BOOL:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+@op("aten::alias(Tensor(a) self) -> Tensor(a)", where="f")
 @op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)")
 @op("aten::resolve_neg(Tensor(a) self) -> Tensor(a)")
 @op("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", where="f")
