@@ -230,6 +230,12 @@ def concrete_module(instance: Any, share_types: bool = True, traced: bool = Fals
         raise RuntimeError(
             f"'{cls.__name__}' object has no attribute '_parameters': super().__init__() was not called"
         )
+    unknown = getattr(instance, "has_uninitialized_params", None)
+    if unknown is not None and unknown():
+        name = f"{cls.__module__.replace('ts.', 'torch.', 1)}.{cls.__qualname__}"
+        raise RuntimeError(
+            f"'{name}' has uninitialized parameters. Did you forget to run a forward pass?"
+        )
     concrete = _Description(instance, share_types, traced).concrete
     known = _known.get(cls) or []
     _known[cls] = known

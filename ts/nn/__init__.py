@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ts.nn.parameter import Buffer as Buffer
     from ts.nn.parameter import Parameter as Parameter
 
+_PARAMETERS: Final = ("Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer")
 _MODULES: Final = frozenset({"common_types", "functional", "hooks", "init", "modules", "parameter", "utils"})
 
 
@@ -33,7 +34,7 @@ def __getattr__(name: str) -> Any:
 def _find(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"ts.nn.{name}")
-    if name in ("Parameter", "Buffer"):
+    if name in _PARAMETERS:
         return getattr(importlib.import_module("ts.nn.parameter"), name)
     modules = importlib.import_module("ts.nn.modules")
     if name in modules.HOMES:
@@ -44,4 +45,4 @@ def _find(name: str) -> Any:
 def __dir__() -> list[str]:
     from ts.nn import modules
 
-    return sorted({*globals(), *_MODULES, "Parameter", "Buffer", *modules.HOMES})
+    return sorted({*globals(), *_MODULES, *_PARAMETERS, *modules.HOMES})

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import ts
 from ts._core.tensor import Tensor, rebind_array
 
 
@@ -59,3 +60,97 @@ class Buffer(Tensor):
         memo[id(self)] = copied
         copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return copied
+
+
+_KNOWN = frozenset(
+    {
+        "become",
+        "detach",
+        "is_floating_point",
+        "is_complex",
+        "requires_grad",
+        "requires_grad_",
+        "device",
+        "dtype",
+        "is_leaf",
+        "grad",
+    }
+)
+
+
+def _ask_uninitialized(tensor: Any, name: str) -> Any:
+    if name == "shape":
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
+            "`forward` to initialize the parameters before accessing their attributes."
+        )
+    if name in _KNOWN or name.startswith("_"):
+        return object.__getattribute__(tensor, name)
+    raise ValueError(
+        f"Attempted to use an uninitialized parameter in {name}. This error happens when you are using a "
+        "`LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When "
+        "using LazyModules Call `forward` with a dummy batch to initialize the parameters before calling "
+        "torch functions"
+    )
+
+
+class UninitializedParameter(Parameter):
+    """A parameter whose shape is not known yet (`LazyLinear`)."""
+
+    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(ts.empty(0, dtype=dtype, device=device), requires_grad)
+
+    def __getattribute__(self, name: str) -> Any:
+        return _ask_uninitialized(self, name)
+
+    def detach(self) -> Any:
+        """What `state_dict` holds: this."""
+        return self
+
+    def become(self, tensor: Tensor) -> None:
+        """Take the memory of an ordinary parameter over, and be one."""
+        rebind_array(self, tensor.array)
+        self.__class__ = Parameter  # type: ignore[assignment]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedParameter:
+        copied = memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+        return copied
+
+    def __repr__(self) -> str:
+        return "<UninitializedParameter>"
+
+    __str__ = __repr__
+
+
+class UninitializedBuffer(Buffer):
+    """A buffer whose shape is not known yet."""
+
+    def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(ts.empty(0, dtype=dtype, device=device))
+
+    def __getattribute__(self, name: str) -> Any:
+        return _ask_uninitialized(self, name)
+
+    def detach(self) -> Any:
+        """What `state_dict` holds: this."""
+        return self
+
+    def become(self, tensor: Tensor) -> None:
+        """Take the memory of an ordinary buffer over, and be one."""
+        rebind_array(self, tensor.array)
+        self.__class__ = Buffer  # type: ignore[assignment]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedBuffer:
+        copied = memo[id(self)] = type(self)(False, self.device, self.dtype)
+        return copied
+
+    def __repr__(self) -> str:
+        return "<UninitializedBuffer>"
+
+    __str__ = __repr__
+
+
+def is_uninitialized(tensor: Any) -> bool:
+    """Whether the shape of a parameter or buffer is not known yet."""
+    return isinstance(tensor, (UninitializedParameter, UninitializedBuffer))

@@ -35,6 +35,11 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "adaptive": ("AdaptiveLogSoftmaxWithLoss",),
     "linear_loss": ("LinearCrossEntropyLoss", "LinearCrossEntropyOptions"),
+    "lazy": (
+        "LazyLinear", "LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d",
+        "LazyConvTranspose3d", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyInstanceNorm1d",
+        "LazyInstanceNorm2d", "LazyInstanceNorm3d",
+    ),
     "fractional": ("FractionalMaxPool2d", "FractionalMaxPool3d"),
     "padding": (
         "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",

@@ -1,0 +1,219 @@
+"""Layers that learn the width of their input from the first input they see.
+
+    layer = LazyLinear(3)          LazyLinear(in_features=0, out_features=3, bias=True)
+    layer(ts.ones(2, 4))           and from now on it is Linear(in_features=4, out_features=3, bias=True)
+
+Until then their parameters are uninitialized: nothing can be asked of them but device and dtype.  The
+first call, or loading a state, makes a layer of the ordinary class, takes its parameters over, and
+changes the class.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ts._core.tensor import Tensor
+from ts.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from ts.nn.modules.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from ts.nn.modules.instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from ts.nn.modules.linear import Linear
+from ts.nn.modules.module import Module
+from ts.nn.parameter import UninitializedBuffer, UninitializedParameter, is_uninitialized
+
+
+class LazyModuleMixin(Module):
+    """What lazy layers share."""
+
+    cls_to_become: ClassVar[type[Module]]
+    _width_name: ClassVar[str]  # the attribute that is 0 until the width is known
+    _made_with: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(0, *args, **kwargs)  # type: ignore[call-arg]  # the ordinary class's
+        self._made_with = args, kwargs
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                self._parameters[name] = UninitializedParameter(
+                    parameter.requires_grad, parameter.device, parameter.dtype
+                )
+        for name, buffer in self._buffers.items():
+            if buffer is not None and buffer.dim():  # how many batches were seen is known: none
+                self._buffers[name] = UninitializedBuffer(False, buffer.device, buffer.dtype)
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew, where there are some."""
+        if getattr(self, self._width_name) != 0:
+            super().reset_parameters()  # type: ignore[misc]
+
+    def reset_running_stats(self) -> None:
+        """Forget what was seen, if anything was."""
+        if getattr(self, self._width_name) != 0:
+            super().reset_running_stats()  # type: ignore[misc]
+
+    def has_uninitialized_params(self) -> bool:
+        """Whether the width of the input is still unknown."""
+        held = (*self._parameters.values(), *self._buffers.values())
+        return any(is_uninitialized(tensor) for tensor in held)
+
+    def initialize_parameters(self, input: Tensor) -> None:
+        """Become the ordinary layer for inputs like this one."""
+        self._become(self._width_of(input))
+
+    def _width_of(self, input: Tensor) -> int:
+        return int(input.shape[-1])
+
+    def _width_of_weight(self, weight: Tensor) -> int:
+        return int(weight.shape[-1])
+
+    def _become(self, width: int) -> None:
+        args, kwargs = self._made_with
+        made = self.cls_to_become(width, *args, **kwargs)
+        for mine, theirs in ((self._parameters, made._parameters), (self._buffers, made._buffers)):
+            for name, tensor in mine.items():
+                if is_uninitialized(tensor):
+                    tensor.become(theirs[name])
+        del self._made_with
+        setattr(self, self._width_name, width)
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.initialize_parameters(*args, **kwargs)
+        return self(*args, **kwargs)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        for name in ("weight", "running_mean"):
+            given = state_dict.get(prefix + name)
+            if given is not None and not is_uninitialized(given):
+                self._become(self._width_of_weight(given))
+                self._load_from_state_dict(state_dict, prefix, *rest)
+                return
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+class LazyLinear(LazyModuleMixin, Linear):
+    """Linear, of as many input features as come."""
+
+    cls_to_become = Linear
+    _width_name = "in_features"
+
+
+class _LazyConv(LazyModuleMixin):
+    """A convolution of as many input channels as come."""
+
+    _width_name = "in_channels"
+    ndim: int
+    groups: int
+    transposed: bool
+
+    def _width_of(self, input: Tensor) -> int:
+        batched, single = self.ndim + 2, self.ndim + 1
+        if input.dim() not in (batched, single):
+            raise RuntimeError(
+                f"Expected {single}D (unbatched) or {batched}D (batched) input to {type(self).__name__}, but "
+                f"got input of size: {input.shape}"
+            )
+        return int(input.shape[-self.ndim - 1])
+
+    def _width_of_weight(self, weight: Tensor) -> int:
+        return int(weight.shape[0]) if self.transposed else int(weight.shape[1]) * self.groups
+
+
+class LazyConv1d(_LazyConv, Conv1d):
+    """Conv1d, of as many input channels as come."""
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConv, Conv2d):
+    """Conv2d, of as many input channels as come."""
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConv, Conv3d):
+    """Conv3d, of as many input channels as come."""
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
+    """ConvTranspose1d, of as many input channels as come."""
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
+    """ConvTranspose2d, of as many input channels as come."""
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
+    """ConvTranspose3d, of as many input channels as come."""
+
+    cls_to_become = ConvTranspose3d
+
+
+class _LazyNorm(LazyModuleMixin):
+    """A normalisation of as many channels as come."""
+
+    _width_name = "num_features"
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+
+    def _width_of(self, input: Tensor) -> int:
+        self._check_input_dim(input)
+        return int(input.shape[1])
+
+    def _width_of_weight(self, weight: Tensor) -> int:
+        return int(weight.shape[0])
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        super()._check_input_dim(input)  # type: ignore[misc]
+
+
+class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
+    """BatchNorm1d, of as many channels as come."""
+
+    cls_to_become = BatchNorm1d
+
+
+class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
+    """BatchNorm2d, of as many channels as come."""
+
+    cls_to_become = BatchNorm2d
+
+
+class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
+    """BatchNorm3d, of as many channels as come."""
+
+    cls_to_become = BatchNorm3d
+
+
+class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
+    """InstanceNorm1d, of as many channels as come."""
+
+    cls_to_become = InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
+    """InstanceNorm2d, of as many channels as come."""
+
+    cls_to_become = InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
+    """InstanceNorm3d, of as many channels as come."""
+
+    cls_to_become = InstanceNorm3d
