@@ -44,7 +44,7 @@ def test_widths(text, shape, width):
 
 def test_a_wrong_input_decides_nothing():
     layer = ts.nn.LazyConv2d(4, 3)
-    with pytest.raises(RuntimeError, match="Expected 3D .unbatched. or 4D .batched. input to LazyConv2d"):
+    with pytest.raises(RuntimeError, match=r"Expected 3D .unbatched. or 4D .batched. input to LazyConv2d"):
         layer(ts.ones(3))
     assert layer.has_uninitialized_params()
 
