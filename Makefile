@@ -5,13 +5,20 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts backends -name '*.pyx' -o -name '*.pxd' ! -name opcodes.pxd)
 
-.PHONY: demo test bench lint clean
+.PHONY: demo test test-cuda bench lint clean
 
 demo: $(VENV)/installed
 	$(PY) examples/demo.py
 
 test: $(VENV)/installed-test
 	$(PY) -m pytest --ignore=tests/oracle
+
+# On a machine with a GPU: the CUDA tests on it, and the CUDA benchmarks.
+test-cuda: $(VENV)/installed-test
+	$(PY) -m pip install -q --disable-pip-version-check 'cupy-cuda12x[ctk]>=14'
+	$(PY) -c 'import ts; ts.cuda.init(); print(ts.cuda.get_device_name())'
+	$(PY) -m pytest -m cuda --ignore=tests/oracle
+	$(PY) -m benchmarks cuda
 
 bench: $(VENV)/installed
 	$(PY) -m benchmarks
@@ -33,7 +40,8 @@ $(VENV)/installed: $(VENV)/bin/python $(BUILD_INPUTS)
 	touch $@
 
 $(VENV)/installed-test: $(VENV)/installed
-	$(PY) -m pip install -q --disable-pip-version-check 'pytest>=8' 'hypothesis>=6' 'scipy>=1.11' 'rich>=13'
+	$(PY) -m pip install -q --disable-pip-version-check 'pytest>=8' 'hypothesis>=6' 'scipy>=1.11' 'rich>=13' \
+		"nvidia-cuda-nvrtc-cu12==12.1.105; sys_platform == 'linux' and platform_machine == 'x86_64'"
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed

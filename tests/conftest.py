@@ -15,6 +15,22 @@ os.environ.setdefault("TS_JIT_VERIFY", "1")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="module")
+def cuda():
+    """The cuda backend: of the GPU where there is one, else over the double of CuPy (`tests/cupy_double`)."""
+    from ts import backends
+
+    if "cuda" in backends.available():
+        yield backends.get("cuda")
+        return
+    from tests import cupy_double
+
+    if cupy_double.missing():
+        pytest.skip(cupy_double.missing())
+    with cupy_double.installed() as backend:
+        yield backend
+
+
 def pytest_addoption(parser):
     parser.addoption("--read-back", action="store_true", help="read back the texts of all compiled functions")
 

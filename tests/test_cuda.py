@@ -1,29 +1,324 @@
-"""`ts.cuda`: what is asked about devices has an answer also where there are none."""
+"""`ts.cuda` and the cuda backend: devices, transfers, streams, memory, random numbers, kernels.
 
+On a GPU where there is one (`make test-cuda`), else on the double of CuPy in `tests/cupy_double`.
+"""
+
+import warnings
+
+import numpy as np
 import pytest
 
 import ts
 
-
-def test_asking_without_a_device():
-    """Without CuPy or a GPU there are no devices, and using one says what is missing."""
-    assert ts.cuda.device_count() >= 0
-    assert ts.cuda.is_available() == (ts.cuda.device_count() > 0)
-    if not ts.cuda.is_available():
-        with pytest.raises(RuntimeError, match="cuda"):
-            ts.cuda.synchronize()
+pytestmark = pytest.mark.cuda
 
 
-def test_other_devices_are_refused():
-    """A device of another type is no CUDA device."""
-    with pytest.raises((ValueError, RuntimeError), match="cuda"):
+@pytest.fixture
+def two(cuda):
+    """Two devices."""
+    if ts.cuda.device_count() < 2:
+        pytest.skip("needs two devices")
+
+
+# ---------------------------------------------------------------- devices
+
+
+def test_devices(cuda):
+    """Devices have numbers, names and properties; one is current."""
+    assert ts.cuda.is_available() and ts.cuda.device_count() >= 1 and ts.cuda.is_initialized()
+    about = ts.cuda.get_device_properties(0)
+    assert about.name == ts.cuda.get_device_name("cuda:0") and about.total_memory > 1 << 28
+    assert ts.cuda.get_device_capability() == (about.major, about.minor)
+    assert ts.cuda.current_device() == 0 and ts.zeros(1, device="cuda").device == ts.device("cuda", 0)
+
+
+def test_a_device_is_the_current_one(two):
+    """`device`, `set_device` and `device_of` choose where new tensors go; None changes nothing."""
+    with ts.cuda.device(1):
+        assert ts.cuda.current_device() == 1 and ts.zeros(2, device="cuda").get_device() == 1
+        with ts.cuda.device(None), ts.cuda.device_of(ts.zeros(1)):
+            assert ts.cuda.current_device() == 1
+    ts.cuda.set_device("cuda:1")
+    with ts.cuda.device_of(ts.zeros(1, device="cuda:0")):
+        assert ts.cuda.current_device() == 0
+    assert ts.cuda.current_device() == 1
+    ts.cuda.set_device(0)
+
+
+def test_wrong_devices(cuda):
+    """Numbers without a device, and devices that are none of CUDA's."""
+    with pytest.raises(RuntimeError, match="invalid device ordinal"):
+        ts.zeros(1, device="cuda:99")
+    with pytest.raises(ValueError, match="Expected a cuda device, but got: cpu"):
         ts.cuda.synchronize("cpu")
 
 
-def test_a_device_is_the_current_one():
-    """Inside of its context, new tensors go to the device."""
-    if not ts.cuda.is_available():
-        pytest.skip("needs a CUDA device")
-    with ts.cuda.device(0):
-        assert ts.cuda.current_device() == 0
-        assert ts.zeros(2, device="cuda").device == ts.device("cuda", 0)
+# ---------------------------------------------------------------- transfers
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "int64", "bool", "complex64", "float16", "bfloat16", "uint8"]
+)
+def test_there_and_back(cuda, dtype):
+    """Every dtype keeps its bits, strided tensors their elements, and what is there already stays."""
+    x = ts.tensor([[0, 1, 2], [3, 4, 5]]).to(getattr(ts, dtype))
+    there = x.cuda()
+    assert there.is_cuda and there.dtype is x.dtype and there.cpu().equal(x)
+    assert x.t().cuda().cpu().equal(x.t()) and there.t().cpu().equal(x.t())
+    assert there.cuda() is there and there.to("cuda:0") is there and x.cpu() is x
+    assert there.to(ts.float32).is_cuda and there.to("cpu", ts.float64).equal(x.to(ts.float64))
+
+
+def test_later_transfers(cuda):
+    """Copies with `non_blocking=True` are there after `synchronize`; pinned memory says that it is."""
+    x = ts.arange(1000.0)
+    pinned = x.pin_memory()
+    assert pinned.is_pinned() and not x.is_pinned() and pinned.equal(x) and pinned.pin_memory() is pinned
+    assert ts.tensor([1.0], pin_memory=True).is_pinned()
+    there = pinned.to("cuda", non_blocking=True)
+    back = (there * 2).to("cpu", non_blocking=True)
+    ts.cuda.synchronize()
+    assert back.equal(x * 2) and back.is_pinned()
+    with pytest.raises(
+        RuntimeError, match=r"cannot pin .torch\.cuda\.FloatTensor. only dense CPU tensors can be pinned"
+    ):
+        there.pin_memory()
+
+
+def test_between_devices(two):
+    """Tensors move between devices; "cuda" is the current one; operators want one device."""
+    x = ts.tensor([1.0, 2.0], device="cuda:0")
+    y = x.to("cuda:1")
+    assert y.device.index == 1 and y.cpu().equal(x.cpu()) and y.to("cuda").device.index == 0
+    assert (
+        (y + y).device.index == 1
+        and y.new_zeros(2).device.index == 1
+        and ts.zeros_like(y, device="cuda:0").get_device() == 0
+    )
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        x + y
+
+
+def test_new_tensors_take_a_device(cuda):
+    """Of `*_like` and `new_*` the device given counts, else that of the tensor."""
+    there, here = ts.ones(2, 3, device="cuda"), ts.ones(2, 3)
+    assert ts.zeros_like(there).is_cuda and there.new_full((2,), 5).is_cuda
+    assert ts.zeros_like(there, device="cpu").is_cpu and ts.rand_like(here, device="cuda").is_cuda
+    assert ts.zeros_like(there.to("meta"), device="cuda").is_cuda
+
+
+# ---------------------------------------------------------------- streams and events
+
+
+def test_streams(cuda):
+    """Work goes to the current stream; streams wait for each other."""
+    side, before = ts.cuda.Stream(), ts.cuda.current_stream()
+    assert before == ts.cuda.default_stream() and side != before and isinstance(side, ts.cuda.Stream)
+    x = ts.ones(1000, device="cuda")
+    side.wait_stream(before)
+    with ts.cuda.stream(side):
+        assert ts.cuda.current_stream() == side
+        y = x * 3
+    before.wait_stream(side)
+    assert ts.cuda.current_stream() == before and float(y.sum()) == 3000
+    side.synchronize()
+    assert side.query()
+    with ts.cuda.stream(None):
+        assert ts.cuda.current_stream() == before
+    other = ts.cuda.ExternalStream(side.cuda_stream)
+    assert other.cuda_stream == side.cuda_stream and other == side
+
+
+def test_events(cuda):
+    """Marks are passed in order, and time between two is positive; both must have been made for timing."""
+    start, end = (ts.cuda.Event(enable_timing=True) for _ in range(2))
+    assert start.query() and isinstance(start, ts.cuda.Event)
+    start.record()
+    ts.ones(1000, device="cuda").exp()
+    end.record()
+    end.synchronize()
+    assert end.query() and start.elapsed_time(end) > 0
+    plain = ts.cuda.current_stream().record_event()
+    ts.cuda.Stream().wait_event(plain)
+    with pytest.raises(ValueError, match="enable_timing=True"):
+        start.elapsed_time(plain)
+    with pytest.raises(ValueError, match="recorded before calculating"):
+        start.elapsed_time(ts.cuda.Event(enable_timing=True))
+
+
+# ---------------------------------------------------------------- memory
+
+
+def test_memory_is_counted(cuda):
+    """Use rises and falls with tensors, the peak stays until it is reset."""
+    ts.cuda.synchronize()
+    before = ts.cuda.memory_allocated()
+    ts.cuda.reset_peak_memory_stats()
+    assert ts.cuda.max_memory_allocated() == before
+    x = ts.empty(1 << 20, device="cuda")
+    assert ts.cuda.memory_allocated() == before + (4 << 20)
+    y = ts.empty(100, device="cuda")
+    assert ts.cuda.memory_allocated() == before + (4 << 20) + 512  # sizes are rounded up
+    del x
+    assert ts.cuda.memory_allocated() == before + 512
+    assert ts.cuda.max_memory_allocated() == before + (4 << 20) + 512
+    assert ts.cuda.memory_reserved() >= ts.cuda.memory_allocated()
+    assert ts.cuda.memory_stats()["allocated_bytes.all.peak"] == ts.cuda.max_memory_allocated()
+    for _ in range(50):  # tensors that come and go do not raise the peak
+        ts.empty(1000, device="cuda")
+    assert ts.cuda.max_memory_allocated() == before + (4 << 20) + 512
+    free, total = ts.cuda.mem_get_info()
+    assert 0 < free <= total
+    ts.cuda.reset_peak_memory_stats()
+    ts.cuda.empty_cache()
+    assert ts.cuda.max_memory_allocated() == before + 512 and y.is_cuda
+
+
+# ---------------------------------------------------------------- random numbers
+
+
+def test_the_stream_is_that_of_pytorch(cuda):
+    """Numbers that users of PyTorch have published (issues 79496 and 158398, and the seed 0 of countless notebooks)."""
+    ts.cuda.manual_seed(0)
+    first = ts.rand(5, device="cuda").cpu().tolist()
+    assert first == pytest.approx([0.3990, 0.5167, 0.0249, 0.9401, 0.9459], abs=1e-4)
+    ts.manual_seed(10)
+    assert ts.randn(3, device="cuda").cpu().tolist() == pytest.approx([-0.1029, 1.6810, -0.2708], abs=1e-4)
+    g = ts.Generator(device="cuda").manual_seed(42)
+    drawn = ts.randn([1, 64, 2048], generator=g, device="cuda").cpu()
+    assert drawn[0, 0, :3].tolist() == pytest.approx([0.1940, 2.1614, -0.1721], abs=1e-4)
+
+
+def test_seeds_and_states(cuda):
+    """A seed repeats, a state goes on, the CPU's stream is another, generators belong to their device."""
+    ts.cuda.manual_seed_all(7)
+    assert ts.cuda.initial_seed() == 7
+    first = ts.rand(10, device="cuda")
+    state = ts.cuda.get_rng_state()
+    second = ts.rand(10, device="cuda")
+    ts.cuda.set_rng_state(state)
+    assert ts.rand(10, device="cuda").cpu().equal(second.cpu()) and not first.cpu().equal(second.cpu())
+    assert state.dtype is ts.uint8 and state.numel() == 16
+    with pytest.raises(RuntimeError, match="Expected a 'cuda' device type for generator but found 'cpu'"):
+        ts.rand(2, device="cuda", generator=ts.Generator())
+    with pytest.raises(RuntimeError, match="Expected a 'cpu' device type for generator but found 'cuda'"):
+        ts.rand(2, generator=ts.Generator(device="cuda"))
+
+
+def test_what_is_drawn(cuda):
+    """Each distribution has its range and mean, in each dtype; permutations are permutations."""
+    ts.cuda.manual_seed(1)
+    for dtype in (ts.float16, ts.bfloat16, ts.float32, ts.float64):
+        u = ts.rand(4000, device="cuda", dtype=dtype).cpu().double()
+        assert 0 <= float(u.min()) and float(u.max()) < 1 and abs(float(u.mean()) - 0.5) < 0.03
+        n = ts.randn(4000, device="cuda", dtype=dtype).cpu().double()
+        assert abs(float(n.mean())) < 0.08 and abs(float(n.std()) - 1) < 0.05
+    k = ts.randint(-3, 4, (4000,), device="cuda").cpu()
+    assert sorted(set(k.tolist())) == [-3, -2, -1, 0, 1, 2, 3]
+    assert sorted(ts.randperm(100, device="cuda").cpu().tolist()) == list(range(100))
+    kept = ts.nn.functional.dropout(ts.ones(4000, device="cuda"), 0.25).cpu()
+    assert (
+        set(kept.unique().tolist()) == {0.0, float(ts.tensor(4 / 3))} and abs(float(kept.mean()) - 1) < 0.05
+    )
+
+
+# ---------------------------------------------------------------- kernels
+
+
+def test_expressions_are_launched_once(cuda, monkeypatch):
+    """A pointwise operator of floats is one kernel, strides and broadcasting included; layouts are kept."""
+    from ts.backends.cuda import pointwise
+
+    launches = []
+    monkeypatch.setattr(
+        pointwise, "launch", lambda *a, real=pointwise.launch: (launches.append(a[0]), real(*a)) and None
+    )
+    x = ts.randn(3, 4, device="cuda")
+    for y in (x.sigmoid(), x.t().sigmoid(), x[:, ::2].sigmoid(), x + x[0], x.t() * 2, x / x[:, :1], x < 0.5):
+        assert y.is_cuda
+    assert len(launches) == 7
+    assert x.t().sigmoid().stride() == (1, 4)
+    host = x.cpu()
+    assert np.allclose(
+        (x.t() * x[0, 0] + 2).cpu().numpy(), host.numpy().T * host.numpy()[0, 0] + 2, rtol=1e-6
+    )
+
+
+def test_dimensions_are_joined(cuda):
+    """Dimensions that every operand walks through as one become one; those of length 1 vanish."""
+    from ts.backends.cuda.pointwise import join
+
+    assert join((2, 3, 4), [(12, 4, 1), (12, 4, 1)]) == ([24], [(1,), (1,)])
+    assert join((2, 3, 4), [(12, 4, 1), (4, 0, 1)]) == ([2, 3, 4], [(12, 4, 1), (4, 0, 1)])
+    assert join((2, 1, 4), [(8, 4, 2), (0, 0, 0)]) == ([8], [(2,), (0,)])
+    assert join((1, 1), [(7, 7)]) == ([], [()])
+
+
+def test_forms_use_the_same_kernel(cuda):
+    """In-place and out= forms compute with the backend's kernel, and check what they always check."""
+    x = ts.tensor([-1.0, 0.0, 2.0], device="cuda")
+    out = ts.empty(3, device="cuda")
+    assert ts.sigmoid(x, out=out) is out and out.cpu().tolist() == pytest.approx(
+        [0.26894143, 0.5, 0.88079709]
+    )
+    assert x.sigmoid_() is x and x.cpu().equal(out.cpu())
+    with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output type Long"):
+        ts.ones(2, dtype=ts.int64, device="cuda").sigmoid_()
+
+
+def test_not_a_number(cuda):
+    """NaN goes through minima, maxima and comparisons as on the CPU."""
+    x = ts.tensor([float("nan"), 1.0, -1.0, float("inf")])
+    y = ts.tensor([0.0, float("nan"), 2.0, 1.0])
+    for f in (ts.maximum, ts.minimum, ts.fmax, ts.fmin, ts.lt, ts.ne, lambda a, b: a.relu(), lambda a, b: a.isnan(),
+              lambda a, b: a.sign(), ts.floor_divide, ts.atan2, lambda a, b: a.clamp(0, 1), lambda a, b: a.isinf()):  # fmt: skip
+        want, got = f(x, y), f(x.cuda(), y.cuda()).cpu()
+        assert want.dtype is got.dtype
+        assert np.allclose(got.numpy(), want.numpy(), rtol=1e-6, atol=0, equal_nan=True)
+
+
+def test_bfloat16_is_computed_in_float32(cuda):
+    """Sixteen-bit floats are rounded once, at the end."""
+    x = ts.tensor([1.0, 1.0078125, -3.0]).bfloat16()
+    assert (x.cuda() * 1.01).cpu().equal((x.float() * 1.01).bfloat16())
+    h = ts.tensor([60000.0, 1e-7]).half()
+    assert (h.cuda() + 10000).cpu().tolist() == [float("inf"), 10000.0]
+
+
+def test_the_host_takes_over_with_one_warning(cuda):
+    """What CuPy lacks runs on the CPU, says so once, and gives the right result on the device."""
+    from ts.backends.cuda import host
+
+    host._warned.clear()
+    x = ts.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]])
+    with pytest.warns(
+        UserWarning, match=r"numpy.maximum.accumulate runs on the CPU for cuda tensors: CuPy accumul"
+    ):
+        values, places = x.cuda().cummax(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = x.cuda().cummax(1).values
+    assert values.is_cuda and again.cpu().equal(values.cpu())
+    assert values.cpu().tolist() == [[3, 3, 3], [0, 5, 5]] and places.cpu().tolist() == [[0, 0, 0], [0, 1, 1]]
+    with pytest.warns(UserWarning, match="aten::special_airy_ai runs on the CPU"):
+        assert float(ts.special.airy_ai(ts.zeros(1, device="cuda"))) == pytest.approx(0.3550280539)
+
+
+def test_singular_matrices_are_errors(cuda):
+    """cuSOLVER gives NaN where LAPACK has an error; kernels see an error."""
+    with pytest.raises(RuntimeError, match="singular"):
+        ts.linalg.inv(ts.zeros(2, 2, device="cuda"))
+
+
+def test_scripts_run_there(cuda):
+    """A compiled function follows its inputs to the device."""
+
+    @ts.jit.script
+    def f(x: ts.Tensor, n: int) -> ts.Tensor:
+        for i in range(n):
+            x = x * 0.5 + i
+        return x.relu()
+
+    x = ts.tensor([-8.0, 8.0])
+    there = f(x.cuda(), 3)
+    assert there.is_cuda and there.cpu().equal(f(x, 3))

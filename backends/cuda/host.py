@@ -24,6 +24,8 @@ FUNCTIONS: dict[str, str] = {
     "minimum.accumulate": "CuPy accumulates sums and products only",
     "logaddexp.accumulate": "CuPy accumulates sums and products only",
     "multiply.at": "CuPy scatters sums and extremes only",
+    "maximum.reduceat": "CuPy reduces parts of an axis by sums only",
+    "minimum.reduceat": "CuPy reduces parts of an axis by sums only",
 }
 
 OPERATORS: dict[str, str] = {

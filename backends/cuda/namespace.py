@@ -152,6 +152,13 @@ class Scattering:
         """The results so far along an axis."""
         return host.function(f"{self.__name__}.accumulate")(a, axis=axis, dtype=dtype)
 
+    def reduceat(self, a: Any, indices: Any, axis: int = 0) -> Any:
+        """The results of the parts of an axis that begin at `indices`."""
+        if self.__name__ != "add":
+            return host.function(f"{self.__name__}.reduceat")(a, indices, axis=axis)
+        made = self._ufunc.reduceat(_widened(a), indices, axis=axis)
+        return made.astype(a.dtype) if _is_bfloat16(a) else made
+
 
 def _sorted_order(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
     """argsort; CuPy's is always stable, and knows no bfloat16."""

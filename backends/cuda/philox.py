@@ -80,6 +80,10 @@ class Philox:
         """`n` standard normal numbers in float64."""
         return self._draw("normal_double", n)
 
+    def in_blocks(self, n: int, without_gaps: bool) -> bool:
+        """Normal numbers are always drawn all at once."""
+        return True
+
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> Any:
         """`n` standard normal numbers."""
         return self._draw("normal_double" if double else "normal_float", n)

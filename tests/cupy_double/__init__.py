@@ -19,6 +19,13 @@ import sys
 from contextlib import contextmanager
 
 
+def missing():
+    """Why the double cannot be used here; None where it can."""
+    from tests.cupy_double.kernels import COMPILER
+
+    return None if COMPILER else "needs a C++ compiler, which runs the kernels of the double of CuPy"
+
+
 @contextmanager
 def installed():
     """The block in which the double is CuPy, and its devices are those of `ts`."""

@@ -119,6 +119,11 @@ class Ufunc:
             raise NotImplementedError(f"`{self.name}.accumulate` is not supported yet")
         return wrap(getattr(np, self.__name__).accumulate(array._host, axis, dtype))
 
+    def reduceat(self, array, indices, axis=0, dtype=None, out=None):
+        if self.__name__ != "add" or array.dtype == BFLOAT16:
+            raise NotImplementedError(f"`{self.name}.reduceat` is not supported yet")
+        return wrap(np.add.reduceat(array._host, unwrap(refuse(indices)), axis, dtype))
+
 
 def _can_cast(source, target):
     if BFLOAT16 in (source, target):

@@ -27,6 +27,10 @@ DEFAULT_SEED = 67280421310721
 class CpuStream(MersenneTwister):
     """The CPU's stream.  Streams of other devices have the same methods, and give arrays of their own."""
 
+    def in_blocks(self, n: int, without_gaps: bool) -> bool:
+        """Whether `n` normal numbers for memory with or without gaps are drawn in blocks."""
+        return n >= 16 and without_gaps
+
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> NDArray[Any]:
         """`n` >= 16 standard normal numbers in blocks of 16: half of them give radii, the other half angles.
 

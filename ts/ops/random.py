@@ -69,7 +69,7 @@ def normal_samples(
     if dtype.kind == "c":
         parts = normal_samples(stream, 2 * n, rules.real_dtype(dtype), mean, std * math.sqrt(0.5), blocks)
         return parts.view(dtype)
-    if n < 16 or not blocks:
+    if not stream.in_blocks(n, blocks):
         return _narrowed(stream.normals(n) * std + mean, dtype)
     work = rules.opmath(dtype)
     samples = stream.block_normals(n, work == rules.DOUBLE, dtype in NARROW) * work.type(std) + work.type(

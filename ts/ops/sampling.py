@@ -224,7 +224,7 @@ def _check_continuous(self: Array, distribution: str, dtype: str) -> None:
 def exponential_array(xp: Any, self: Array, lambd: float, generator: Any) -> Array:
     """Exponential samples into an array of a floating dtype."""
     stream = source(xp, generator)
-    return fill(xp, self, lambda n: -np.log1p(-stream.doubles(n)) / lambd)
+    return fill(xp, self, lambda n: -xp.log1p(-stream.doubles(n)) / lambd)
 
 
 @in_place(f"aten::exponential_(Tensor(a!) self, float lambd=1., {_GENERATOR}) -> Tensor(a!)")
@@ -243,7 +243,7 @@ def _geometric(xp: Any, self: Array, p: float, generator: Any = None) -> Array:
     if self.dtype.kind in "bc" and math.prod(self.shape):
         rules.refuse("geometric_cpu", self.dtype)
     stream = source(xp, generator)
-    return fill(xp, self, lambda n: np.ceil(np.log(stream.doubles(n)) / math.log1p(-p)))
+    return fill(xp, self, lambda n: xp.ceil(xp.log(stream.doubles(n)) / math.log1p(-p)))
 
 
 @in_place(f"aten::cauchy_(Tensor(a!) self, float median=0., float sigma=1., {_GENERATOR}) -> Tensor(a!)")
@@ -252,7 +252,7 @@ def _cauchy(xp: Any, self: Array, median: float = 0, sigma: float = 1, generator
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     stream = source(xp, generator)
-    return fill(xp, self, lambda n: median + sigma * np.tan(math.pi * (stream.doubles(n) - 0.5)))
+    return fill(xp, self, lambda n: median + sigma * xp.tan(math.pi * (stream.doubles(n) - 0.5)))
 
 
 @in_place(f"aten::log_normal_(Tensor(a!) self, float mean=1., float std=2., {_GENERATOR}) -> Tensor(a!)")
@@ -262,7 +262,7 @@ def _log_normal(xp: Any, self: Array, mean: float = 1, std: float = 2, generator
     if math.prod(self.shape) and (rules.category(self) != rules.FLOATING or self.dtype.kind == "c"):
         rules.refuse("log_normal_cpu", self.dtype)
     stream = source(xp, generator)
-    return fill(xp, self, lambda n: np.exp(stream.normals(n) * std + mean))
+    return fill(xp, self, lambda n: xp.exp(stream.normals(n) * std + mean))
 
 
 # ---------------------------------------------------------------------------------------- normal

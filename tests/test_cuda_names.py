@@ -1,0 +1,97 @@
+"""Every name of CuPy's that the tree mentions exists, by the list that was recorded from it."""
+
+import ast
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cupy_double.array import API
+
+ROOT = Path(__file__).parent.parent
+MODULES = {"cupy": API["modules"]["cupy"], "cupyx": API["modules"]["cupyx"]}
+SUBMODULES = ("linalg", "fft", "lib.stride_tricks", "cuda.runtime", "cuda")
+
+
+def dotted(node):
+    """The names of a chain of attributes, or None."""
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(names)] if isinstance(node, ast.Name) else None
+
+
+def mentioned(folder, roots):
+    """(file, line, name without the root) of each chain that starts at a root."""
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and id(node) not in inner:
+                found = dotted(node)
+                if found and found[0] in roots and len(found) > 1:
+                    yield path.name, node.lineno, ".".join(found[1:])
+
+
+def known(root, name):
+    """Whether CuPy has it; of a function only the first name counts, what follows are its attributes."""
+    for module in SUBMODULES:
+        if root == "cupy" and name.startswith(f"{module}."):
+            return name.removeprefix(f"{module}.").partition(".")[0] in API["modules"][f"cupy.{module}"]
+    return name.partition(".")[0] in MODULES[root]
+
+
+def test_names_in_the_backend():
+    """`cupy.NAME` and `cupyx.NAME` in backends/cuda."""
+    for root in ("cupy", "cupyx"):
+        found = list(mentioned("backends/cuda", {root}))
+        assert found
+        assert [x for x in found if not known(root, x[2])] == []
+
+
+def test_names_in_kernels(cuda):
+    """`xp.NAME` in the operators: CuPy's, corrected in the namespace, or in the table of what runs on the host."""
+    from ts.backends.cuda import host, namespace
+
+    elsewhere = {"random_stream", "__name__"} | set(namespace.OWN)
+    unknown = [
+        x for x in mentioned("ts/ops", {"xp"})
+        if not known("cupy", x[2]) and x[2] not in host.FUNCTIONS and x[2].partition(".")[0] not in elsewhere
+    ]  # fmt: skip
+    assert unknown == []
+
+
+def test_special_functions(cuda):
+    """Names of scipy.special in the operators exist in cupyx, or the operator runs on the host."""
+    from ts.backends.cuda import host
+    from ts.ops import unary
+
+    text = "".join(p.read_text() for p in (ROOT / "ts/ops").glob("*.py"))
+    tree = ast.parse(text.replace("from __future__ import annotations", ""))
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("special", "_special2"):
+            names.add(node.args[0].value)
+        if isinstance(node, ast.Attribute) and getattr(getattr(node.value, "func", None), "attr", "") == (
+            "special_functions"
+        ):
+            names.add(node.attr)
+    assert {"gammaln", "erf"} <= names and inspect.isfunction(unary.special)
+    missing = names - set(API["modules"]["cupyx.scipy.special"])
+    assert missing <= {"airy"} and "aten::special_airy_ai" in host.OPERATORS
+
+
+def test_the_list_is_that_of_the_installed_cupy():
+    """Where CuPy is installed, what was recorded holds for it."""
+    code = "import json; from tests.cupy_double.record_api import record; print(json.dumps(record()))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    if "No module named 'cupy'" in done.stderr:
+        pytest.skip("CuPy is not installed")
+    found = json.loads(done.stdout)
+    if found["version"] != API["version"]:
+        pytest.skip(f"recorded from {API['version']}, installed is {found['version']}")
+    assert found["modules"]["cupy"] == API["modules"]["cupy"] and found["ndarray"] == API["ndarray"]

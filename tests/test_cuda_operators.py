@@ -1,0 +1,177 @@
+"""Every operator record on the cuda backend, on arguments made from its schema, against the CPU's results.
+
+On a GPU where there is one, else on the double of CuPy, which has only what CuPy has.  Arguments that the CPU's kernel
+refuses are no samples.
+"""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+import ts
+from ts.backends.cuda import sources
+from ts.ops import registry
+
+pytestmark = pytest.mark.cuda
+
+DTYPES = ("float32", "int64", "bool", "complex64", "bfloat16", "float16", "float64", "uint8")
+SHAPES = ((2, 3), (3, 3), (4,), (1, 2, 4, 4), (1, 2, 4), ())
+CLOSE = {"bfloat16": 2e-2, "float16": 3e-3, "float32": 2e-5, "complex64": 2e-5}
+UNDEFINED = ("empty",)  # elements
+LINEAR_ALGEBRA = ("linalg", "factor", "decomp")  # families that PyTorch has not in 16 bits
+WITHOUT_ORDER = ("sort", "argsort", "topk", "msort", "mode", "median", "kthvalue")  # of equal elements
+SIGN_FREE = ("svd", "qr", "eig", "eigh", "lu", "ldl", "householder")
+
+
+def values(shape, dtype, seed):
+    """Elements that most operators accept: positive definite where square, in [0, 1] or small numbers."""
+    found = np.random.default_rng(seed).uniform(0.1, 0.9, shape)
+    if len(shape) == 2 and shape[0] == shape[1]:
+        found = (found + found.T) / 2 + 2 * np.eye(shape[0])
+    if dtype == "bool":
+        return ts.tensor(found > 0.5)
+    if dtype in ("int64", "uint8"):
+        return ts.tensor((found * 3).astype(np.int64)).to(getattr(ts, dtype))
+    return ts.tensor(found).to(getattr(ts, dtype))
+
+
+def made(parameter, shape, dtype, place):
+    """A value for one parameter of a schema; KeyError where there is none to make."""
+    kind = parameter.kind.partition("(")[0] if parameter.kind.startswith("Tensor(") else parameter.kind
+    if kind in ("Tensor", "Tensor(a)", "Tensor(a!)"):
+        index = parameter.name in ("index", "indices") or parameter.name.endswith("_index")
+        return values(shape, "int64" if index else dtype, place)
+    if parameter.has_default:
+        return parameter.default
+    if kind.endswith("?"):
+        return None
+    return {
+        "Tensor[]": lambda: [values(shape, dtype, place), values(shape, dtype, place + 1)],
+        "Scalar": lambda: 2, "float": lambda: 0.5, "bool": lambda: False,
+        "int": lambda: 1 if len(shape) > 1 else 0, "SymInt": lambda: 1,
+        "int[]": lambda: [0], "int[1]": lambda: [0], "int[2]": lambda: [2, 2], "SymInt[]": lambda: list(shape),
+        "SymInt[1]": lambda: [2], "SymInt[2]": lambda: [2, 2], "ScalarType": lambda: 6,
+    }[kind]()  # fmt: skip
+
+
+def tensors(x):
+    if isinstance(x, ts.Tensor):
+        yield x
+    elif isinstance(x, (list, tuple)):
+        for y in x:
+            yield from tensors(y)
+
+
+def moved(x):
+    if isinstance(x, ts.Tensor):
+        return x.cuda()
+    return [moved(y) for y in x] if type(x) is list else x
+
+
+def copied(x):
+    if isinstance(x, ts.Tensor):
+        return x.clone()
+    return [copied(y) for y in x] if type(x) is list else x
+
+
+def difference(name, want, got, elements):
+    """What is wrong with a result, its `elements` included; None where nothing is."""
+    if not isinstance(want, (ts.Tensor, list, tuple)):
+        return None if want == got or "Generator" in str(type(want)) else f"{got} instead of {want}"
+    for w, g in itertools.zip_longest(tensors(want), tensors(got)):
+        if (w.dtype, tuple(w.shape)) != (g.dtype, tuple(g.shape)):
+            return f"{g.dtype}{list(g.shape)} instead of {w.dtype}{list(w.shape)}"
+        if not elements or any(word in name for word in (*UNDEFINED, *WITHOUT_ORDER)):
+            continue
+        a, b = (t.cpu().to(ts.float64 if t.dtype is ts.bfloat16 else t.dtype).numpy() for t in (w, g))
+        if any(word in name for word in SIGN_FREE):
+            a, b = abs(a), abs(b)
+        tolerance = CLOSE.get(w.dtype.name, 1e-9)
+        if not np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True):
+            return f"elements differ: {b.reshape(-1)[:4]} instead of {a.reshape(-1)[:4]}"
+    return None
+
+
+def held(record, dtype):
+    """(samples, complaints) of a record in a dtype."""
+    operator = next(o for o in registry.lookup(record.name) if o.record is record)
+    count, complaints = 0, []
+    for shape in SHAPES:
+        try:
+            args = [made(p, shape, dtype, k) for k, p in enumerate(operator.signature.parameters)]
+        except KeyError:
+            return 0, []
+        there = [moved(copied(a)) for a in args]
+        try:
+            ts.manual_seed(0)
+            want = operator(*args)
+        except (
+            RuntimeError,
+            NotImplementedError,
+            IndexError,
+            TypeError,
+            ValueError,
+            ImportError,
+            ArithmeticError,
+        ):
+            continue
+        try:
+            got = operator(*there)
+        except Exception as error:  # whatever it is, the CPU had a result
+            if dtype == "complex64" and isinstance(error, TypeError):
+                continue  # NumPy takes complex numbers in more places than PyTorch and CuPy; see tests/oracle
+            complaints.append(f"{record.key} {dtype}{list(shape)}: {type(error).__name__}: {error}")
+            continue
+        count += 1
+        wrong = difference(record.name, want, got, not record.nondeterministic)
+        if wrong is None and list(tensors(args)) and not all(t.is_cuda for t in tensors(got)):
+            wrong = "the result is not on the device"
+        if wrong:
+            complaints.append(f"{record.key} {dtype}{list(shape)}: {wrong}")
+        if count == 2:
+            break
+    return count, complaints
+
+
+@pytest.fixture(scope="module")
+def compiled(cuda):
+    """The kernels of all records; the double's compiler is much faster on all of them at once."""
+    from ts.backends.cuda import device
+
+    if not hasattr(device.cupy, "__version__"):  # the double
+        from tests.cupy_double import kernels
+
+        launched = [r for r in registry.records() if sources.arity(r)]
+        kernels.compile_all(
+            sources.of_record(r, operands, compute, rank)[1]
+            for r in launched
+            for compute in sources.FLOATS
+            if sources.fits(r, compute)
+            for operands in ([compute] * sources.arity(r), [compute, ""])[: sources.arity(r)]
+            for rank in (0, 1)
+        )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_records(compiled, dtype):
+    """What the CPU computes, the device computes too."""
+    total, complaints = 0, []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for record in registry.records():
+            if (
+                record.variant in ("", "inplace")
+                and record.name.startswith("aten::")
+                and not (
+                    record.side_effect
+                    or record.family == "place"  # conversions, in test_cuda.py
+                    or (record.family in LINEAR_ALGEBRA and dtype in ("float16", "bfloat16"))
+                )
+            ):
+                count, wrong = held(record, dtype)
+                total += count > 0
+                complaints += wrong
+    assert not complaints, "\n".join(complaints[:50])
+    assert total > 350
