@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import importlib
 
+import numpy as np
+
 from ts import devices
 
 from .base import Backend
@@ -36,10 +38,12 @@ def at(index: int) -> Backend:
 
 
 def of_array(array: object) -> Backend:
-    """The backend whose array `array` is."""
-    for backend in _loaded.values():
+    """The backend whose array `array` is; the last loaded first, as a class may be derived from NumPy's."""
+    for backend in reversed(_loaded.values()):
         if isinstance(array, backend.array_type):
             return backend
+    if isinstance(array, np.ndarray):
+        return get("cpu")
     raise TypeError(f"{type(array).__name__} is no array of a loaded backend ({', '.join(_loaded)})")
 
 

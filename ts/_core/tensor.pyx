@@ -97,7 +97,7 @@ cdef Tensor wrap_cpu(object array, int scalar_type):
 cdef Tensor wrap(object array):
     cdef Tensor t
     cdef int code
-    if isinstance(array, cnp.ndarray):
+    if cnp.PyArray_CheckExact(array):
         code = scalar_type_of_number(cnp.PyArray_TYPE(array))
         if code < 0:
             code = dtypes.from_numpy_dtype(array.dtype).code
@@ -105,6 +105,8 @@ cdef Tensor wrap(object array):
     if isinstance(array, (np.generic, bool, int, float, complex)):
         return wrap(np.asarray(array))
     backend = backend_registry().of_array(array)
+    if backend.index == BACKEND_CPU:             # of a class of NumPy's, or one that is no backend's
+        return wrap(np.asarray(array))
     t = Tensor.__new__(Tensor)
     t.array = array
     t.scalar_type = dtypes.from_numpy_dtype(array.dtype).code

@@ -1,0 +1,113 @@
+"""The device `checked`: NumPy's arithmetic that stops where the first NaN or infinity arises.
+
+    x = ts.tensor([1.0, 0.0], device="checked")
+    x.log()            FloatingPointError: aten::log gave -inf at [1], from finite arguments
+
+Whoever looks for the place where a model starts to compute NaN moves it to this device.  Arguments that are
+not finite are nobody's mistake: only results are looked at that came from finite ones.  Sums, products and
+means of 16-bit and 32-bit floats are computed in float64 and rounded once: they do not overflow on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts.backends.base import Backend, Kernel
+
+WIDENED = ("aten::sum", "aten::mean", "aten::prod", "aten::mm", "aten::bmm", "aten::matmul", "aten::dot")
+
+
+class CheckedArray(np.ndarray):
+    """An array of this device: the type is how `ts` knows whose array it is."""
+
+
+def floating(x: Any) -> bool:
+    """Whether it is an array that can hold NaN."""
+    return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+
+
+def plain(x: Any) -> Any:
+    """Arrays of this device as NumPy's own, on the same memory; lists of them too."""
+    if isinstance(x, CheckedArray):
+        return x.view(np.ndarray)
+    return [plain(y) for y in x] if isinstance(x, list) else x
+
+
+def ours(x: Any) -> Any:
+    """NumPy's arrays as arrays of this device, on the same memory; lists and tuples of them too."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return np.asarray(x).view(CheckedArray)
+    return type(x)(map(ours, x)) if type(x) in (list, tuple) else x
+
+
+def arrays(xs: Any) -> Iterator[NDArray[Any]]:
+    """The arrays among arguments or results."""
+    for x in xs:
+        if isinstance(x, (list, tuple)):
+            yield from arrays(x)
+        elif isinstance(x, np.ndarray):
+            yield x
+
+
+class CheckedBackend(Backend):
+    """One device in host memory, whose kernels are the records' own with a look at what they give."""
+
+    name = "checked"
+    xp = np
+    array_type = CheckedArray
+
+    # ---- arrays and transfers
+
+    def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> CheckedArray:
+        return np.empty(shape, dtype).view(CheckedArray)
+
+    def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> CheckedArray:
+        return host.copy(order="K").view(CheckedArray)
+
+    def to_host(self, array: CheckedArray, non_blocking: bool = False) -> NDArray[Any]:
+        return array.view(np.ndarray).copy(order="K")
+
+    # ---- kernels
+
+    def bind(self, record: Any) -> Kernel:
+        """What `ts` calls for an operator: the record's kernel between plain arrays, then the look."""
+        kernel = super().bind(record)
+        wide = (record.base or record).name in WIDENED
+
+        def checked(xp: Any, *args: Any) -> Any:
+            given = [plain(x) for x in args]
+            inputs = given[:-1] if record.variant == "out" else given
+            finite = all(np.isfinite(x).all() for x in arrays(inputs) if floating(x))
+            with np.errstate(all="ignore"):
+                result = self.widely(kernel, xp, given) if wide else kernel(xp, *given)
+            if finite and record.family not in ("create", "place", "random", "view"):
+                self.look(record.name, result)
+            for before, x in zip(args, given, strict=True):
+                if result is x and isinstance(before, CheckedArray):
+                    return before  # what was written in place, or came back as it was
+            return ours(result)
+
+        return checked
+
+    def widely(self, kernel: Kernel, xp: Any, given: list[Any]) -> Any:
+        """The kernel's result computed in float64."""
+        kinds = {x.dtype for x in arrays(given) if floating(x)}
+        if len(kinds) != 1 or (kind := kinds.pop()) not in (np.float16, np.float32):
+            return kernel(xp, *given)
+        result = kernel(xp, *[x.astype(np.float64) if floating(x) else x for x in given])
+        return result.astype(kind) if result.dtype == np.float64 else result
+
+    def look(self, name: str, result: Any) -> None:
+        """FloatingPointError where a result is not finite."""
+        for x in arrays([result]):
+            if floating(x) and not np.isfinite(x).all():
+                where = np.argwhere(~np.isfinite(x))[0].tolist()
+                value = x[tuple(where)]
+                raise FloatingPointError(f"{name} gave {value} at {where}, from finite arguments")
+
+
+backend = CheckedBackend()

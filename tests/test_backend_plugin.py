@@ -1,0 +1,73 @@
+"""The third-party backend in examples/backend_plugin, installed as users install it and found by its entry point."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PLUGIN = ROOT / "examples" / "backend_plugin"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Run code with the plug-in installed in a folder of its own."""
+    target, source = tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("source") / "plugin"
+    source.mkdir()
+    for path in PLUGIN.rglob("*"):  # a copy, because building writes beside the sources
+        if path.is_file() and "build" not in path.parts and not any(".egg-info" in p for p in path.parts):
+            (source / path.relative_to(PLUGIN)).parent.mkdir(parents=True, exist_ok=True)
+            (source / path.relative_to(PLUGIN)).write_bytes(path.read_bytes())
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-build-isolation"]
+    done = subprocess.run(
+        [*pip, "--no-deps", "--no-index", "--target", str(target), str(source)], capture_output=True, text=True
+    )
+    if done.returncode and ("No module named pip" in done.stderr or "setuptools" in done.stderr):
+        pytest.skip("needs pip and setuptools to install a package")
+    assert done.returncode == 0, done.stderr
+
+    def run(code):
+        path = os.pathsep.join([str(target), os.environ.get("PYTHONPATH", "")])
+        made = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, cwd=ROOT
+        )
+        return made.stdout.strip() if made.returncode == 0 else made.stderr.strip().splitlines()[-1]
+
+    return run
+
+
+def test_found_by_name(run):
+    """The device's name is all that a program needs; results, views and scripts stay on it."""
+    code = """
+import ts
+x = ts.tensor([[1.0, 4.0], [9.0, 16.0]], device="checked")
+f = ts.jit.CompilationUnit("def f(x):\\n    return x.sqrt() @ x.t() + 1\\n").f
+y = f(x)
+x += 1
+print(x.device, y.device, x[0].device, x.cpu().tolist(), y.sum().item(), ts.zeros(2, device="checked").tolist())
+"""
+    assert run(code) == "checked checked checked [[2.0, 5.0], [10.0, 17.0]] 164.0 [0.0, 0.0]"
+
+
+def test_its_own_behaviour(run):
+    """It stops where NaN arises, in eager code and in scripts, and sums without overflow."""
+    start = "import ts; x = ts.tensor([1.0, 0.0], device='checked'); "
+    assert run(start + "x.log()") == "FloatingPointError: aten::log gave -inf at [1], from finite arguments"
+    assert "FloatingPointError: aten::div gave nan" in run(start + "(x - x) / x.mul(0)")
+    assert run(start + "print(x.log1p().device, (x / ts.tensor(float('nan'))).isnan().all().item())") == "checked True"
+    wide = "import ts; h = ts.full([4], 40000.0, device='checked', dtype=ts.float16); print(h.mean().item())"
+    assert run(wide) == "40000.0"
+
+
+def test_messages_name_what_is_installed(run):
+    """An unknown device is refused with the devices that there are."""
+    assert "of other backends are installed: checked" in run("import ts; ts.zeros(1, device='chekced')")
+    assert "installed: cpu, cuda, meta, checked" in run("import ts; ts.zeros(1, device='hpu')")
+
+
+def test_devices_do_not_mix(run):
+    """Tensors of two devices meet only through `to`."""
+    code = "import ts; ts.ones(2) + ts.ones(2, device='checked')"
+    assert "Expected all tensors to be on the same device" in run(code)
