@@ -132,3 +132,50 @@ def test_normalisation(shape, dtype):
                         lib.group_norm(t, channels, made(channels, 0.5), made(channels, -1)) if len(shape) > 2 else t,
                     ))  # fmt: skip
                 agree(*results, tolerance)
+
+
+def indices(lib, *values):
+    return lib.tensor(list(values))
+
+
+PICKED = {
+    "cat": lambda lib, x, d: lib.cat([x, x, x], d),
+    "cat of two lengths": lambda lib, x, d: lib.cat([x, x.narrow(d, 0, 1)], d),
+    "stack": lambda lib, x, d: lib.stack([x, x], d),
+    "index_select": lambda lib, x, d: lib.index_select(x, d, indices(lib, 0, 0, x.shape[d] - 1)),
+    "index_select, too far": lambda lib, x, d: lib.index_select(x, d, indices(lib, 0, x.shape[d])),
+    "gather": lambda lib, x, d: lib.gather(x, d, lib.full(x.shape, x.shape[d] - 1)),
+    "gather, less": lambda lib, x, d: lib.gather(x, d, lib.zeros([1] * x.ndim, dtype=lib.int32)),
+    "gather, before": lambda lib, x, d: lib.gather(x, d, lib.full(x.shape, -1)),
+    "take": lambda lib, x, d: lib.take(x, indices(lib, 0, -1)),
+    "where": lambda lib, x, d: lib.where(x > 0, x, x[:1]),
+    "where, number": lambda lib, x, d: lib.where(x > 0, 1, x),
+    "where, other dtype": lambda lib, x, d: lib.where(x > 0, x, x.to(lib.float64)),
+    "masked_fill": lambda lib, x, d: x.masked_fill(x > 0, 1),
+    "masked_select": lambda lib, x, d: lib.masked_select(x, x > 0),
+    "x[mask]": lambda lib, x, d: x[x > 0],
+    "x[i]": lambda lib, x, d: x[indices(lib, 0, -1)],
+    "x[i], too far": lambda lib, x, d: x[indices(lib, -6000)],
+    "nonzero": lambda lib, x, d: lib.nonzero(x > 0),
+    "clone": lambda lib, x, d: x.clone().fill_(1).zero_() + x.contiguous(),
+    "like": lambda lib, x, d: lib.full_like(x, 1) + lib.ones_like(x) + x.new_zeros(x.shape),
+    "converted": lambda lib, x, d: (x.to(lib.float32), x.to(lib.int64), x.to(lib.bool), x.to(lib.float64)),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", PICKED)
+def test_picking(name, dtype):
+    for shape in [(7,), (1, 1), (3, 5), (5, 300), (2, 3, 4), (4, 1, 3), (3, 0), ()]:
+        if "too far" in name and 0 in shape:  # PyTorch looks at indices only where there is something to read
+            continue
+        x = next(filled(shape, dtype))
+        for array in laid_out(x):
+            for dim in (0, -1, 1):
+                results = []
+                for lib in (ts, torch):
+                    try:
+                        results.append(PICKED[name](lib, lib.from_numpy(array.copy()), dim))
+                    except (RuntimeError, IndexError):
+                        results.append("an error")
+                agree(*results, 0)

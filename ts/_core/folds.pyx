@@ -64,6 +64,9 @@ cdef extern from *:
     """
     int extreme_place(bint largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) noexcept nogil
 
+cdef extern from "lanes.h" nogil:
+    double lanes_squares(const float *x, npy_intp n, float about, double *first)
+
 cdef enum:
     BLOCK = 512                        # elements, or rows, between additions in double
     LANES = 16
@@ -195,10 +198,10 @@ cdef inline double block_sum(const floating *x, npy_intp n) noexcept nogil:
     return total
 
 
-cdef inline double block_squares(const floating *x, npy_intp n, floating mean, double *first) noexcept nogil:
-    cdef floating lane[LANES]
-    cdef floating plain[LANES]
-    cdef floating off
+cdef inline double block_squares(const double *x, npy_intp n, double mean, double *first) noexcept nogil:
+    cdef double lane[LANES]
+    cdef double plain[LANES]
+    cdef double off
     cdef double total = 0
     cdef npy_intp i = 0, j
     for j in range(LANES):
@@ -234,11 +237,14 @@ cdef double row_squares(const floating *x, npy_intp n, double mean) noexcept nog
     """The sum of (x - mean) ** 2; what the mean lacks by rounding is made good for."""
     cdef double total = 0, first = 0
     cdef npy_intp count = n
-    while n > BLOCK:
-        total += block_squares(x, BLOCK, <floating>mean, &first)
-        x += BLOCK
-        n -= BLOCK
-    total += block_squares(x, n, <floating>mean, &first)
+    if floating is float:
+        total = lanes_squares(x, n, <float>mean, &first)
+    else:
+        while n > BLOCK:
+            total += block_squares(x, BLOCK, mean, &first)
+            x += BLOCK
+            n -= BLOCK
+        total += block_squares(x, n, mean, &first)
     return total if mean == 0 else total - first * first / count
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from ts import dtypes
 from ts._core import construct, strides
 from ts._core.overlap import WARN, check
+from ts._core.picks import picked
 from ts._core.subscripts import part
 from ts._core.tensor import Tensor, view_of, wrap_array, written
 
@@ -28,6 +29,10 @@ Slice = slice  # the name is also that of an operator
 
 def get(x: Tensor, index: Any) -> Tensor:
     """x[index]"""
+    if type(index) is Tensor:
+        found = picked(x, index)
+        if found is not None:
+            return found
     view, arrays, _ = _resolve(x, index)
     return wrap_array(_take(view.array, arrays)) if arrays else view
 

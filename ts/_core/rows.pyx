@@ -11,7 +11,7 @@ Everything else is left to the record's own kernel: other layouts and dtypes, no
 """
 
 cimport numpy as cnp
-from libc.math cimport log, sqrt
+from libc.math cimport isinf, log, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -39,6 +39,21 @@ from ts._core.pointwise cimport Loop, Loops
 from ts._core.pointwise import ufunc_loops
 
 cnp.import_array()
+
+cdef extern from "lanes.h" nogil:
+    float lanes_peak(const float *x, npy_intp n)
+    double lanes_sum(const float *x, npy_intp n)
+    double lanes_squares(const float *x, npy_intp n, float about, double *first)
+    double lanes_raise(const float *x, npy_intp n, float peak, float *out)
+    void lanes_raise_each(const float *x, npy_intp n, const float *peak, float *out, float *total)
+    void lanes_higher(float *peak, const float *x, npy_intp n)
+    void lanes_scale(float *x, npy_intp n, float by)
+    void lanes_scale_each(float *x, npy_intp n, const float *by)
+    void lanes_lower_each(const float *x, npy_intp n, const float *by, float *out)
+    void lanes_lower(const float *x, npy_intp n, float first, float then, float *out)
+    void lanes_normalise(
+        const float *x, npy_intp n, float about, float scale, float shift, const float *weight, const float *bias, float *out
+    )
 
 cdef enum:
     TILE = 2048                        # elements
@@ -115,6 +130,8 @@ cdef inline floating peak_of(floating *x, npy_intp n) noexcept nogil:
 
 
 cdef inline double sum_of(const floating *x, npy_intp n) noexcept nogil:
+    if floating is float:
+        return lanes_sum(x, n)
     cdef floating lane[LANES]
     cdef double total = 0
     cdef npy_intp i = 0, j, until
@@ -138,6 +155,8 @@ cdef inline double sum_of(const floating *x, npy_intp n) noexcept nogil:
 
 cdef inline double squares_of(const floating *x, npy_intp n, floating mean, double *first) noexcept nogil:
     """The sum of (x - mean) ** 2, and in `first` that of x - mean."""
+    if floating is float:
+        return lanes_squares(x, n, mean, first)
     cdef floating lane[LANES]
     cdef floating plain[LANES]
     cdef floating off
@@ -171,6 +190,35 @@ cdef enum Kind:
     SOFTMAX
     LOG_SOFTMAX
     LOG_SUM_EXP
+
+
+cdef double infinite_sum(const float *x, npy_intp n, double peak) noexcept nogil:
+    """The infinite peak of a row, unless there is a NaN in it."""
+    cdef npy_intp i
+    for i in range(n):
+        if x[i] != x[i]:
+            return x[i]
+    return peak
+
+
+cdef void along_float_rows(Kind what, const float *x, npy_intp rows, npy_intp n, float *out) noexcept nogil:
+    cdef npy_intp i
+    cdef float peak
+    cdef double total
+    for i in range(rows):
+        peak = lanes_peak(x, n)
+        if what == SOFTMAX:
+            total = lanes_raise(x, n, peak, out)
+            lanes_scale(out, n, <float>(1 / total))
+            out += n
+        elif what == LOG_SOFTMAX:
+            total = lanes_raise(x, n, peak, NULL)
+            lanes_lower(x, n, peak, <float>log(total), out)
+            out += n
+        else:
+            out[0] = <float>infinite_sum(x, n, peak) if isinf(peak) else <float>(log(lanes_raise(x, n, peak, NULL)) + peak)
+            out += 1
+        x += n
 
 
 cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating *out, floating *scratch) noexcept nogil:
@@ -219,6 +267,31 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
 
 # ---------------------------------------------------------------- softmax along another dimension
 
+cdef void across_float_rows(Kind what, const float *x, npy_intp n, npy_intp inner, float *out, float *scratch) noexcept nogil:
+    """As `across_rows`, for softmax and its logarithm."""
+    cdef float *peak = scratch
+    cdef float *total = scratch + inner
+    cdef float *raised = scratch + 2 * inner
+    cdef npy_intp i, j
+    memcpy(peak, x, inner * sizeof(float))
+    for i in range(1, n):
+        lanes_higher(peak, x + i * inner, inner)
+    for j in range(inner):
+        total[j] = 0
+    for i in range(n):
+        lanes_raise_each(x + i * inner, inner, peak, out + i * inner if what == SOFTMAX else raised, total)
+    if what == SOFTMAX:
+        for j in range(inner):
+            total[j] = 1 / total[j]
+        for i in range(n):
+            lanes_scale_each(out + i * inner, inner, total)
+        return
+    each(_log, total, total, inner)
+    for i in range(n):
+        lanes_lower_each(x + i * inner, inner, peak, out + i * inner)
+        lanes_lower_each(out + i * inner, inner, total, out + i * inner)
+
+
 cdef void across_rows(Kind what, floating *x, npy_intp n, npy_intp inner, floating *out, floating *scratch) noexcept nogil:
     """One (n, inner) matrix; `scratch` holds three rows."""
     cdef floating *peak = scratch
@@ -259,6 +332,10 @@ cdef bint softened(Kind what, floating *x, npy_intp outer, npy_intp n, npy_intp 
     """False where there is no memory for scratch."""
     cdef floating *scratch = NULL
     cdef npy_intp o, need = 3 * inner
+    if floating is float:
+        if inner == 1:
+            along_float_rows(what, x, outer, n, out)
+            return True
     if inner == 1:
         need = 0 if what == SOFTMAX else max(<npy_intp>TILE, n)
     if need:
@@ -269,7 +346,13 @@ cdef bint softened(Kind what, floating *x, npy_intp outer, npy_intp n, npy_intp 
         along_rows(what, x, outer, n, out, scratch)
     else:
         for o in range(outer):
-            across_rows(what, x, n, inner, out, scratch)
+            if floating is float:
+                if what == LOG_SUM_EXP:
+                    across_rows(what, x, n, inner, out, scratch)
+                else:
+                    across_float_rows(what, x, n, inner, out, scratch)
+            else:
+                across_rows(what, x, n, inner, out, scratch)
             x += n * inner
             out += inner if what == LOG_SUM_EXP else n * inner
     free(scratch)
@@ -360,7 +443,9 @@ cdef void normalise_rows(
         scale = <floating>factor
         about = <floating>mean
         shift = <floating>((about - mean) * factor)
-        if weight != NULL and bias != NULL:
+        if floating is float:
+            lanes_normalise(x, n, about, scale, shift, weight, bias, out)
+        elif weight != NULL and bias != NULL:
             for j in range(n):
                 out[j] = ((x[j] - about) * scale + shift) * weight[j] + bias[j]
         elif weight != NULL:
@@ -391,8 +476,11 @@ cdef void normalise_groups(
             by = factor if weight == NULL else factor * weight[at]
             scale = <floating>by
             shift = <floating>((0 if bias == NULL else bias[at]) - mean * by)
-            for j in range(inner):
-                out[j] = x[j] * scale + shift
+            if floating is float:
+                lanes_normalise(x, inner, 0, scale, shift, NULL, NULL, out)
+            else:
+                for j in range(inner):
+                    out[j] = x[j] * scale + shift
             x += inner
             out += inner
 

@@ -1,0 +1,84 @@
+"""No operator leaves memory behind: the process is as large after many calls as after the first few.
+
+Each expression runs eagerly and in a scripted loop.  A leak of one array header a call would add 100 bytes times
+the calls; what is allowed is less than 16.  `TS_LEAK_CALLS=100000` runs the full length.
+"""
+
+import gc
+import linecache
+import os
+
+import pytest
+
+import ts
+
+CALLS = int(os.environ.get("TS_LEAK_CALLS", "10000"))
+ALLOWED = 256 * 1024 + 16 * CALLS  # bytes
+
+# One to four expressions a family; m is a matrix, x a vector, i indices, b a mask.
+EXPRESSIONS = {
+    "pointwise": ["x + x", "x * 2.0", "torch.exp(x)", "x > 0.5", "k // 2"],
+    "inplace": ["x.add_(0.0)", "x.copy_(m[0])", "x.clamp_(0.0, 1.0)"],
+    "ternary": ["torch.where(b, x, x)", "x.clamp(0.0, 1.0)", "torch.addcmul(x, x, x)"],
+    "activation": ["torch.relu(x)", "torch.nn.functional.gelu(x)", "torch.softmax(m, -1)", "torch.log_softmax(m, 0)"],
+    "reduce": ["x.sum()", "m.mean(0)", "m.max(1)[0]", "m.std(1)", "x.norm()", "b.any()", "torch.logsumexp(m, 1)"],
+    "scan": ["x.cumsum(0)", "torch.cummax(x, 0)[0]"],
+    "view": ["x.view(-1)", "m.t()", "m[0]", "x[0:2]", "m.unbind(0)[0]", "x.expand(2, -1)", "x.chunk(2)[1]"],
+    "shape": ["torch.cat([x, x])", "torch.stack([x, x])", "x.repeat(2)", "x.flip(0)", "m.tril()"],
+    "index": ["x[i]", "x[b]", "torch.index_select(x, 0, i)", "m.gather(0, g)", "x.masked_fill(b, 0.0)", "torch.nonzero(b)"],
+    "scatter": ["torch.scatter(x, 0, i, x)", "torch.index_add(x, 0, i, x)"],
+    "sort": ["torch.sort(x)[0]", "torch.topk(x, 2)[1]", "torch.argsort(x)"],
+    "linalg": ["m @ m", "torch.bmm(m.unsqueeze(0), m.unsqueeze(0))", "torch.nn.functional.linear(m, m, x)", "torch.det(m)"],
+    "create": ["torch.zeros(4)", "torch.full([4], 0.5)", "torch.arange(4)", "torch.tensor([1.0, 2.0])", "torch.ones_like(x)"],
+    "convert": ["x.to(torch.float64)", "x.half()", "x.clone()", "x.detach()", "m.t().contiguous()", "float(x[0])"],
+    "random": ["torch.rand(4)", "torch.randn(4)", "torch.bernoulli(x.clamp(0.0, 1.0))"],
+    "layers": [
+        "torch.layer_norm(m, [4], x, x)", "torch.batch_norm(m, x, x, x, x, False, 0.1, 1e-5, False)",
+        "torch.embedding(m, i)", "torch.dropout(x, 0.5, False)", "torch.group_norm(m, 2)",
+    ],
+    "conv": ["torch.conv1d(m.view(1, 4, 4), m.view(4, 4, 1))", "torch.max_pool1d(m.view(1, 4, 4), 2)"],
+    "pad": ["torch.nn.functional.pad(x, [1, 1])"],
+    "fft": ["torch.fft.fft(x)"],
+    "loss": ["torch.nn.functional.mse_loss(x, x)", "torch.nn.functional.cross_entropy(m, i)"],
+}  # fmt: skip
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def loop(expression):
+    """A function that evaluates the expression `n` times."""
+    source = (
+        "def f(n: int, x: torch.Tensor, m: torch.Tensor, i: torch.Tensor, b: torch.Tensor, g: torch.Tensor, "
+        f"k: torch.Tensor):\n    for step in range(n):\n        result = {expression}\n"
+        "        if step < 0:\n            print(result)\n    return n\n"
+    )
+    file = f"<loop over {expression}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    scope = {"torch": ts, "__name__": __name__}
+    exec(compile(source, file, "exec"), scope)
+    return scope["f"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the size is read from Linux's /proc")
+@pytest.mark.parametrize("way", ["eager", "script"])
+@pytest.mark.parametrize("family", EXPRESSIONS)
+def test_the_process_does_not_grow(family, way):
+    x, m = ts.rand(4), ts.rand(4, 4)
+    i, b, g, k = ts.tensor([3, 0, 1, 2]), x > 0.5, ts.zeros(4, 4, dtype=ts.int64), ts.arange(4)
+    functions = [loop(expression) for expression in EXPRESSIONS[family]]
+    if way == "script":
+        functions = [ts.jit.script(f) for f in functions]
+    calls = max(CALLS // 10 if family in ("conv", "fft", "linalg") else CALLS, 1)
+    grown = {}
+    for expression, f in zip(EXPRESSIONS[family], functions, strict=True):
+        for _ in range(3):  # what grows by itself settles down: caches, the heap
+            f(calls // 8, x, m, i, b, g, k)
+        gc.collect()
+        before = resident()
+        f(calls, x, m, i, b, g, k)
+        gc.collect()
+        grown[expression] = resident() - before
+    assert {e: n for e, n in grown.items() if n > ALLOWED} == {}

@@ -1,0 +1,64 @@
+"""Joining, picking and making tensors in C: results worked out by hand."""
+
+import pytest
+
+import ts
+
+
+def test_joining():
+    x, y = ts.tensor([[1, 2], [3, 4]]), ts.tensor([[5], [6]])
+    assert ts.cat([x, y], 1).tolist() == [[1, 2, 5], [3, 4, 6]]
+    assert ts.cat([x, y.t()]).tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert ts.stack([x[0], x[1]], 1).tolist() == [[1, 3], [2, 4]]
+    assert ts.cat([x, ts.tensor([0.5, 0.5]).reshape(1, 2)]).dtype is ts.float32
+
+
+def test_rows_by_index():
+    x = ts.arange(12).reshape(3, 4)
+    assert ts.index_select(x, 1, ts.tensor([3, 0])).tolist() == [[3, 0], [7, 4], [11, 8]]
+    assert ts.embedding(x, ts.tensor([[2], [0]])).tolist() == [[[8, 9, 10, 11]], [[0, 1, 2, 3]]]
+    assert x[ts.tensor([-1])].tolist() == [[8, 9, 10, 11]]
+    assert x.gather(0, ts.tensor([[2, 1, 0, 2]])).tolist() == [[8, 5, 2, 11]]
+    with pytest.raises(IndexError, match="index out of range in self"):
+        ts.index_select(x, 0, ts.tensor([3]))
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[ts.tensor([0, 3])]
+
+
+def test_masks():
+    x = ts.tensor([[1.0, -2.0], [-3.0, 4.0]])
+    assert x[x < 0].tolist() == [-2.0, -3.0]
+    assert x.masked_fill(x < 0, 0).tolist() == [[1.0, 0.0], [0.0, 4.0]]
+    assert ts.where(x < 0, 9.0, x).tolist() == [[1.0, 9.0], [9.0, 4.0]]
+    assert ts.nonzero(x < 0).tolist() == [[0, 1], [1, 0]]
+    assert x[x > 100].shape == (0,)
+
+
+def test_making():
+    assert ts.full([2], True).dtype is ts.bool
+    assert ts.full([2], 3).tolist() == [3, 3]
+    assert ts.arange(2, 5).tolist() == [2, 3, 4]
+    assert ts.zeros(2, 0, 3).shape == (2, 0, 3)
+    x = ts.tensor([1.5, -0.5])
+    assert x.to(ts.int64).tolist() == [1, 0]
+    assert x.to(ts.bool).tolist() == [True, True]
+    assert ts.dropout(x, 0.5, False) is x
+    with pytest.raises(RuntimeError, match="Trying to create tensor with negative dimension -1"):
+        ts.zeros(-1)
+
+
+def test_sizes_that_overflow_are_refused():
+    for sizes in ([1 << 62, 8], [1 << 33, 1 << 33], [1 << 40, 1 << 20, 0, -1]):
+        with pytest.raises((RuntimeError, MemoryError)):
+            ts.zeros(sizes)
+
+
+def test_what_is_filled_counts_as_written():
+    x = ts.ones(3)
+    before = x._version
+    x.fill_(2).zero_()
+    assert x.tolist() == [0.0, 0.0, 0.0]
+    assert x._version == before + 2
+    expanded = ts.ones(1).expand(3)
+    expanded.fill_(5)  # all elements are one
+    assert expanded.tolist() == [5.0, 5.0, 5.0]
