@@ -19,6 +19,7 @@ first the tables of classes, types and functions written here, then the operator
 from __future__ import annotations
 
 import importlib
+import math
 from typing import Any
 
 __version__ = "0.1.0"
@@ -56,11 +57,12 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
+_NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
     "analysis", "autograd", "backends", "bytecode", "cli", "cuda", "debugging", "devices", "dtypes", "errors",
     "fft", "frontend", "functional",
-    "functions", "futures", "ir", "jit", "linalg", "nn", "ops", "passes", "printing",
+    "functions", "futures", "ir", "jit", "linalg", "masked", "nn", "ops", "passes", "printing",
     "random", "runtime", "signal", "special", "terminal", "threads", "types",
 })  # fmt: skip
 
@@ -76,6 +78,8 @@ def _find(name: str) -> Any:
         return importlib.import_module(f"ts.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _NUMBERS:
+        return _NUMBERS[name]
     if name == "_VF":
         return importlib.import_module("ts._VF")
     if name == "torch":  # as in `torch.torch`
@@ -92,4 +96,4 @@ def __dir__() -> list[str]:
     from ts import dtypes
     from ts.ops import registry
 
-    return sorted({*globals(), *_HOMES, *_MODULES, *dtypes.NAMES, *registry.functions()})
+    return sorted({*globals(), *_HOMES, *_MODULES, *_NUMBERS, *dtypes.NAMES, *registry.functions()})

@@ -7,30 +7,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import ranking, rules
 from ts.ops.registry import op
 
 Array = rules.Array
 
 
-def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool) -> Array:
-    """Stable order along `dim`."""
+def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool, stable: bool = False) -> Array:
+    """Order along `dim`."""
     if self.ndim == 0:
         rules.wrap_dim(dim, 0)
         return xp.zeros((), dtype=rules.INT64)
     if self.dtype.kind == "c":
         raise RuntimeError("Sort does not support complex dtypes on CPU")
-    axis = rules.wrap_dim(dim, self.ndim)
-    if not descending:
-        return xp.argsort(self, axis=axis, kind="stable")
-    # Sorted backwards from the end: equal elements keep their order.
-    turned = xp.argsort(xp.flip(self, axis), axis=axis, kind="stable")
-    return self.shape[axis] - 1 - xp.flip(turned, axis)
+    return ranking.argsort(xp, self, rules.wrap_dim(dim, self.ndim), descending, stable)
 
 
-def sort_kernel(xp: Any, self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+def sort_kernel(
+    xp: Any, self: Array, dim: int, descending: bool, stable: bool = False
+) -> tuple[Array, Array]:
     """(values in order, their places)"""
-    order = argsort_kernel(xp, self, dim, descending)
+    order = argsort_kernel(xp, self, dim, descending, stable)
     if self.ndim == 0:
         return self.copy(), order
     return xp.take_along_axis(self, order, rules.wrap_dim(dim, self.ndim)), order
@@ -54,7 +51,7 @@ def _sort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> tupl
 def _sort_stable(
     xp: Any, self: Array, stable: bool | None, dim: int = -1, descending: bool = False
 ) -> tuple[Array, Array]:
-    return sort_kernel(xp, self, dim, descending)
+    return sort_kernel(xp, self, dim, descending, bool(stable))
 
 
 @op("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
@@ -67,7 +64,7 @@ def _argsort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> A
     out="stable_out",
 )
 def _argsort_stable(xp: Any, self: Array, stable: bool, dim: int = -1, descending: bool = False) -> Array:
-    return argsort_kernel(xp, self, dim, descending)
+    return argsort_kernel(xp, self, dim, descending, stable)
 
 
 @op("aten::msort(Tensor self) -> Tensor", out="out")
@@ -89,19 +86,16 @@ def _topk(
         raise RuntimeError("selected index k out of range")
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=rules.INT64)
-    values, order = sort_kernel(xp, self, axis, largest)
-    cut = (slice(None),) * axis + (slice(k),)
-    return values[cut], order[cut]
+    if self.dtype.kind == "c":
+        rules.refuse("topk_cpu", self.dtype)
+    order = ranking.first_places(xp, self, axis, k, largest, sorted)
+    return xp.take_along_axis(self, order, axis), order
 
 
-def _kth(xp: Any, self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    if self.ndim == 0:
-        return self.copy(), xp.zeros((), dtype=rules.INT64)
-    axis = rules.wrap_dim(dim, self.ndim)
-    values, order = sort_kernel(xp, self, axis, False)
-    cut: Any = slice(k - 1, k) if keepdim else k - 1
-    key = (slice(None),) * axis + (cut,)
-    return values[key], order[key]
+def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
+    """The elements at `index`, which has length 1 along `axis`, and the index."""
+    value = xp.take_along_axis(self, index, axis)
+    return (value, index) if keepdim else (xp.squeeze(value, axis), xp.squeeze(index, axis))
 
 
 @op(
@@ -114,7 +108,11 @@ def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False
     if k < 1 or k > (self.shape[rules.wrap_dim(dim, self.ndim)] if self.ndim else 1):
         axis = rules.wrap_dim(dim, self.ndim)
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
-    return _kth(xp, self, k, dim, keepdim)
+    if self.ndim == 0:
+        return self.copy(), xp.zeros((), dtype=rules.INT64)
+    axis = rules.wrap_dim(dim, self.ndim)
+    wanted = xp.full(rules.reduced_shape(self.shape, (axis,), True), k - 1, dtype=rules.INT64)
+    return _taken(xp, self, ranking.nth_place(xp, self, axis, wanted), axis, keepdim)
 
 
 def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
@@ -124,12 +122,13 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     n = self.shape[axis]
     if n == 0:
         raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
-    values, order = sort_kernel(xp, self, axis, False)
-    missing = xp.sum(values != values, axis=axis, keepdims=True)
-    middle = (n - missing - 1) // 2 if skip_nan else xp.where(missing > 0, n - missing, (n - 1) // 2)
-    middle = xp.maximum(middle, 0)
-    value, index = xp.take_along_axis(values, middle, axis), xp.take_along_axis(order, middle, axis)
-    return (value, index) if keepdim else (xp.squeeze(value, axis), xp.squeeze(index, axis))
+    nan = self != self
+    missing = xp.sum(nan, axis=axis, keepdims=True)
+    middle = xp.maximum((n - (missing if skip_nan else missing * 0) - 1) // 2, 0)
+    index = xp.take_along_axis(ranking.argsort(xp, self, axis, False, True), middle, axis)
+    if not skip_nan:  # the first NaN, where there is one
+        index = xp.where(missing > 0, xp.argmax(nan, axis=axis, keepdims=True), index)
+    return _taken(xp, self, index, axis, keepdim)
 
 
 @op("aten::median(Tensor self) -> Tensor", out="out")

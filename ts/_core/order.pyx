@@ -1,0 +1,290 @@
+"""Sorting and selection whose order of equal elements is PyTorch's.
+
+In: rows of 64-bit keys (`ts.ops.sort.keys` makes them of any dtype); out: where the elements of each row were,
+in order.
+
+    argsort(keys)                all of a row, from the smallest key
+    smallest(keys, k, True)      the k smallest in order; `False`: the k smallest
+    nth(keys, k)                 one of a row: what would be the k-th in order, from 0
+
+PyTorch sorts with its C++ library, and equal elements end where these algorithms leave them.  They are
+written out here, so that the order is the same whatever a compiler brings: introsort (quicksort by the median
+of three, heapsort where it goes too deep, insertion below 17 elements), heap selection where few elements of
+many are asked for, quickselect otherwise.
+"""
+
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+
+import numpy as np
+
+cdef struct Item:
+    int64_t key
+    int64_t place
+
+cdef Py_ssize_t SMALL = 16      # below this many elements, insertion is left to finish the work
+cdef int64_t FEW = 64           # heap selection where one in so many elements is asked for
+
+
+cdef inline void swap(Item *a, Item *b) noexcept nogil:
+    cdef Item kept = a[0]
+    a[0] = b[0]
+    b[0] = kept
+
+
+# ---------------------------------------------------------------- heaps
+
+cdef void sift(Item *first, Py_ssize_t hole, Py_ssize_t length, Item value) noexcept nogil:
+    """Fill the hole in a heap of `length` items: larger children move up, then `value` finds its place."""
+    cdef Py_ssize_t top = hole, child = hole, parent
+    while child < (length - 1) // 2:
+        child = 2 * (child + 1)
+        if first[child].key < first[child - 1].key:
+            child -= 1
+        first[hole] = first[child]
+        hole = child
+    if length % 2 == 0 and child == (length - 2) // 2:
+        child = 2 * (child + 1)
+        first[hole] = first[child - 1]
+        hole = child - 1
+    while hole > top:
+        parent = (hole - 1) // 2
+        if not first[parent].key < value.key:
+            break
+        first[hole] = first[parent]
+        hole = parent
+    first[hole] = value
+
+
+cdef void heap_select(Item *first, Item *middle, Item *last) noexcept nogil:
+    """The smallest items in first..middle, as a heap with the largest of them on top."""
+    cdef Py_ssize_t length = middle - first, parent
+    cdef Item value
+    if length >= 2:
+        parent = (length - 2) // 2
+        while True:
+            sift(first, parent, length, first[parent])
+            if parent == 0:
+                break
+            parent -= 1
+    cdef Item *at = middle
+    while at < last:
+        if at[0].key < first[0].key:
+            value = at[0]
+            at[0] = first[0]
+            sift(first, 0, length, value)
+        at += 1
+
+
+cdef void sort_heap(Item *first, Item *last) noexcept nogil:
+    cdef Item value
+    while last - first > 1:
+        last -= 1
+        value = last[0]
+        last[0] = first[0]
+        sift(first, 0, last - first, value)
+
+
+# ---------------------------------------------------------------- quicksort
+
+cdef Item *partition(Item *first, Item *last) noexcept nogil:
+    """Part first..last around the median of three of its items; where the second part begins."""
+    cdef Item *a = first + 1
+    cdef Item *b = first + (last - first) // 2
+    cdef Item *c = last - 1
+    if a.key < b.key:
+        swap(first, b if b.key < c.key else c if a.key < c.key else a)
+    else:
+        swap(first, a if a.key < c.key else c if b.key < c.key else b)
+    cdef int64_t pivot = first.key
+    cdef Item *low = first + 1
+    cdef Item *high = last
+    while True:
+        while low.key < pivot:
+            low += 1
+        high -= 1
+        while pivot < high.key:
+            high -= 1
+        if not low < high:
+            return low
+        swap(low, high)
+        low += 1
+
+
+cdef void insert_from(Item *first, Item *at, Item *last) noexcept nogil:
+    """Insert at..last, one by one, into the sorted items before them."""
+    cdef Item value
+    cdef Item *hole
+    while at < last:
+        value = at[0]
+        hole = at
+        while hole > first and value.key < hole[-1].key:
+            hole[0] = hole[-1]
+            hole -= 1
+        hole[0] = value
+        at += 1
+
+
+cdef int depth_limit(Py_ssize_t n) noexcept nogil:
+    cdef int bits = 0
+    while n > 1:
+        n >>= 1
+        bits += 1
+    return 2 * bits
+
+
+cdef void quicksort(Item *first, Item *last, int depth) noexcept nogil:
+    """Sort down to runs of 16 items, each of them larger than those before."""
+    cdef Item *cut
+    while last - first > SMALL:
+        if depth == 0:
+            heap_select(first, last, last)
+            sort_heap(first, last)
+            return
+        depth -= 1
+        cut = partition(first, last)
+        quicksort(cut, last, depth)
+        last = cut
+
+
+cdef void sort(Item *first, Item *last) noexcept nogil:
+    if last - first > 1:
+        quicksort(first, last, depth_limit(last - first))
+        insert_from(first, first + 1, last)
+
+
+cdef void select(Item *first, Item *nth, Item *last) noexcept nogil:
+    """Bring to `nth` what would stand there in order; smaller items before it, larger ones behind."""
+    cdef int depth = depth_limit(last - first)
+    cdef Item *cut
+    if first == last or nth == last:
+        return
+    while last - first > 3:
+        if depth == 0:
+            heap_select(first, nth + 1, last)
+            swap(first, nth)
+            return
+        depth -= 1
+        cut = partition(first, last)
+        if cut <= nth:
+            first = cut
+        else:
+            last = cut
+    insert_from(first, first + 1, last)
+
+
+cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
+    """The place of the k-th item, by Hoare's selection with the median of three moved to the front."""
+    cdef Py_ssize_t low = 0, high = n - 1, i, j
+    cdef Item pivot
+    while low < high:
+        if high == low + 1:
+            if a[low].key > a[high].key:
+                swap(&a[low], &a[high])
+            break
+        swap(&a[low + (high - low) // 2], &a[low + 1])
+        if a[low + 1].key > a[high].key:
+            swap(&a[low + 1], &a[high])
+        if a[low].key > a[high].key:
+            swap(&a[low], &a[high])
+        if a[low + 1].key > a[low].key:
+            swap(&a[low + 1], &a[low])
+        i, j = low + 1, high
+        pivot = a[low]
+        while True:
+            i += 1
+            while pivot.key > a[i].key:
+                i += 1
+            j -= 1
+            while a[j].key > pivot.key:
+                j -= 1
+            if j < i:
+                break
+            swap(&a[i], &a[j])
+        swap(&a[low], &a[j])
+        if j <= k:
+            low = i
+        if j >= k:
+            high = j - 1
+    return a[k].place
+
+
+# ---------------------------------------------------------------- rows
+
+cdef Item *room(Py_ssize_t n) except NULL:
+    cdef Item *items = <Item *>malloc(max(n, 1) * sizeof(Item))
+    if items == NULL:
+        raise MemoryError()
+    return items
+
+
+cdef inline void fill(Item *items, const int64_t *keys, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        items[i].key = keys[i]
+        items[i].place = i
+
+
+def argsort(const int64_t[:, ::1] keys not None):
+    """The places of the keys of each row, in order."""
+    cdef Py_ssize_t rows = keys.shape[0], n = keys.shape[1], row, i
+    result = np.empty((rows, n), np.int64)
+    cdef int64_t[:, ::1] out = result
+    if rows == 0 or n == 0:
+        return result
+    cdef Item *items = room(n)
+    with nogil:
+        for row in range(rows):
+            fill(items, &keys[row, 0], n)
+            sort(items, items + n)
+            for i in range(n):
+                out[row, i] = items[i].place
+    free(items)
+    return result
+
+
+def smallest(const int64_t[:, ::1] keys not None, Py_ssize_t k, bint ordered=True):
+    """The places of the k smallest keys of each row, in order unless `ordered` is False."""
+    cdef Py_ssize_t rows = keys.shape[0], n = keys.shape[1], row, i
+    if not 0 <= k <= n:
+        raise ValueError(f"{k} of {n} elements")
+    result = np.empty((rows, k), np.int64)
+    cdef int64_t[:, ::1] out = result
+    if rows == 0 or k == 0:
+        return result
+    cdef Item *items = room(n)
+    with nogil:
+        for row in range(rows):
+            fill(items, &keys[row, 0], n)
+            if k * FEW <= n:
+                heap_select(items, items + k, items + n)
+                sort_heap(items, items + k)
+            else:
+                select(items, items + k - 1, items + n)
+                if ordered:
+                    sort(items, items + k - 1)
+            for i in range(k):
+                out[row, i] = items[i].place
+    free(items)
+    return result
+
+
+def nth(const int64_t[:, ::1] keys not None, const int64_t[::1] k not None):
+    """The place of the k-th key of each row, from 0."""
+    cdef Py_ssize_t rows = keys.shape[0], n = keys.shape[1], row
+    result = np.empty(rows, np.int64)
+    cdef int64_t[::1] out = result
+    if k.shape[0] != rows:
+        raise ValueError(f"{k.shape[0]} places for {rows} rows")
+    for row in range(rows):
+        if not 0 <= k[row] < n:
+            raise ValueError(f"element {k[row]} of {n}")
+    if rows == 0:
+        return result
+    cdef Item *items = room(n)
+    with nogil:
+        for row in range(rows):
+            fill(items, &keys[row, 0], n)
+            out[row] = quickselect(items, n, k[row])
+    free(items)
+    return result

@@ -1,0 +1,304 @@
+"""Reductions and normalisations that leave elements out: `torch.masked`.
+
+In: a tensor and a mask that broadcasts to it, True where an element counts; out: what the function of the
+same name gives for these elements alone.  Where no element counts, the result is the operation's identity.
+
+    >>> x, mask = ts.tensor([[1.0, 2.0, 3.0]]), ts.tensor([[True, False, True]])
+    >>> ts.masked.mean(x, 1, mask=mask)
+    tensor([2.])
+
+Elements that do not count are replaced by the identity, and the plain operator does the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ts
+from ts._core.tensor import Tensor
+
+Dims = int | Sequence[int] | None
+
+
+def _mask_for(input: Any, mask: Any) -> Any:
+    """The mask as bools of the input's shape; None where everything counts."""
+    if mask is None:
+        return None
+    if mask.ndim > input.ndim:
+        raise IndexError(
+            "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
+        )
+    return mask.to(ts.bool).expand(input.shape)
+
+
+def _kept(input: Any, mask: Any, identity: complex) -> Any:
+    """`input`, with the identity where the mask says that it does not count."""
+    if mask is None:
+        return input
+    return ts.where(mask, input, ts.scalar_tensor(identity, dtype=input.dtype))
+
+
+def _axes(input: Any, dim: Dims) -> list[int]:
+    """The dimensions to reduce: all for None and ()."""
+    n = input.ndim
+    axes: list[int] = []
+    for d in range(n) if dim is None else (dim,) if isinstance(dim, int) else dim:
+        if not -max(n, 1) <= d < max(n, 1):
+            low, high = -max(n, 1), max(n, 1) - 1
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{low}, {high}], but got {d})"
+            )
+        if d % max(n, 1) in axes:
+            raise RuntimeError(f"dim={d} appears multiple times in the list of dims")
+        axes.append(d % max(n, 1))
+    return sorted(axes) or list(range(n))
+
+
+def _summed_dtype(input: Any, dtype: Any) -> Any:
+    """Sums and products of integers are of 64 bits."""
+    if dtype is not None:
+        return dtype
+    return input.dtype if input.is_floating_point() or input.is_complex() else ts.int64
+
+
+def _lowest(name: str, dtype: Any) -> Any:
+    """What any other element is larger than."""
+    return -ts.inf if dtype.is_floating_point or dtype.is_complex else _limits(name, dtype).min
+
+
+def _highest(name: str, dtype: Any) -> Any:
+    return ts.inf if dtype.is_floating_point or dtype.is_complex else _limits(name, dtype).max
+
+
+def _limits(name: str, dtype: Any) -> Any:
+    if dtype is ts.bool:
+        raise NotImplementedError(f"identity of {name} on torch.bool input")
+    return ts.iinfo(dtype)
+
+
+# ---------------------------------------------------------------------------------------- reductions
+
+
+def sum(
+    input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The sum of the elements that count."""
+    dtype = _summed_dtype(input, dtype)
+    return ts.sum(_kept(input, _mask_for(input, mask), 0), _axes(input, dim), bool(keepdim), dtype=dtype)
+
+
+def prod(
+    input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The product of the elements that count."""
+    result = _kept(input, _mask_for(input, mask), 1).to(_summed_dtype(input, dtype))
+    for axis in reversed(_axes(input, dim)):
+        result = ts.prod(result, axis, bool(keepdim))
+    return result
+
+
+def _extreme(name: str, input: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any, identity: Any) -> Any:
+    x = input if dtype is None else input.to(dtype)
+    kept = x if mask is None else _kept(x, _mask_for(x, mask), identity(name, x.dtype))
+    return getattr(ts, name)(kept, dim, bool(keepdim))
+
+
+def amax(
+    input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The largest element that counts."""
+    return _extreme("amax", input, _axes(input, dim), keepdim, dtype, mask, _lowest)
+
+
+def amin(
+    input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The smallest element that counts."""
+    return _extreme("amin", input, _axes(input, dim), keepdim, dtype, mask, _highest)
+
+
+def argmax(
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """Where the largest element that counts is, in the dtype of the input."""
+    dtype = input.dtype if dtype is None else dtype
+    return _extreme("argmax", input, dim, keepdim, dtype, mask, _lowest).to(dtype)
+
+
+def argmin(
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """Where the smallest element that counts is, in the dtype of the input."""
+    dtype = input.dtype if dtype is None else dtype
+    return _extreme("argmin", input, dim, keepdim, dtype, mask, _highest).to(dtype)
+
+
+def logsumexp(
+    input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The logarithm of the sum of exponentials of the elements that count."""
+    x = input if dtype is None else input.to(dtype)
+    kept = x if mask is None else _kept(x, _mask_for(x, mask), _lowest("logsumexp", x.dtype))
+    return ts.logsumexp(kept, _axes(x, dim), keepdim).to(x.dtype)
+
+
+def mean(
+    input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The mean of the elements that count; NaN where none does."""
+    dtype = input.dtype if dtype is None else dtype
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise ValueError(
+            "mean(): Could not infer output dtype. Input dtype must be either a floating point or complex "
+            f"dtype. Got: {input.dtype}"
+        )
+    if mask is None:
+        return ts.mean(input, _axes(input, dim), bool(keepdim), dtype=dtype)
+    total = sum(input, dim, keepdim=keepdim, dtype=dtype, mask=mask)
+    return total / _count(input, dim, keepdim, mask)
+
+
+def _count(input: Any, dim: Dims, keepdim: bool | None, mask: Any) -> Any:
+    """How many elements count."""
+    every = ts.ones(input.shape, dtype=ts.int64)
+    return sum(every, dim, keepdim=keepdim, mask=mask)
+
+
+def median(
+    input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The lower of the two middle elements that count; NaN where none does."""
+    x = input if dtype is None else input.to(dtype)
+    if mask is None:
+        return ts.nanmedian(x, dim, keepdim).values
+    if not x.is_floating_point():
+        raise NotImplementedError(f"identity of median on {x.dtype} input")
+    return ts.nanmedian(_kept(x, _mask_for(x, mask), ts.nan), dim, keepdim).values
+
+
+def norm(
+    input: Tensor,
+    ord: float = 2.0,
+    dim: Dims = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The vector norm of the elements that count."""
+    kept = _kept(input, _mask_for(input, mask), ts.inf if ord == -ts.inf else 0)
+    return ts.linalg.vector_norm(kept, ord, _axes(input, dim), bool(keepdim), dtype=dtype)
+
+
+def _variance(
+    input: Any,
+    dim: Dims,
+    unbiased: bool | None,
+    correction: float | None,
+    keepdim: Any,
+    dtype: Any,
+    mask: Any,
+) -> Any:
+    assert unbiased is None or correction is None, "Only one of unbiased and correction may be given"
+    taken = correction if correction is not None else 1 if unbiased in (None, True) else 0
+    x = input if dtype is None else input.to(dtype)
+    whole = not (x.is_floating_point() or x.is_complex())
+    result_dtype = ts.get_default_dtype() if whole else x.dtype
+    count = _count(x, dim, True, mask)
+    centre = sum(x, dim, keepdim=True, mask=mask) / count
+    apart = x - centre
+    total = sum(apart * apart.conj(), dim, keepdim=keepdim, mask=mask)
+    left = (count if keepdim else count.reshape(total.shape)) - taken
+    return (total / ts.maximum(left, ts.zeros_like(left))).to(result_dtype)
+
+
+def var(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The variance of the elements that count."""
+    return _variance(input, dim, unbiased, correction, keepdim, dtype, mask)
+
+
+def std(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The standard deviation of the elements that count."""
+    return ts.sqrt(_variance(input, dim, unbiased, correction, keepdim, dtype, mask))
+
+
+# ---------------------------------------------------------------------------------------- of the same shape
+
+
+def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Sums up to each element; what does not count adds nothing."""
+    kept = _kept(input, _mask_for(input, mask), 0)
+    return ts.cumsum(kept, dim, dtype=input.dtype if dtype is None else dtype)
+
+
+def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Products up to each element; what does not count changes nothing."""
+    kept = _kept(input, _mask_for(input, mask), 1)
+    return ts.cumprod(kept, dim, dtype=input.dtype if dtype is None else dtype)
+
+
+def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Shares of the elements that count; the others have none."""
+    x = input if dtype is None else input.to(dtype)
+    return ts.softmax(_kept(x, _mask_for(x, mask), -ts.inf), dim)
+
+
+def log_softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """The logarithms of `softmax`."""
+    x = input if dtype is None else input.to(dtype)
+    return ts.log_softmax(_kept(x, _mask_for(x, mask), -ts.inf), dim)
+
+
+def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """`softmax` of the negated elements."""
+    x = input if dtype is None else input.to(dtype)
+    return ts.softmax(-_kept(x, _mask_for(x, mask), ts.inf), dim)
+
+
+def normalize(
+    input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The elements that count over their norm, which is at least `eps`; zeros for the others."""
+    x = input if dtype is None else input.to(dtype)
+    size = norm(x, ord, dim, keepdim=True, mask=mask)
+    return _kept(x, _mask_for(x, mask), 0) / ts.clamp(size, min=eps)
+
+
+def logaddexp(
+    input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
+) -> Any:
+    """log(exp(input) + exp(other)), where an element that does not count is -inf."""
+    dtype = input.dtype if dtype is None else dtype
+    left, right = input.to(dtype), other.to(dtype)
+    return ts.logaddexp(
+        _kept(left, _mask_for(left, input_mask), -ts.inf), _kept(right, _mask_for(right, other_mask), -ts.inf)
+    )
