@@ -49,7 +49,19 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     ),
     "ts.functions": (
         "no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "is_tensor", "is_floating_point",
-        "is_complex", "numel",
+        "is_complex", "numel", "get_device", "typename",
+    ),
+    "ts.buffers": ("asarray", "frombuffer"),
+    "ts.lowrank": ("pca_lowrank", "svd_lowrank"),
+    "ts.switches": (
+        "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
+        "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
+        "get_deterministic_debug_mode", "set_float32_matmul_precision", "get_float32_matmul_precision",
+        "set_flush_denormal", "set_warn_always", "is_warn_always_enabled", "get_default_device",
+        "inference_mode", "is_inference_mode_enabled",
+    ),
+    "ts.symbolic": (
+        "sym_int", "sym_float", "sym_not", "sym_max", "sym_min", "sym_ite", "sym_sqrt", "sym_sum",
     ),
     "ts.random": (
         "Generator", "manual_seed", "seed", "initial_seed", "default_generator", "get_rng_state",

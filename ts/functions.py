@@ -129,3 +129,18 @@ def is_complex(x: Any) -> bool:
 def numel(x: Any) -> int:
     """The number of elements of `x`."""
     return int(x.numel())
+
+
+def get_device(x: Any) -> int:
+    """The number of the device that `x` is on; -1 on the CPU."""
+    return int(x.get_device())
+
+
+def typename(obj: Any, /) -> str:
+    """The name of an object's type, with its module."""
+    if isinstance(obj, Tensor):
+        return str(obj.type())
+    kind = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(obj, "__module__", None) or ""
+    prefix = "" if module in ("builtins", "__builtin__", "") else f"{module}."
+    return f"{prefix}{kind.__qualname__}"

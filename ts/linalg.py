@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts.errors import LinAlgError
 from ts.ops import registry
+
+__all__ = ["LinAlgError"]
 
 
 def __getattr__(name: str) -> Any:
@@ -15,4 +18,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(registry.namespace("linalg"))
+    return sorted({*__all__, *registry.namespace("linalg")})

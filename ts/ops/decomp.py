@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts.errors import LinAlgError
 from ts.ops import rules
 from ts.ops.reduce import vector_norm
 from ts.ops.registry import op
@@ -35,8 +36,8 @@ def _matrix(name: str, x: Array) -> Array:
     return x
 
 
-def _singular(name: str) -> RuntimeError:
-    return RuntimeError(
+def _singular(name: str) -> LinAlgError:
+    return LinAlgError(
         f"{name}: The diagonal element 1 is zero, the inversion could not be completed because the "
         f"input matrix is "
         f"singular."
@@ -121,7 +122,7 @@ def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
     try:
         factor = xp.linalg.cholesky(_square("linalg.cholesky", self))
     except xp.linalg.LinAlgError:
-        raise RuntimeError(
+        raise LinAlgError(
             "linalg.cholesky: The factorization could not be completed because the input is not "
             "positive-definite."
         ) from None
@@ -367,3 +368,30 @@ def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
 def _matrix_exp(xp: Any, self: Array) -> Array:
     x = rules.cast(xp, _square("linalg.matrix_exp", self), rules.opmath(self.dtype))
     return rules.cast(xp, rules.linear_algebra(xp).expm(x), self.dtype)
+
+
+# ------------------------------------------------------------------------------------ norms by name
+
+
+@op("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out="out", where="f")
+def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
+    return vector_norm(xp, self, 2, dim, keepdim)
+
+
+@op("aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", out="out", where="f")
+def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
+    return matrix_norm(xp, self, "nuc", (-2, -1), keepdim, None)
+
+
+@op("aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", out="dim_out", where="f")
+def _nuclear_norm_dim(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
+    return matrix_norm(xp, self, "nuc", dim, keepdim, None)
+
+
+@op("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", where="f")
+def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
+    """The norm over all dimensions but one; over all where `dim` is -1."""
+    if dim == -1:
+        return vector_norm(xp, v, pow, None, False)
+    kept = rules.wrap_dim(dim, v.ndim)
+    return vector_norm(xp, v, pow, [d for d in range(v.ndim) if d != kept], True) if v.ndim > 1 else abs(v)

@@ -341,3 +341,28 @@ def _diagonal_scatter(
     result = self.copy()
     write(xp, _diagonal(xp, result, offset, dim1, dim2), src)
     return result
+
+
+# ---------------------------------------------------------------------------------------- the diagonal
+
+
+@op(
+    "aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
+    where="m",
+    variant="inplace",
+)
+def _fill_diagonal(xp: Any, self: Array, fill_value: Any, wrap: bool = False) -> Array:
+    """`wrap`: the diagonal of a tall matrix begins again below its end, a row further down."""
+    if self.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.ndim > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    n = min(self.shape)
+    value = rules.cast(xp, fill_value, self.dtype)
+    places = xp.arange(n)
+    self[(places,) * self.ndim] = value
+    rows, columns = self.shape[:2]
+    if wrap and self.ndim == 2 and rows > columns + 1:
+        again = xp.arange((columns + 1) * columns, rows * columns, columns + 1)
+        self[again // max(columns, 1), again % max(columns, 1)] = value
+    return self

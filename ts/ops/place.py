@@ -137,3 +137,12 @@ def _detach_in_place(self: Tensor) -> Tensor:
 @op("aten::requires_grad_(Tensor(a!) self, bool requires_grad=True) -> Tensor(a!)", **_SCRIPT)
 def _requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
     return self.requires_grad_(requires_grad)
+
+
+# What a tensor can be in PyTorch, and none is here.
+@op("aten::is_conj(Tensor self) -> bool", where="fm", whole=True)
+@op("aten::is_neg(Tensor self) -> bool", where="fm", whole=True)
+@op("aten::is_inference(Tensor self) -> bool", where="fm", whole=True)
+@op("aten::is_distributed(Tensor self) -> bool", where="fm", whole=True)
+def _is_not(self: Tensor) -> bool:
+    return False

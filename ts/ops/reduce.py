@@ -484,6 +484,7 @@ def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
 
 
 @op("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out="out")
+@op("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out="out", where="f")
 def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     axes = rules.wrap_dims(dim, self.ndim)
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))

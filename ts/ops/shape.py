@@ -369,6 +369,7 @@ def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int
 
 
 @op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out")
+@op("aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor", where="f")
 def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
     if self.ndim <= 2:
         raise RuntimeError(

@@ -10,7 +10,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.pointwise import promote
-from ts.ops.registry import op
+from ts.ops.registry import op, write
 from ts.ops.unary import SAME
 
 Array = rules.Array
@@ -219,6 +219,11 @@ def _polygamma(xp: Any, n: int, self: Array) -> Array:
             xp, xp.where(x == 0, xp.copysign(xp.inf, -x), rules.special_functions(xp).psi(x)), x.dtype
         )
     return rules.cast(xp, rules.special_functions(xp).polygamma(n, x), x.dtype)
+
+
+@op("aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", where="m", variant="inplace")
+def _polygamma_in_place(xp: Any, self: Array, n: int) -> Array:
+    return write(xp, self, _polygamma(xp, n, self))
 
 
 @op("aten::mvlgamma(Tensor self, int p) -> Tensor", inplace=True, out="out")

@@ -1,0 +1,80 @@
+"""Every public name of PyTorch's dense API is there; what is not is excused below, with its reason."""
+
+from fnmatch import fnmatch
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import torch.masked  # noqa: E402
+import torch.signal.windows  # noqa: E402
+
+import ts  # noqa: E402
+
+EXCUSED = {
+    "sparse, quantized and nested tensors do not exist here": """
+        *sparse* *quantize* quantized_* q_* fake_quantize_* fused_moving_avg* choose_qparams* empty_quantized
+        int_repr per_channel_* per_tensor_* qint* quint* QInt* QUInt* qscheme *indices *indices_copy values
+        values_copy coalesce is_coalesced resize_as_sparse_ smm sspaddmm saddmm hsmm hspmm dsmm spmm
+        segment_reduce nested jagged to_padded_tensor slice_inverse
+    """,
+    "dtypes without arrays: a few bits, 8-bit floats, halves of complex numbers": """
+        bit bits* int[1-7] uint[1-7] float4* float8* complex32 chalf
+    """,
+    "other libraries and devices": """
+        cudnn_* miopen_* mkldnn_* fbgemm_* to_mkldnn mkldnn* xpu mps mtia ipu cpp *_vulkan_* batch_norm_*
+        conv_tbc grouped_mm scaled_grouped_mm scaled_mm ScalingType SwizzleType accelerator get_device_module
+        native_norm
+    """,
+    "removed from PyTorch: they raise": """
+        eig lstsq matrix_rank solve symeig reinforce
+    """,
+    "tensor types of old, and storages that know their type": """
+        *Tensor *Storage StorageBase storage_type set_default_tensor_type DisableTorchFunction* legacy_* resize
+        resize_as volatile
+    """,
+    "the compiler's own objects, not documented": """
+        AliasDb Argument* *Type Benchmark* Block Bool* BufferDict CallStack Capsule Code CompilationUnit
+        CompleteArgumentSpec Concrete* DeepCopyMemoTable *Context ErrorReport ExcludeDispatchKeyGuard
+        ExecutionPlan FatalError FileCheck FunctionSchema Gradient Graph GraphExecutorState IODescriptor
+        JITException Lite* *Logger* ModuleDict Node OperatorInfo ParameterDict PRIVATE_OPS PyTorchFile* Script*
+        Static* Sym* Tag ThroughputBenchmark TracingState Type Use USE_* Value AVG SUM AggregationType Dispatch*
+        import_ir_module* merge_type_from_type_comment parse_schema parse_type_comment unify_type_list
+        init_num_threads prepare_multiprocessing_environment get_file_path sym_constrain_* sym_fresh_size
+        profiler_allow_* has_* classproperty thread_safe_generator torch_version compiled_with_cxx11_abi
+        DType handle_torch_function assert_int_or_pair boolean_dispatch BroadcastingList* GRID_SAMPLE_* F
+        module_load const_data_ptr index grad_dtype to_dlpack as_subclass fork wait
+    """,
+    "modules and documentation that are there by accident": """
+        TYPE_CHECKING Callable Optional Sequence builtins ctypes functools glob inspect itertools math np operator
+        os platform sys textwrap threading warnings dataclasses windows torch *_notes common_args
+        factory_common_args multi_dim_common Tensor
+    """,
+    "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
+        autocast* *autocast* GradScaler amp ao backward register_* retain_grad grad grad_fn output_nr *anomaly*
+        compile compiler cond while_loop vmap func fx export classes library distributed distributions hub load
+        save serialization monitor multiprocessing optim overrides package profiler quantization quasirandom
+        return_types sparse testing utils version AcceleratorError OutOfMemoryError Event record_stream
+        set_default_device from_file lobpcg multi_head_attention_forward MaskedTensor *masked_tensor maskedtensor
+        storage
+    """,
+}
+PATTERNS = [pattern for names in EXCUSED.values() for pattern in names.split()]
+PLACES = ("", "Tensor", "linalg", "fft", "special", "signal.windows", "nn.functional", "masked", "functional")
+
+
+def at(package, place):
+    for part in filter(None, place.split(".")):
+        package = getattr(package, part)
+    return package
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_names(place):
+    theirs, ours = at(torch, place), at(ts, place)
+    missing = {name for name in dir(theirs) if not name.startswith("_") and not hasattr(ours, name)}
+    assert {name for name in missing if not any(fnmatch(name, p) for p in PATTERNS)} == set()
+
+
+def test_every_excuse_is_needed():
+    missing = {n for p in PLACES for n in dir(at(torch, p)) if not n.startswith("_") and not hasattr(at(ts, p), n)}
+    assert [p for p in PATTERNS if not any(fnmatch(name, p) for name in missing)] == []

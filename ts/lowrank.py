@@ -1,0 +1,53 @@
+"""Approximate singular values of large matrices: of a random projection of them.
+
+    U, S, V = ts.svd_lowrank(A, q=6)      A is about U diag(S) V^H
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor import Tensor
+
+
+def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
+    """Orthonormal columns that span nearly what the largest q singular values of A - M do."""
+    X = ts.randn(A.shape[-1], q, dtype=A.dtype, device=A.device)
+    Q = ts.linalg.qr(_times(A, X, M)).Q
+    for _ in range(niter):
+        Q = ts.linalg.qr(_times(A.mH, Q, None if M is None else M.mH)).Q
+        Q = ts.linalg.qr(_times(A, Q, M)).Q
+    return Q
+
+
+def _times(A: Any, X: Any, M: Any) -> Any:
+    return ts.matmul(A, X) if M is None else ts.matmul(A, X) - ts.matmul(M, X)
+
+
+def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:
+    """The q largest singular values of A (of A - M) and their vectors, after Halko and others (2009)."""
+    q, niter = 6 if q is None else q, 2 if niter is None else niter
+    if M is not None:
+        M = M.broadcast_to(A.shape)
+    wide = A.shape[-2] < A.shape[-1]
+    B, C = (A.mH, None if M is None else M.mH) if wide else (A, M)
+    Q = _range_of(B, q, niter, C)
+    small = _times(Q.mH, B, None) if C is None else ts.matmul(Q.mH, B) - ts.matmul(Q.mH, C)
+    U, S, Vh = ts.linalg.svd(small, full_matrices=False)
+    U, V = ts.matmul(Q, U), Vh.mH
+    return (V, S, U) if wide else (U, S, V)
+
+
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+    """The principal components of the rows of A, which are centred first."""
+    m, n = A.shape[-2:]
+    if q is None:
+        q = min(6, m, n)
+    elif not 0 <= q <= min(m, n):
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    if not center:
+        return svd_lowrank(A, q, niter=niter)
+    return svd_lowrank(A - A.mean(dim=-2, keepdim=True), q, niter=niter)
