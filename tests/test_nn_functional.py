@@ -127,3 +127,12 @@ def test_a_transformer_compiles():
     got, want = scripted(source, target, tgt_mask=mask), model(source, target, tgt_mask=mask)
     assert got.flatten().tolist() == pytest.approx(want.flatten().tolist(), abs=1e-6)
     assert [name for name, _ in scripted.named_parameters()] == [name for name, _ in model.named_parameters()]
+
+
+def test_dropout_is_the_function_whatever_was_used_before():
+    from importlib import reload
+
+    functional = reload(F)
+    assert functional.dropout1d(ts.ones(1, 2, 3), training=False).shape == (1, 2, 3)
+    assert functional.dropout(ts.ones(2), training=False).tolist() == [1, 1]
+    assert not (set(functional.HOMES) & {home.rpartition(".")[2] for home in functional.HOMES.values()})

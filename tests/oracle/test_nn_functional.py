@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("torch")
 from tests.oracle import expressions
 
-FILES = ("losses", "normalisation", "bags_grids_ctc", "functional", "unpooling_fractional_bilinear", "attention")
+FILES = ("losses", "normalisation", "bags_grids_ctc", "functional", "unpooling_fractional_bilinear", "attention", "convolution")
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -326,3 +326,35 @@ for _n in (1, 2, 3):
         ),
     ):
         add(Record(f"aten::{_text} -> Tensor", _kernel, "conv", where="f", meta=_meta(_kernel)))
+
+
+def _conv_tbc(xp: Any, self: Array, weight: Array, bias: Array, pad: int = 0) -> Array:
+    """The convolution of (time, batch, channels) with (kernel, channels, filters)."""
+    if self.ndim != 3:
+        raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
+    if weight.ndim != 3:
+        raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
+    if bias.ndim != 1:
+        raise RuntimeError("Bias must be 1-D")
+    if self.shape[2] != weight.shape[1]:
+        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor.")
+    if weight.shape[2] != bias.shape[0]:
+        raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    channels_first = xp.ascontiguousarray(self.transpose(1, 2, 0))
+    filters = xp.ascontiguousarray(weight.transpose(2, 1, 0))
+    return conv(xp, channels_first, filters, bias, (1,), (pad,)).transpose(2, 0, 1)
+
+
+add(
+    out_of(
+        add(
+            Record(
+                "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+                _conv_tbc,
+                "conv",
+                where="f",
+            )
+        ),
+        "out",
+    )
+)

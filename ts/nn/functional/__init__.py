@@ -20,7 +20,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
         "softsign", "logsigmoid", "tanhshrink", "relu_", "elu_", "selu_", "celu_", "leaky_relu_",
         "hardtanh_", "threshold_", "rrelu_", "tanh", "sigmoid",
     ),
-    "dropout": (
+    "dropouts": (  # not `dropout`: the module would hide the function
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
     ),
     "normalization": ("batch_norm", "instance_norm", "normalize", "local_response_norm"),

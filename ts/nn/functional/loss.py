@@ -28,14 +28,36 @@ def reduction_code(size_average: bool | None, reduce: bool | None, reduction: st
     return code
 
 
+def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:
+    """The weighted loss of every element, reduced: its mean is by weight, or (`huber_loss`) by number."""
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+    loss = loss * weight
+    if reduction == "none":
+        result = loss
+    elif reduction == "sum":
+        result = loss.sum()
+    elif reduction == "mean":
+        if by_weight:
+            result = loss.sum() / weight.sum()
+        else:
+            result = loss.mean()
+    else:
+        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+    return result
+
+
 def l1_loss(
     input: Tensor,
     target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
+    weight: Tensor | None = None,
 ) -> Tensor:
     """|x - y|"""
+    if weight is not None:
+        return _weighted(ts.abs(ts.sub(input, target)), input, weight, reduction, True)
     return ts.l1_loss(input, target, reduction_code(size_average, reduce, reduction))
 
 
@@ -45,8 +67,11 @@ def mse_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
+    weight: Tensor | None = None,
 ) -> Tensor:
     """(x - y)^2"""
+    if weight is not None:
+        return _weighted(ts.pow(ts.sub(input, target), 2), input, weight, reduction, True)
     return ts.mse_loss(input, target, reduction_code(size_average, reduce, reduction))
 
 
@@ -78,8 +103,11 @@ def huber_loss(
     target: Tensor,
     reduction: str = "mean",
     delta: float = 1.0,
+    weight: Tensor | None = None,
 ) -> Tensor:
     """`delta` times smooth_l1_loss."""
+    if weight is not None:
+        return _weighted(ts.huber_loss(input, target, 0, delta), input, weight, reduction, False)
     return ts.huber_loss(input, target, reduction_code(None, None, reduction), delta)
 
 
