@@ -11,7 +11,8 @@ def __getattr__(name: str) -> Any:
     names = registry.namespace("fft")
     if name not in names:
         raise AttributeError(f"module 'ts.fft' has no attribute '{name}'")
-    return registry.function(names[name].removeprefix("aten::"))
+    found = globals()[name] = registry.function(names[name].removeprefix("aten::"))
+    return found
 
 
 def __dir__() -> list[str]:

@@ -14,7 +14,8 @@ def __getattr__(name: str) -> Any:
     names = registry.namespace("linalg")
     if name not in names:
         raise AttributeError(f"module 'ts.linalg' has no attribute '{name}'")
-    return registry.function(names[name].removeprefix("aten::"))
+    found = globals()[name] = registry.function(names[name].removeprefix("aten::"))
+    return found
 
 
 def __dir__() -> list[str]:

@@ -70,3 +70,17 @@ def nth_place(xp: Any, self: Array, axis: int, k: Array) -> Array:
         wanted = np.ascontiguousarray(np.moveaxis(k, axis, -1), dtype=np.int64).reshape(-1)
         return _in_place(order.nth(_keys(self, axis, False), wanted)[:, None], self, axis)
     return xp.take_along_axis(argsort(xp, self, axis, False, True), k, axis)
+
+
+def nth_place_in_order(xp: Any, self: Array, axis: int, k: Array) -> Array:
+    """As `nth_place`, of equal elements the one that a stable sort leaves there."""
+    if not (isinstance(self, np.ndarray) and self.size):
+        return xp.take_along_axis(argsort(xp, self, axis, False, True), k, axis)
+    keys = _keys(self, axis, False)
+    wanted = np.ascontiguousarray(np.moveaxis(k, axis, -1), dtype=np.int64).reshape(-1)
+    rows = np.arange(len(keys))
+    found = keys[rows, order.nth(keys, wanted)][:, None]
+    before = wanted - (keys < found).sum(axis=1)
+    count = np.cumsum(keys == found, axis=1)
+    places = (count > before[:, None]).argmax(axis=1)
+    return _in_place(places[:, None], self, axis)

@@ -125,7 +125,7 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     nan = self != self
     missing = xp.sum(nan, axis=axis, keepdims=True)
     middle = xp.maximum((n - (missing if skip_nan else missing * 0) - 1) // 2, 0)
-    index = xp.take_along_axis(ranking.argsort(xp, self, axis, False, True), middle, axis)
+    index = ranking.nth_place_in_order(xp, self, axis, middle)
     if not skip_nan:  # the first NaN, where there is one
         index = xp.where(missing > 0, xp.argmax(nan, axis=axis, keepdims=True), index)
     return _taken(xp, self, index, axis, keepdim)
