@@ -21,6 +21,9 @@ cdef enum:
     SCALAR_TYPES = 16                  # bool, integers, floats, complex; bfloat16 has no loops
 
 
+cdef int scalar_type_of_character(str character) except -2  # of NumPy's type characters
+
+
 cdef class Loops:
     cdef Loop function[SCALAR_TYPES]
     cdef void *data[SCALAR_TYPES]

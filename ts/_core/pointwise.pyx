@@ -83,6 +83,10 @@ cdef class Loops:
 cdef str TYPE_CHARACTERS = "?bBhHiIlLqQfdgFDGOSUVMme"    # by NumPy's type number
 
 
+cdef int scalar_type_of_character(str character) except -2:
+    return scalar_type_of_number(np.dtype(character).num)
+
+
 def ufunc_loops(str name not None, str promotion not None="same", str types=None):
     """The loops of NumPy's ufunc `name`, or None where it is none with one or two operands.
 
@@ -91,8 +95,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     """
     cdef Loops loops
     cdef cnp.ufunc ufunc
-    cdef int i, j, operand, result
-    cdef bint same
+    cdef int i, operand, result
     if name in ("relu", "sigmoid"):
         from ts._core.own_loops import own_loops  # which is made of what stands here
         return own_loops()[name]
@@ -104,12 +107,9 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     loops.name = name
     loops.arity = ufunc.nin
     for i in range(ufunc.ntypes):
-        operand = scalar_type_of_number(ufunc.types[i * ufunc.nargs])
-        result = scalar_type_of_number(ufunc.types[i * ufunc.nargs + ufunc.nin])
-        same = True
-        for j in range(1, ufunc.nin):
-            same = same and ufunc.types[i * ufunc.nargs + j] == ufunc.types[i * ufunc.nargs]
-        if not same or not 0 <= operand < SCALAR_TYPES or loops.function[operand] != NULL:
+        operands, _, results = found.types[i].partition("->")  # NumPy 2.5 shows Cython no `types` of a ufunc
+        operand, result = scalar_type_of_character(operands[0]), scalar_type_of_character(results)
+        if len(set(operands)) > 1 or not 0 <= operand < SCALAR_TYPES or loops.function[operand] != NULL:
             continue
         if result != (BOOL if promotion == "bool" else operand):
             continue

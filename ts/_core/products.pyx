@@ -22,8 +22,8 @@ from ts._core.ndarray cimport (
     new_array,
     strides_of,
 )
-from ts._core.pointwise cimport Loop
-from ts._core.tensor cimport BACKEND_CPU, number_of_scalar_type, scalar_type_of_number, wrap_cpu
+from ts._core.pointwise cimport Loop, scalar_type_of_character
+from ts._core.tensor cimport BACKEND_CPU, number_of_scalar_type, wrap_cpu
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -34,10 +34,11 @@ cdef Loop matmul_loop[2]               # of np.matmul, for float and double: BLA
 
 cdef int _find_matmul() except -1:
     cdef cnp.ufunc ufunc = np.matmul
+    types = np.matmul.types
     cdef int i, kind
     matmul_loop[0] = matmul_loop[1] = NULL
     for i in range(ufunc.ntypes):
-        kind = scalar_type_of_number(ufunc.types[i * ufunc.nargs])
+        kind = scalar_type_of_character(types[i][0])
         if kind == FLOAT or kind == DOUBLE:
             matmul_loop[kind - FLOAT] = <Loop>ufunc.functions[i]
     return 0
