@@ -39,7 +39,8 @@ def fit(args: Sequence[Any], kind: type) -> bool:
 def _extent(meta: Any) -> int:
     """How many elements lie between the first and the last, both counted."""
     steps: list[int] = [abs(s) // meta.itemsize for s in meta.strides]
-    return 1 + sum((n - 1) * s for n, s in zip(meta.shape, steps, strict=True))
+    shape: tuple[int, ...] = meta.shape
+    return 1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))
 
 
 def run(
