@@ -4,9 +4,10 @@ In: a kernel and its arguments with meta arrays; out: the kernel's result as met
 
     diag_embed on a (3, 4) meta array      runs on a 3x4 NumPy array  ->  MetaArray((3, 4, 4))
 
-It runs twice, on different elements: where shape, dtype or place of a result differ, they depend on the
-elements, and that is refused.  Stand-ins take memory, so there is a limit to their size; operators that must
-know no limit get a shape rule (`Record.meta`) or kernels that only need functions which `MetaNamespace` has.
+It runs several times, on different elements: where shape, dtype or place of a result differ, or only one run
+succeeds, they may depend on the elements, and that is refused.  Stand-ins take memory, so there is a limit to
+their size; operators that must know no limit get a shape rule (`Record.meta`) or kernels that only need
+functions which `MetaNamespace` has.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def run(
     """
     outcomes: list[Any] = []
     failure: Exception | None = None
-    for fill in (_alike, _varied):
+    for fill in (_zeros, _ones, _varied, _others):
         stands: Stands = []
         try:
             values = [_stand_in(x, kind, fill, stands) for x in args]
@@ -66,20 +67,36 @@ def run(
     if not outcomes:
         assert failure is not None
         raise failure
-    if len({_described(outcome) for outcome in outcomes}) > 1:
+    if len(outcomes) == 1 or len({_described(outcome) for outcome in outcomes}) > 1:
         raise NotImplementedError(no_data)
     return outcomes[0]
 
 
-def _alike(n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _zeros(n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.zeros(n, dtype)
+
+
+def _ones(n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    return np.ones(n, dtype)
 
 
 def _varied(n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Ones and zeros; distinct numbers between 0 and 1/4."""
     if dtype.kind in "biu":
         return (1 - np.arange(n) % 2).astype(dtype)
-    return (((np.arange(n) + 1) * 0.6180339887498949) % 1 / 4).astype(dtype)
+    return _scattered(n, 0.6180339887498949).astype(dtype)
+
+
+def _others(n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Twos and ones; other numbers between 0 and 1/4."""
+    if dtype.kind in "biu":
+        return (2 - np.arange(n) % 2).astype(dtype)
+    return _scattered(n, 0.4142135623730951).astype(dtype)
+
+
+def _scattered(n: int, step: float) -> NDArray[Any]:
+    found: NDArray[Any] = ((np.arange(n) + 1) * step) % 1 / 4
+    return found
 
 
 def _stand_in(x: Any, kind: type, fill: Callable[..., NDArray[Any]], stands: Stands) -> Any:
@@ -90,7 +107,7 @@ def _stand_in(x: Any, kind: type, fill: Callable[..., NDArray[Any]], stands: Sta
     meta: Any = x
     flat = fill(max(_extent(meta), 1), meta.dtype)
     array: NDArray[Any] = as_strided(flat, meta.shape, meta.strides)
-    if fill is _varied and meta.ndim > 1 and meta.shape[-1] == meta.shape[-2]:
+    if fill in (_varied, _others) and meta.ndim > 1 and meta.shape[-1] == meta.shape[-2]:
         diagonal = np.arange(meta.shape[-1])  # matrices that can be factorised
         array[..., diagonal, diagonal] = 1
     stands.append((meta, array))

@@ -112,6 +112,15 @@ def _native_dropout(xp: Any, input: Array, p: float, train: bool | None) -> tupl
     return _step(xp, "multiply", input, noise, input.dtype), mask
 
 
+@op(
+    "aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
+    out="out",
+    where="f",
+)
+def _native_dropout_backward(xp: Any, grad_output: Array, mask: Array, scale: float) -> Array:
+    return _step(xp, "multiply", grad_output * mask, scale, grad_output.dtype)
+
+
 # ---------------------------------------------------------------------------------------- random slopes
 
 
