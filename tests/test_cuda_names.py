@@ -95,3 +95,14 @@ def test_the_list_is_that_of_the_installed_cupy():
     if found["version"] != API["version"]:
         pytest.skip(f"recorded from {API['version']}, installed is {found['version']}")
     assert found["modules"]["cupy"] == API["modules"]["cupy"] and found["ndarray"] == API["ndarray"]
+
+
+def test_the_documentation_lists_what_runs_on_the_host(cuda):
+    """The table in docs/backends.md is the one in the backend."""
+    from ts.backends.cuda import host
+
+    rows = [f"| `numpy.{n}` | {why} |" for n, why in host.FUNCTIONS.items()]
+    rows += [f"| `{n}` | {why} |" for n, why in host.OPERATORS.items()]
+    text = (ROOT / "docs" / "backends.md").read_text()
+    table = [line for line in text.splitlines() if line.startswith(("| `numpy.", "| `aten::"))]
+    assert table == rows

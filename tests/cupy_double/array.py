@@ -1,5 +1,6 @@
 """`cupy.ndarray`: a NumPy array that does not let itself be taken for one."""
 
+import ctypes
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,13 +38,33 @@ allocator = [lambda size: None]
 class Memory:
     """A piece of device memory, given back when nobody uses it."""
 
-    def __init__(self, nbytes):
+    def __init__(self, host):
         self.device = current_device[0]
-        self.size = pool.take(nbytes, self.device)
-        allocator[0](nbytes)
+        self.host = host
+        self.size = pool.take(host.nbytes, self.device)
+        allocator[0](host.nbytes)
 
     def __del__(self):
         pool.give_back(self.size, self.device)
+
+
+class MemoryPointer:
+    """A place in a piece of memory, to which bytes can be added."""
+
+    def __init__(self, mem, ptr):
+        self.mem, self.ptr = mem, ptr
+
+    def __add__(self, offset):
+        return MemoryPointer(self.mem, self.ptr + int(offset))
+
+    def array(self, shape, dtype, strides):
+        """The array that begins here."""
+        steps = np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides).strides
+        reach = dtype.itemsize + sum((n - 1) * s for n, s in zip(shape, steps))
+        if 0 in shape:
+            return np.empty(shape, dtype)
+        buffer = (ctypes.c_char * reach).from_address(self.ptr)
+        return np.ndarray(shape, dtype, buffer, 0, steps)
 
 
 def refuse(x, what="operand"):
@@ -59,8 +80,10 @@ class ndarray:
     __array_priority__ = 100
 
     def __init__(self, shape, dtype=float, memptr=None, strides=None, order="C", _host=None, _memory=None):
+        if memptr is not None:
+            _host, _memory = memptr.array(shape, np.dtype(dtype), strides), memptr.mem
         self._host = np.empty(shape, dtype, order=order) if _host is None else _host
-        self._memory = Memory(self._host.nbytes) if _memory is None else _memory
+        self._memory = Memory(self._host) if _memory is None else _memory
 
     # ---- what it is
 
@@ -74,7 +97,7 @@ class ndarray:
     T = property(lambda self: view(self, self._host.T))
     mT = property(lambda self: view(self, self._host.mT))
     device = property(lambda self: SimpleNamespace(id=self._memory.device))
-    data = property(lambda self: SimpleNamespace(ptr=self._host.ctypes.data, mem=self._memory))
+    data = property(lambda self: MemoryPointer(self._memory, self._host.ctypes.data))
     base = property(lambda self: None if self._host.base is None else self)
 
     @property

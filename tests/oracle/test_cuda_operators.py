@@ -19,8 +19,8 @@ with warnings.catch_warnings():
 
 pytestmark = pytest.mark.cuda
 
-DTYPES = {"float32": 2e-4, "int64": 0, "bool": 0, "complex64": 2e-4, "bfloat16": 5e-2, "float16": 2e-2}
-MOST = 3  # samples of an operator and dtype
+DTYPES = {"float32": 2e-4, "int64": 0, "complex64": 2e-4, "bfloat16": 5e-2}
+MOST = 2  # samples of an operator and dtype
 RANDOM = ("rand", "normal", "empty", "dropout", "bernoulli", "uniform", "exponential", "cauchy", "geometric", "rrelu",
           "multinomial", "lowrank", "fractional", "multi_head")  # fmt: skip
 
@@ -89,6 +89,7 @@ def complaint(op, want, got, tolerance):
         if any(word in op.name for word in SIGN_FREE):
             a, b = abs(a), abs(b)
         if a.dtype.kind in "fc":
+            tolerance = tolerance or 2e-4
             size = np.nanmax(abs(a[np.isfinite(a)]), initial=1)
             if not np.allclose(a, b, rtol=tolerance, atol=tolerance * size, equal_nan=True):
                 return "elements differ"
@@ -113,6 +114,8 @@ def test_samples(compiled, dtype):
             for n in range(MOST):
                 try:
                     sample = next(samples)
+                    if sample.kwargs.get("dropout_p"):
+                        continue
                     values = [[sample.input, *sample.args], list(sample.kwargs.values())]
                     here, there = (carried(values, place) for place in ("cpu", "cuda"))
                     function = spelled(op.name, here[0][0])
