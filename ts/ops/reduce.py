@@ -506,7 +506,15 @@ def _trace(xp: Any, self: Array) -> Array:
 # ---------------------------------------------------------------------------------------- bits
 
 
-@op("aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor", out="out")
+def _hash_shape(self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 0) -> tuple[Any, Any]:
+    return rules.reduced_shape(self.shape, rules.wrap_dims(dim, self.ndim), keepdim), rules.UINT64
+
+
+@op(
+    "aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
+    out="out",
+    meta=_hash_shape,
+)
 def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 0) -> Array:
     """The exclusive or of the elements' bits: of 64 bits each, floats as doubles."""
     if mode:

@@ -129,6 +129,7 @@ def _stft(
     if onesided and is_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     half = not is_complex if onesided is None else onesided
+    hop = min(hop, count)  # a longer one makes one frame as well
     if align_to_window:
         x = x[:, (n_fft - length) // 2 :]
         count = x.shape[1] - (n_fft - length) // 2
