@@ -124,7 +124,7 @@ def _selu(xp: Any, self: Array) -> Array:
     out="out",
     where="f",
 )
-def _gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
+def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     x = rules.cast(xp, _floating("gelu", self), rules.opmath(self.dtype))
     if approximate == "tanh":
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)

@@ -9,7 +9,9 @@ import math
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.activation import gelu, softmax_kernel
 from ts.ops.dropout import dropped
+from ts.ops.norm import layer_norm
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -60,3 +62,155 @@ def _scaled_dot_product_attention(
     if dropout_p > 0:
         weight = dropped(xp, weight, dropout_p, True)
     return rules.cast(xp, xp.matmul(weight, v), query.dtype)
+
+
+# ---------------------------------------------------------------------------------------- whole layers
+#
+# PyTorch compiles these into its layers of attention, as the faster way where no gradients are wanted:
+# archives of transformers call them.
+
+SOURCE_MASK, PADDING_MASK, FULL_MASK = 0, 1, 2
+
+
+def _linear(xp: Any, x: Array, weight: Array, bias: Array) -> Array:
+    return rules.cast(xp, xp.matmul(x, weight.swapaxes(0, 1)) + bias, x.dtype)
+
+
+def _hidden(xp: Any, mask: Array, kind: int | None, scores: tuple[int, ...]) -> Array:
+    """Where nothing may be looked at, in the shape of the scores (N, heads, L, S)."""
+    n, _, rows, columns = scores
+    hidden = mask if mask.dtype == rules.BOOL else mask != 0
+    shapes: dict[int | None, tuple[tuple[int, ...], tuple[int, ...]]] = {
+        SOURCE_MASK: ((rows, columns), (1, 1, rows, columns)),
+        PADDING_MASK: ((n, columns), (n, 1, 1, columns)),
+        FULL_MASK: (scores, scores),
+    }
+    if kind not in shapes:
+        raise RuntimeError("Mask Type should be defined")
+    wanted, full = shapes[kind]
+    if tuple(mask.shape) != wanted:
+        raise RuntimeError(f"Mask should have the shape {list(wanted)}, but has {list(mask.shape)}")
+    return hidden.reshape(full)
+
+
+@op(
+    "aten::_native_multi_head_attention(Tensor query, Tensor key, Tensor value, int embed_dim, int num_head, "
+    "Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, Tensor? mask=None, bool "
+    "need_weights=True, bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1",
+    where="f",
+)
+def _native_multi_head_attention(
+    xp: Any,
+    query: Array,
+    key: Array,
+    value: Array,
+    embed_dim: int,
+    num_head: int,
+    qkv_weight: Array,
+    qkv_bias: Array,
+    proj_weight: Array,
+    proj_bias: Array,
+    mask: Array | None = None,
+    need_weights: bool = True,
+    average_attn_weights: bool = True,
+    mask_type: int | None = None,
+) -> tuple[Array, Array]:
+    if query.ndim != 3:
+        raise RuntimeError(f"expected 3-D `query`, got {query.ndim}-D tensor")
+    if query.shape[2] != embed_dim:
+        raise RuntimeError(f"passed-in embed_dim {embed_dim} didn't match last dim of query {query.shape[2]}")
+    if num_head <= 0 or embed_dim % num_head:
+        raise RuntimeError("`embed_dim` must divide evenly by `num_heads`")
+    if tuple(qkv_weight.shape) != (3 * embed_dim, embed_dim) or tuple(qkv_bias.shape) != (3 * embed_dim,):
+        raise RuntimeError("expected `qkv_weight` first dim to be 3x embed_dim")
+    n, width = query.shape[0], embed_dim // num_head
+    parts = []
+    for k, x in enumerate((query, key, value)):
+        rows = slice(k * embed_dim, (k + 1) * embed_dim)
+        part = _linear(xp, x, qkv_weight[rows], qkv_bias[rows])
+        parts.append(part.reshape(n, x.shape[1], num_head, width).swapaxes(1, 2))
+    q, k, v = (rules.cast(xp, part, rules.opmath(query.dtype)) for part in parts)
+    scores = xp.matmul(q * q.dtype.type(1 / math.sqrt(width)), k.swapaxes(-1, -2))
+    if mask is not None:
+        scores = xp.where(_hidden(xp, mask, mask_type, scores.shape), scores.dtype.type(-math.inf), scores)
+    weights = softmax_kernel(xp, scores, -1, None, False)
+    result = xp.matmul(weights, v).swapaxes(1, 2).reshape(n, query.shape[1], embed_dim)
+    result = _linear(xp, rules.cast(xp, result, query.dtype), proj_weight, proj_bias)
+    if not need_weights:
+        return result, xp.zeros(0, dtype=query.dtype)
+    weights = xp.mean(weights, axis=1) if average_attn_weights else weights
+    return result, rules.cast(xp, weights, query.dtype)
+
+
+@op(
+    "aten::_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor qkv_weight, "
+    "Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, bool use_gelu, bool norm_first, float eps, "
+    "Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, Tensor norm_bias_2, Tensor "
+    "ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, int? "
+    "mask_type=None) -> Tensor",
+    out="out",
+    where="f",
+)
+def _transformer_encoder_layer(
+    xp: Any,
+    src: Array,
+    embed_dim: int,
+    num_heads: int,
+    qkv_weight: Array,
+    qkv_bias: Array,
+    proj_weight: Array,
+    proj_bias: Array,
+    use_gelu: bool,
+    norm_first: bool,
+    eps: float,
+    norm_weight_1: Array,
+    norm_bias_1: Array,
+    norm_weight_2: Array,
+    norm_bias_2: Array,
+    ffn_weight_1: Array,
+    ffn_bias_1: Array,
+    ffn_weight_2: Array,
+    ffn_bias_2: Array,
+    mask: Array | None = None,
+    mask_type: int | None = None,
+) -> Array:
+    def attend(x: Array) -> Array:
+        return _native_multi_head_attention(
+            xp, x, x, x, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, proj_bias, mask, False,
+            mask_type=mask_type,
+        )[0]  # fmt: skip
+
+    def feed_forward(x: Array) -> Array:
+        inner = _linear(xp, x, ffn_weight_1, ffn_bias_1)
+        inner = gelu(xp, inner) if use_gelu else xp.maximum(inner, xp.zeros((), inner.dtype))
+        return _linear(xp, inner, ffn_weight_2, ffn_bias_2)
+
+    def normalise(x: Array, weight: Array, bias: Array) -> Array:
+        return layer_norm(xp, x, [embed_dim], weight, bias, eps)
+
+    x = src
+    if norm_first:
+        x = x + attend(normalise(x, norm_weight_1, norm_bias_1))
+        return x + feed_forward(normalise(x, norm_weight_2, norm_bias_2))
+    x = normalise(x + attend(x), norm_weight_1, norm_bias_1)
+    return normalise(x + feed_forward(x), norm_weight_2, norm_bias_2)
+
+
+@op("aten::_nested_tensor_from_mask_left_aligned(Tensor t, Tensor mask) -> bool", where="f")
+def _could_be_nested(xp: Any, t: Array, mask: Array) -> bool:
+    """Whether rows of different lengths can be made of a padded tensor: no, there are no nested tensors.
+
+    Encoders ask this first, and go through their layers with the mask where the answer is no.
+    """
+    return False
+
+
+@op("aten::_nested_tensor_from_mask(Tensor t, Tensor mask, bool mask_check=True) -> Tensor", where="f")
+@op(
+    "aten::to_padded_tensor(Tensor self, float padding, SymInt[]? output_size=None) -> Tensor",
+    where="fm",
+)
+def _nested(xp: Any, *args: Any) -> Array:
+    raise NotImplementedError("nested tensors are not supported: use a padded tensor and its mask")

@@ -88,7 +88,7 @@ def _last_axes(
     "bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
     where="f",
 )
-def _layer_norm(
+def layer_norm(
     xp: Any,
     input: Array,
     normalized_shape: Sequence[int],
