@@ -40,6 +40,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts.ir.read": ("parse_ir",),
     "ts.printing": ("set_printoptions",),
     "ts.runtime.limits": ("limits",),
+    "ts.runtime.saving": ("save", "load"),
     "ts.futures": ("Future",),
     "ts.debugging": ("debug",),
     "ts.threads": ("get_num_threads", "set_num_threads"),

@@ -50,6 +50,13 @@ class dtype:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
+    @property
+    def abbr(self) -> str:
+        """The short name: f32, i64, b8 ..."""
+        if self.name.startswith("bf"):
+            return "bf16"
+        return f"{self.name[0]}{self.itemsize * 8}"
+
     def __hash__(self) -> int:
         return self.code
 
@@ -71,7 +78,7 @@ class dtype:
         if self.is_complex:
             return self
         if self not in TO_COMPLEX:
-            raise RuntimeError(f"Expected floating point type, but got {self}")
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.type_name}")
         return TO_COMPLEX[self]
 
 
@@ -97,6 +104,7 @@ ALL: Final = (
     uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128, bool_, bfloat16,
     uint16, uint32, uint64,
 )  # fmt: skip
+_BAREBONES: Final = (uint16, uint32, uint64)  # which PyTorch promotes to floats only
 BY_CODE: Final[dict[int, dtype]] = {d.code: d for d in ALL}
 TO_REAL: Final = {complex64: float32, complex128: float64}
 TO_COMPLEX: Final = {float32: complex64, float64: complex128}
@@ -144,6 +152,11 @@ def promote(a: dtype, b: dtype) -> dtype:
     """The smallest dtype that holds both: the higher category's, or NumPy's choice within a category."""
     if a is b:
         return a
+    if a.category <= INTEGRAL and b.category <= INTEGRAL and (a in _BAREBONES or b in _BAREBONES):
+        raise RuntimeError(
+            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            f"{a.type_name} and {b.type_name}"
+        )
     if a.category != b.category:
         low, high = (a, b) if a.category < b.category else (b, a)
         return complex128 if high is complex64 and low is float64 else high
@@ -151,8 +164,6 @@ def promote(a: dtype, b: dtype) -> dtype:
         return float32
     if bfloat16 in (a, b):
         return b if a is bfloat16 else a
-    if uint64 in (a, b):
-        return uint64
     return _BY_NUMPY[np.promote_types(a.numpy_dtype, b.numpy_dtype)]
 
 
@@ -168,9 +179,9 @@ def set_default_dtype(d: dtype) -> None:
     """Make `d` (a floating type) the default."""
     global _default
     if not isinstance(d, dtype):
-        raise TypeError("invalid dtype object")
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
-        raise TypeError(f"only floating-point types are supported as the default type, but got {d}")
+        raise TypeError("only floating-point types are supported as the default type")
     _default = d
 
 
@@ -181,7 +192,7 @@ class finfo:
         d = type if type is not None else get_default_dtype()
         if not (d.is_floating_point or d.is_complex):
             raise TypeError(
-                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{d}'"
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
         real = d.to_real()
         info: Any = (ml_dtypes.finfo if real is bfloat16 else np.finfo)(real.numpy_dtype)
@@ -189,7 +200,7 @@ class finfo:
         self.bits: int = real.itemsize * 8
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.tiny)
-        self.resolution = float(info.resolution)
+        self.resolution = float(f"1e-{int(info.precision)}")
 
     def __repr__(self) -> str:
         names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
@@ -203,16 +214,16 @@ class iinfo:
     def __init__(self, type: dtype) -> None:
         if type.category > INTEGRAL:
             raise TypeError(
-                f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'"
+                "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"
             )
         if type is bool_:
-            raise RuntimeError("\"iinfo\" not implemented for 'Bool'")
+            raise TypeError("torch.bool is not supported by torch.iinfo")
         info = np.iinfo(type.numpy_dtype)
         self.dtype: str = type.name
         self.bits, self.max, self.min = int(info.bits), int(info.max), int(info.min)
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 
 class _Enumerated:

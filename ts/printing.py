@@ -54,7 +54,7 @@ def set_printoptions(
 ) -> None:
     """Set options for printing; `sci_mode` goes back to being chosen where it is not given."""
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    settings = dict(_PROFILES[profile]) if profile is not None else {}
+    settings = dict(_PROFILES.get(profile, {})) if profile is not None else {}
     settings |= {name: value for name, value in given.items() if value is not None}
     for name, value in settings.items():
         setattr(OPTIONS, name, value)
@@ -201,6 +201,8 @@ def tensor_text(x: Tensor) -> str:
         expected = {default}
     else:
         body = elements_text(x, len(prefix))
+        if OPTIONS.edgeitems == 0 and x.numel() > OPTIONS.threshold:
+            suffixes.append(f"size={tuple(x.shape)}")
     if x.dtype not in expected:
         suffixes.append(f"dtype={x.dtype}")
     if x.requires_grad:

@@ -10,6 +10,7 @@ In: numbers, nested sequences, arrays, tensors; out: tensors, by PyTorch's rules
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +32,12 @@ def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
     """A new tensor with a copy of `data`, as `torch.tensor`."""
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            stacklevel=2,
+        )
     made = _tensor(data, dtype, device)
     if pin_memory:
         made = wrap_array(backend_of("cuda").pin(made.array))
@@ -252,6 +259,8 @@ def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
 def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None) -> Tensor:
     """`Tensor(2, 3)` has that shape and no set values, `Tensor([1, 2])` those values as default floats."""
     wanted = dtypes.get_default_dtype() if dtype is None else dtype
+    if len(args) == 1 and isinstance(args[0], (float, complex)):
+        raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
     if len(args) == 1 and not isinstance(args[0], int):
         if isinstance(args[0], Tensor):
             return args[0].detach()

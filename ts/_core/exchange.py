@@ -75,7 +75,8 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
     return int(kind), int(number)
 
 
-def _cuda_array_interface(self: Tensor) -> Any:
+def cuda_array_interface(self: Tensor) -> Any:
+    """How CuPy and Numba see a tensor; AttributeError for one that is not on a CUDA device."""
     if not self.is_cuda:
         raise AttributeError(
             f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data is "
@@ -200,7 +201,6 @@ define_methods(
         "__array_wrap__": __array_wrap__,
         "__dlpack__": __dlpack__,
         "__dlpack_device__": __dlpack_device__,
-        "__cuda_array_interface__": property(_cuda_array_interface),
         "__reduce_ex__": __reduce_ex__,
         "__deepcopy__": __deepcopy__,
     }

@@ -106,6 +106,8 @@ cdef class OverloadSet:
         if self.binders is None:
             self.load()
         if kwargs:
+            if kwargs.get("requires_grad") is True and "requires_grad" not in self.names:  # of what is created
+                return self.run(args, {k: v for k, v in kwargs.items() if k != "requires_grad"}).requires_grad_()
             kwargs = self.renamed(kwargs)
         for b in self.binders:
             values = bind(b, args, kwargs, False, None)

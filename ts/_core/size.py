@@ -7,13 +7,27 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final, Self
+
+import numpy as np
+
+_INTEGERS: Final = (int, np.integer)
 
 
 class Size(tuple[int, ...]):
     """The shape of a tensor: a tuple that prints as PyTorch's."""
 
     __slots__ = ()
+
+    def __new__(cls, iterable: Iterable[Any] = ()) -> Self:
+        items = tuple(iterable)
+        for i, item in enumerate(items):
+            if not hasattr(item, "__index__"):
+                raise TypeError(
+                    f"torch.Size() takes an iterable of 'int' (item {i} is '{type(item).__name__}')"
+                )
+        return tuple.__new__(cls, [i if isinstance(i, _INTEGERS) else i.__index__() for i in items])
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"

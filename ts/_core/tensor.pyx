@@ -201,6 +201,11 @@ cdef inline bint is_operand(object x):
     return isinstance(x, (Tensor, int, float, complex, np.generic))
 
 
+cdef object as_operand(object x):
+    """A number as a tensor without dimensions, for operators that take no number first."""
+    return construct.tensor(x) if isinstance(x, (int, float, complex)) else x
+
+
 cdef object reflected(str name, str direct, object a, object b):
     """b `direct` a: a tensor comes here only because `a` is a parameter, whose class Python asks first."""
     return binary(direct, b, a) if isinstance(b, Tensor) else binary(name, a, b)
@@ -302,6 +307,10 @@ def version(Tensor x not None):
     return x.version if x.owner is None else x.owner.version
 
 
+# `Size` checks what it is given; a shape needs no check.
+cdef object size_of_shape = tuple.__new__
+
+
 # ---------------------------------------------------------------- the class
 
 
@@ -323,13 +332,15 @@ cdef class Tensor:
         """The first miss puts the operators' methods into the type: importing `ts` need not load them."""
         if not name.startswith("__") and load_methods():
             return getattr(self, name)
+        if name == "__cuda_array_interface__":
+            return exchange.cuda_array_interface(self)
         raise AttributeError(f"'Tensor' object has no attribute '{name}'")
 
     # ---- what it is
 
     @property
     def shape(self):
-        return tracer.shape(self) if tracing() else Size(self.array.shape)
+        return tracer.shape(self) if tracing() else size_of_shape(Size, self.array.shape)
 
     @property
     def dtype(self):
@@ -419,7 +430,7 @@ cdef class Tensor:
         if tracing():
             return tracer.size(self, dim)
         if dim is None:
-            return Size(self.array.shape)
+            return size_of_shape(Size, self.array.shape)
         return self.array.shape[self._dimension(dim)]
 
     def stride(self, dim=None):
@@ -667,11 +678,11 @@ cdef class Tensor:
     def __xor__(self, other): return binary("bitwise_xor", self, other)
     def __rxor__(self, other): return reflected("bitwise_xor", "bitwise_xor", self, other)
     def __lshift__(self, other): return binary("bitwise_left_shift", self, other)
-    def __rlshift__(self, other): return binary("bitwise_left_shift", other, self)
+    def __rlshift__(self, other): return binary("bitwise_left_shift", as_operand(other), self)
     def __rshift__(self, other): return binary("bitwise_right_shift", self, other)
-    def __rrshift__(self, other): return binary("bitwise_right_shift", other, self)
+    def __rrshift__(self, other): return binary("bitwise_right_shift", as_operand(other), self)
     def __neg__(self): return operator_function("neg")(self)
-    def __pos__(self): return self
+    def __pos__(self): return operator_function("positive")(self)
     def __abs__(self): return operator_function("abs")(self)
 
     def __matmul__(self, other):

@@ -52,7 +52,7 @@ _VERSIONS: Final = {
 def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles = None) -> None:
     """Write a scripted module or function to a path or a file."""
     if isinstance(f, str | os.PathLike):
-        _replace(os.fspath(f), lambda file, name: _write(m, file, name, _extra_files))
+        replaced(os.fspath(f), lambda file, name: _write(m, file, name, _extra_files))
     else:
         f.write(save_to_buffer(m, _extra_files))
 
@@ -64,7 +64,7 @@ def save_to_buffer(m: Any, _extra_files: ExtraFiles = None) -> bytes:
     return buffer.getvalue()
 
 
-def _replace(path: str, write: Any) -> None:
+def replaced(path: str, write: Any) -> None:
     """Write a file such that its path holds the old contents or all of the new ones at any time."""
     folder, base = os.path.split(os.path.abspath(path))
     if not os.path.isdir(folder):
@@ -195,15 +195,21 @@ class ArchiveWriter:
                 )
 
     def record(self, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED) -> None:
-        """One record, whose contents begin at a multiple of 64 bytes."""
-        entry = zipfile.ZipInfo(f"{self.root}/{name}")
-        entry.compress_type = method
-        stream = self.file.fp
-        assert stream is not None
-        size = len(data)
-        is_large = size * 1.05 > zipfile.ZIP64_LIMIT  # then `zipfile` adds 20 bytes of its own
-        start = stream.tell() + 30 + len(entry.filename.encode()) + 4 + 20 * is_large
-        padding = -start % _ALIGNMENT
-        entry.extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding
-        self.file.writestr(entry, data)
+        """One record."""
+        write_record(self.file, f"{self.root}/{name}", data, method)
         self.digest.update(data)
+
+
+def write_record(
+    file: zipfile.ZipFile, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED
+) -> None:
+    """One record, whose contents begin at a multiple of 64 bytes."""
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = method
+    stream = file.fp
+    assert stream is not None
+    is_large = len(data) * 1.05 > zipfile.ZIP64_LIMIT  # then `zipfile` adds 20 bytes of its own
+    start = stream.tell() + 30 + len(entry.filename.encode()) + 4 + 20 * is_large
+    padding = -start % _ALIGNMENT
+    entry.extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding
+    file.writestr(entry, data)

@@ -233,6 +233,8 @@ class Pickler:
 
     def tensor(self, value: Tensor) -> None:
         place = self.place(value)
+        if place.storage == "UntypedStorage":
+            raise ArchiveError(f"tensors of type {value.dtype} cannot be saved")
         self.named("torch._utils", "_rebuild_tensor_v2")
         self.write(b"(")
         key = ("storage", place.key, place.storage)

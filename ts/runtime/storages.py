@@ -31,8 +31,9 @@ _NAMES: Final[dict[str, dtype]] = {
     "BoolStorage": dtypes.bool_,
     "ComplexFloatStorage": dtypes.complex64,
     "ComplexDoubleStorage": dtypes.complex128,
+    "UntypedStorage": dtypes.uint8,  # bytes, of what has no class of its own
 }
-_DTYPES: Final = {dtype: name for name, dtype in _NAMES.items()}
+_DTYPES: Final = {dtype: name for name, dtype in _NAMES.items() if name != "UntypedStorage"}
 
 
 class Place(NamedTuple):
@@ -57,9 +58,7 @@ class WrittenStorages:
 
     def place(self, tensor: Tensor) -> Place:
         """Where a tensor lies in its storage, which is taken up if it is new."""
-        name = _DTYPES.get(tensor.dtype)
-        if name is None:
-            raise ArchiveError(f"tensors of type {tensor.dtype} cannot be saved")
+        name = _DTYPES.get(tensor.dtype, "UntypedStorage")
         if tensor.is_meta:
             raise ArchiveError("tensors on the device 'meta' have no elements to save")
         array: NDArray[Any] = tensor.cpu().array
@@ -76,7 +75,7 @@ class WrittenStorages:
             key,
             name,
             str(tensor.device),
-            root.nbytes // item,
+            root.nbytes if name == "UntypedStorage" else root.nbytes // item,
             (_address(array) - start) // item,
             tuple(array.shape),
             tuple(stride // item for stride in array.strides),

@@ -138,7 +138,10 @@ class Unpickler:
         if callee.call is None:
             self.fail(f"{callee.name} cannot be called")
         # PyTorch writes the value of an enumeration's member without a tuple around it.
-        self.stack.append(callee.call(*(arguments if isinstance(arguments, tuple) else (arguments,))))
+        made = callee.call(*(arguments if isinstance(arguments, tuple) else (arguments,)))
+        if callee.build is not None:
+            self.made[id(made)] = made, callee
+        self.stack.append(made)
 
     def new(self) -> None:
         arguments = self.pop()
@@ -208,6 +211,8 @@ _STOP: Final = ord(".")
 _ACTIONS: Final[dict[int, _Action]] = {
     0x80: lambda m: m.take(1),  # PROTO
     0x95: lambda m: m.take(8),  # FRAME
+    ord("B"): lambda m: m.stack.append(m.take(m.number("<I"))),
+    ord("C"): lambda m: m.stack.append(m.take(m.number("<B"))),
     ord("c"): lambda m: m.push_global(m.line(), m.line()),  # GLOBAL
     0x93: Unpickler.stack_global,
     ord("("): lambda m: m.stack.append(_MARK),

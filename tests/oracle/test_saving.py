@@ -1,0 +1,67 @@
+"""`ts.save` and `ts.load` against PyTorch's: each reads what the other wrote."""
+
+import collections
+import io
+import pickle
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import ts  # noqa: E402
+
+
+def value(t):
+    x = t.arange(6.0).reshape(2, 3)
+    noted = t.ones(2)
+    noted.note = "kept"
+    return {
+        "x": x, "row": x[1], "turned": x.t(), "numbers": [3, 1.5, 1j, 2**80, True, None], "text": "h\xe9",
+        "tuple": (1, (2, 3)), "dtype": t.float16, "size": t.Size([1, 2]), "device": t.device("cpu"),
+        "bytes": b"ab\xff", "ordered": collections.OrderedDict(a=1), "half": t.ones(2, dtype=t.bfloat16),
+        "unsigned": t.ones(2).to(t.uint16), "parameter": t.nn.Parameter(t.ones(1)), "set": {1, 2},
+        "empty": t.empty(0), "noted": noted, "mask": t.tensor([True, False]),
+    }  # fmt: skip
+
+
+def saved(t, obj):
+    file = io.BytesIO()
+    t.save(obj, file)
+    file.seek(0)
+    return file
+
+
+@pytest.mark.parametrize(("writer", "reader"), [(torch, ts), (ts, torch), (ts, ts)])
+def test_values(writer, reader):
+    """All kinds of values come back, and tensors on one storage are on one storage again."""
+    got = reader.load(saved(writer, value(writer)))
+    assert repr(got) == repr(value(reader)) and got["noted"].note == "kept"
+    got["x"][1, 0] = 9
+    assert got["row"][0] == 9 and got["turned"][0, 1] == 9 and got["turned"].stride() == (1, 3)
+
+
+@pytest.mark.parametrize(("writer", "reader"), [(torch, ts), (ts, torch)])
+def test_state_of_modules(writer, reader):
+    layer = writer.nn.Linear(3, 2)
+    state = reader.load(saved(writer, layer.state_dict()))
+    other = reader.nn.Linear(3, 2)
+    other.load_state_dict(state)
+    x = np.ones((1, 3), np.float32)
+    want, got = layer(writer.from_numpy(x)), other(reader.from_numpy(x))
+    assert np.allclose(got.detach().numpy(), want.detach().numpy())
+
+
+def test_other_classes_are_refused():
+    with pytest.raises(pickle.UnpicklingError, match="Unsupported global"):
+        ts.load(saved(torch, torch.nn.Linear(1, 1)))
+
+
+def test_a_file_that_is_no_archive_is_refused():
+    with pytest.raises(ts.errors.ArchiveError, match="no zip file"):
+        ts.load(io.BytesIO(b"\x80\x02}q\x00."))
+    with pytest.raises(ts.errors.ArchiveError, match="scripted module"):
+        file = io.BytesIO()
+        torch.jit.save(torch.jit.script(torch.nn.ReLU()), file)
+        file.seek(0)
+        ts.load(file)
