@@ -282,27 +282,6 @@ def _fill(xp: Any, self: Array, value: Any) -> Array:
     return xp.array(xp.broadcast_to(rules.cast_checked(xp, value, self.dtype), self.shape))
 
 
-@op(
-    "aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
-    variant="inplace",
-    where="m",
-    overlap=2,
-)
-def _fill_diagonal(xp: Any, self: Array, fill_value: Any, wrap: bool = False) -> Array:
-    if self.ndim < 2:
-        raise RuntimeError("dimensions must larger than 1")
-    if self.ndim > 2 and len(set(self.shape)) > 1:
-        raise RuntimeError("all dimensions of input must be of equal length")
-    value = rules.cast_checked(xp, fill_value, self.dtype)
-    rows, columns = self.shape[0], self.shape[-1]
-    at = xp.arange(min(self.shape))
-    self[(at,) * self.ndim] = value
-    if wrap and self.ndim == 2 and rows > columns + 1:
-        places = xp.arange((columns + 1) * columns, rows * columns, columns + 1)
-        self[places // columns, places % columns] = value
-    return self
-
-
 @op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out")
 def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)
@@ -371,6 +350,7 @@ def _diagonal_scatter(
     "aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
     where="m",
     variant="inplace",
+    overlap=2,
 )
 def _fill_diagonal(xp: Any, self: Array, fill_value: Any, wrap: bool = False) -> Array:
     """`wrap`: the diagonal of a tall matrix begins again below its end, a row further down."""
@@ -379,7 +359,7 @@ def _fill_diagonal(xp: Any, self: Array, fill_value: Any, wrap: bool = False) ->
     if self.ndim > 2 and len(set(self.shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
     n = min(self.shape)
-    value = rules.cast(xp, fill_value, self.dtype)
+    value = rules.cast_checked(xp, fill_value, self.dtype)
     places = xp.arange(n)
     self[(places,) * self.ndim] = value
     rows, columns = self.shape[:2]
