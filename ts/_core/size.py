@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Final, Self
-
-import numpy as np
-
-_INTEGERS: Final = (int, np.integer)
+from typing import Any, Self
 
 
 class Size(tuple[int, ...]):
@@ -27,7 +23,7 @@ class Size(tuple[int, ...]):
                 raise TypeError(
                     f"torch.Size() takes an iterable of 'int' (item {i} is '{type(item).__name__}')"
                 )
-        return tuple.__new__(cls, [i if isinstance(i, _INTEGERS) else i.__index__() for i in items])
+        return tuple.__new__(cls, items)  # tensors too: in a trace these are the lengths
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
