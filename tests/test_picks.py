@@ -62,3 +62,13 @@ def test_what_is_filled_counts_as_written():
     expanded = ts.ones(1).expand(3)
     expanded.fill_(5)  # all elements are one
     assert expanded.tolist() == [5.0, 5.0, 5.0]
+
+
+def test_blends():
+    x = ts.tensor([-2.0, 0.5, 3.0])
+    assert x.clamp(0, 1).tolist() == [0.0, 0.5, 1.0]
+    assert ts.tensor([-2, 5]).clamp(max=3).tolist() == [-2, 3]
+    assert (x**2).tolist() == [4.0, 0.25, 9.0]
+    assert ts.lerp(x, x + 2, 0.75).tolist() == [-0.5, 2.0, 4.5]
+    assert ts.addcmul(x, x, x, value=2).tolist() == [6.0, 1.0, 21.0]
+    assert ts.nn.functional.leaky_relu(x, 0.5).tolist() == [-1.0, 0.5, 3.0]

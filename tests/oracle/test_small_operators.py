@@ -179,3 +179,33 @@ def test_picking(name, dtype):
                     except (RuntimeError, IndexError):
                         results.append("an error")
                 agree(*results, 0)
+
+
+BLENDS = {
+    "clamp": lambda lib, x: x.clamp(-0.5, 1.0),
+    "clamp, crossed": lambda lib, x: x.clamp(1, 0),
+    "clamp_min": lambda lib, x: lib.clamp_min(x, 1),
+    "clamp_max, nan": lambda lib, x: lib.clamp_max(x, float("nan")),
+    "square": lambda lib, x: x**2 + x**2.0,
+    "leaky_relu": lambda lib, x: lib.nn.functional.leaky_relu(x, 0.1),
+    "silu": lambda lib, x: lib.nn.functional.silu(x),
+    "lerp": lambda lib, x: lib.lerp(x, x + 1, 0.25),
+    "lerp, high": lambda lib, x: lib.lerp(x, x + 1, 0.75),
+    "addcmul": lambda lib, x: lib.addcmul(x, x + 1, x, value=2),
+    "addcmul, spread": lambda lib, x: lib.addcmul(x, x + 1, x[:1]),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int32"])
+@pytest.mark.parametrize("name", BLENDS)
+def test_blends(name, dtype):
+    for shape in [(), (1,), (7,), (0,), (3, 5), (40, 50)]:
+        for x in filled(shape, dtype):
+            for array in laid_out(x):
+                results = []
+                for lib in (ts, torch):
+                    try:
+                        results.append(BLENDS[name](lib, lib.from_numpy(array)))
+                    except (RuntimeError, IndexError):
+                        results.append("an error")
+                agree(*results, TOLERANCE.get(dtype, 0))

@@ -417,6 +417,7 @@ cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyO
     cdef int32_t at[MOST_ARGUMENTS + 2]
     cdef bint owned[MOST_ARGUMENTS]
     cdef Py_ssize_t i, n = len(b.slots), used = 0, total = n + b.op.nrets, filled = 0, gathered = given
+    cdef bint in_a_row = False
     cdef PyObject *x
     cdef Slot slot
     cdef Taken taken
@@ -429,6 +430,7 @@ cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyO
         if not PyLong_CheckExact(<object>args[b.int_list_at]):
             return UNSURE
         gathered = b.int_list_at + 1
+        in_a_row = True
     try:
         for i in range(n):
             slot = <Slot>PyList_GET_ITEM(b.slots, i)
@@ -439,7 +441,7 @@ cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyO
             elif names != NULL:
                 x = named(args, given, names, slot.name)
                 used += x != NULL
-            if gathered < given and i == b.int_list_at:
+            if in_a_row and i == b.int_list_at:
                 taken = take_items(slot, <PyObject **>args + i, given - i, &r[i])
             elif x != NULL:
                 taken = take(slot, <object>x, &r[i])

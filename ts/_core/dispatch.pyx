@@ -624,4 +624,4 @@ cdef object backend_registry():
     return _backends
 
 
-from ts._core import elements, folds, fresh, picks, rows, views  # noqa: E402, F401 -- they register their kernels
+from ts._core import blends, elements, folds, fresh, picks, rows, views  # noqa: E402, F401 -- they register their kernels

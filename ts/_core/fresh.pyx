@@ -50,8 +50,7 @@ from ts import devices, dtypes
 
 cnp.import_array()
 
-cdef enum:
-    MOST_ELEMENTS = 1 << 40            # beyond, the general kernel refuses
+cdef int64_t MOST_ELEMENTS = <int64_t>1 << 40  # beyond, the general kernel refuses
 
 
 cdef inline bint plain_place(IValue *layout, IValue *device, IValue *pinned) noexcept:
