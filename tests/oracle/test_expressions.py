@@ -156,6 +156,8 @@ TABLES = {
         torch.hamming_window(4, True, 0.3)
         torch.hamming_window(4, True, alpha=0.3, beta=0.1)
         torch.kaiser_window(5, False, beta=3.0)
+        torch.signal.windows.exponential(4, center=1.0, sym=False)
+        torch.signal.windows.exponential(4, center=1.0)
         torch.fft.fftfreq(5, 0.5)
         torch.fft.fftfreq(4)
         torch.fft.rfftfreq(5, dtype=torch.float64)

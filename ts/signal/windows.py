@@ -46,6 +46,8 @@ def _window(values: Callable[..., Numbers]) -> Callable[..., Any]:
         wanted = dtypes.get_default_dtype() if dtype is None else dtype
         if wanted not in (dtypes.float32, dtypes.float64):
             raise ValueError(f"{name} expects float32 or float64 dtypes, got: {wanted}")
+        if sym and parameters.get("center") is not None:
+            raise ValueError("Center must be None for symmetric windows")
         last = max(M - 1 if sym else M, 1)
         numbers = values(np.arange(M, dtype=np.float64), last, **parameters)
         numbers = np.ones(1) if M == 1 else numbers
