@@ -121,7 +121,7 @@ def held(record, dtype):
             got = operator(*there)
         except Exception as error:  # whatever it is, the CPU had a result
             if dtype == "complex64" and isinstance(error, TypeError):
-                continue  # NumPy takes complex numbers in more places than PyTorch and CuPy; see tests/oracle
+                continue  # NumPy takes complex numbers in more places than PyTorch and CuPy
             complaints.append(f"{record.key} {dtype}{list(shape)}: {type(error).__name__}: {error}")
             continue
         count += 1
