@@ -282,12 +282,25 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of normally distributed targets; `var` holds a variance each, or by row."""
+    """The negative log likelihood of normally distributed targets; `var` holds a variance each, or by row.
+
+    In Python `var` may be a number, too.
+    """
+    if not ts.jit.is_scripting():
+        if isinstance(var, float):
+            var = ts.full_like(input, var)
     if var.size() != input.size():
         if input.size()[:-1] == var.size():
             var = var.unsqueeze(-1)
-        elif input.size()[:-1] != var.size()[:-1] or var.size(-1) != 1:
-            raise ValueError("var is of incorrect size")
+        else:
+            shared = -1  # the length that `var` has where it differs: only one, of 1
+            if input.dim() == var.dim():
+                shared = 0
+                for d in range(var.dim()):
+                    if var.size(d) != input.size(d):
+                        shared += var.size(d)
+            if shared != 1:
+                raise ValueError("var is of incorrect size")
     if reduction != "none" and reduction != "mean" and reduction != "sum":
         raise ValueError(reduction + " is not valid")
     if bool(ts.lt(var, 0).any()):
