@@ -299,13 +299,18 @@ def check(options: argparse.Namespace) -> int:
 def info(options: argparse.Namespace) -> int:
     """`ts info`: versions, backends, operators."""
     from ts import backends
+    from ts._core.blas import library as blas_library
+    from ts._core.correlation import instruction_set
     from ts.ops import registry
 
+    library = blas_library()
     present = backends.available()
     rows = [
         ("ts", ts.__version__),
         ("Python", f"{platform.python_version()} on {platform.platform()}"),
         ("NumPy", np.__version__),
+        ("BLAS", "NumPy's matmul" if library is None else library.name),
+        ("vectors", instruction_set()),
         *(("backend", f"{name}: {_state(name, present)}") for name in backends.BUILT_IN),
         ("operators", str(registry.count())),
     ]

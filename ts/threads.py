@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ts._core import workers
+from ts._core import blas, workers
 
 # In wheels the symbols have a prefix, and a suffix where integers have 64 bits.
 _PREFIXES = ("scipy_openblas", "openblas")
@@ -35,6 +35,9 @@ def set_num_threads(count: int) -> None:
     if count <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
     workers.set_count(count)
+    found = blas.library()
+    if found is not None and found.set_threads is not None:
+        found.set_threads(count)
     if _has_threadpoolctl():
         importlib.import_module("threadpoolctl").threadpool_limits(limits=count, user_api="blas")
         return

@@ -254,7 +254,7 @@ cdef class Phase:
         self.kept = (places, indices, row_q, row_place)
         self.row = row
         self.step = step
-        self.length = row_q[-1] + row if self.rows else 0
+        self.length = row_q[self.rows - 1] + row if self.rows else 0
 
 
 cdef struct Job:

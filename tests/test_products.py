@@ -1,0 +1,96 @@
+"""Products of matrices on the CPU: every stride and factor, with BLAS and without."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import ts
+from ts._core import blas
+from ts._core.products import multiply
+
+LAYOUTS = {
+    "rows": lambda x: np.ascontiguousarray(x),
+    "columns": lambda x: np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2),
+    "wide rows": lambda x: np.concatenate([x, x], -1)[..., : x.shape[-1]],
+    "every second": lambda x: np.repeat(x, 2, -1)[..., ::2],
+    "backwards": lambda x: np.ascontiguousarray(x[..., ::-1, :])[..., ::-1, :],
+    "expanded": lambda x: np.broadcast_to(x[..., :1, :], x.shape),
+}
+SHAPES = [(3, 4, 5), (1, 4, 5), (3, 1, 5), (3, 4, 1), (1, 1, 1), (40, 30, 50)]
+
+
+def numbers(shape, dtype):
+    r = np.random.default_rng(1)
+    x = r.integers(-4, 5, shape) + (1j * r.integers(-4, 5, shape) if np.dtype(dtype).kind == "c" else 0)
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])
+@pytest.mark.parametrize("left", LAYOUTS)
+@pytest.mark.parametrize("right", LAYOUTS)
+def test_layouts(left, right, dtype):
+    """Small whole numbers: the result is exact."""
+    for m, k, n in SHAPES:
+        for lead in ((), (3,)):
+            a, b = LAYOUTS[left](numbers((*lead, m, k), dtype)), LAYOUTS[right](numbers((*lead, k, n), dtype))
+            c = numbers((*lead, m, n), dtype)
+            expected = 2 * np.matmul(a, b) - 3 * c
+            if multiply(a, b, c, 2.0, -3.0):
+                assert np.array_equal(c, expected)
+            else:
+                assert blas.library() is None or {left, right} & {"every second", "backwards", "expanded"}
+            if min(*a.strides, *b.strides) < 0:  # which tensors do not have
+                continue
+            x, y = ts.from_numpy(a), ts.from_numpy(b)
+            assert np.array_equal(ts.matmul(x, y).numpy(), np.matmul(a, b))
+            name = "baddbmm" if lead else "addmm"
+            found = getattr(ts, name)(ts.from_numpy(c), x, y, beta=0.5, alpha=2).numpy()
+            assert np.array_equal(found, 0.5 * c + 2 * np.matmul(a, b))
+
+
+def test_what_is_refused():
+    a, c = np.ones((2, 2), np.float32), np.ones((2, 2), np.float32)
+    assert not multiply(a.astype(np.int64), a.astype(np.int64), c.astype(np.int64), 1, 0)
+    assert not multiply(a, a.astype(np.float64), c, 1, 0)
+    assert not multiply(a, np.ones((3, 2), np.float32), c, 1, 0)
+    assert not multiply(a, a, np.ones((3, 2), np.float32), 1, 0)
+    assert not multiply(np.ones((0, 2), np.float32), a, np.ones((0, 2), np.float32), 1, 0)
+    assert not multiply(np.ones((2, 0), np.float32), np.ones((0, 2), np.float32), c, 1, 0)
+    assert c.tolist() == [[1, 1], [1, 1]]
+
+
+def test_factors_of_nothing():
+    """beta = 0 hides NaN; an empty sum leaves the summand."""
+    nan = ts.full((2, 2), float("nan"))
+    assert ts.addmm(nan, ts.ones(2, 3), ts.ones(3, 2), beta=0).tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    assert ts.addmm(ts.ones(2, 2), ts.ones(2, 0), ts.ones(0, 2), beta=3).tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    x = ts.ones(2, 2)
+    assert x.addmm_(x, x, alpha=2).tolist() == [[5.0, 5.0], [5.0, 5.0]]
+
+
+def test_linear_of_any_rank():
+    weight, bias = ts.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), ts.tensor([10.0, 20.0, 30.0])
+    x = ts.tensor([1.0, 1.0])
+    expected = [13.0, 27.0, 41.0]
+    assert ts.nn.functional.linear(x, weight, bias).tolist() == expected
+    assert ts.nn.functional.linear(x.expand(2, 2), weight, bias).tolist() == [expected] * 2
+    assert ts.nn.functional.linear(x.repeat(2, 3, 1), weight, bias).tolist() == [[expected] * 3] * 2
+    assert ts.nn.functional.linear(x.repeat(2, 1), weight.t().contiguous().t()).tolist() == [[3.0, 7.0, 11.0]] * 2
+    assert ts.matmul(x.repeat(2, 3, 1), weight.t()).tolist() == [[[3.0, 7.0, 11.0]] * 3] * 2
+
+
+@pytest.mark.parametrize("which", ["none", "numpy", "other"])
+def test_the_library_can_be_chosen(which):
+    """By TS_BLAS, before the first product."""
+    program = "import ts; from ts._core import blas; print((ts.ones(2, 3) @ ts.ones(3, 2)).tolist(), blas.library())"
+    run = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "TS_BLAS": which}, capture_output=True, text=True
+    )
+    if which == "other":
+        assert "TS_BLAS is 'mkl', 'numpy' or 'none', not 'other'" in run.stderr
+    else:
+        assert run.stdout.startswith("[[3.0, 3.0], [3.0, 3.0]] "), run.stderr
+        assert run.stdout.endswith("None\n") == (which == "none")
