@@ -9,7 +9,7 @@ import platform
 from benchmarks import peers
 from benchmarks.measure import measure, slowest, table
 
-GROUPS = ("scalar", "dispatch", "pointwise", "operators", "models", "startup")
+GROUPS = ("scalar", "dispatch", "pointwise", "layers", "operators", "models", "startup")
 WHERE_PRESENT = ("cuda",)  # groups that need a device; they run where they are named
 
 

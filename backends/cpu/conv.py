@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ts.ops.conv import Geometry
 
 Array = NDArray[Any]
+LARGEST_KEPT = 1 << 16  # rows of the output; a plan has some numbers for each
 
 
 class Axis(NamedTuple):
@@ -146,16 +147,17 @@ def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, 
 
 
 def _of_real(g: Geometry, x: Array, weight: Array, bias: Array | None) -> Array:
-    if g.plan is None:
-        g.plan = plan_of(g, x.shape[2:])
+    plan: Plan = g.plan or plan_of(g, x.shape[2:])
+    if math.prod(g.places[:-1]) <= LARGEST_KEPT:
+        g.plan = plan
     out = np.empty(
         (x.shape[0], weight.shape[1] * g.groups if g.transposed else weight.shape[0], *g.places), x.dtype
     )
-    if not g.plan.complete:
+    if not plan.complete:
         out[...] = 0 if bias is None else bias.reshape(-1, *(1,) * len(g.kernel))
     if out.size:
         x, weight = (a if a.flags.aligned else a.copy() for a in (x, weight))
-        correlate(x, weight, bias, out, g.plan.source, g.plan.phases, g.groups, g.transposed)
+        correlate(x, weight, bias, out, plan.source, plan.phases, g.groups, g.transposed)
     return out
 
 

@@ -14,9 +14,9 @@ dropped when the results are copied out:
     A panel of some 48 positions times a block of the depth (channels times taps) is copied to the first-level cache,
     never the whole column matrix; a tile of 8 filters by 48 positions stays in registers while the depth runs.
 
-The tile kernels are C with vector types, compiled for several instruction sets, of which the best is chosen when the
-module is loaded: a product of matrices of this form by OpenBLAS takes twice the time where AVX-512 is present.  Each
-element is summed in the same order by every number of threads.  A transposed convolution is one such correlation
+The tile kernels (`tiles.h`) are C with vector types, compiled for several instruction sets, of which the best is
+chosen when the module is loaded: OpenBLAS takes twice the time for a product of this form where AVX-512 is present.
+Each element is summed in the same order by every number of threads.  A transposed convolution is one such correlation
 for each residue of the output's index modulo the stride.
 """
 
@@ -30,120 +30,7 @@ from ts._core.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, strides_
 
 from ts._core import workers
 
-cdef extern from *:
-    """
-    #include <stddef.h>
-    #include <stdint.h>
-
-    /* depth times: rows of c += a[row] * b[vector]; `a` has TILE_ROWS numbers a step, `b` `vectors` vectors. */
-    typedef void (*TileKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add);
-    /* out[i] = sum of weight[tap] * from[offset[tap] + i], for `count` elements and some beyond them. */
-    typedef void (*TapKernel)(ptrdiff_t taps, const void *weight, const void *from, const int64_t *offset,
-                              void *out, ptrdiff_t count);
-    /* `depth` times `vectors` vectors from from[offset[k]] one after the other. */
-    typedef void (*PackKernel)(ptrdiff_t depth, const void *from, const int64_t *offset, void *to, int vectors);
-
-    typedef struct {
-        int lanes, rows;               /* elements of a vector, filters of a tile */
-        TileKernel tile[4][3];         /* by log2 of the rows, vectors - 1 */
-        TapKernel taps;
-        PackKernel pack;
-    } Kernels;
-
-    #define TILE(ID, TARGET, T, ROWS, VECTORS, STEP) \
-    TARGET static void tile_##ID##_##ROWS##_##VECTORS( \
-        ptrdiff_t depth, const void *pa, const void *pb, void *pc, ptrdiff_t pitch, int add) { \
-        const T *a = (const T *)pa; const V_##ID *b = (const V_##ID *)pb; T *c = (T *)pc; \
-        V_##ID sum[ROWS][VECTORS]; \
-        for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) \
-            sum[r][v] = add ? *(const V_##ID *)(c + r * pitch + v * L_##ID) : (V_##ID){0}; \
-        for (; depth > 0; depth--, a += STEP, b += VECTORS) { \
-            V_##ID x[VECTORS]; \
-            for (int v = 0; v < VECTORS; v++) x[v] = b[v]; \
-            for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) sum[r][v] += x[v] * a[r]; \
-        } \
-        for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) \
-            *(V_##ID *)(c + r * pitch + v * L_##ID) = sum[r][v]; \
-    }
-
-    #define KERNELS(ID, TARGET, T, BYTES, STEP) \
-    typedef T V_##ID __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias)); \
-    enum { L_##ID = BYTES / sizeof(T) }; \
-    TILE(ID, TARGET, T, 1, 1, STEP) TILE(ID, TARGET, T, 1, 2, STEP) TILE(ID, TARGET, T, 1, 3, STEP) \
-    TILE(ID, TARGET, T, 2, 1, STEP) TILE(ID, TARGET, T, 2, 2, STEP) TILE(ID, TARGET, T, 2, 3, STEP) \
-    TILE(ID, TARGET, T, 4, 1, STEP) TILE(ID, TARGET, T, 4, 2, STEP) TILE(ID, TARGET, T, 4, 3, STEP) \
-    TARGET static void taps_##ID(ptrdiff_t taps, const void *weight, const void *from, const int64_t *offset, \
-                                 void *out, ptrdiff_t count) { \
-        const T *w = (const T *)weight; \
-        ptrdiff_t i = 0; \
-        for (; i + 4 * L_##ID <= count; i += 4 * L_##ID) { \
-            V_##ID sum[4] = {{0}, {0}, {0}, {0}}; \
-            for (ptrdiff_t k = 0; k < taps; k++) { \
-                const T *x = (const T *)from + offset[k] + i; \
-                for (int v = 0; v < 4; v++) sum[v] += *(const V_##ID *)(x + v * L_##ID) * w[k]; \
-            } \
-            for (int v = 0; v < 4; v++) *(V_##ID *)((T *)out + i + v * L_##ID) = sum[v]; \
-        } \
-        for (; i < count; i += L_##ID) { \
-            V_##ID sum = {0}; \
-            for (ptrdiff_t k = 0; k < taps; k++) \
-                sum += *(const V_##ID *)((const T *)from + offset[k] + i) * w[k]; \
-            *(V_##ID *)((T *)out + i) = sum; \
-        } \
-    } \
-    TARGET static void pack_##ID(ptrdiff_t depth, const void *from, const int64_t *offset, void *to, int vectors) { \
-        V_##ID *b = (V_##ID *)to; \
-        if (vectors == 3) { \
-            for (ptrdiff_t k = 0; k < depth; k++, b += 3) { \
-                const T *x = (const T *)from + offset[k]; \
-                b[0] = *(const V_##ID *)x; \
-                b[1] = *(const V_##ID *)(x + L_##ID); \
-                b[2] = *(const V_##ID *)(x + 2 * L_##ID); \
-            } \
-        } else { \
-            for (ptrdiff_t k = 0; k < depth; k++) \
-                for (int v = 0; v < vectors; v++) \
-                    *b++ = *(const V_##ID *)((const T *)from + offset[k] + v * L_##ID); \
-        } \
-    }
-    #define ROW(ID, ROWS) {tile_##ID##_##ROWS##_1, tile_##ID##_##ROWS##_2, tile_##ID##_##ROWS##_3}
-
-    KERNELS(f16, , float, 16, 4)
-    KERNELS(d16, , double, 16, 4)
-    static Kernels kernels_of_float = {4, 4, {ROW(f16, 1), ROW(f16, 2), ROW(f16, 4)}, taps_f16, pack_f16};
-    static Kernels kernels_of_double = {2, 4, {ROW(d16, 1), ROW(d16, 2), ROW(d16, 4)}, taps_d16, pack_d16};
-    static const char *instructions = "128 bit";
-
-    #if defined(__x86_64__) && defined(__GNUC__)
-    #define AVX2 __attribute__((target("avx2,fma")))
-    #define AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")))
-    KERNELS(f32, AVX2, float, 32, 4)
-    KERNELS(d32, AVX2, double, 32, 4)
-    KERNELS(f64, AVX512, float, 64, 8)
-    KERNELS(d64, AVX512, double, 64, 8)
-    TILE(f64, AVX512, float, 8, 1, 8) TILE(f64, AVX512, float, 8, 2, 8) TILE(f64, AVX512, float, 8, 3, 8)
-    TILE(d64, AVX512, double, 8, 1, 8) TILE(d64, AVX512, double, 8, 2, 8) TILE(d64, AVX512, double, 8, 3, 8)
-    static void choose_kernels(int widest) {
-        static const Kernels f2 = {8, 4, {ROW(f32, 1), ROW(f32, 2), ROW(f32, 4)}, taps_f32, pack_f32};
-        static const Kernels d2 = {4, 4, {ROW(d32, 1), ROW(d32, 2), ROW(d32, 4)}, taps_d32, pack_d32};
-        static const Kernels f5 = {16, 8, {ROW(f64, 1), ROW(f64, 2), ROW(f64, 4), ROW(f64, 8)}, taps_f64, pack_f64};
-        static const Kernels d5 = {8, 8, {ROW(d64, 1), ROW(d64, 2), ROW(d64, 4), ROW(d64, 8)}, taps_d64, pack_d64};
-        static const Kernels f1 = {4, 4, {ROW(f16, 1), ROW(f16, 2), ROW(f16, 4)}, taps_f16, pack_f16};
-        static const Kernels d1 = {2, 4, {ROW(d16, 1), ROW(d16, 2), ROW(d16, 4)}, taps_d16, pack_d16};
-        __builtin_cpu_init();
-        if (widest >= 512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")
-            && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {
-            kernels_of_float = f5; kernels_of_double = d5; instructions = "AVX-512";
-        } else if (widest >= 256 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-            kernels_of_float = f2; kernels_of_double = d2; instructions = "AVX2";
-        } else {
-            kernels_of_float = f1; kernels_of_double = d1; instructions = "128 bit";
-        }
-    }
-    #else
-    static void choose_kernels(int widest) { (void)widest; }
-    #endif
-    """
+cdef extern from "tiles.h":
     ctypedef void (*TileKernel)(Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int) noexcept nogil
     ctypedef void (*TapKernel)(
         Py_ssize_t, const void *, const void *, const int64_t *, void *, Py_ssize_t

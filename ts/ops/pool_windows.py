@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ class Windows:
     stop: tuple[NDArray[Any], ...]
     plan: Any = None  # what a backend has worked out for them
 
-    @cached_property
+    @property
     def counts(self) -> NDArray[Any]:
         """How many elements each window sees, where nothing is dilated."""
         return _product([stop - begin for begin, stop in zip(self.begin, self.stop, strict=True)])

@@ -1,0 +1,100 @@
+"""Convolutions, pooling and products of matrices, one call each, as eager operators on one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import ts
+from benchmarks import peers
+from benchmarks.measure import Case
+
+TITLE = "Layers, one thread"
+
+CONVOLUTIONS: dict[str, tuple[str, tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
+    "3 x 3, 64 channels, 56 x 56": ("conv2d", (1, 64, 56, 56), (64, 64, 3, 3), {"padding": 1}),
+    "3 x 3, 256 channels, 14 x 14": ("conv2d", (1, 256, 14, 14), (256, 256, 3, 3), {"padding": 1}),
+    "1 x 1, 256 to 64 channels, 56 x 56": ("conv2d", (1, 256, 56, 56), (64, 256, 1, 1), {}),
+    "7 x 7 stride 2, 3 to 64 channels, 224 x 224": (
+        "conv2d",
+        (1, 3, 224, 224),
+        (64, 3, 7, 7),
+        {"padding": 3, "stride": 2},
+    ),
+    "depthwise 3 x 3, 128 channels, 56 x 56": (
+        "conv2d",
+        (1, 128, 56, 56),
+        (128, 1, 3, 3),
+        {"padding": 1, "groups": 128},
+    ),
+    "conv1d, 64 to 128 channels, 8 x 512": ("conv1d", (8, 64, 512), (128, 64, 5), {"padding": 2}),
+    "conv3d, 16 to 32 channels, 16 x 32 x 32": (
+        "conv3d",
+        (1, 16, 16, 32, 32),
+        (32, 16, 3, 3, 3),
+        {"padding": 1},
+    ),
+    "transposed 4 x 4 stride 2, 64 to 32 channels, 28 x 28": (
+        "conv_transpose2d",
+        (1, 64, 28, 28),
+        (64, 32, 4, 4),
+        {"padding": 1, "stride": 2},
+    ),
+}
+
+OTHERS: dict[str, tuple[tuple[tuple[int, ...], ...], Callable[..., Any]]] = {
+    "linear, 64 x 256 to 1024": (
+        ((64, 256), (1024, 256), (1024,)),
+        lambda lib, x, w, b: lib.nn.functional.linear(x, w, b),
+    ),
+    "linear, 8 x 64 x 256 to 1024": (
+        ((8, 64, 256), (1024, 256), (1024,)),
+        lambda lib, x, w, b: lib.nn.functional.linear(x, w, b),
+    ),
+    "bmm, 16 x 64 x 64": (((16, 64, 64), (16, 64, 64)), lambda lib, x, y: lib.bmm(x, y)),
+    "max_pool2d 3 stride 2, 64 x 112 x 112": (
+        ((1, 64, 112, 112),),
+        lambda lib, x: lib.nn.functional.max_pool2d(x, 3, 2, 1),
+    ),
+    "max_pool2d with indices": (
+        ((1, 64, 112, 112),),
+        lambda lib, x: lib.nn.functional.max_pool2d(x, 3, 2, 1, return_indices=True),
+    ),
+    "avg_pool2d 3 stride 2, 64 x 112 x 112": (
+        ((1, 64, 112, 112),),
+        lambda lib, x: lib.nn.functional.avg_pool2d(x, 3, 2, 1),
+    ),
+    "adaptive_avg_pool2d to 1, 512 x 7 x 7": (
+        ((1, 512, 7, 7),),
+        lambda lib, x: lib.nn.functional.adaptive_avg_pool2d(x, 1),
+    ),
+}
+
+
+def convolution(name: str, options: dict[str, Any], lib: Any, x: Any, weight: Any, bias: Any) -> Any:
+    """One convolution of either library."""
+    return getattr(lib, name)(x, weight, bias, **options)
+
+
+def case(name: str, shapes: tuple[tuple[int, ...], ...], run: Callable[..., Any]) -> Case:
+    """Each library on the same operands."""
+    operands = [ts.randn(*shape) for shape in shapes]
+    contestants: dict[str, Any] = {"ts": partial(run, ts, *operands)}
+    if peers.has_torch():
+        import torch
+
+        torch.set_num_threads(1)
+        theirs = [torch.from_numpy(x.numpy()) for x in operands]
+        contestants["PyTorch"] = partial(run, torch, *theirs)
+    return Case(name, contestants)
+
+
+def cases() -> list[Case]:
+    """Convolutions, then the others."""
+    ts.set_num_threads(1)
+    result = []
+    for name, (function, x, weight, options) in CONVOLUTIONS.items():
+        filters = weight[1] if "transpose" in function else weight[0]
+        result.append(case(name, (x, weight, (filters,)), partial(convolution, function, options)))
+    return result + [case(name, shapes, run) for name, (shapes, run) in OTHERS.items()]
