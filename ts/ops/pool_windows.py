@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ts.ops.window import out_size
 
 Sizes = Sequence[int]
+LARGEST_KEPT = 1 << 12  # counts of windows
 MAX, AVG, MAX_VALUES = "max", "avg", "max values"  # the last: max_pool1d, which has words of its own
 
 
@@ -39,11 +40,17 @@ class Windows:
     begin: tuple[NDArray[Any], ...]
     stop: tuple[NDArray[Any], ...]
     plan: Any = None  # what a backend has worked out for them
+    kept_counts: NDArray[Any] | None = None
 
     @property
     def counts(self) -> NDArray[Any]:
         """How many elements each window sees, where nothing is dilated."""
-        return _product([stop - begin for begin, stop in zip(self.begin, self.stop, strict=True)])
+        if self.kept_counts is not None:
+            return self.kept_counts
+        found = _product([stop - begin for begin, stop in zip(self.begin, self.stop, strict=True)])
+        if found.size <= LARGEST_KEPT:
+            self.kept_counts = found
+        return found
 
     def counts_with_padding(self, sizes: Sizes) -> NDArray[Any]:
         """The same, padding counted as elements."""
