@@ -236,7 +236,10 @@ cdef object call_kernel(Operator op, list args):
         r[i].tag = TAG_NONE
         at[i] = i
     try:
-        unbox_arguments(op.name, op.parameters, tuple(args), r)
+        try:
+            unbox_arguments(op.name, op.parameters, tuple(args), r)
+        except TypeError:  # lists of several kinds, as of tensors and None
+            return run(op, args)
         op.kernel(op, r, at)
         result = box(&r[n])
     finally:
