@@ -61,7 +61,7 @@ def dtypes(record: Any) -> str:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                samples.operator(record).call_list(args)
+                samples.operator(record)(*args)
         except samples.REFUSALS:
             continue
         took.add(i)

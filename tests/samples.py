@@ -129,7 +129,7 @@ def profile(record: Any) -> tuple[int, str]:
     for dtype in (ts.float32, ts.int64, ts.complex64, ts.bool, ts.uint8):
         for i, values in enumerate(candidates(record, dtype, "cpu")):
             try:
-                operator(record).call_list(values)
+                operator(record)(*values)
             except REFUSALS as error:
                 why = why or f"{type(error).__name__}: {error}"
             else:
@@ -195,6 +195,9 @@ SPECIAL: dict[str, Maker] = {
     "rnn_tanh.data": lambda t, i: [t(8, 3), 2 + 0 * i(4), t(1, 2, 4), [t(4, 3), t(4, 4)], False, 1, 0.0, False, False],
     "rnn_relu.data": lambda t, i: [t(8, 3), 2 + 0 * i(4), t(1, 2, 4), [t(4, 3), t(4, 4)], False, 1, 0.0, False, False],
     "linalg_ldl_solve": lambda t, i: [t(3, 3), i(3).to(ts.int32) + 1, t(3, 2)],
+    "conv_tbc": lambda t, i: [t(5, 2, 3), t(2, 3, 4), t(4)],
+    "nuclear_norm.dim": lambda t, i: [t(3, 3), [0, 1]],
+    "index.Tensor": lambda t, i: [t(3, 3), [i(2)]],
     "stft": lambda t, i: [t(16), 4],
     "stft.center": lambda t, i: [t(16), 4],
     "istft": lambda t, i: [t(3, 5), 4],

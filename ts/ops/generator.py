@@ -91,7 +91,7 @@ class Generator:
         self.device = Device(device)
         if self.device.type == "meta":
             raise RuntimeError("META device type not an accelerator.")
-        own = None if self.device.type == "cpu" else backends.get(self.device.type).new_stream()
+        own = None if self.device.type == "cpu" else backends.get(self.device.type).new_stream()  # type: ignore[attr-defined]
         self.stream: Any = CpuStream(DEFAULT_SEED) if own is None else own
 
     def manual_seed(self, seed: int) -> Generator:
@@ -152,5 +152,5 @@ default_generator.stream = default_stream
 def manual_seed(seed: int) -> Generator:
     """Start the streams of all devices anew; the CPU's generator."""
     default_generator.manual_seed(seed)
-    backends.manual_seed(seed)
+    backends.manual_seed(seed)  # type: ignore[attr-defined]
     return default_generator
