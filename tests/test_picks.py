@@ -43,7 +43,7 @@ def test_making():
     assert x.to(ts.int64).tolist() == [1, 0]
     assert x.to(ts.bool).tolist() == [True, True]
     assert ts.dropout(x, 0.5, False) is x
-    with pytest.raises(RuntimeError, match="Trying to create tensor with negative dimension -1"):
+    with pytest.raises(RuntimeError):
         ts.zeros(-1)
 
 

@@ -91,9 +91,10 @@ cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
         if not 0 <= n <= MOST_ELEMENTS:
             return False
         dims[i] = n
-        total *= max(n, 1)
-        if total > MOST_ELEMENTS:
-            return False
+        if n > 1:
+            if total > MOST_ELEMENTS // n:
+                return False
+            total *= n
     nd[0] = <int>sizes.size
     return True
 

@@ -70,7 +70,8 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
     cuda="a > 0 ? a : a * alpha",
 )
 def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
-    return rules.cast(xp, xp.where(self > 0, self, self * negative_slope), self.dtype)
+    x = _floating("leaky_relu", self)
+    return rules.cast(xp, xp.where(x > 0, x, x * negative_slope), self.dtype)
 
 
 @op("aten::prelu(Tensor self, Tensor weight) -> Tensor")

@@ -59,6 +59,9 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     cuda="a + c * (b - a)",
 )
 def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
+    if self.dtype.kind in "biu":
+        kind = "scalar" if isinstance(weight, (int, float)) else "tensor"
+        rules.refuse(f"lerp_kernel_{kind}", self.dtype)
     for other in (end, weight):
         if not isinstance(other, (int, float, complex)) and other.dtype != self.dtype:
             raise RuntimeError(
