@@ -364,10 +364,19 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     return reformed(x, place, wanted, bool(options.get("copy")), options.get("memory_format"))
 
 
+def own_format(x: Tensor) -> dtypes.memory_format:
+    """The memory format that a tensor counts as having: channels last where its strides say nothing else."""
+    if not x.array.flags.c_contiguous:
+        for last in (dtypes.channels_last, dtypes.channels_last_3d):
+            if strides.has_format(x.shape, x.stride(), last):
+                return last
+    return dtypes.contiguous_format
+
+
 def reformed(x: Tensor, place: Tensor, wanted: dtypes.dtype, copy: bool, memory_format: Any) -> Tensor:
     """`place` (`x` or a copy of it elsewhere) with a dtype and a memory format; itself if it has them."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
-    if not keeps and not place.is_contiguous(memory_format=memory_format):
+    if not keeps and own_format(place) is not memory_format:
         return copied(place, memory_format, wanted)
     if place.dtype is not wanted:
         return copied(place, memory_format, wanted)
