@@ -247,4 +247,13 @@ CLONES static int within_narrow(const int32_t *x, ptrdiff_t n, int64_t low, int6
     return !outside;
 }
 
+/* out[i] = x[index[i]], elements of four or eight bytes. */
+CLONES static void pick_four(const int32_t *x, const int64_t *index, ptrdiff_t n, int32_t *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = x[index[i]];
+}
+
+CLONES static void pick_eight(const int64_t *x, const int64_t *index, ptrdiff_t n, int64_t *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = x[index[i]];
+}
+
 #endif

@@ -50,6 +50,8 @@ cnp.import_array()
 cdef extern from "lanes.h" nogil:
     bint within_wide(const int64_t *x, npy_intp n, int64_t low, int64_t high)
     bint within_narrow(const int32_t *x, npy_intp n, int64_t low, int64_t high)
+    void pick_four(const int32_t *x, const int64_t *index, npy_intp n, int32_t *out)
+    void pick_eight(const int64_t *x, const int64_t *index, npy_intp n, int64_t *out)
 
 
 ctypedef fused element:
@@ -191,7 +193,15 @@ cdef void pick_rows(
     """out[o, i] = x[o, index[i]], rows of `length` bytes."""
     cdef npy_intp o, i
     cdef int64_t j
-    if length == 4:
+    if not narrow and (length == 4 or length == 8) and within_wide(<int64_t *>index, count, 0, n):
+        for o in range(outer):
+            if length == 4:
+                pick_four(<int32_t *>x, <int64_t *>index, count, <int32_t *>out)
+            else:
+                pick_eight(<int64_t *>x, <int64_t *>index, count, <int64_t *>out)
+            x += n * length
+            out += count * length
+    elif length == 4:
         pick[int32_t](<int32_t *>x, outer, n, index, narrow, count, <int32_t *>out)
     elif length == 8:
         pick[int64_t](<int64_t *>x, outer, n, index, narrow, count, <int64_t *>out)
