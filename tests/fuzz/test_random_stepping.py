@@ -71,7 +71,7 @@ def python_stops(function, arguments):
         if frame.f_code.co_filename != file or frame.f_code.co_name.startswith("<"):
             return None
         if event == "line" and len(stops) < 2 * MOST_STOPS:
-            stops.append((frame.f_lineno, copy.deepcopy(frame.f_locals)))
+            stops.append((frame.f_lineno, copy.deepcopy(dict(frame.f_locals))))
         return trace
 
     before = sys.gettrace()
