@@ -40,7 +40,7 @@ $(VENV)/installed: $(VENV)/bin/python $(BUILD_INPUTS)
 	touch $@
 
 $(VENV)/installed-test: $(VENV)/installed
-	$(PY) -m pip install -q --disable-pip-version-check 'pytest>=8' 'hypothesis>=6' 'scipy>=1.11' 'rich>=13' \
+	$(PY) -m pip install -q --disable-pip-version-check 'pytest>=9' 'hypothesis>=6' 'scipy>=1.11' 'rich>=13' \
 		"nvidia-cuda-nvrtc-cu12==12.1.105; sys_platform == 'linux' and platform_machine == 'x86_64'"
 	touch $@
 

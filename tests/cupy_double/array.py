@@ -98,7 +98,11 @@ class ndarray:
     mT = property(lambda self: view(self, self._host.mT))
     device = property(lambda self: SimpleNamespace(id=self._memory.device))
     data = property(lambda self: MemoryPointer(self._memory, self._host.ctypes.data))
-    base = property(lambda self: None if self._host.base is None else self)
+
+    @property
+    def base(self):
+        owner = self._host.base
+        return view(self, owner) if isinstance(owner, np.ndarray) else None
 
     @property
     def flags(self):
