@@ -510,6 +510,20 @@ def _hash_shape(self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 
     return rules.reduced_shape(self.shape, rules.wrap_dims(dim, self.ndim), keepdim), rules.UINT64
 
 
+def _folded(function: Any, x: Array, axes: Sequence[int]) -> Array:
+    """`function` between all elements along `axes`, half with half: CuPy's ufuncs have no `reduce` for most."""
+    for axis in axes:
+        before = (slice(None),) * axis
+        while (n := x.shape[axis]) > 1:
+            half = n // 2
+            pairs = function(x[(*before, slice(half))], x[(*before, slice(half, 2 * half))])
+            if n % 2:
+                rest = (*before, slice(1))
+                pairs[rest] = function(pairs[rest], x[(*before, slice(n - 1, n))])
+            x = pairs
+    return x
+
+
 @op(
     "aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
     out="out",
@@ -534,4 +548,5 @@ def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mo
             raise IndexError(f"hash_tensor: Expected reduction dim {axis} to have non-zero size.")
     wide = rules.DOUBLE if kind == rules.FLOATING else rules.INT64
     bits = xp.ascontiguousarray(rules.cast(xp, self, wide)).view(rules.UINT64)
-    return xp.bitwise_xor.reduce(bits.reshape(self.shape), axis=axes, keepdims=keepdim)
+    result = _folded(xp.bitwise_xor, bits.reshape(self.shape), axes)
+    return result if keepdim else result.squeeze(axes)
