@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
-BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts backends -name '*.pyx' -o -name '*.pxd' ! -name opcodes.pxd)
+BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts backends -name '*.pyx' -o -name '*.h' -o -name '*.pxd' ! -name opcodes.pxd)
 
 .PHONY: demo test test-cuda bench lint clean
 

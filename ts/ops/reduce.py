@@ -511,7 +511,7 @@ def _hash_shape(self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 
 
 
 def _folded(function: Any, x: Array, axes: Sequence[int]) -> Array:
-    """`function` between all elements along `axes`, half with half: CuPy's ufuncs have no `reduce` for most."""
+    """`function` between all elements along `axes`, half with half: CuPy's ufuncs lack `reduce`."""
     for axis in axes:
         before = (slice(None),) * axis
         while (n := x.shape[axis]) > 1:
