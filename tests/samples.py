@@ -194,6 +194,13 @@ SPECIAL: dict[str, Maker] = {
     "gru.data": lambda t, i: [t(8, 3), 2 + 0 * i(4), t(1, 2, 4), [t(12, 3), t(12, 4)], False, 1, 0.0, False, False],
     "rnn_tanh.data": lambda t, i: [t(8, 3), 2 + 0 * i(4), t(1, 2, 4), [t(4, 3), t(4, 4)], False, 1, 0.0, False, False],
     "rnn_relu.data": lambda t, i: [t(8, 3), 2 + 0 * i(4), t(1, 2, 4), [t(4, 3), t(4, 4)], False, 1, 0.0, False, False],
+    "_native_multi_head_attention": lambda t, i: [
+        t(2, 3, 4), t(2, 3, 4, k=1), t(2, 3, 4, k=2), 4, 2, t(12, 4), t(12), t(4, 4), t(4),
+    ],
+    "_transformer_encoder_layer_fwd": lambda t, i: [
+        t(2, 3, 4), 4, 2, t(12, 4), t(12), t(4, 4), t(4), True, False, 1e-5, t(4), t(4), t(4), t(4),
+        t(6, 4), t(6), t(4, 6), t(4),
+    ],
     "linalg_ldl_solve": lambda t, i: [t(3, 3), i(3).to(ts.int32) + 1, t(3, 2)],
     "conv_tbc": lambda t, i: [t(5, 2, 3), t(2, 3, 4), t(4)],
     "nuclear_norm.dim": lambda t, i: [t(3, 3), [0, 1]],
