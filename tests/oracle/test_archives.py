@@ -439,7 +439,7 @@ LAYERS = {
     "Conv2d(3, 4, 2, padding='same')": (2, 3, 5, 5),
     "ConvTranspose2d(3, 4, 2)": (2, 3, 5, 5),
     "BatchNorm2d(3)": (2, 3, 4, 4),
-    "LSTM(3, 4, 2, bidirectional=True)": (5, 2, 3),
+    "Sequential(nn.LSTM(3, 4, 2, bidirectional=True))": (5, 2, 3),
     "GRUCell(3, 4)": (2, 3),
     "MaxPool2d(2)": (2, 3, 4, 4),
     "PReLU()": (2, 3),

@@ -15,14 +15,14 @@ EXCUSED = {
         *sparse* *quantize* quantized_* q_* fake_quantize_* fused_moving_avg* choose_qparams* empty_quantized
         int_repr per_channel_* per_tensor_* qint* quint* QInt* QUInt* qscheme *indices *indices_copy values
         values_copy coalesce is_coalesced resize_as_sparse_ smm sspaddmm saddmm hsmm hspmm dsmm spmm
-        segment_reduce nested jagged to_padded_tensor slice_inverse
+        segment_reduce nested jagged slice_inverse
     """,
     "dtypes without arrays: a few bits, 8-bit floats, halves of complex numbers": """
         bit bits* int[1-7] uint[1-7] float4* float8* complex32 chalf
     """,
     "other libraries and devices": """
         cudnn_* miopen_* mkldnn_* fbgemm_* to_mkldnn mkldnn* xpu mps mtia ipu cpp *_vulkan_* batch_norm_*
-        conv_tbc grouped_mm scaled_grouped_mm scaled_mm ScalingType SwizzleType accelerator get_device_module
+        grouped_mm scaled_grouped_mm scaled_mm ScalingType SwizzleType accelerator get_device_module
         native_norm
     """,
     "removed from PyTorch: they raise": """
@@ -51,10 +51,10 @@ EXCUSED = {
     """,
     "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
         autocast* *autocast* GradScaler amp ao backward register_* retain_grad grad grad_fn output_nr *anomaly*
-        compile compiler cond while_loop vmap func fx export classes library distributed distributions hub load
-        save serialization monitor multiprocessing optim overrides package profiler quantization quasirandom
+        compile compiler cond while_loop vmap func fx export classes library distributed distributions hub
+        serialization monitor multiprocessing optim overrides package profiler quantization quasirandom
         return_types sparse testing utils version AcceleratorError OutOfMemoryError Event record_stream
-        set_default_device from_file lobpcg multi_head_attention_forward MaskedTensor *masked_tensor maskedtensor
+        set_default_device from_file lobpcg MaskedTensor *masked_tensor maskedtensor
         storage
     """,
 }

@@ -269,7 +269,6 @@ def operators():
         row("prim::is_cpu(Tensor a) -> bool", is_on, <void *>BACKEND_CPU),
         row("prim::is_cuda(Tensor a) -> bool", is_on, <void *>BACKEND_CUDA),
         row("prim::is_meta(Tensor a) -> bool", is_on, <void *>BACKEND_META),
-        row("aten::is_pinned(Tensor self, Device? device=None) -> bool", never),
         row("prim::requires_grad(Tensor a) -> bool", wants_gradient),
         row("aten::is_leaf(Tensor self) -> bool", is_leaf),
         row("aten::retains_grad(Tensor self) -> bool", never),

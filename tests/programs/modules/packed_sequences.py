@@ -19,13 +19,13 @@ class States(nn.Module):
 
 
 @ts.jit.script
-def padded(packed: PackedSequence):
+def rows_of(packed: PackedSequence):
     return pad_packed_sequence(packed, batch_first=True)
 
 
 net = ts.jit.script(States())
 packed = pack_sequence([ts.ones(1, 1), ts.full((3, 1), 2.0), ts.zeros(2, 1)], enforce_sorted=False)
-rows, lengths = padded(packed)
+rows, lengths = rows_of(packed)
 print(rows.flatten(1).tolist())  # expect: [[1.0, 0.0, 0.0], [2.0, 2.0, 2.0], [0.0, 0.0, 0.0]]
 print(lengths.tolist())  # expect: [1, 3, 2]
 output, (hidden, cell) = net(packed)
