@@ -6,6 +6,7 @@ import pickle
 import random
 import struct
 import zipfile
+from enum import Enum
 
 import pytest
 
@@ -335,3 +336,16 @@ def test_two_archives(archive):
     assert both(1) == 11021
     again = load(both.save_to_buffer())
     assert (again(1), both(1)) == (12022, 12022)
+
+
+def test_members_of_another_class():
+    """A program that knows an archive's enumeration by a class of its own hands in that class's members."""
+    known, other, strange = (Enum("Mode", members) for members in ({"FAST": 1}, {"FAST": 1}, {"FAST": 2}))
+
+    def value(mode: known) -> int:
+        return mode.value
+
+    scripted = ts.jit.script(value)
+    assert scripted(known.FAST) == scripted(other.FAST) == 1
+    with pytest.raises(RuntimeError, match="instead found type 'Mode'"):
+        scripted(strange.FAST)

@@ -239,7 +239,7 @@ def test_program(reader, writer):
     for _ in range(2):
         expected = plain(made(writer.tensor([1.0, 2.0]), words, Mode.FAST))
         assert plain(read(reader.tensor([1.0, 2.0]), words, Mode.FAST)) == expected
-    with pytest.raises(RuntimeError, match="too few"):  # PyTorch does not always make it a jit.Error
+    with pytest.raises((RuntimeError, torch.jit.Error), match="too few"):  # PyTorch: now the one, now the other
         read(reader.tensor([1.0, 2.0]), ["a"], Mode.FAST)
 
 

@@ -12,6 +12,7 @@ A member is the Python object itself, on both sides of the border.
 
 from __future__ import annotations
 
+import sys
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -35,24 +36,30 @@ def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
     """The type of an enum class; one for each class."""
     found = cls.__dict__.get(ATTRIBUTE)
     if not isinstance(found, EnumType):
-        members = [(name, member.value) for name, member in cls.__members__.items()]
         name = unique_name(qualified_name(cls))
-        found = EnumType(name, _value_type(cls, range), members, cls)
+        found = EnumType(name, _value_type(cls, range), _members(cls).items(), cls)
         setattr(cls, ATTRIBUTE, found)
         take_name(found.qualified_name(), found)
     return found
 
 
 def read_enum_type(name: str, members: dict[str, Any]) -> EnumType:
-    """The type of an enumeration that an archive defines; its class in Python is made here."""
+    """The type of an enumeration that an archive defines; its class is made where the program has none."""
     live = live_type(name)
     if isinstance(live, EnumType) and dict(live.members) == members:
         return live  # the program's own: its members are what the program compares results with
     module, _, last = name.removeprefix("__torch__.").rpartition(".")
+    own = getattr(sys.modules.get(module or "__main__"), "__dict__", {}).get(last)
+    if live is None and isinstance(own, type) and issubclass(own, Enum) and members == _members(own):
+        return enum_type(own)
     made: Any = Enum(last, members, module=module or "__main__")  # type: ignore[misc]
     found = EnumType(name, _value_type(made, None), members.items(), made)
     setattr(made, ATTRIBUTE, found)
     return found
+
+
+def _members(cls: type[Enum]) -> dict[str, Any]:
+    return {name: member.value for name, member in cls.__members__.items()}
 
 
 def _value_type(cls: type[Enum], range: SourceRange | None) -> Type:
