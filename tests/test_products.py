@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ts
-from ts._core import blas
-from ts._core.products import multiply
+from ts._core import blas, tiled
+from ts._core.products import multiply, use_tiles
 
 LAYOUTS = {
     "rows": lambda x: np.ascontiguousarray(x),
@@ -49,6 +49,53 @@ def test_layouts(left, right, dtype):
             name = "baddbmm" if lead else "addmm"
             found = getattr(ts, name)(ts.from_numpy(c), x, y, beta=0.5, alpha=2).numpy()
             assert np.array_equal(found, 0.5 * c + 2 * np.matmul(a, b))
+
+
+@pytest.fixture(params=[512, 256, 128])
+def tiles(request):
+    """Our own tiles, of vectors of so many bits where the processor has them."""
+    before = use_tiles(True)
+    tiled.instruction_set(request.param)
+    yield
+    tiled.instruction_set(512)
+    use_tiles(before)
+
+
+@pytest.mark.parametrize("dtype", ["f", "d"])
+@pytest.mark.parametrize("left", ["rows", "columns", "wide rows"])
+@pytest.mark.parametrize("right", ["rows", "columns", "wide rows"])
+def test_tiles(tiles, left, right, dtype):
+    """Edges of tiles, panels and blocks; small whole numbers, so that the result is exact."""
+    for m, k, n in [(8, 256, 48), (9, 257, 49), (71, 100, 33), (300, 17, 211), (23, 600, 400)]:
+        a, b = LAYOUTS[left](numbers((m, k), dtype)), LAYOUTS[right](numbers((k, n), dtype))
+        c = numbers((m, n), dtype)
+        expected = 2 * np.matmul(a, b) - 3 * c
+        assert multiply(a, b, c, 2.0, -3.0) and np.array_equal(c, expected)
+        c[:] = np.nan
+        assert multiply(a, b, c, 1.0, 0.0) and np.array_equal(c, np.matmul(a, b))
+
+
+def test_tiles_of_a_stack(tiles):
+    a, b = numbers((5, 40, 90), "f"), numbers((5, 90, 70), "f")
+    assert np.array_equal(ts.bmm(ts.from_numpy(a), ts.from_numpy(b)).numpy(), np.matmul(a, b))
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("m, k, n", [(300, 400, 500), (1, 3000, 700), (2500, 900, 1), (700, 3, 800)])
+def test_panels_fill_the_product(m, k, n, own):
+    """What several threads compute, with every kind of division."""
+    before, threads = use_tiles(own), ts.get_num_threads()
+    ts.set_num_threads(3)
+    try:
+        for dtype in "fdFD":
+            a, b = numbers((m, k), dtype), numbers((k, n), dtype)
+            for x in (a, LAYOUTS["columns"](a), LAYOUTS["every second"](a)):
+                for y in (b, LAYOUTS["columns"](b)):
+                    found = ts.matmul(ts.from_numpy(x), ts.from_numpy(y)).numpy()
+                    assert np.array_equal(found, np.matmul(x, y))
+    finally:
+        ts.set_num_threads(threads)
+        use_tiles(before)
 
 
 def test_what_is_refused():

@@ -1,12 +1,9 @@
 """The threads of operators: `set_num_threads`, `get_num_threads`."""
 
-import sys
-from types import SimpleNamespace
-
 import pytest
 
 import ts
-from ts import threads
+from ts._core import one_thread
 
 
 @pytest.fixture
@@ -43,18 +40,16 @@ def test_messages_of_pytorch(count, message):
     assert str(failure.value) == message
 
 
-def test_unknown_library_is_said_so(restored, monkeypatch):
-    monkeypatch.setattr(threads, "_setters", lambda: iter(()))
-    monkeypatch.setattr(threads, "_has_threadpoolctl", lambda: False)
-    with pytest.warns(UserWarning, match="install threadpoolctl"):
-        ts.set_num_threads(2)
+def test_libraries_run_on_one_thread_inside_operators_only():
+    outside = one_thread.threads()
+    assert one_thread.call(one_thread.threads) == [1] * len(outside)
+    assert one_thread.threads() == outside
 
 
-def test_threadpoolctl_is_asked_where_it_is_installed(restored, monkeypatch):
-    calls = []
-    module = SimpleNamespace(threadpool_limits=lambda **kwargs: calls.append(kwargs))
-    monkeypatch.setitem(sys.modules, "threadpoolctl", module)
-    monkeypatch.setattr(threads, "_has_threadpoolctl", lambda: True)
-    ts.set_num_threads(3)
-    assert calls == [{"limits": 3, "user_api": "blas"}]
-    assert ts.get_num_threads() == 3
+def test_failing_operators_restore_the_threads_of_libraries():
+    outside = one_thread.threads()
+    with pytest.raises(RuntimeError):
+        ts.linalg.inv(ts.zeros(3, 3))
+    with pytest.raises(RuntimeError):
+        ts.zeros(2, 3) @ ts.zeros(2, 3)
+    assert one_thread.threads() == outside

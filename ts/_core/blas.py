@@ -1,10 +1,11 @@
 """The BLAS library that products of matrices go to.
 
-In: what is installed; out: `library()`, with the addresses of its cblas_?gemm, or None.
+In: what is installed; out: `library()`, with the addresses of its cblas_?gemm, or None; `controls()`, with
+those of the functions that say and set on how many threads the libraries of NumPy and SciPy run.
 
 An MKL is taken where one is installed (`pip install mkl`, the extra `mkl`), else what NumPy itself is linked
-with: the OpenBLAS of its wheels, or another one.  TS_BLAS=numpy leaves an MKL alone; TS_BLAS=none leaves all
-products to `numpy.matmul`.
+with: the OpenBLAS of its wheels, or another one.  TS_BLAS=numpy leaves an MKL and our own tiles
+alone; TS_BLAS=none leaves all products to `numpy.matmul`.
 
     library().name      "OpenBLAS 0.3.31 ..."      what `ts info` shows
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +32,16 @@ _OF_NUMPY = (
     ("cblas_{}gemm", 32),
 )
 _OF_MKL = (("cblas_{}gemm_64", 64), ("cblas_{}gemm", 32))
+_WIDE = ("SkylakeX", "Cooperlake", "SapphireRapids")  # OpenBLAS's names for processors with AVX-512
+_EXTENSIONS = ("numpy._core._multiarray_umath", "numpy.linalg._umath_linalg", "scipy.linalg._fblas")
+_CONTROLS = (
+    ("scipy_openblas_get_num_threads64_", "scipy_openblas_set_num_threads64_"),
+    ("scipy_openblas_get_num_threads", "scipy_openblas_set_num_threads"),
+    ("openblas_get_num_threads64_", "openblas_set_num_threads64_"),
+    ("openblas_get_num_threads", "openblas_set_num_threads"),
+    ("MKL_Get_Max_Threads", "MKL_Set_Num_Threads"),
+    ("bli_thread_get_num_threads", "bli_thread_set_num_threads"),
+)
 
 
 class Library(NamedTuple):
@@ -39,7 +50,7 @@ class Library(NamedTuple):
     name: str
     bits: int  # of its integers
     gemm: dict[str, int]  # "s", "d", "c", "z": the address of the function
-    set_threads: Callable[[int], Any] | None  # None: threads are set elsewhere, see ts.threads
+    wide: bool  # it has kernels for AVX-512, or it was asked for: products are not computed by our own tiles
 
 
 @cache
@@ -53,7 +64,7 @@ def library() -> Library | None:
     found = None if wanted == "numpy" else _mkl()
     if found is None and wanted == "mkl":
         raise RuntimeError("TS_BLAS is 'mkl', but no MKL was found: pip install 'torchscript-ts[mkl]'")
-    return found or _of_numpy()
+    return found or _of_numpy(wanted == "numpy")
 
 
 def _mkl() -> Library | None:
@@ -64,8 +75,7 @@ def _mkl() -> Library | None:
             continue
         found = _functions(handle, _OF_MKL)
         if found is not None:
-            setter = getattr(handle, "MKL_Set_Num_Threads", None)
-            return Library(f"MKL ({path})", *found, setter)
+            return Library(f"MKL ({path})", *found, True)
     return None
 
 
@@ -79,18 +89,45 @@ def _mkl_files() -> Iterator[Path]:
         yield from sorted((prefix / "lib").glob("libmkl_rt.*"))
 
 
-def _of_numpy() -> Library | None:
-    """The symbols that NumPy's own extension sees."""
-    umath = getattr(np, "_core", None)
-    extension = getattr(getattr(umath, "_multiarray_umath", None), "__file__", None)
-    if extension is None:
+def _of_numpy(asked_for: bool) -> Library | None:
+    handle = _seen_by("numpy._core._multiarray_umath")
+    found = None if handle is None else _functions(handle, _OF_NUMPY)
+    if handle is None or found is None:
         return None
+    wide = asked_for or _told(handle, "corename") in _WIDE
+    return Library(_told(handle, "config") or "NumPy's", *found, wide)
+
+
+def _seen_by(extension: str) -> ctypes.CDLL | None:
+    """The symbols that a loaded extension module sees, those of its libraries included."""
+    file = getattr(sys.modules.get(extension), "__file__", None)
     try:
-        handle = ctypes.CDLL(extension)  # the one that is loaded already; its libraries are searched as well
+        return None if file is None else ctypes.CDLL(file)
     except OSError:
         return None
-    found = _functions(handle, _OF_NUMPY)
-    return None if found is None else Library(_name(handle), *found, None)
+
+
+def controls() -> Iterator[tuple[int, int]]:
+    """The addresses of `int get()` and `void set(int)` of each library that is loaded."""
+    handles = [_seen_by(extension) for extension in _EXTENSIONS]
+    for package in ("numpy", "scipy"):  # where extensions do not lead to their libraries
+        file = getattr(sys.modules.get(package), "__file__", None)
+        if file is not None and not any(handles):
+            folder = Path(file).parent
+            for place in (folder.parent / f"{package}.libs", folder / ".dylibs"):
+                handles += [ctypes.CDLL(str(path)) for path in sorted(place.glob("*openblas*"))]
+    found = library()
+    if found is not None and found.name.startswith("MKL"):
+        handles.append(ctypes.CDLL(found.name[5:-1]))
+    seen = set()
+    for handle in handles:
+        for getter, setter in _CONTROLS:
+            functions = [getattr(handle, name, None) for name in (getter, setter)]
+            if None not in functions:
+                get, set_ = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in functions)  # type: ignore[arg-type]
+                if get not in seen:
+                    seen.add(get)
+                    yield get, set_
 
 
 def _functions(handle: ctypes.CDLL, names: tuple[tuple[str, int], ...]) -> tuple[int, dict[str, int]] | None:
@@ -101,11 +138,12 @@ def _functions(handle: ctypes.CDLL, names: tuple[tuple[str, int], ...]) -> tuple
     return None
 
 
-def _name(handle: ctypes.CDLL) -> str:
+def _told(handle: ctypes.CDLL, what: str) -> str | None:
+    """What OpenBLAS says of itself: its "config", the "corename" whose kernels it takes."""
     for prefix in ("scipy_openblas", "openblas"):
         for suffix in ("64_", ""):
-            describe = getattr(handle, f"{prefix}_get_config{suffix}", None)
+            describe = getattr(handle, f"{prefix}_get_{what}{suffix}", None)
             if describe is not None:
                 describe.restype = ctypes.c_char_p
                 return " ".join(describe().decode().split())
-    return "NumPy's"
+    return None

@@ -24,6 +24,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
+from ts._core cimport one_thread
 from ts._core.arguments cimport spec_of_text, unbox_arguments
 from ts._core.container cimport List
 from ts._core.ivalue cimport (
@@ -67,15 +68,19 @@ cdef object _ignore = np._core.umath._make_extobj(all="ignore") if _error_state 
 
 
 cdef object call_silently(object function, tuple args):
-    """function(*args) without NumPy's floating-point warnings: PyTorch has none."""
-    if _error_state is None:
-        with np.errstate(all="ignore"):
-            return function(*args)
-    token = PyContextVar_Set(_error_state, _ignore)
+    """function(*args) without NumPy's floating-point warnings: PyTorch has none; linear algebra on one thread."""
+    one_thread.begin()
     try:
-        return function(*args)
+        if _error_state is None:
+            with np.errstate(all="ignore"):
+                return function(*args)
+        token = PyContextVar_Set(_error_state, _ignore)
+        try:
+            return function(*args)
+        finally:
+            PyContextVar_Reset(_error_state, token)
     finally:
-        PyContextVar_Reset(_error_state, token)
+        one_thread.end()
 
 
 # ---------------------------------------------------------------- the operator

@@ -1,4 +1,5 @@
-/* The inner loops of convolutions, in vectors of 128, 256 and 512 bits; `correlation.pyx` says what they are for.
+/* The inner loops of convolutions and products, in vectors of 128, 256 and 512 bits; `correlation.pyx` and `tiled.pyx`
+   say what they are for.
 
    In: pointers and counts.  Out: sums.  `choose_kernels(widest)` sets `kernels_of_float` and `kernels_of_double` to the
    widest that this processor has.  The compiler keeps `sum` in registers: every loop over rows and vectors has a
@@ -14,12 +15,17 @@ typedef void (*TapKernel)(ptrdiff_t taps, const void *weight, const void *from, 
                           void *out, ptrdiff_t count);
 /* `depth` times `vectors` vectors from from[offset[k]] one after the other. */
 typedef void (*PackKernel)(ptrdiff_t depth, const void *from, const int64_t *offset, void *to, int vectors);
+/* Rows of a matrix, `pitch` elements apart, for a product.  Copied: `depth` rows of `TILE_ROWS` elements, or of `count`
+   vectors, one after the other.  Turned: `depth` elements of TILE_ROWS rows, or of as many rows as a vector has lanes;
+   those of one column become neighbours, `count` elements from one column to the next. */
+typedef void (*CopyKernel)(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count);
 
 typedef struct {
     int lanes, rows;               /* elements of a vector, filters of a tile */
     TileKernel tile[4][3];         /* by log2 of the rows, vectors - 1 */
     TapKernel taps;
     PackKernel pack;
+    CopyKernel copy_rows, turn_rows, copy_vectors, turn_vector;
 } Kernels;
 
 #define TILE(ID, TARGET, T, ROWS, VECTORS, STEP) \
@@ -38,9 +44,57 @@ TARGET static void tile_##ID##_##ROWS##_##VECTORS( \
         *(V_##ID *)(c + r * pitch + v * L_##ID) = sum[r][v]; \
 }
 
+#if defined(__clang__) /* whose shuffles take constants only */
+#define SHUFFLE(a, b, places) (a)
+enum { CAN_SHUFFLE = 0 };
+#else
+#define SHUFFLE(a, b, places) __builtin_shuffle(a, b, places)
+enum { CAN_SHUFFLE = 1 };
+#endif
+/* A matrix of R rows of vectors is transposed by log2(R) perfect shuffles: each moves the highest bit of the row's number
+   to the lowest of the place in the row. */
+#define TURN(NAME, ID, TARGET, T, R) \
+TARGET static void NAME##_##ID(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count) { \
+    const T *x = (const T *)from; T *y = (T *)to; \
+    ptrdiff_t k = 0; \
+    P_##ID low, high; \
+    for (int i = 0; i < L_##ID; i++) { \
+        low[i] = i / 2 + (i % 2) * L_##ID; \
+        high[i] = low[i] + L_##ID / 2; \
+    } \
+    for (; CAN_SHUFFLE && k + L_##ID <= depth; k += L_##ID) { \
+        V_##ID v[R], w[R]; \
+        for (int r = 0; r < R; r++) { \
+            v[r] = *(const V_##ID *)(x + r * pitch + k); \
+            __builtin_prefetch(x + r * pitch + k + 8 * L_##ID); \
+        } \
+        for (int stage = 1; stage < R; stage *= 2) { \
+            for (int r = 0; r < R / 2; r++) { \
+                w[2 * r] = SHUFFLE(v[r], v[r + R / 2], low); \
+                w[2 * r + 1] = SHUFFLE(v[r], v[r + R / 2], high); \
+            } \
+            for (int r = 0; r < R; r++) v[r] = w[r]; \
+        } \
+        for (int r = 0; r < R; r++)  /* r * L elements of the transposed matrix are before this vector */ \
+            *(V_##ID *)(y + (k + r * L_##ID / R) * count + r * L_##ID % R) = v[r]; \
+    } \
+    for (; k < depth; k++) for (int r = 0; r < R; r++) y[k * count + r] = x[r * pitch + k]; \
+}
+#define COPY(ID, TARGET, T, R) \
+TARGET static void copy_rows_##ID(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count) { \
+    const T *x = (const T *)from; T *y = (T *)to; \
+    for (; depth > 0; depth--, x += pitch, y += R) for (int r = 0; r < R; r++) y[r] = x[r]; \
+} \
+TARGET static void copy_vectors_##ID(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count) { \
+    const T *x = (const T *)from; V_##ID *y = (V_##ID *)to; \
+    for (; depth > 0; depth--, x += pitch) for (int v = 0; v < count; v++) *y++ = *(const V_##ID *)(x + v * L_##ID); \
+}
+
 #define KERNELS(ID, TARGET, T, BYTES, STEP) \
 typedef T V_##ID __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias)); \
 enum { L_##ID = BYTES / sizeof(T) }; \
+typedef PLACE_##T P_##ID __attribute__((vector_size(BYTES))); \
+TURN(turn_rows, ID, TARGET, T, STEP) TURN(turn_vector, ID, TARGET, T, L_##ID) COPY(ID, TARGET, T, STEP) \
 TILE(ID, TARGET, T, 1, 1, STEP) TILE(ID, TARGET, T, 1, 2, STEP) TILE(ID, TARGET, T, 1, 3, STEP) \
 TILE(ID, TARGET, T, 2, 1, STEP) TILE(ID, TARGET, T, 2, 2, STEP) TILE(ID, TARGET, T, 2, 3, STEP) \
 TILE(ID, TARGET, T, 4, 1, STEP) TILE(ID, TARGET, T, 4, 2, STEP) TILE(ID, TARGET, T, 4, 3, STEP) \
@@ -78,12 +132,15 @@ TARGET static void pack_##ID(ptrdiff_t depth, const void *from, const int64_t *o
                 *b++ = *(const V_##ID *)((const T *)from + offset[k] + v * L_##ID); \
     } \
 }
+#define PLACE_float int32_t
+#define PLACE_double int64_t
+#define COPIES(ID) copy_rows_##ID, turn_rows_##ID, copy_vectors_##ID, turn_vector_##ID
 #define ROW(ID, ROWS) {tile_##ID##_##ROWS##_1, tile_##ID##_##ROWS##_2, tile_##ID##_##ROWS##_3}
 
 KERNELS(f16, , float, 16, 4)
 KERNELS(d16, , double, 16, 4)
-static Kernels kernels_of_float = {4, 4, {ROW(f16, 1), ROW(f16, 2), ROW(f16, 4)}, taps_f16, pack_f16};
-static Kernels kernels_of_double = {2, 4, {ROW(d16, 1), ROW(d16, 2), ROW(d16, 4)}, taps_d16, pack_d16};
+static Kernels kernels_of_float = {4, 4, {ROW(f16, 1), ROW(f16, 2), ROW(f16, 4)}, taps_f16, pack_f16, COPIES(f16)};
+static Kernels kernels_of_double = {2, 4, {ROW(d16, 1), ROW(d16, 2), ROW(d16, 4)}, taps_d16, pack_d16, COPIES(d16)};
 static const char *instructions = "128 bit";
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -96,12 +153,12 @@ KERNELS(d64, AVX512, double, 64, 8)
 TILE(f64, AVX512, float, 8, 1, 8) TILE(f64, AVX512, float, 8, 2, 8) TILE(f64, AVX512, float, 8, 3, 8)
 TILE(d64, AVX512, double, 8, 1, 8) TILE(d64, AVX512, double, 8, 2, 8) TILE(d64, AVX512, double, 8, 3, 8)
 static void choose_kernels(int widest) {
-    static const Kernels f2 = {8, 4, {ROW(f32, 1), ROW(f32, 2), ROW(f32, 4)}, taps_f32, pack_f32};
-    static const Kernels d2 = {4, 4, {ROW(d32, 1), ROW(d32, 2), ROW(d32, 4)}, taps_d32, pack_d32};
-    static const Kernels f5 = {16, 8, {ROW(f64, 1), ROW(f64, 2), ROW(f64, 4), ROW(f64, 8)}, taps_f64, pack_f64};
-    static const Kernels d5 = {8, 8, {ROW(d64, 1), ROW(d64, 2), ROW(d64, 4), ROW(d64, 8)}, taps_d64, pack_d64};
-    static const Kernels f1 = {4, 4, {ROW(f16, 1), ROW(f16, 2), ROW(f16, 4)}, taps_f16, pack_f16};
-    static const Kernels d1 = {2, 4, {ROW(d16, 1), ROW(d16, 2), ROW(d16, 4)}, taps_d16, pack_d16};
+    static const Kernels f2 = {8, 4, {ROW(f32, 1), ROW(f32, 2), ROW(f32, 4)}, taps_f32, pack_f32, COPIES(f32)};
+    static const Kernels d2 = {4, 4, {ROW(d32, 1), ROW(d32, 2), ROW(d32, 4)}, taps_d32, pack_d32, COPIES(d32)};
+    static const Kernels f5 = {16, 8, {ROW(f64, 1), ROW(f64, 2), ROW(f64, 4), ROW(f64, 8)}, taps_f64, pack_f64, COPIES(f64)};
+    static const Kernels d5 = {8, 8, {ROW(d64, 1), ROW(d64, 2), ROW(d64, 4), ROW(d64, 8)}, taps_d64, pack_d64, COPIES(d64)};
+    static const Kernels f1 = {4, 4, {ROW(f16, 1), ROW(f16, 2), ROW(f16, 4)}, taps_f16, pack_f16, COPIES(f16)};
+    static const Kernels d1 = {2, 4, {ROW(d16, 1), ROW(d16, 2), ROW(d16, 4)}, taps_d16, pack_d16, COPIES(d16)};
     __builtin_cpu_init();
     if (widest >= 512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")
         && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {

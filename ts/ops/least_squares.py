@@ -8,7 +8,6 @@ return beside the solution only.  L D L^T is LAPACK's, through SciPy.
 
 from __future__ import annotations
 
-import importlib
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -95,10 +94,7 @@ def _lapack(name: str, dtype: rules.DType) -> Callable[..., Any]:
     """LAPACK's routine for `dtype`."""
     import numpy as np
 
-    try:
-        lapack = importlib.import_module("scipy.linalg.lapack")
-    except ModuleNotFoundError as error:
-        raise ImportError("this operator needs SciPy's `linalg`: pip install scipy") from error
+    lapack = rules.linear_algebra(np).lapack
     routine: Callable[..., Any] = lapack.get_lapack_funcs(name, dtype=np.dtype(dtype))
     return routine
 

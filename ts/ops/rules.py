@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core import construct
+from ts._core import construct, one_thread
 
 Array = Any  # numpy.ndarray, cupy.ndarray or a meta array: what the backend's namespace makes
 DType = np.dtype[Any]
@@ -347,9 +347,11 @@ def scipy(xp: Any, part: str) -> Any:
     """
     package = "cupyx.scipy" if xp.__name__ == "cupy" else "scipy"
     try:
-        return importlib.import_module(f"{package}.{part}")
+        found = importlib.import_module(f"{package}.{part}")
     except ModuleNotFoundError as error:
         raise ImportError(f"this operator needs SciPy's `{part}`: pip install scipy") from error
+    one_thread.found_scipy()
+    return found
 
 
 def special_functions(xp: Any) -> Any:
