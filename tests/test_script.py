@@ -429,3 +429,19 @@ def plain_for_copies(x: int) -> int:
 def test_partial_functions_are_refused_by_name():
     with pytest.raises(TypeError, match="takes a function, a class or a module, not an object of type partial"):
         ts.jit.script(functools.partial(plain_for_copies, 1))
+
+
+def test_name_after_failure():
+    """A function that does not compile keeps its name, as in PyTorch."""
+
+    def taken_by_failure(x: int) -> int:
+        return x + "a"
+
+    with pytest.raises(RuntimeError):
+        ts.jit.script(taken_by_failure)
+
+    def taken_by_failure(x: int) -> int:
+        return x
+
+    name = ts.jit.script(taken_by_failure).qualified_name
+    assert "___torch_mangle_" in name and name.endswith(".taken_by_failure")

@@ -78,3 +78,14 @@ def test_warn_without_place():
         "   = aten::warn(%m, %s)\n  return (%n)\n"
     )
     assert [found[0] for found in given(ts.jit.create_function_from_graph("f", graph), 1)] == ["here"]
+
+
+def mixed():
+    return [1, "a"]
+
+
+def test_place_of_the_compiler_s_own():
+    """What the compiler warns of is at the user's line as well."""
+    ((message, _, *place),) = given(ts.jit.script, mixed)
+    assert message.startswith("List consists of heterogeneous types")
+    assert place == [__file__, mixed.__code__.co_firstlineno + 1]

@@ -22,6 +22,7 @@ from enum import Enum
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ts.errors import CompilationError, FrontendError
+from ts.frontend import hints
 from ts.frontend.classes import named_type, qualified_name
 from ts.frontend.observed import annotation_of
 from ts.frontend.parse import ParsedFunction
@@ -509,7 +510,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
     if arg.arg not in parsed.defaults:
         return NO_DEFAULT
     value = parsed.defaults[arg.arg]
-    place = parsed.ranges.of(parsed.node)
+    place = parsed.ranges.of(_default_node(parsed, arg) or arg)
     if parsed.printed and isinstance(value, list):
         value = tuple(value)  # what was printed is no object that calls could share
     if isinstance(value, list | dict | set):
@@ -533,8 +534,16 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
                 f'Because "{arg.arg}" was not annotated with an explicit type '
                 "it is assumed to be type 'Tensor'."
             )
-        raise FrontendError(message, place)
+        raise FrontendError(message, place, hints.default(arg.arg, value, type, inferred))
     return converted
+
+
+def _default_node(parsed: ParsedFunction, arg: ast.arg) -> ast.expr | None:
+    """The expression that a parameter's default is made by."""
+    args = parsed.node.args
+    positional = [*args.posonlyargs, *args.args]
+    written = [None] * (len(positional) - len(args.defaults)) + [*args.defaults, *args.kw_defaults]
+    return dict(zip([*positional, *args.kwonlyargs], written, strict=True)).get(arg)
 
 
 def constant_of_type(value: Any, type: Type) -> object:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ts.errors import CompilationError, FrontendError
 from ts.frontend.classes import class_type, is_marked, static_method
 from ts.frontend.match import Actual, convert_to_type, match_schema
-from ts.frontend.python_values import PythonFunction
+from ts.frontend.python_values import PythonFunction, no_value
 from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
 from ts.ir.schema import FunctionSchema
 from ts.ir.source import SourceRange
@@ -64,6 +64,12 @@ class ClassValue(SugaredValue):
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         function = None if self.type.python_class is None else static_method(self.type.python_class, name)
+        if function is None and name in getattr(self.type.python_class, "__dict__", ()):
+            value = self.type.python_class.__dict__[name]
+            if not callable(value) and not isinstance(value, classmethod):
+                error = no_value(f"python value of type '{type(value).__name__}'", range)
+                error.hint = "make it a global constant, or an attribute that `__init__` assigns"
+                raise error
         if function is None:
             raise CompilationError(
                 f"Tried to lookup unknown attribute on class {self.type.repr_str}. "

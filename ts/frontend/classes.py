@@ -32,7 +32,8 @@ MakeMethod = Callable[[str, str, Callable[[], ParsedFunction]], Any]
 _make_method: MakeMethod | None = None
 
 ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the two live and die together
-_names: WeakValueDictionary[str, object] = WeakValueDictionary()
+_names: Final[set[str]] = set()  # those without a number
+_live: WeakValueDictionary[str, NamedType] = WeakValueDictionary()
 _mangles = itertools.count()
 
 
@@ -48,8 +49,8 @@ def class_type(cls: type) -> ClassType:
     if isinstance(found, ClassType):
         return found
     type = ClassType(unique_name(qualified_name(cls)))
+    note_live(type)
     type.python_class = cls
-    take_name(type.qualified_name(), type)
     setattr(cls, ATTRIBUTE, type)
     try:
         declare_methods(type, cls)
@@ -70,7 +71,7 @@ def named_type(cls: type) -> NamedType:
 def text_class(name: str, definitions: list[ParsedFunction]) -> ClassType:
     """A class that was given as text: it has no class in Python."""
     type = ClassType(unique_name(f"__torch__.{name}"))
-    take_name(type.qualified_name(), type)
+    note_live(type)
     for definition in definitions:
         declare_text(type, definition)
     return type
@@ -153,8 +154,12 @@ def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedF
 
 def live_type(name: str) -> NamedType | None:
     """The type of that name that a class of Python has, while it lives."""
-    found = _names.get(name)
-    return found if isinstance(found, NamedType) else None
+    return _live.get(name)
+
+
+def note_live(type: NamedType) -> None:
+    """Let `live_type` find the type as long as it lives."""
+    _live[type.qualified_name()] = type
 
 
 def _declare(
@@ -200,19 +205,19 @@ def qualified_name(named: Any) -> str:
     return f"__torch__.{prefix}{name}".replace("<", "_").replace(">", "_")
 
 
-def take_name(name: str, owner: object) -> None:
-    """Keep the name of a type or a function from others while its owner lives."""
-    _names[name] = owner
-
-
 def clear_names() -> None:
-    """Let new classes have the names of those that live, as after a restart."""
+    """Let new classes have the names of those before, as after a restart."""
     _names.clear()
+    _live.clear()
 
 
 def unique_name(name: str) -> str:
-    """The name, changed as PyTorch changes it if another class has it already."""
+    """A name that nobody has had, changed as PyTorch changes it where that is needed.
+
+    As there, it stays taken when its owner is gone or does not compile.
+    """
     prefix, _, last = name.rpartition(".")
-    while name in _names:
-        name = f"{prefix}.___torch_mangle_{next(_mangles)}.{last}"
+    if name in _names:
+        return f"{prefix}.___torch_mangle_{next(_mangles)}.{last}"
+    _names.add(name)
     return name

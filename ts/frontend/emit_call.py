@@ -55,7 +55,7 @@ _Form = Callable[[Emitter, ast.Call, SpecialForm, Type | None], SugaredValue]
 @sugared(ast.Call)
 def emit_call(em: Emitter, node: ast.Call, n_binders: int, hint: Type | None) -> SugaredValue:
     em.calling = node
-    callee = em.sugared(node.func)
+    callee = em.callee(node.func)
     range = em.range(node.func)
     if isinstance(callee, SpecialForm):
         return _FORMS[callee.form](em, node, callee, hint)

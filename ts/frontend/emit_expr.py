@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Sequence
 
 from ts.errors import CompilationError
+from ts.frontend import hints
 from ts.frontend.annotations import dict_type
 from ts.frontend.class_values import overloaded, shown
 from ts.frontend.emit_flow import condition
@@ -25,6 +26,7 @@ from ts.ir.types import (
     COMPLEX,
     FLOAT,
     INT,
+    OBJECT_TYPES,
     STR,
     TENSOR,
     ClassType,
@@ -48,6 +50,16 @@ def emit_name(em: Emitter, node: ast.Name, n_binders: int, hint: Type | None) ->
 @sugared(ast.Attribute)
 def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type | None) -> SugaredValue:
     base = em.sugared(node.value)
+    if (
+        em.parsed.printed
+        and base.simple is not None
+        and isinstance(node.value, ast.Name)
+        and node.attr != "tolist"
+    ):
+        # `torch.add(torch, 1)`: only objects have attributes in printed source.
+        module = em.lookup_printed(node.value.id)
+        if module is not None and not isinstance(base.simple.type(), OBJECT_TYPES):
+            base = module
     return base.attr(em, em.range(node), node.attr)
 
 
@@ -147,13 +159,16 @@ def _common_type(em: Emitter, node: ast.expr, values: Sequence[Value], warns: bo
     union = unify_list(types, default_to_union=True)
     assert union is not None
     if warns:
-        warnings.warn(
-            f"{kind} consists of heterogeneous types, which means that it has been typed as containing "
+        range = em.range(node)
+        what = "Dict values consist" if kind == "Dict" else f"{kind} consists"
+        warnings.warn_explicit(
+            f"{what} of heterogeneous types, which means that it has been typed as containing "
             f"{union.annotation_str}. To use any of the values in this {kind}, it will be necessary to add "
             "an `assert isinstance` statement before first use to trigger type refinement.\n"
-            + em.range(node).highlight(),
+            + range.highlight(),
             UserWarning,
-            stacklevel=2,
+            range.source.filename or "<string>",
+            range.line,
         )
     return union
 
@@ -217,14 +232,19 @@ def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
                 f"{key_type.repr_str} but found {found} instead",
                 em.range(key),
             )
-    value_type = wanted.value if wanted is not None else _common_type(em, node, values, True, "Dict")
-    for item in values:
-        if not item.type().is_subtype_of(value_type):
-            raise CompilationError(
-                f"Dict values must contain only a single type. Expected: {value_type.repr_str} "
-                f"but found {item.type().repr_str} instead",
-                range,
-            )
+    if wanted is None:
+        value_type = _common_type(em, node, values, True, "Dict")
+    elif not all(item.type().is_subtype_of(wanted.value) for item in values):
+        united = unify_list([item.type() for item in values], default_to_union=True)
+        assert united is not None
+        raise CompilationError(
+            f"Type annotation was inferred to be `{wanted.repr_str}`, but the type of values given by "
+            f"the dict literal is {united.repr_str}",
+            range,
+            hints.conversion(united, wanted.value),
+        )
+    else:
+        value_type = wanted.value
     pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
     return em.insert("prim::DictConstruct", pairs).output().set_type(dict_type(key_type, value_type, range))
 

@@ -309,7 +309,7 @@ def finish(em: Emitter, value: Value, range: SourceRange) -> None:
                 f"Return value was annotated as having type {declared.repr_str} "
                 f"but is actually of type {value.type().repr_str}",
                 range,
-                hints.conversion(value.type(), declared),
+                hints.conversion(value.type(), declared, value),
             )
         merged = declared
     else:

@@ -100,6 +100,7 @@ class Emitter:
         self.lines = False  # whether the debugger wants a `prim::Line` before each statement
         self.holds_breakpoint = False
         self.noted = Noted()
+        self.failed_names: set[str] = set()  # of variables whose assignment does not compile
         self.loop: str | None = None  # what encloses the statement: "loop", "unrolled" or nothing
         self._numbers: dict[tuple[type, object], Value] = {}
         self._temporaries = 0
@@ -124,6 +125,8 @@ class Emitter:
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
         """Go on behind a statement that does not compile, for the errors of other functions."""
         self.noted.add(error)
+        names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+        self.failed_names.update(name.id for name in names if isinstance(name.ctx, ast.Store))
         for call in calls_in(node):
             self.calling = call
             try:
@@ -180,6 +183,8 @@ class Emitter:
     def lookup(self, name: str, range: SourceRange, required: bool = True) -> SugaredValue | None:
         """What a name stands for: a variable, a builtin of the language, or an object around the function."""
         found = self.scope.find(name)
+        if found is None and name in self.failed_names:  # not what has the name around the function
+            raise CompilationError(f"undefined value {name}", range)
         if found is None:
             found = GLOBALS.get(name)
         if found is None:
@@ -196,6 +201,24 @@ class Emitter:
                 ) from None
             found = to_sugared(self, obj, range, name)
         return found
+
+    def callee(self, node: ast.expr) -> SugaredValue:
+        """What a call calls: in printed source a word of the language, also where a variable is named so."""
+        if self.parsed.printed and isinstance(node, ast.Name):
+            found = self.scope.find(node.id)
+            if found is None or found.simple is not None:
+                word = GLOBALS.get(node.id) or self.lookup_printed(node.id)
+                if word is not None:
+                    return word
+        return self.sugared(node)
+
+    def lookup_printed(self, name: str) -> SugaredValue | None:
+        """What a name stands for in printed source that no variable has."""
+        try:
+            found = self.resolver.lookup(name)
+        except KeyError:
+            return None
+        return found if isinstance(found, SugaredValue) else None
 
     def names(self) -> set[str]:
         """Everything that a name may stand for here."""

@@ -17,7 +17,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from ts.errors import CompilationError
-from ts.frontend.classes import ATTRIBUTE, live_type, qualified_name, take_name, unique_name
+from ts.frontend.classes import ATTRIBUTE, live_type, note_live, qualified_name, unique_name
 from ts.frontend.match import MatchedSchema, insert_operator
 from ts.frontend.sugared import SimpleValue, SugaredValue
 from ts.ir.attributes import constant_type_hooks, type_of_constant
@@ -38,8 +38,8 @@ def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
     if not isinstance(found, EnumType):
         name = unique_name(qualified_name(cls))
         found = EnumType(name, _value_type(cls, range), _members(cls).items(), cls)
+        note_live(found)
         setattr(cls, ATTRIBUTE, found)
-        take_name(found.qualified_name(), found)
     return found
 
 

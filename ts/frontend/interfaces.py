@@ -19,7 +19,7 @@ from types import FunctionType
 from ts.errors import CompilationError
 from ts.frontend import parse
 from ts.frontend.annotations import NO_DEFAULT, signature
-from ts.frontend.classes import ATTRIBUTE, qualified_name, take_name, unique_name
+from ts.frontend.classes import ATTRIBUTE, qualified_name, unique_name
 from ts.frontend.parse import ParsedFunction
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import InterfaceType
@@ -28,7 +28,6 @@ from ts.ir.types import InterfaceType
 def interface_type(cls: type, is_module_interface: bool = False) -> InterfaceType:
     """The interface that a class declares; the class remembers it."""
     type = InterfaceType(unique_name(qualified_name(cls)), None, is_module_interface, cls)
-    take_name(type.qualified_name(), type)
     setattr(cls, ATTRIBUTE, type)
     try:
         for name, member in vars(cls).items():

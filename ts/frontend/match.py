@@ -321,7 +321,7 @@ def match_schema(
         return _Matcher(schema, graph, range, True).match(args, kwargs or {}, self)
     except _Mismatch as mismatch:
         reason = str(mismatch).rstrip("\n")
-        given = [arg.type() for arg in (self, *args, *(kwargs or {}).values()) if isinstance(arg, Value)]
+        given = [arg for arg in (self, *args, *(kwargs or {}).values()) if isinstance(arg, Value)]
         raise SchemaMatchError(f"\n{schema}:\n{reason}\n", range, hints.argument(given, reason)) from None
 
 
@@ -384,7 +384,7 @@ def match_schemas(
             except _Mismatch as mismatch:
                 failures.append(f"\n{schema}:\n{mismatch}")
     listed = "".join(f"  {line}\n" for line in "".join(failures).rstrip("\n").split("\n"))
-    given = [arg.type() for arg in (self, *args, *kwargs.values()) if isinstance(arg, Value)]
+    given = [arg for arg in (self, *args, *kwargs.values()) if isinstance(arg, Value)]
     raise SchemaMatchError(
         f"Arguments for call are not valid.\nThe following variants are available:\n{listed}"
         "\nThe original call is",

@@ -247,7 +247,7 @@ class ModuleValue(SugaredValue):
         """The item of a container by a name or a number that is not known yet: all are of the type."""
         container = None if self.concrete is None else self.concrete.container
         key = STR if container in ("dict", "parameter dict") else INT
-        read = em.parsed.printed and not self.type.find_method("__getitem__")  # of whatever container it was
+        read = em.parsed.printed and "__getitem__" not in self.type.methods  # of whatever container it was
         if container in ("dict", "parameter dict", "list"):
             if index.type() is not key or index.to_ivalue() is not None:
                 return self.getitem(em, range, index)

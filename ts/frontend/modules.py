@@ -245,7 +245,6 @@ def concrete_module(instance: Any, share_types: bool = True, traced: bool = Fals
                 return other
     name = classes.unique_name(classes.qualified_name(cls))
     concrete.type = ModuleType(name, concrete.attributes)
-    classes.take_name(concrete.type.qualified_name(), concrete.type)
     concrete.type.concrete = concrete
     concrete.type.python_class = cls
     concrete.type.constants = dict(concrete.constants)

@@ -7,7 +7,7 @@ In: a Python object that is called, or asked for attributes.  Out: a `SugaredVal
     @unused def train(x): ...       PythonFunction           raises when it is called
     @_overload def f(x: int): ...   OverloadedFunction       one compiled function for each declaration
     boolean_dispatch(...)           BooleanDispatch          chosen by a constant argument
-    functools.partial(f, 2)         PythonFunction           runs in Python
+    functools.partial(f, k=2)       PythonFunction           runs in Python
     anything else                   PythonObject             refuses to be a value, with its class
 
 A function that stays in Python is called with its arguments as Python objects, and its result has to be of
@@ -111,8 +111,22 @@ class PythonFunction(SugaredValue):
             return SimpleValue(em.insert("prim::Uninitialized").output().set_type(result))
         node = em.insert("prim::PythonOp", matched.inputs, 1, range)
         node.set("name", self.name)
-        node.set("function", self.function, "ival")
+        by_name = [argument.name for argument in schema.arguments if argument.kwarg_only]
+        node.set("function", _ByName(self.function, by_name) if by_name else self.function, "ival")
         return SimpleValue(node.output().set_type(result))
+
+
+class _ByName:
+    """A callable whose last parameters are only given by name: the program gives all by their places."""
+
+    def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
+        self.function = function
+        self.names = tuple(names)
+        self.__wrapped__ = function  # what its signature is
+
+    def __call__(self, *args: Any) -> Any:
+        first = len(args) - len(self.names)
+        return self.function(*args[:first], **dict(zip(self.names, args[first:], strict=True)))
 
 
 def python_schema(
@@ -122,7 +136,8 @@ def python_schema(
 
     `self_type` is the type of the first argument of a method.
     """
-    name = getattr(function, "__qualname__", type(function).__qualname__)
+    called = function.function if isinstance(function, _ByName) else function
+    name = getattr(called, "__qualname__", type(called).__qualname__)
     plain = inspect.unwrap(function)
     try:
         parameters = list(inspect.signature(function).parameters.values())
@@ -156,7 +171,9 @@ def python_schema(
                 parameter_type,
                 default=default if has_default else None,
                 has_default=has_default,
-                kwarg_only=parameter is not None and parameter.kind is parameter.KEYWORD_ONLY,
+                kwarg_only=parameter is not None
+                and parameter.kind is parameter.KEYWORD_ONLY
+                and not isinstance(function, _ByName),
             )
         )
     return FunctionSchema(name, "", tuple(arguments), (Argument("0", types[1]),), is_vararg=is_vararg)

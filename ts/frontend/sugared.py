@@ -18,6 +18,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ts.errors import CompilationError
+from ts.frontend import hints
 from ts.frontend.match import (
     Actual,
     Literal,
@@ -170,7 +171,7 @@ class SimpleValue(SugaredValue):
         if name == "tolist" and type.is_subtype_of(TENSOR):
             return SpecialForm("tolist", value)
         raise CompilationError(
-            f"'{type.repr_str}' object has no attribute or method '{name}'.{_maybe(em, type)}", range
+            f"'{type.repr_str}' object has no attribute or method '{name}'.", range, _maybe(em, value)
         )
 
     def call(
@@ -198,7 +199,7 @@ class SimpleValue(SugaredValue):
                 "value of type like Tuple[int, int]",
                 range,
             )
-        raise CompilationError(f"{type.repr_str} cannot be used as a tuple{_maybe(em, type)}", range)
+        raise CompilationError(f"{type.repr_str} cannot be used as a tuple", range, _maybe(em, self.simple))
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
         type = self.simple.type()
@@ -208,7 +209,7 @@ class SimpleValue(SugaredValue):
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::keys", [self.simple]))
         if isinstance(type, TupleType):
             return SugaredTuple([SimpleValue(v) for v in unpack_tuple(em.graph, self.simple)])
-        raise CompilationError(f"'{type.repr_str}' object is not iterable{_maybe(em, type)}", range)
+        raise CompilationError(f"'{type.repr_str}' object is not iterable", range, _maybe(em, self.simple))
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
         length = BuiltinFunction("aten::len", magic="__len__")
@@ -223,7 +224,8 @@ class SimpleValue(SugaredValue):
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::select", args))
         if isinstance(type, OBJECT_TYPES):
             return self.attr(em, range, "__getitem__").call(em, range, [index], {}, 1)
-        raise CompilationError(f"'{type.repr_str}' object is not subscriptable{_maybe(em, type)}", range)
+        hint = _maybe(em, self.simple)
+        raise CompilationError(f"'{type.repr_str}' object is not subscriptable", range, hint)
 
 
 def _all_have(union: ir.UnionType, method: str) -> bool:
@@ -231,14 +233,14 @@ def _all_have(union: ir.UnionType, method: str) -> bool:
     return all(isinstance(each, OBJECT_TYPES) and method in each.methods for each in union.types)
 
 
-def _maybe(em: Emitter, type: Type) -> str:
+def _maybe(em: Emitter, value: Value) -> str:
     """What to write where the value may be None."""
-    if isinstance(type, ir.OptionalType):
-        text = "\nThe value may be None: test it with `is not None` before, so that its type is known"
-        if em.loop == "loop":  # as in PyTorch, since the body may assign None
-            text += ". The condition of a `while` does not prove it: write an `assert` in its body"
-        return text
-    return ""
+    if not isinstance(value.type(), ir.OptionalType):
+        return ""
+    hint = hints.may_be_none(value)
+    if em.loop == "loop":  # as in PyTorch, since the body may assign None
+        hint += ". The condition of a `while` does not prove it: write an `assert` in its body"
+    return hint
 
 
 def tuple_index(graph: Graph, value: Value, index: Value, type: Type) -> Value:

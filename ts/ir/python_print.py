@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from keyword import kwlist
 from typing import Any
 
 from ts.errors import InternalError
@@ -56,12 +57,12 @@ _CASTS = {
     "prim::Print": "print",
     "prim::Breakpoint": "breakpoint",
 }
-_RESERVED_NAMES = """
-    _ inf nan infj nanj ops torch as break class continue def del elif else except exec finally for from
-    global if import in is lambda not or pass print raise return try while with yield and assert True False
-    None uninitialized unchecked_cast CONSTANTS int float bool str list dict tuple annotate isinstance range
-    getattr breakpoint"""
-_RESERVED = frozenset(_RESERVED_NAMES.split())
+# Names that no variable has.  Others that mean something in printed source, such as `torch` and `print`, are
+# told apart where it is read: by how they are used.
+_RESERVED = frozenset({
+    "_", "inf", "nan", "infj", "nanj", "ops", "aten", "attribute", "fork", "getattr", "uninitialized",
+    "unchecked_cast", "CONSTANTS", "__torch__",
+}).union(kwlist)
 
 
 def to_source(
@@ -405,6 +406,8 @@ class _Printer:
         """The text of a constant; one that has no literal becomes one of `constants`."""
         if constant is None and isinstance(t, OptionalType):
             return f"annotate({self.spell(t)}, None)"
+        if isinstance(t, OptionalType):
+            t = t.elem
         if isinstance(t, EnumType):
             return f"{self.spell(t)}.{constant.name}"
         if isinstance(t, ListType) and isinstance(t.elem, EnumType):

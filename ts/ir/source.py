@@ -176,16 +176,30 @@ def _quote(range: SourceRange, function: str) -> str:
         line = lines[index]
         out.append(line)
         left = max(start - starts[index], 0)
-        left += len(line[left:]) - len(line[left:].lstrip(" "))
+        left += len(line[left:]) - len(line[left:].lstrip(" \t"))
         right = min(end - starts[index], len(line))
         if right > left:
-            out.append(" " * left + "~" * (right - left))
+            out.append(_blank(line[:left]) + "~" * _columns(line[left:right]))
             carets.append(len(out) - 1)
     if carets:
         out[carets[-1]] += " <--- HERE"
     out.extend(lines[last + 1 : last + 1 + CONTEXT_LINES])
     text = "\n".join(out)
     return text if text.endswith("\n") else text + "\n"
+
+
+def _blank(text: str) -> str:
+    """Blanks as wide as the text; tabs stay, as only the terminal knows how wide they are."""
+    return "\t".join([" " * _columns(part) for part in text.split("\t")])
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal the text takes: letters of East Asia two, combining marks none."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text)
 
 
 def _line_range(first: int, last: int) -> range:

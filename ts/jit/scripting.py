@@ -121,6 +121,11 @@ def script_class(cls: type) -> type:
             "TorchScript classes must be new-style classes. Please inherit from 'object'. "
             f"{cls.__name__} is a class of Python itself"
         )
+    if any(base.__module__.startswith("ts.nn") and base.__name__ == "Module" for base in cls.__mro__):
+        raise CompilationError(
+            f"Type '{cls}' cannot be compiled since it inherits from nn.Module, pass an instance instead",
+            hint=f"`ts.jit.script({cls.__name__}(...))`",
+        )
     if len(cls.mro()) > 2:
         raise CompilationError(
             "TorchScript classes does not support inheritance yet. Please directly inherit from 'object'."

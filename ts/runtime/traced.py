@@ -166,7 +166,6 @@ def _named(function: Any) -> ScriptFunction:
     is_plain = isinstance(function, FunctionType)
     qualified = classes.unique_name(classes.qualified_name(function) if is_plain else f"__torch__.{name}")
     traced = ScriptFunction(name, qualified)
-    classes.take_name(qualified, traced)
     return traced
 
 

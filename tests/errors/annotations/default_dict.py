@@ -11,6 +11,5 @@ def main(x: Dict[str, int] = {}):
 #  As a workaround, make the default None and instantiate the default parameter within the body of the function. Found <class 'dict'> on parameter x:
 #   File "default_dict.py", line 6
 # def main(x: Dict[str, int] = {}):
-# ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+#                              ~ <--- HERE
 #     return x
-#     ~~~~~~~~ <--- HERE

@@ -8,6 +8,6 @@ def main(x=3):
 # Expected a default value of type Tensor (inferred) on parameter "x".Because "x" was not annotated with an explicit type it is assumed to be type 'Tensor'.:
 #   File "default_inferred.py", line 4
 # def main(x=3):
-# ~~~~~~~~~~~~~~
+#            ~ <--- HERE
 #     return x
-#     ~~~~~~~~ <--- HERE
+# Hint: annotate it: `x: int`

@@ -11,6 +11,5 @@ def main(x: List[int] = [1]):
 #  As a workaround, make the default None and instantiate the default parameter within the body of the function. Found <class 'list'> on parameter x:
 #   File "default_list.py", line 6
 # def main(x: List[int] = [1]):
-# ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+#                         ~~ <--- HERE
 #     return x
-#     ~~~~~~~~ <--- HERE

@@ -8,6 +8,6 @@ def main(x: int = "a"):
 # Expected a default value of type int on parameter "x".:
 #   File "default_type.py", line 4
 # def main(x: int = "a"):
-# ~~~~~~~~~~~~~~~~~~~~~~~
+#                   ~~ <--- HERE
 #     return x
-#     ~~~~~~~~ <--- HERE
+# Hint: write a default of type int, or annotate `x: str`

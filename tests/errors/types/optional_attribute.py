@@ -7,9 +7,9 @@ def main(x: Optional[str]):
     return x.upper()
 
 # error: CompilationError
-# 'Optional[str]' object has no attribute or method 'upper'.
-# The value may be None: test it with `is not None` before, so that its type is known:
+# 'Optional[str]' object has no attribute or method 'upper'.:
 #   File "optional_attribute.py", line 7
 # def main(x: Optional[str]):
 #     return x.upper()
 #            ~~~~~~~ <--- HERE
+# Hint: the value may be None; test it with `is not None` before, so that its type is known

@@ -11,8 +11,7 @@ def main(text: Optional[str]) -> int:
     return count
 
 # error: CompilationError
-# 'Optional[str]' object has no attribute or method 'strip'.
-# The value may be None: test it with `is not None` before, so that its type is known. The condition of a `while` does not prove it: write an `assert` in its body:
+# 'Optional[str]' object has no attribute or method 'strip'.:
 #   File "optional_in_while.py", line 9
 #     count = 0
 #     while text is not None:
@@ -20,3 +19,4 @@ def main(text: Optional[str]) -> int:
 #                      ~~~~~~~~~~ <--- HERE
 #         text = None
 #     return count
+# Hint: the value may be None; test it with `is not None` before, so that its type is known. The condition of a `while` does not prove it: write an `assert` in its body

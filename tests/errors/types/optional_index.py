@@ -7,9 +7,9 @@ def main(x: Optional[List[int]]):
     return x[0]
 
 # error: CompilationError
-# 'Optional[List[int]]' object is not subscriptable
-# The value may be None: test it with `is not None` before, so that its type is known:
+# 'Optional[List[int]]' object is not subscriptable:
 #   File "optional_index.py", line 7
 # def main(x: Optional[List[int]]):
 #     return x[0]
 #            ~~~~ <--- HERE
+# Hint: the value may be None; test it with `is not None` before, so that its type is known

@@ -8,11 +8,11 @@ def main(x: Optional[List[int]]):
         print(i)
 
 # error: CompilationError
-# 'Optional[List[int]]' object is not iterable
-# The value may be None: test it with `is not None` before, so that its type is known:
+# 'Optional[List[int]]' object is not iterable:
 #   File "optional_loop.py", line 7
 # def main(x: Optional[List[int]]):
 #     for i in x:
 #     ~~~~~~~~~~~
 #         print(i)
 #         ~~~~~~~ <--- HERE
+# Hint: the value may be None; test it with `is not None` before, so that its type is known

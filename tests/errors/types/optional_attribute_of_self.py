@@ -1,0 +1,92 @@
+"""A test of an attribute says nothing about the next look at it."""
+
+from typing import Optional
+
+import ts
+
+
+class Layer(ts.nn.Module):
+    bias: Optional[ts.Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.bias = ts.ones(2)
+
+    def forward(self, x):
+        if self.bias is not None:
+            return x + self.bias
+        return x
+
+
+main = Layer()
+
+# error: SchemaMatchError
+# Arguments for call are not valid.
+# The following variants are available:
+#
+#   aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor:
+#   Expected a value of type 'Tensor' for argument 'other' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor:
+#   Expected a value of type 'number' for argument 'other' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!):
+#   Expected a value of type 'Tensor' for argument 'other' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!):
+#   Expected a value of type 'number' for argument 'other' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.t(t[] a, t[] b) -> t[]:
+#   Could not match type Tensor (inferred) to List[t] in argument 'a': Cannot match List[t] to Tensor.
+#
+#   aten::add.str(str a, str b) -> str:
+#   Expected a value of type 'str' for argument 'a' but instead found type 'Tensor (inferred)'.
+#   Inferred the value for argument 'a' to be of type 'Tensor' because it was not annotated with an explicit type.
+#
+#   aten::add.int(int a, int b) -> int:
+#   Expected a value of type 'int' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.complex(complex a, complex b) -> complex:
+#   Expected a value of type 'complex' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.float(float a, float b) -> float:
+#   Expected a value of type 'float' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.int_complex(int a, complex b) -> complex:
+#   Expected a value of type 'complex' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.complex_int(complex a, int b) -> complex:
+#   Expected a value of type 'int' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.float_complex(float a, complex b) -> complex:
+#   Expected a value of type 'complex' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.complex_float(complex a, float b) -> complex:
+#   Expected a value of type 'float' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.int_float(int a, float b) -> float:
+#   Expected a value of type 'float' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add.float_int(float a, int b) -> float:
+#   Expected a value of type 'int' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   aten::add(Scalar a, Scalar b) -> Scalar:
+#   Expected a value of type 'number' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   add(float a, Tensor b) -> Tensor:
+#   Expected a value of type 'Tensor' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   add(int a, Tensor b) -> Tensor:
+#   Expected a value of type 'Tensor' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+#   add(complex a, Tensor b) -> Tensor:
+#   Expected a value of type 'Tensor' for argument 'b' but instead found type 'Optional[Tensor]'.
+#
+# The original call is:
+#   File "optional_attribute_of_self.py", line 17
+#     def forward(self, x):
+#         if self.bias is not None:
+#             return x + self.bias
+#                    ~~~~~~~~~~~~~ <--- HERE
+#         return x
+# Hint: the attribute may be None, and a test of it proves nothing about the next look at it: assign it to a variable, `bias = self.bias`, and test that

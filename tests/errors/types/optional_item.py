@@ -1,0 +1,79 @@
+"""A test of an item says nothing about the next look at it."""
+
+from typing import Dict, Optional
+
+
+def main(limits: Dict[str, Optional[int]]):
+    if limits["low"] is not None:
+        return limits["low"] + 1
+    return 0
+
+# error: SchemaMatchError
+# Arguments for call are not valid.
+# The following variants are available:
+#
+#   aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor:
+#   Expected a value of type 'Tensor' for argument 'self' but instead found type 'Optional[int]'.
+#
+#   aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor:
+#   Expected a value of type 'Tensor' for argument 'self' but instead found type 'Optional[int]'.
+#
+#   aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!):
+#   Expected a value of type 'Tensor' for argument 'self' but instead found type 'Optional[int]'.
+#
+#   aten::add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!):
+#   Expected a value of type 'Tensor' for argument 'self' but instead found type 'Optional[int]'.
+#
+#   aten::add.t(t[] a, t[] b) -> t[]:
+#   Could not match type Optional[int] to List[t] in argument 'a': Cannot match List[t] to Optional[int].
+#
+#   aten::add.str(str a, str b) -> str:
+#   Expected a value of type 'str' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   aten::add.int(int a, int b) -> int:
+#   Expected a value of type 'int' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   aten::add.complex(complex a, complex b) -> complex:
+#   Expected a value of type 'complex' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   aten::add.float(float a, float b) -> float:
+#   Expected a value of type 'float' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   aten::add.int_complex(int a, complex b) -> complex:
+#   Expected a value of type 'int' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   aten::add.complex_int(complex a, int b) -> complex:
+#   Expected a value of type 'complex' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   aten::add.float_complex(float a, complex b) -> complex:
+#   Expected a value of type 'float' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   aten::add.complex_float(complex a, float b) -> complex:
+#   Expected a value of type 'complex' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   aten::add.int_float(int a, float b) -> float:
+#   Expected a value of type 'int' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   aten::add.float_int(float a, int b) -> float:
+#   Expected a value of type 'float' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   aten::add(Scalar a, Scalar b) -> Scalar:
+#   Expected a value of type 'number' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   add(float a, Tensor b) -> Tensor:
+#   Expected a value of type 'float' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   add(int a, Tensor b) -> Tensor:
+#   Expected a value of type 'int' for argument 'a' but instead found type 'Optional[int]'.
+#
+#   add(complex a, Tensor b) -> Tensor:
+#   Expected a value of type 'complex' for argument 'a' but instead found type 'Optional[int]'.
+#
+# The original call is:
+#   File "optional_item.py", line 8
+# def main(limits: Dict[str, Optional[int]]):
+#     if limits["low"] is not None:
+#         return limits["low"] + 1
+#                ~~~~~~~~~~~~~~~~~ <--- HERE
+#     return 0
+# Hint: the item may be None, and a test of it proves nothing about the next look at it: assign it to a variable, and test that

@@ -1,0 +1,20 @@
+"""A member of an enum as a default, also of an optional."""
+
+from enum import Enum
+from typing import Optional
+
+import ts
+
+
+class Mode(Enum):
+    FAST = 1
+    SLOW = 2
+
+
+@ts.jit.script
+def main(mode: Mode = Mode.FAST, other: Optional[Mode] = Mode.SLOW) -> int:
+    return mode.value if other is None else mode.value + 10 * other.value
+
+
+print(main(), main(Mode.SLOW, None))  # expect: 21 2
+print("CONSTANTS" in main.code)  # expect: False
