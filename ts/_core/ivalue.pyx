@@ -371,12 +371,9 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
         if type(x) is Object and <object>(<Object>x).cls is spec.detail:
             return put_object(x, out)
         return put_object(<Object?>object_of_instance(x, spec.detail), out)
-    if kind == KIND_ENUM and isinstance(spec.detail, type):
-        if not isinstance(x, spec.detail):  # a class of the same members, as an archive's beside the program's own
-            member = spec.detail.__members__.get(x.name) if isinstance(x, Enum) else None
-            if member is None or member.value != x.value:
-                return mismatch(x, spec)
-            x = member
+    if kind == KIND_CLASS or kind == KIND_ENUM:
+        if isinstance(spec.detail, type) and not isinstance(x, spec.detail):
+            return mismatch(x, spec)
         return put_object(x, out)
     if spec.detail is not None and not isinstance(x, spec.detail):
         return mismatch(x, spec)
