@@ -145,6 +145,8 @@ def described(graph: Graph, fold_lists: bool = False) -> str:
         _fold_lists(graph)
     # Source text knows neither the numbers of warnings nor the modules that a trace came by.
     text = re.sub(r"\[warn_id=\d+\]|, scope: \S+", "", to_text(graph, show_ranges=False))
+    # The names of an operator's results are not in its source, in PyTorch neither.
+    text = re.sub(r"NamedTuple(\([^()]*\))", lambda found: re.sub(r"\w+ : ", "", found[1]), text)
     graphs = text.split("\nwith ")
     return "\nwith ".join(_described(text) for text in graphs)
 

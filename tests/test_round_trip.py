@@ -6,6 +6,7 @@ import ts
 from tests.program_files import all_programs, read
 from tests.reading_back import OTHER_GRAPH, REFUSED, check, check_source_text, compiled_by
 from ts.errors import FrontendError
+from ts.ops import registry
 
 
 def compiled(path):
@@ -42,6 +43,36 @@ def printed(text, *functions):
     """The source that the last function of a text shows, and that of those before it."""
     unit = ts.jit.CompilationUnit(text)
     return [getattr(unit, name).code for name in functions]
+
+
+def uses_of(operator):
+    """Functions that call an operator with several results: one returns them, others take them apart."""
+    arguments = [
+        (a, f"{a.name}_") for a in operator.schema.arguments if not (a.kwarg_only and a.has_default)
+    ]
+    parameters = ", ".join(f"{name}: {a.type.annotation_str}" for a, name in arguments)
+    parameters = parameters.replace("number", "float")
+    given = ", ".join(f"{a.name}={name}" if a.kwarg_only else name for a, name in arguments)
+    call = f"torch.ops.{operator.schema.name.replace('::', '.')}({given})"
+    names = ", ".join(f"r{i}" for i in range(len(operator.schema.returns)))
+    for body in (f"return {call}", f"r = {call}\n    return r[1], r", f"{names} = {call}\n    return r1, r0"):
+        try:
+            yield ts.jit.CompilationUnit(f"def f({parameters}):\n    {body}\n").f
+        except FrontendError:  # calls mean another overload
+            assert operator.schema.overload_name
+
+
+def test_operators_with_several_results():
+    """What they give reads back, whatever becomes of it."""
+    registry.load()
+    checked = 0
+    for name in registry.names():
+        for operator in registry.lookup(name):
+            if name.startswith("aten::") and len(operator.schema.returns) > 1:
+                for function in uses_of(operator):
+                    check(function)
+                    checked += 1
+    assert checked > 200
 
 
 def test_tasks_keep_their_order():

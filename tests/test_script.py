@@ -445,3 +445,26 @@ def test_name_after_failure():
 
     name = ts.jit.script(taken_by_failure).qualified_name
     assert "___torch_mangle_" in name and name.endswith(".taken_by_failure")
+
+
+def increment(x: Optional[int]) -> int:
+    if x is None:
+        x = 1
+    return x + 1
+
+
+def test_unit_of_shown_source():
+    """What `fn.code` shows compiles, with what it names as long as that lives."""
+
+    @ts.jit.script
+    def calling(xs: List[Optional[int]]) -> int:
+        x = xs[0]
+        assert x is not None
+        return increment(x) - 1
+
+    assert "unchecked_cast" in calling.code and "__torch__." in calling.code
+    unit = ts.jit.CompilationUnit(calling.code)
+    assert unit.calling([5]) == 5
+    assert unit.calling.code == calling.code
+    with pytest.raises(RuntimeError, match="undefined value unchecked_cast"):
+        ts.jit.CompilationUnit("def f(x: int):\n    return unchecked_cast(int, y)\n")

@@ -33,7 +33,7 @@ _make_method: MakeMethod | None = None
 
 ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the two live and die together
 _names: Final[set[str]] = set()  # those without a number
-_live: WeakValueDictionary[str, NamedType] = WeakValueDictionary()
+_live: WeakValueDictionary[str, object] = WeakValueDictionary()
 _mangles = itertools.count()
 
 
@@ -154,12 +154,19 @@ def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedF
 
 def live_type(name: str) -> NamedType | None:
     """The type of that name that a class of Python has, while it lives."""
+    found = live(name)
+    return found if isinstance(found, NamedType) else None
+
+
+def live(name: str) -> object | None:
+    """The type or the scripted function of that name, while it lives."""
     return _live.get(name)
 
 
-def note_live(type: NamedType) -> None:
-    """Let `live_type` find the type as long as it lives."""
-    _live[type.qualified_name()] = type
+def note_live(named: Any) -> None:
+    """Let `live` find a type or a function."""
+    name = named.qualified_name
+    _live[name if isinstance(name, str) else name()] = named
 
 
 def _declare(

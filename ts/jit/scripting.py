@@ -8,6 +8,7 @@
         return torch.relu(x)
     ''')
     cu.g(x)
+    CompilationUnit(f.code)                      what a function shows, while what it calls lives
 
 With TS_JIT=0 (or PYTORCH_JIT=0) in the environment `script` returns the function itself, for debugging.
 """
@@ -15,6 +16,7 @@ With TS_JIT=0 (or PYTORCH_JIT=0) in the environment `script` returns the functio
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
 from collections.abc import Callable
 from enum import Enum
@@ -22,12 +24,13 @@ from typing import Any
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import parse
-from ts.frontend.classes import compile_class, qualified_name, text_class
+from ts.frontend.classes import compile_class, live, qualified_name, text_class
 from ts.frontend.compile import compile_all
 from ts.frontend.enums import enum_type
 from ts.frontend.failures import for_users
 from ts.frontend.observed import Call, observe
 from ts.frontend.parse import ParsedFunction
+from ts.frontend.printed import PrintedNames, printed_defs
 from ts.frontend.resolve import Resolver
 from ts.ir.types import ClassType
 from ts.jit.overloads import has_overloads
@@ -42,6 +45,8 @@ from ts.runtime.function import (
 )
 from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 
+# What `fn.code` shows and nobody writes.
+_PRINTED = re.compile(r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\.")
 _HEAP_TYPE = 1 << 9  # in a class's flags: it was made by a `class` statement
 
 
@@ -158,7 +163,24 @@ class CompilationUnit:
                 "compile a Python function with ts.jit.script"
             )
         scope = Resolver.of_frame(_frames_up + 1)
-        resolver = Resolver(self._functions, self._classes, *scope.scopes)
+        try:
+            self._define(lang, Resolver(self._functions, self._classes, *scope.scopes))
+        except FrontendError as error:
+            if not _PRINTED.search(lang) or not self._define_printed(lang):
+                raise for_users(error) from error.__cause__
+
+    def _define_printed(self, lang: str) -> bool:
+        """Compile what `fn.code` showed; whether that is what it is."""
+        try:
+            found = with_deep_stack(lambda: printed_defs(lang, PrintedNames(find=live)))
+            declared = declare_functions(found.values())
+            compile_all([*declared.values()])
+        except FrontendError:
+            return False
+        self._functions.update(declared)
+        return True
+
+    def _define(self, lang: str, resolver: Resolver) -> None:
         parsed: dict[str, list[ParsedFunction]] = {}
         declared = declare_functions(
             with_deep_stack(lambda: parse.module_defs(lang, resolver, classes=parsed))
@@ -169,12 +191,12 @@ class CompilationUnit:
         try:
             methods = (method for type_ in types.values() for method in type_.methods.values())
             compile_all([*methods, *declared.values()])
-        except FrontendError as error:
+        except FrontendError:
             for name in declared:
                 del self._functions[name]
             for name in types:
                 del self._classes[name]
-            raise for_users(error) from error.__cause__
+            raise
 
     def find_function(self, name: str) -> ScriptFunction | None:
         """The function of that name, or None."""

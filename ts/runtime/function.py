@@ -261,6 +261,7 @@ def _named(function: Callable[..., Any], parsed: ParsedFunction) -> ScriptFuncti
     """The scripted function of a function of Python, under a name that no other has."""
     name = classes.unique_name(classes.qualified_name(function))
     script = ScriptFunction(function.__name__, name, parsed)
+    classes.note_live(script)
     return script
 
 

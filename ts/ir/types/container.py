@@ -204,8 +204,8 @@ class TupleType(Type):
 
     @property
     def schema_str(self) -> str:
-        if self.fields is not None:
-            return self.name or self._spell()
+        if self.name is not None:
+            return self.name
         return f"({', '.join(elem.schema_str for elem in self.elems)})"
 
     @property
