@@ -52,7 +52,7 @@ class Parameter(NamedTuple):
 SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}  # of `ts.nn.common_types`: one number, or n of them
-_IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
 _NAMES: dict[str, Callable[[], Type]] = {
     "Tensor": ir.TensorType.get,
@@ -255,7 +255,9 @@ class _Reader:
         if result is None and isinstance(node, ast.Attribute) and found is None:
             result = _NAMES.get(node.attr, lambda: None)()  # typing.Any in a string without an import
         if result is None:
-            raise CompilationError(f"Unknown type name '{ast.unparse(node)}'", self._range(node))
+            name = ast.unparse(node)
+            hint = hints.type_name(name, {*_NAMES, *_GENERICS})
+            raise CompilationError(f"Unknown type name '{name}'", self._range(node), hint)
         return result
 
     def _quoted(self, text: str, node: ast.Constant, read: Callable[[_Reader, ast.expr], _T]) -> _T:
@@ -341,7 +343,7 @@ class _Reader:
             return self._named_tuple(cls)
         if getattr(cls, "__module__", "").partition(".")[0] == "ts":
             return _ts_class(cls)
-        if cls.__flags__ & _IMMUTABLE:  # bytes, numpy.ndarray: written in C
+        if cls.__flags__ & IMMUTABLE:  # bytes, numpy.ndarray: written in C
             return None
         return named_type(cls)
 

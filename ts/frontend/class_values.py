@@ -18,13 +18,23 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ts.errors import CompilationError, FrontendError
+from ts.frontend import hints
 from ts.frontend.classes import class_type, is_marked, static_method
 from ts.frontend.match import Actual, convert_to_type, match_schema
 from ts.frontend.python_values import PythonFunction, no_value
 from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
 from ts.ir.schema import FunctionSchema
 from ts.ir.source import SourceRange
-from ts.ir.types import OBJECT_TYPES, ClassType, InterfaceType, ModuleType, Type, UnionType
+from ts.ir.types import (
+    NONE,
+    OBJECT_TYPES,
+    ClassType,
+    InterfaceType,
+    ModuleType,
+    OptionalType,
+    Type,
+    UnionType,
+)
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
@@ -231,8 +241,16 @@ def set_attribute(
             f"Wrong type for attribute assignment. Expected {expected.repr_str} "
             f"but got {assigned.type().repr_str}",
             range,
+            _attribute_hint(name, expected, assigned.type()),
         )
     em.insert("prim::SetAttr", (value, assigned), 0).set("name", name)
+
+
+def _attribute_hint(name: str, expected: Type, found: Type) -> str:
+    """What to write where an attribute does not take what is assigned to it."""
+    if expected is NONE:
+        return f"annotate it in the class: `{name}: Optional[{found.annotation_str}]`"
+    return hints.conversion(found, expected) if isinstance(found, OptionalType) else ""
 
 
 def _contains(type: Type, searched: Type) -> bool:

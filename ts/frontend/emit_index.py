@@ -230,6 +230,7 @@ def _index_tuple(em: Emitter, range: SourceRange, value: Value, index: Value) ->
                 f"Cannot index into a {type.repr_str} with a non-integer literal because "
                 "we cannot resolve the output type",
                 range,
+                "use a list, whose items are of one type",
             )
         item = tuple_index(em.graph, value, index, type.elems[0])
         item.node().range = range

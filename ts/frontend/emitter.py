@@ -196,9 +196,8 @@ class Emitter:
                 error = self.scope.type_error(name)
                 if error is not None:
                     raise CompilationError(f"{error}and was used here", range) from None
-                raise CompilationError(
-                    f"undefined value {name}", range, hints.similar(name, self.names())
-                ) from None
+                hint = hints.undefined(name, self.names(), self.attributes())
+                raise CompilationError(f"undefined value {name}", range, hint) from None
             found = to_sugared(self, obj, range, name)
         return found
 
@@ -219,6 +218,11 @@ class Emitter:
         except KeyError:
             return None
         return found if isinstance(found, SugaredValue) else None
+
+    def attributes(self) -> list[str]:
+        """What `self` has, in a method."""
+        type: Any = self.parsed.self_type
+        return [] if type is None else [*type.attributes, *type.methods]
 
     def names(self) -> set[str]:
         """Everything that a name may stand for here."""

@@ -11,13 +11,49 @@ In: what an error is about.  Out: one sentence, or nothing where nothing helpful
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
-from ts.ir.types import NONE, TENSOR, DictType, OptionalType, TensorType, Type
+from ts.ir.types import (
+    NONE,
+    STR,
+    TENSOR,
+    BoolType,
+    DictType,
+    FloatType,
+    IntType,
+    ListType,
+    OptionalType,
+    TensorType,
+    Type,
+)
 from ts.ir.value import Value
 
 _MAY_BE_NONE = "the value may be None; test it with `is not None` before, so that its type is known"
-_PARTS = frozenset({"aten::__getitem__", "aten::get", "prim::TupleIndex"})
+_PARTS = frozenset({"aten::__getitem__", "prim::TupleIndex"})
+_OTHER_WORDS = {
+    "push": "`append`",
+    "add": "`append`",
+    "length": "`len(x)`",
+    "size": "`len(x)`",
+    "len": "`len(x)`",
+    "iteritems": "`items`",
+    "itervalues": "`values`",
+    "iterkeys": "`keys`",
+    "has_key": "`key in d`",
+}
+_TYPES = {
+    "string": "str",
+    "integer": "int",
+    "boolean": "bool",
+    "double": "float",
+    "number": "float",
+    "array": "Tensor",
+    "object": "Any",
+    "any": "Any",
+    "Sequence": "List[int]",
+    "Iterable": "List[int]",
+}
 _EMPTY_LIST = "`[]` is a list of tensors unless its type is written where it is made: `x: List[str] = []`"
 _EMPTY_DICT = "`{}` is a dict of tensors unless it is made with its type: `x: Dict[str, int] = {}`"
 _NOT_ANNOTATED = "a parameter without an annotation is a Tensor; annotate it if it is not: `x: int`"
@@ -40,6 +76,8 @@ def may_be_none(value: Value) -> str:
             "the attribute may be None, and a test of it proves nothing about the next look at it: assign "
             f"it to a variable, `{name} = self.{name}`, and test that"
         )
+    if node.kind() == "aten::get":
+        return "give the value for keys that are missing, `d.get(key, value)`, or test what you get"
     if node.kind() in _PARTS:
         return (
             "the item may be None, and a test of it proves nothing about the next look at it: assign it to "
@@ -48,8 +86,11 @@ def may_be_none(value: Value) -> str:
     return _MAY_BE_NONE
 
 
-def argument(values: Iterable[Value], reason: str) -> str:
-    """For a call that does not take these arguments, as the reason says."""
+def argument(values: Sequence[Value], reason: str, keywords: Iterable[str] = ()) -> str:
+    """For a call that does not take these arguments, as the reason says; `keywords` are all that it knows."""
+    unknown = re.findall(r"Keyword argument (\w+) unknown", reason)
+    if unknown and unknown[0] not in keywords:
+        return similar(unknown[0], keywords)
     mismatched = [value for value in values if f"found type '{value.type().repr_str}'" in reason]
     for value in mismatched:
         if isinstance(value.type(), OptionalType):
@@ -62,7 +103,50 @@ def argument(values: Iterable[Value], reason: str) -> str:
             return _EMPTY_DICT
     if "Type variable 't' previously matched to type Tensor is matched" in reason:
         return _EMPTY_LIST
-    return ""
+    assumed = re.search(r"\nInferred '(\w+)' to be of type 'Tensor'", reason)
+    if assumed and mismatched:
+        spelled = _spelled(mismatched[0])
+        return f"annotate the parameter where the function is defined: `{assumed[1]}: {spelled}`"
+    if len(values) != 2:
+        return ""
+    types = [value.type() for value in values]
+    if isinstance(types[0], ListType) and not isinstance(types[1], ListType) and "matched to type" in reason:
+        return f"what is put into a {_spelled(values[0])} is of type {types[0].elem.annotation_str}"
+    if reason.count("Expected a value") < 2:  # the message says it
+        return ""
+    text = f"found {_spelled(values[0])} and {_spelled(values[1])}"
+    if STR in types and any(isinstance(type, IntType | FloatType | BoolType) for type in types):
+        text += "; `str(x)` makes a text of a number"
+    return text
+
+
+def _spelled(value: Value) -> str:
+    return value.type().annotation_str
+
+
+def attribute(value: Value, name: str, known: Iterable[str]) -> str:
+    """For an attribute or a method that the value does not have."""
+    type = value.type()
+    if value.node().kind() == "prim::PythonOp" and value.node()["name"] == "super":
+        return "`super()` has no meaning in scripts: call a method of another name that the class inherits"
+    if name in ("numpy", "__array__"):
+        return "scripts have no arrays of NumPy; work on the tensor, or in an @ts.jit.ignore function"
+    spelled = _OTHER_WORDS.get(name)
+    if spelled is not None and not isinstance(type, TensorType):
+        return f"write {spelled}"
+    return similar(name, known)
+
+
+def undefined(name: str, known: Iterable[str], of_self: Iterable[str] = ()) -> str:
+    """For a name that nothing has."""
+    if name in of_self:
+        return f"did you mean 'self.{name}'?"
+    if name in ("np", "numpy", "pd", "random", "os", "sys", "re", "json", "time", "math", "copy"):
+        return (
+            "import it at the top of the file; of modules other than math and torch only functions that "
+            "an @ts.jit.ignore function calls can be used"
+        )
+    return similar(name, known)
 
 
 def conversion(found: Type, wanted: Type, value: Value | None = None) -> str:
@@ -74,6 +158,16 @@ def conversion(found: Type, wanted: Type, value: Value | None = None) -> str:
     if found is NONE:
         return f"annotate what may be None: `Optional[{wanted.annotation_str}]`"
     return f"convert the value, or write the type `{found.annotation_str}`"
+
+
+def type_name(name: str, known: Iterable[str]) -> str:
+    """For a type that there is not."""
+    last = name.rpartition(".")[2]
+    if last in ("ndarray", "array"):
+        return "arrays are tensors in scripts: `Tensor`"
+    if last == "Module":
+        return "modules are no parameters; make it an attribute of the module that calls it"
+    return f"write `{_TYPES[last]}`" if last in _TYPES else similar(last, known)
 
 
 def default(name: str, value: object, type: Type, inferred: bool) -> str:

@@ -58,8 +58,7 @@ def infer_type(value: Any) -> Type:
     if isinstance(value, dict):
         if not value:
             raise NoType("Dictionary inputs must have entries")
-        key = _common(value, "Dictionary", "key type")
-        return DictType(key, _common(value.values(), "Dictionary", "value type"))
+        return DictType(_common(value, "Dictionary", "type"), _common(value.values(), "Dictionary", "type"))
     if isinstance(value, tuple):
         if hasattr(value, "_fields"):
             named = object_type(type(value))
@@ -73,7 +72,11 @@ def _common(values: Iterable[Any], container: str, what: str) -> Type:
     """The one type of all elements."""
     found: Type | None = None
     for value in values:
-        each = infer_type(value)
+        try:
+            each = infer_type(value)
+        except NoType as error:
+            prefix = "Could not infer type of list element: " if container == "List" else ""
+            raise NoType(f"{prefix}{error}") from None
         merged = each if found is None else unify(found, each)
         if merged is None:
             assert found is not None

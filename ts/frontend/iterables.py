@@ -63,6 +63,7 @@ class RangeValue(Counted):
                 raise CompilationError(
                     f"all inputs of range must be ints, found {arg.type().repr_str} in argument {i}",
                     range,
+                    "convert it: `range(int(x))`",
                 )
         if not args:
             raise CompilationError("range expected at least 1 arguments, got 0", range)

@@ -322,7 +322,8 @@ def match_schema(
     except _Mismatch as mismatch:
         reason = str(mismatch).rstrip("\n")
         given = [arg for arg in (self, *args, *(kwargs or {}).values()) if isinstance(arg, Value)]
-        raise SchemaMatchError(f"\n{schema}:\n{reason}\n", range, hints.argument(given, reason)) from None
+        hint = hints.argument(given, reason, [argument.name for argument in schema.arguments])
+        raise SchemaMatchError(f"\n{schema}:\n{reason}\n", range, hint) from None
 
 
 # Overloads that calls never mean. A dtype is an int to the language, so `x.view(4)` would be read as a dtype.
@@ -389,7 +390,7 @@ def match_schemas(
         f"Arguments for call are not valid.\nThe following variants are available:\n{listed}"
         "\nThe original call is",
         range,
-        hints.argument(given, listed),
+        hints.argument(given, listed, {a.name for schema in schemas for a in schema.arguments}),
     )
 
 

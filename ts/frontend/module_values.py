@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ts.errors import CompilationError, FrontendError
+from ts.frontend import hints
 from ts.frontend.class_values import MethodValue
 from ts.frontend.failures import compilation
 from ts.frontend.match import Actual, emit_builtin_call, match_schemas, unpack_tuple
@@ -27,6 +28,8 @@ from ts.ir.value import Value
 
 if TYPE_CHECKING:
     from ts.frontend.emitter import Emitter
+
+_NO_MODULE: Final = "Cannot infer concrete type of torch.nn.Module"  # of a list of modules
 
 
 _BY_INTERFACE: Final = (
@@ -57,7 +60,10 @@ class ModuleValue(SugaredValue):
         if found is not None:
             return found
         reason = "" if self.concrete is None else self.concrete.failed.get(name, "")
-        raise CompilationError(f"Module '{self.type.name()}' has no attribute '{name}' {reason}", range)
+        hint = "" if reason else hints.similar(name, [*self.type.attributes, *dir(self.type.python_class)])
+        if _NO_MODULE in reason:
+            hint = "put modules into a ts.nn.ModuleList or a ts.nn.ModuleDict"
+        raise CompilationError(f"Module '{self.type.name()}' has no attribute '{name}' {reason}", range, hint)
 
     def find(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue | None:
         """An attribute; None where the module has none of that name."""

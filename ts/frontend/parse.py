@@ -331,7 +331,8 @@ def _check_arguments(parsed: ParsedFunction) -> None:
     )
     for starred in (args.kwarg, args.vararg):
         if starred is not None:
-            raise NotSupportedError(message, parsed.ranges.token(starred, len(starred.arg), back=1))
+            hint = "take a list, a dict or a tuple, or parameters one by one"
+            raise NotSupportedError(message, parsed.ranges.token(starred, len(starred.arg), back=1), hint)
     for default in args.kw_defaults:
         if default is not None:
             raise NotSupportedError(message, parsed.range(default))
@@ -434,7 +435,8 @@ def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
             for keyword in keywords:
                 if keyword.arg is None:
                     where = parsed.range(keyword.value)
-                    raise NotSupportedError("keyword-arg expansion is not supported", where)
+                    hint = "write the arguments one by one"
+                    raise NotSupportedError("keyword-arg expansion is not supported", where, hint)
         case ast.Dict(keys=keys) if None in keys:
             raise NotSupportedError(
                 "Dict expansion (e.g. `{**dict}`) is not supported", parsed.ranges.token(node)

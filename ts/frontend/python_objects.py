@@ -28,7 +28,7 @@ from ts.dtypes import dtype as DType
 from ts.dtypes import layout, memory_format
 from ts.errors import CompilationError
 from ts.frontend import hints, python_values, resolve
-from ts.frontend.annotations import object_type
+from ts.frontend.annotations import IMMUTABLE, object_type
 from ts.frontend.class_values import ClassValue, class_of
 from ts.frontend.enums import EnumClassValue, enum_constant
 from ts.frontend.match import Actual
@@ -300,6 +300,10 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
     if cls.__module__ == "builtins":  # set, map: they take tensors, and stay in Python
+        return python_values.object_value(em, cls, range)
+    if cls.__flags__ & IMMUTABLE:  # Tensor, and classes of other modules that are written in C
+        if cls.__module__.partition(".")[0] == "ts":
+            return BuiltinFunction(f"aten::{cls.__name__}")
         return python_values.object_value(em, cls, range)
     return class_of(em, cls, range)
 

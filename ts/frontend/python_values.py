@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType as PythonCallable
 from typing import TYPE_CHECKING, Any
 
-from ts.errors import CompilationError, FrontendError
+from ts.errors import CompilationError, FrontendError, SchemaMatchError
 from ts.frontend import parse
 from ts.frontend.annotations import NO_DEFAULT, constant_of_type, signature, to_type
 from ts.frontend.match import Actual, emit_builtin_call, match_schema, match_schemas
@@ -103,7 +103,11 @@ class PythonFunction(SugaredValue):
             receiver = Argument(schema.arguments[0].name, self.receiver.type())
             arguments = (receiver, *schema.arguments[1:])
             schema = FunctionSchema(schema.name, "", arguments, schema.returns, is_vararg=schema.is_vararg)
-        matched = match_schema(schema, em.graph, range, given, kwargs)
+        try:
+            matched = match_schema(schema, em.graph, range, given, kwargs)
+        except SchemaMatchError as error:
+            error.hint = _how_to_call(self.function) or error.hint
+            raise
         result = matched.returns[0]
         if markers_of(self.function) == "unused":
             message = em.constant(_DROPPED)
@@ -114,6 +118,26 @@ class PythonFunction(SugaredValue):
         by_name = [argument.name for argument in schema.arguments if argument.kwarg_only]
         node.set("function", _ByName(self.function, by_name) if by_name else self.function, "ival")
         return SimpleValue(node.output().set_type(result))
+
+
+def _how_to_call(function: Callable[..., Any]) -> str:
+    """What to write where a function that stays in Python does not take the arguments."""
+    home = getattr(function, "__module__", None) or ""
+    name = getattr(function, "__name__", "")
+    if home.partition(".")[0] == "numpy":
+        return f"functions of NumPy take no values of scripts; use torch.{name} or an @ts.jit.ignore function"
+    if home == "builtins":
+        return _BUILTINS.get(name, "it runs in Python, and takes tensors only")
+    return ""
+
+
+_BUILTINS = {
+    "set": "there are no sets; use the keys of a dict",
+    "frozenset": "there are no sets; use the keys of a dict",
+    "type": "types are no values; ask with `isinstance(x, int)`",
+    "map": "write a list comprehension",
+    "filter": "write a `for` loop that appends to a list",
+}
 
 
 class _ByName:
@@ -151,7 +175,7 @@ def python_schema(
         results = {0: NONE, 1: TENSOR}.get(n_binders) or TupleType([TENSOR] * n_binders)
         names = [parameter.name for parameter in parameters]
         if is_vararg or not parameters:
-            names += [f"argument_{i}" for i in range(len(names), count)]
+            names += [str(i) for i in range(len(names), count)]
         types = [TENSOR] * len(names), results
     else:
         names = [parameter.name for parameter in parameters]

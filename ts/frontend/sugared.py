@@ -44,6 +44,7 @@ from ts.ir.types import (
     Type,
 )
 from ts.ir.value import Value
+from ts.ops import registry
 
 if TYPE_CHECKING:
     from ts.frontend.emitter import Emitter
@@ -171,7 +172,9 @@ class SimpleValue(SugaredValue):
         if name == "tolist" and type.is_subtype_of(TENSOR):
             return SpecialForm("tolist", value)
         raise CompilationError(
-            f"'{type.repr_str}' object has no attribute or method '{name}'.", range, _maybe(em, value)
+            f"'{type.repr_str}' object has no attribute or method '{name}'.",
+            range,
+            _maybe(em, value) or hints.attribute(value, name, _methods(type)),
         )
 
     def call(
@@ -189,7 +192,9 @@ class SimpleValue(SugaredValue):
         if isinstance(type, ListType):
             if size is None:
                 raise CompilationError(
-                    "cannot statically infer the expected size of a list in this context", range
+                    "cannot statically infer the expected size of a list in this context",
+                    range,
+                    "a list has no length that is known here; use a tuple, or pass the list itself",
                 )
             node = em.insert("prim::ListUnpack", (self.simple,), size)
             return [SimpleValue(output.set_type(type.elem)) for output in node.outputs()]
@@ -209,7 +214,8 @@ class SimpleValue(SugaredValue):
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::keys", [self.simple]))
         if isinstance(type, TupleType):
             return SugaredTuple([SimpleValue(v) for v in unpack_tuple(em.graph, self.simple)])
-        raise CompilationError(f"'{type.repr_str}' object is not iterable", range, _maybe(em, self.simple))
+        hint = "write `range(n)`" if type is ir.INT else _maybe(em, self.simple)
+        raise CompilationError(f"'{type.repr_str}' object is not iterable", range, hint)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
         length = BuiltinFunction("aten::len", magic="__len__")
@@ -231,6 +237,12 @@ class SimpleValue(SugaredValue):
 def _all_have(union: ir.UnionType, method: str) -> bool:
     """Whether the members of the union are all objects with this method."""
     return all(isinstance(each, OBJECT_TYPES) and method in each.methods for each in union.types)
+
+
+def _methods(type: Type) -> list[str]:
+    """The names of the operators that are methods of a type."""
+    names = [name.removeprefix("aten::") for name in registry.names() if name.startswith("aten::")]
+    return [name for name in names if has_method(f"aten::{name}", type)]
 
 
 def _maybe(em: Emitter, value: Value) -> str:
@@ -302,6 +314,9 @@ class BuiltinFunction(SugaredValue):
         self.name = name
         self.self_value = self_value
         self.magic = magic  # the method that an object has for it, as `__len__` for `len`
+
+    def describe(self) -> str:
+        return self.magic or self.kind
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
@@ -396,7 +411,8 @@ class PrintValue(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         if kwargs:
-            raise CompilationError("print doesn't accept any keyword arguments", range)
+            hint = "it prints to the standard output and ends the line; put texts together before"
+            raise CompilationError("print doesn't accept any keyword arguments", range, hint)
         from ts.frontend.class_values import shown
 
         values = [shown(em, range, inserted(em, arg)) for arg in args]

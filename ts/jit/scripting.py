@@ -46,7 +46,9 @@ from ts.runtime.function import (
 from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 
 # What `fn.code` shows and nobody writes.
-_PRINTED = re.compile(r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\.")
+_PRINTED = re.compile(
+    r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\."
+)
 _HEAP_TYPE = 1 << 9  # in a class's flags: it was made by a `class` statement
 
 

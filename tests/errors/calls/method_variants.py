@@ -19,3 +19,4 @@ def main(x):
 # def main(x):
 #     return x.fill_("a")
 #            ~~~~~~~ <--- HERE
+# Hint: found Tensor and str

@@ -21,3 +21,4 @@ def main(x):
 # def main(x):
 #     return ts.mm(x, "a")
 #            ~~~~~ <--- HERE
+# Hint: found Tensor and str

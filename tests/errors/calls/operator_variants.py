@@ -27,3 +27,4 @@ def main(x):
 # def main(x):
 #     return ts.clamp_min(x, "a")
 #            ~~~~~~~~~~~~ <--- HERE
+# Hint: found Tensor and str

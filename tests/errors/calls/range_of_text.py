@@ -12,3 +12,4 @@ def main(x: str):
 #     for i in range(x):
 #              ~~~~~~~ <--- HERE
 #         print(i)
+# Hint: convert it: `range(int(x))`

@@ -10,3 +10,4 @@ def main(x: int):
 # def main(x: int):
 #     return [i for i in x]
 #            ~~~~~~~~~~~~~ <--- HERE
+# Hint: write `range(n)`

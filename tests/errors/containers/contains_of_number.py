@@ -43,3 +43,4 @@ def main(x: int):
 # def main(x: int):
 #     return 3 in x
 #            ~~~~~~ <--- HERE
+# Hint: found int and int

@@ -41,3 +41,4 @@ def main(x: Dict[str, int]):
 #     del x[1]
 #         ~~~~ <--- HERE
 #     return x
+# Hint: found Dict[str, int] and int

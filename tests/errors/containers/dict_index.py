@@ -39,3 +39,4 @@ def main(x: Dict[str, int]):
 # def main(x: Dict[str, int]):
 #     return x[1]
 #            ~~~~ <--- HERE
+# Hint: found Dict[str, int] and int

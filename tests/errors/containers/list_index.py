@@ -39,3 +39,4 @@ def main(x: List[int]):
 # def main(x: List[int]):
 #     return x["a"]
 #            ~~~~~ <--- HERE
+# Hint: found List[int] and str

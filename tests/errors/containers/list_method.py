@@ -14,3 +14,4 @@ def main(x: List[int]):
 #     x.push(3)
 #     ~~~~~~ <--- HERE
 #     return x
+# Hint: write `append`

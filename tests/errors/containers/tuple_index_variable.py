@@ -12,3 +12,4 @@ def main(x: Tuple[int, str], i: int):
 # def main(x: Tuple[int, str], i: int):
 #     return x[i]
 #            ~~~~ <--- HERE
+# Hint: use a list, whose items are of one type

@@ -17,3 +17,4 @@ def main(x: Color):
 # def main(x: Color):
 #     return x.size
 #            ~~~~~~ <--- HERE
+# Hint: write `len(x)`

@@ -12,3 +12,4 @@ def main(x: Dict[str, int]):
 # def main(x: Dict[str, int]):
 #     return sum(**x)
 #                  ~ <--- HERE
+# Hint: write the arguments one by one

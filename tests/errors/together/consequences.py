@@ -16,7 +16,6 @@ def main(x: int):
         b = second(b)
     return b
 
-
 # error: CompilationError
 # undefined value missing:
 #   File "consequences.py", line 5

@@ -30,6 +30,7 @@ class Module(torch.nn.Module):
 
 
 main = Module()
+
 # error: CompilationError
 # 'Tensor (inferred)' object has no attribute or method 'below'.:
 #   File "forward.py", line 12

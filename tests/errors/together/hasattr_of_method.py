@@ -14,6 +14,7 @@ class Module(torch.nn.Module):
 
 
 main = Module()
+
 # error: CompilationError
 # undefined value missing:
 #   File "hasattr_of_method.py", line 8

@@ -12,7 +12,6 @@ def outer(x: int) -> str:
 def main(x: int):
     return outer(inner(inner(x)))
 
-
 # error: CompilationError
 # undefined value missing:
 #   File "nested_calls.py", line 5

@@ -13,7 +13,6 @@ def main(x: int):
     a = first(x)
     return a + second(a)
 
-
 # error: CompilationError
 # undefined value missing:
 #   File "two_helpers.py", line 5

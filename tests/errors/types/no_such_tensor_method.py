@@ -10,3 +10,4 @@ def main(x):
 # def main(x):
 #     return x.foo()
 #            ~~~~~ <--- HERE
+# Hint: did you mean 'floor'?

@@ -13,3 +13,4 @@ def main(x: int):
 #     ~~~~~~~~~~~
 #         print(i)
 #         ~~~~~~~ <--- HERE
+# Hint: write `range(n)`

@@ -72,3 +72,4 @@ def main(x: Union[int, str]):
 # def main(x: Union[int, str]):
 #     return x + 1
 #            ~~~~~ <--- HERE
+# Hint: found Union[int, str] and int

@@ -1,0 +1,15 @@
+"""What `get` gives may be None."""
+
+from typing import Dict
+
+
+def main(counts: Dict[str, int]) -> int:
+    return counts.get("a")
+
+# error: CompilationError
+# Return value was annotated as having type int but is actually of type Optional[int]:
+#   File "dict_get.py", line 7
+# def main(counts: Dict[str, int]) -> int:
+#     return counts.get("a")
+#     ~~~~~~~~~~~~~~~~~~~~ <--- HERE
+# Hint: give the value for keys that are missing, `d.get(key, value)`, or test what you get

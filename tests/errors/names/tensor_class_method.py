@@ -1,0 +1,14 @@
+"""A method of the class of tensors."""
+
+import ts
+
+
+def main(x: ts.Tensor):
+    return ts.Tensor.add(x, x)
+
+# error: CompilationError
+# attribute lookup is not defined on builtin:
+#   File "tensor_class_method.py", line 7
+# def main(x: ts.Tensor):
+#     return ts.Tensor.add(x, x)
+#            ~~~~~~~~~~~~~ <--- HERE

@@ -1,0 +1,15 @@
+"""A tensor as an array of NumPy."""
+
+from ts import Tensor
+
+
+def main(x: Tensor):
+    return x.numpy().sum()
+
+# error: CompilationError
+# 'Tensor' object has no attribute or method 'numpy'.:
+#   File "numpy_of_tensor.py", line 7
+# def main(x: Tensor):
+#     return x.numpy().sum()
+#            ~~~~~~~ <--- HERE
+# Hint: scripts have no arrays of NumPy; work on the tensor, or in an @ts.jit.ignore function
