@@ -91,3 +91,30 @@ def test_methods_are_called_like_functions():
     assert x.permute(1, 0).shape == x.permute((1, 0)).shape == x.permute(dims=[1, 0]).shape == (3, 2)
     with pytest.raises(TypeError, match="sum\\(\\) received an invalid combination"):
         x.sum("a")
+
+
+@pytest.mark.parametrize("n", [1, 5, 15, 16, 17, 31, 64, 70, 100, 1024, 1040, 5000])
+def test_softmax_of_rows_of_every_length(n):
+    """Against double precision; what is masked is 0, and rows do not mix."""
+    x = np.random.default_rng(n).normal(0, 20, (45, n)).astype(np.float32)
+    x[3, : n // 2] = -np.inf
+    lowered = (x - x.max(1, keepdims=True)).astype(np.float64)  # rounded as every softmax does
+    raised = np.exp(lowered)
+    expected = raised / raised.sum(1, keepdims=True)
+    found = ts.softmax(ts.from_numpy(x), 1).numpy()
+    np.testing.assert_allclose(found, expected, rtol=4e-7, atol=2.0**-126)
+    assert (found[3, : n // 2] == 0).all()
+    logs = lowered - np.log(raised.sum(1, keepdims=True))
+    np.testing.assert_allclose(ts.log_softmax(ts.from_numpy(x), 1).numpy(), logs, rtol=3e-7, atol=3e-7)
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 33, 100, 1500])
+def test_layer_norm_of_rows_of_every_length(n):
+    x, weight, bias = (np.random.default_rng(n).normal(3, 2, s).astype(np.float32) for s in ((70, n), n, n))
+    wide = x.astype(np.float64)
+    expected = (wide - wide.mean(1, keepdims=True)) / np.sqrt(wide.var(1, keepdims=True) + 1e-5)
+    for w in (None, weight):
+        for b in (None, bias):
+            found = ts.layer_norm(ts.from_numpy(x), [n], *(None if y is None else ts.from_numpy(y) for y in (w, b)))
+            right = expected * (1 if w is None else w) + (0 if b is None else b)
+            np.testing.assert_allclose(found.numpy(), right, rtol=1e-5, atol=1e-5)

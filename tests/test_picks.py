@@ -1,5 +1,6 @@
 """Joining, picking and making tensors in C: results worked out by hand."""
 
+import numpy as np
 import pytest
 
 import ts
@@ -72,3 +73,26 @@ def test_blends():
     assert ts.lerp(x, x + 2, 0.75).tolist() == [-0.5, 2.0, 4.5]
     assert ts.addcmul(x, x, x, value=2).tolist() == [6.0, 1.0, 21.0]
     assert ts.nn.functional.leaky_relu(x, 0.5).tolist() == [-1.0, 0.5, 3.0]
+
+
+def test_rows_of_every_length_are_joined():
+    for lengths in [(1, 1), (3, 20), (16, 17, 1), (100, 25), (700, 3)]:
+        for dtype in (np.int8, np.float32, np.complex128):
+            parts = [(np.arange(9 * n).reshape(9, n) % 100 + 10 * k).astype(dtype) for k, n in enumerate(lengths)]
+            joined = ts.cat([ts.from_numpy(p) for p in parts], 1)
+            assert np.array_equal(joined.numpy(), np.concatenate(parts, 1))
+
+
+@pytest.mark.parametrize("rows, n", [(1, 100), (3, 10), (9, 33)])
+def test_columns_by_index(rows, n):
+    for dtype in (np.int8, np.float32, np.float64, np.complex128):
+        x = np.arange(rows * n).reshape(rows, n).astype(dtype)
+        for index in (np.arange(n)[::-1].copy(), np.array([0, n - 1, 0], np.int32), np.zeros(0, np.int64)):
+            found = ts.index_select(ts.from_numpy(x), 1, ts.from_numpy(index))
+            assert np.array_equal(found.numpy(), x[:, index])
+        assert ts.from_numpy(x.reshape(-1))[ts.tensor([-1, 0, -rows * n])].tolist() == x.reshape(-1)[[-1, 0, 0]].tolist()
+        for wrong in (n, -1, 1 << 62, -(1 << 62)):
+            with pytest.raises((IndexError, RuntimeError)):
+                ts.index_select(ts.from_numpy(x), 1, ts.tensor([0, 1, 2, wrong]))
+            with pytest.raises((IndexError, RuntimeError)):
+                ts.index_select(ts.from_numpy(x[0]), 0, ts.tensor([0, 1, 2, wrong, 3, 4, 5, 6]))

@@ -65,7 +65,9 @@ cdef extern from *:
     int extreme_place(bint largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) noexcept nogil
 
 cdef extern from "lanes.h" nogil:
+    double lanes_sum(const float *x, npy_intp n)
     double lanes_squares(const float *x, npy_intp n, float about, double *first)
+    int64_t sum_whole(const int64_t *x, npy_intp n)
 
 cdef enum:
     BLOCK = 512                        # elements, or rows, between additions in double
@@ -391,8 +393,11 @@ cdef void fold_whole(Fold fold, const whole *x, Shape *s, int64_t *out) noexcept
         if s.inner == 1:
             total = 0 if fold == SUM else 1
             if fold == SUM:
-                for i in range(s.n):
-                    total += x[i]
+                if whole is int64_t:
+                    total = sum_whole(x, s.n)
+                else:
+                    for i in range(s.n):
+                        total += x[i]
             else:
                 for i in range(s.n):
                     total *= x[i]

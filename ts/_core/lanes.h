@@ -21,7 +21,11 @@
 
 typedef float lanes __attribute__((vector_size(64)));
 typedef int int_lanes __attribute__((vector_size(64)));
-typedef float any_lanes __attribute__((vector_size(64), aligned(4), may_alias)); /* of any alignment */
+typedef float any_lanes __attribute__((vector_size(64), aligned(1), may_alias)); /* of any alignment */
+
+typedef float half_lanes __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int half_ints __attribute__((vector_size(32)));
+typedef float quarter_lanes __attribute__((vector_size(16), aligned(4), may_alias));
 
 enum { WIDTH = 16, LANES_BLOCK = 1024 };
 
@@ -30,40 +34,54 @@ INLINE void lanes_to(float *x, lanes v) { *(any_lanes *)x = v; }
 INLINE lanes choose(int_lanes mask, lanes a, lanes b) {
     return (lanes)((mask & (int_lanes)a) | (~mask & (int_lanes)b));
 }
-/* For the last few elements of a row: 0, 1, 2 ... */
-#define PLACES ((int_lanes){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+/* Masks of the first or last few lanes.  From memory, as GCC takes a comparison that meets another one apart lane by lane. */
+typedef int any_int_lanes __attribute__((vector_size(64), aligned(4), may_alias));
+static const int32_t NONE_THEN_ALL[2 * WIDTH] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+INLINE int_lanes last_lanes(ptrdiff_t count) { return *(const any_int_lanes *)(NONE_THEN_ALL + count); }
+INLINE int_lanes first_lanes(ptrdiff_t count) { return ~last_lanes(WIDTH - count); }
 
 INLINE lanes only(int_lanes mask, lanes v) { return (lanes)(mask & (int_lanes)v); }
 
 INLINE double lanes_total(lanes v) {
-    float a[WIDTH], b[8], c[4];
-    lanes_to(a, v);
-    for (int k = 0; k < 8; k++) b[k] = a[k] + a[k + 8];
-    for (int k = 0; k < 4; k++) c[k] = b[k] + b[k + 4];
+    half_lanes b = ((half_lanes *)&v)[0] + ((half_lanes *)&v)[1];
+    quarter_lanes c = ((quarter_lanes *)&b)[0] + ((quarter_lanes *)&b)[1];
     return ((double)c[0] + c[2]) + ((double)c[1] + c[3]);
 }
 
 /* The largest element; any where there is a NaN. */
-CLONES static float lanes_peak(const float *x, ptrdiff_t n) {
-    float a[WIDTH], peak = x[0];
+INLINE float row_peak(const float *x, ptrdiff_t n) {
+    ptrdiff_t i = 0;
     if (n < WIDTH) {
-        for (ptrdiff_t i = 1; i < n; i++) peak = x[i] > peak ? x[i] : peak;
+        float peak = x[0];
+        for (i = 1; i < n; i++) peak = x[i] > peak ? x[i] : peak;
         return peak;
     }
-    lanes high = lanes_at(x + n - WIDTH);
-    for (ptrdiff_t i = 0; i + WIDTH <= n; i += WIDTH) {
+    lanes last = lanes_at(x + n - WIDTH), high[4] = {last, last, last, last};
+    for (; i + 4 * WIDTH <= n; i += 4 * WIDTH) /* four, since each comparison waits for the one before */
+        for (int k = 0; k < 4; k++) {
+            lanes v = lanes_at(x + i + k * WIDTH);
+            high[k] = choose(v > high[k], v, high[k]);
+        }
+    for (; i + WIDTH <= n; i += WIDTH) {
         lanes v = lanes_at(x + i);
-        high = choose(v > high, v, high);
+        high[0] = choose(v > high[0], v, high[0]);
     }
-    lanes_to(a, high);
-    for (int k = 0; k < 8; k++) a[k] = a[k] > a[k + 8] ? a[k] : a[k + 8];
-    for (int k = 0; k < 4; k++) a[k] = a[k] > a[k + 4] ? a[k] : a[k + 4];
-    peak = a[0] > a[1] ? a[0] : a[1];
-    peak = a[2] > peak ? a[2] : peak;
-    return a[3] > peak ? a[3] : peak;
+    high[0] = choose(high[1] > high[0], high[1], high[0]);
+    high[2] = choose(high[3] > high[2], high[3], high[2]);
+    high[0] = choose(high[2] > high[0], high[2], high[0]);
+    half_lanes a = ((half_lanes *)high)[0], b = ((half_lanes *)high)[1];
+    half_ints wins = a > b;
+    a = (half_lanes)((wins & (half_ints)a) | (~wins & (half_ints)b));
+    float c[4] = {a[0] > a[4] ? a[0] : a[4], a[1] > a[5] ? a[1] : a[5], a[2] > a[6] ? a[2] : a[6], a[3] > a[7] ? a[3] : a[7]};
+    c[0] = c[0] > c[1] ? c[0] : c[1];
+    c[2] = c[2] > c[3] ? c[2] : c[3];
+    return c[0] > c[2] ? c[0] : c[2];
 }
 
-CLONES static double lanes_sum(const float *x, ptrdiff_t n) {
+CLONES static float lanes_peak(const float *x, ptrdiff_t n) { return row_peak(x, n); }
+
+INLINE double row_sum(const float *x, ptrdiff_t n) {
     double total = 0;
     ptrdiff_t i = 0;
     if (n < WIDTH) {
@@ -82,7 +100,7 @@ CLONES static double lanes_sum(const float *x, ptrdiff_t n) {
             i += WIDTH;
         }
         if (i < until) { /* the last few: those before them are masked out */
-            b += only(PLACES >= (int)(WIDTH - (until - i)), lanes_at(x + until - WIDTH));
+            b += only(last_lanes(until - i), lanes_at(x + until - WIDTH));
             i = until;
         }
         total += lanes_total(a + b);
@@ -90,8 +108,10 @@ CLONES static double lanes_sum(const float *x, ptrdiff_t n) {
     return total;
 }
 
+CLONES static double lanes_sum(const float *x, ptrdiff_t n) { return row_sum(x, n); }
+
 /* The sum of (x - about) ** 2, and in `first` that of x - about. */
-CLONES static double lanes_squares(const float *x, ptrdiff_t n, float about, double *first) {
+INLINE double row_squares(const float *x, ptrdiff_t n, float about, double *first) {
     double total = 0, plain = 0;
     ptrdiff_t i = 0;
     if (n < WIDTH) {
@@ -120,7 +140,7 @@ CLONES static double lanes_squares(const float *x, ptrdiff_t n, float about, dou
             i += WIDTH;
         }
         if (i < until) {
-            lanes v = only(PLACES >= (int)(WIDTH - (until - i)), lanes_at(x + until - WIDTH) - about);
+            lanes v = only(last_lanes(until - i), lanes_at(x + until - WIDTH) - about);
             b += v * v;
             d += v;
             i = until;
@@ -132,27 +152,28 @@ CLONES static double lanes_squares(const float *x, ptrdiff_t n, float about, dou
     return total;
 }
 
-/* exp(x) for x <= 0 and NaN, within 1.5 units in the last place; that of -104 rounds to 0. */
+CLONES static double lanes_squares(const float *x, ptrdiff_t n, float about, double *first) {
+    return row_squares(x, n, about, first);
+}
+
+/* exp(x) for x <= 0 and NaN, within 1.5 units in the last place; 0 where the result would be subnormal. */
 INLINE lanes lanes_exp(lanes x) {
-    const lanes floor = (lanes){0} - 104;
-    lanes low = choose(x < floor, floor, x);
-    lanes shifted = low * 1.44269504088896341f + 12582912.0f; /* 1.5 * 2**23: the integer stands in the low bits */
+    const lanes floor = (lanes){0} - 87.33654f;
+    lanes shifted = x * 1.44269504088896341f + 12582912.0f; /* 1.5 * 2**23: the integer stands in the low bits */
     lanes whole = shifted - 12582912.0f;
-    int_lanes power = (int_lanes)shifted - 0x4B400000;
-    lanes r = low - whole * 0.693359375f + whole * 2.12194440e-4f;
-    lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    p = p * (r * r) + r + 1.0f;
-    int_lanes half = power >> 1; /* in two steps, because the smallest results are subnormal */
-    lanes one = (lanes)((half + 127) << 23), two = (lanes)((power - half + 127) << 23);
-    return p * one * two;
+    lanes power = (lanes)(((int_lanes)shifted << 23) + 0x3F800000);
+    lanes r = x - whole * 0.693359375f + whole * 2.12194440e-4f, rr = r * r;
+    lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f; /* in pairs: each step of Horner's rule would wait for the last */
+    lanes q = r * 8.3334519073e-3f + 4.1665795894e-2f;
+    p = p * rr + q;
+    q = r * 1.6666665459e-1f + 5.0000001201e-1f;
+    p = p * rr + q;
+    p = p * rr + (r + 1.0f);
+    return (lanes)(~(x < floor) & (int_lanes)(p * power));
 }
 
 /* The sum of exp(x - peak), whose terms go to `out` where that is not NULL; `out` is not x. */
-CLONES static double lanes_raise(const float *x, ptrdiff_t n, float peak, float *out) {
+INLINE double row_raise(const float *x, ptrdiff_t n, float peak, float *out) {
     double total = 0;
     ptrdiff_t i = 0;
     if (n < WIDTH) {
@@ -160,7 +181,7 @@ CLONES static double lanes_raise(const float *x, ptrdiff_t n, float peak, float 
         memcpy(&v, x, n * sizeof(float));
         y = lanes_exp(v - peak);
         if (out) memcpy(out, &y, n * sizeof(float));
-        return lanes_total(only(PLACES < (int)n, y));
+        return lanes_total(only(first_lanes(n), y));
     }
     while (i < n) {
         ptrdiff_t until = n - i > LANES_BLOCK ? i + LANES_BLOCK : n;
@@ -172,13 +193,66 @@ CLONES static double lanes_raise(const float *x, ptrdiff_t n, float peak, float 
         }
         if (i < until) {
             lanes y = lanes_exp(lanes_at(x + until - WIDTH) - peak);
-            sum += only(PLACES >= (int)(WIDTH - (until - i)), y);
+            sum += only(last_lanes(until - i), y);
             if (out) lanes_to(out + until - WIDTH, y);
             i = until;
         }
         total += lanes_total(sum);
     }
     return total;
+}
+
+CLONES static double lanes_raise(const float *x, ptrdiff_t n, float peak) { return row_raise(x, n, peak, NULL); }
+
+/* Rows are taken some at a time, step by step: the last steps of a row (its peak, its sum) take as long as many of its
+   elements, unless those of other rows go on meanwhile. */
+enum { ROWS_AT_ONCE = 32, ELEMENTS_AT_ONCE = 4096 };
+
+INLINE ptrdiff_t rows_at_once(ptrdiff_t rows, ptrdiff_t n) {
+    ptrdiff_t most = ELEMENTS_AT_ONCE / n < ROWS_AT_ONCE ? ELEMENTS_AT_ONCE / n : ROWS_AT_ONCE;
+    most = most < 1 ? 1 : most;
+    return rows < most ? rows : most;
+}
+
+/* Rows of softmax(x); `out` is not x. */
+CLONES static void lanes_softmax(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out) {
+    float peak[ROWS_AT_ONCE], by[ROWS_AT_ONCE];
+    for (ptrdiff_t count; rows > 0; rows -= count, x += count * n) {
+        count = rows_at_once(rows, n);
+        for (ptrdiff_t r = 0; r < count; r++) peak[r] = row_peak(x + r * n, n);
+        for (ptrdiff_t r = 0; r < count; r++) by[r] = (float)(1 / row_raise(x + r * n, n, peak[r], out + r * n));
+        for (ptrdiff_t r = 0; r < count; r++, out += n) {
+            if (n < WIDTH) {
+                for (ptrdiff_t i = 0; i < n; i++) out[i] *= by[r];
+                continue;
+            }
+            lanes last = lanes_at(out + n - WIDTH) * by[r]; /* read before the elements that it shares are scaled */
+            for (ptrdiff_t i = 0; i + WIDTH <= n; i += WIDTH) lanes_to(out + i, lanes_at(out + i) * by[r]);
+            lanes_to(out + n - WIDTH, last);
+        }
+    }
+}
+
+/* The peak of each row, and the sum of exp(x - peak); at most ROWS_AT_ONCE rows. */
+CLONES static void lanes_totals(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total) {
+    for (ptrdiff_t r = 0; r < rows; r++) peak[r] = row_peak(x + r * n, n);
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        double t = row_raise(x + r * n, n, peak[r], NULL);
+        total[r] = (float)t;
+    }
+}
+
+/* Rows of (x - first) - then. */
+CLONES static void lanes_lower(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then,
+                               float *out) {
+    for (ptrdiff_t r = 0; r < rows; r++, x += n, out += n) {
+        if (n < WIDTH) {
+            for (ptrdiff_t i = 0; i < n; i++) out[i] = (x[i] - first[r]) - then[r];
+            continue;
+        }
+        for (ptrdiff_t i = 0; i + WIDTH <= n; i += WIDTH) lanes_to(out + i, (lanes_at(x + i) - first[r]) - then[r]);
+        lanes_to(out + n - WIDTH, (lanes_at(x + n - WIDTH) - first[r]) - then[r]);
+    }
 }
 
 /* out = exp(x - peak), element by element, and total += out. */
@@ -203,10 +277,6 @@ CLONES static void lanes_higher(float *peak, const float *x, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; i++) peak[i] = x[i] > peak[i] ? x[i] : peak[i];
 }
 
-CLONES static void lanes_scale(float *x, ptrdiff_t n, float by) {
-    for (ptrdiff_t i = 0; i < n; i++) x[i] *= by;
-}
-
 CLONES static void lanes_scale_each(float *x, ptrdiff_t n, const float *by) {
     for (ptrdiff_t i = 0; i < n; i++) x[i] *= by[i];
 }
@@ -215,21 +285,81 @@ CLONES static void lanes_lower_each(const float *x, ptrdiff_t n, const float *by
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] - by[i];
 }
 
-CLONES static void lanes_lower(const float *x, ptrdiff_t n, float first, float then, float *out) {
-    for (ptrdiff_t i = 0; i < n; i++) out[i] = (x[i] - first) - then;
+/* out = ((x - about) * scale + shift) * weight + bias; weight and bias may be NULL. */
+INLINE void row_normalise(const float *x, ptrdiff_t n, float about, float scale, float shift,
+                          const float *weight, const float *bias, float *out) {
+    if (n < WIDTH) {
+        for (ptrdiff_t i = 0; i < n; i++) {
+            float y = (x[i] - about) * scale + shift;
+            if (weight) y *= weight[i];
+            out[i] = bias ? y + bias[i] : y;
+        }
+        return;
+    }
+    for (ptrdiff_t i = 0; i < n; i += WIDTH) {
+        if (i + WIDTH > n) i = n - WIDTH;
+        lanes y = (lanes_at(x + i) - about) * scale + shift;
+        if (weight) y *= lanes_at(weight + i);
+        lanes_to(out + i, bias ? y + lanes_at(bias + i) : y);
+    }
 }
 
-/* out = ((x - about) * scale + shift) * weight + bias; weight and bias may be NULL. */
-CLONES static void lanes_normalise(const float *x, ptrdiff_t n, float about, float scale, float shift,
-                                   const float *weight, const float *bias, float *out) {
-    if (weight && bias)
-        for (ptrdiff_t i = 0; i < n; i++) out[i] = ((x[i] - about) * scale + shift) * weight[i] + bias[i];
-    else if (weight)
-        for (ptrdiff_t i = 0; i < n; i++) out[i] = ((x[i] - about) * scale + shift) * weight[i];
-    else if (bias)
-        for (ptrdiff_t i = 0; i < n; i++) out[i] = ((x[i] - about) * scale + shift) + bias[i];
-    else
-        for (ptrdiff_t i = 0; i < n; i++) out[i] = (x[i] - about) * scale + shift;
+CLONES static void lanes_normalise(const float *x, ptrdiff_t n, float about, float scale, float shift, float *out) {
+    row_normalise(x, n, about, scale, shift, NULL, NULL, out);
+}
+
+/* The mean, and 1 / sqrt(variance + eps), of each row. */
+INLINE void row_moments(const float *x, ptrdiff_t rows, ptrdiff_t n, double eps, double *mean, double *scale) {
+    for (ptrdiff_t r = 0; r < rows; r++) mean[r] = row_sum(x + r * n, n) / n;
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        float about = (float)mean[r];
+        double first, squares = row_squares(x + r * n, n, about, &first);
+        mean[r] = (double)about + first / n;
+        scale[r] = (squares - first * first / n) / n + eps;
+    }
+    for (ptrdiff_t r = 0; r < rows; r++) scale[r] = 1 / sqrt(scale[r]);
+}
+
+CLONES static void lanes_moments(const float *x, ptrdiff_t n, double eps, double *mean, double *scale) {
+    row_moments(x, 1, n, eps, mean, scale);
+}
+
+/* Rows of layer_norm(x). */
+CLONES static void lanes_layer_norm(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *weight, const float *bias,
+                                    double eps, float *out) {
+    double mean[ROWS_AT_ONCE], scale[ROWS_AT_ONCE];
+    for (ptrdiff_t count; rows > 0; rows -= count) {
+        count = rows_at_once(rows, n);
+        row_moments(x, count, n, eps, mean, scale);
+        for (ptrdiff_t r = 0; r < count; r++, x += n, out += n) {
+            float about = (float)mean[r], by = (float)scale[r], shift = (float)((about - mean[r]) * scale[r]);
+            row_normalise(x, n, about, by, shift, weight, bias, out);
+        }
+    }
+}
+
+/* `count` rows, one after the other, each made of the next length[p] bytes of every part p. */
+CLONES static void join_rows(const char **from, const ptrdiff_t *length, ptrdiff_t parts, ptrdiff_t count, char *to) {
+    for (; count > 0; count--)
+        for (ptrdiff_t p = 0; p < parts; p++) {
+            const char *x = from[p];
+            ptrdiff_t n = length[p], i = 0;
+            if (n < (ptrdiff_t)sizeof(lanes) || n > 2048)
+                memcpy(to, x, n);
+            else {
+                for (; i + (ptrdiff_t)sizeof(lanes) <= n; i += sizeof(lanes))
+                    lanes_to((float *)(to + i), lanes_at((const float *)(x + i)));
+                lanes_to((float *)(to + n - sizeof(lanes)), lanes_at((const float *)(x + n - sizeof(lanes))));
+            }
+            from[p] += n;
+            to += n;
+        }
+}
+
+CLONES static int64_t sum_whole(const int64_t *x, ptrdiff_t n) {
+    int64_t total = 0;
+    for (ptrdiff_t i = 0; i < n; i++) total += x[i];
+    return total;
 }
 
 /* Whether all of x is in [low, high). */
@@ -247,13 +377,35 @@ CLONES static int within_narrow(const int32_t *x, ptrdiff_t n, int64_t low, int6
     return !outside;
 }
 
-/* out[i] = x[index[i]], elements of four or eight bytes. */
-CLONES static void pick_four(const int32_t *x, const int64_t *index, ptrdiff_t n, int32_t *restrict out) {
-    for (ptrdiff_t i = 0; i < n; i++) out[i] = x[index[i]];
+/* out[i] = x[index[i]] for elements of four or eight bytes; 0 where an index is not in [0, size), and then `out` is not
+   filled.  Not in vectors: gathers are no faster than loads. */
+#define PICK(NAME, T) \
+static int pick_##NAME(const T *x, ptrdiff_t size, const int64_t *index, ptrdiff_t n, T *restrict out) { \
+    ptrdiff_t i = 0; \
+    for (; i + 4 <= n; i += 4) { \
+        uint64_t p = index[i], q = index[i + 1], r = index[i + 2], s = index[i + 3], m = size; \
+        if (p >= m || q >= m || r >= m || s >= m) return 0; \
+        T a = x[p], b = x[q], c = x[r], d = x[s]; \
+        out[i] = a; out[i + 1] = b; out[i + 2] = c; out[i + 3] = d; \
+    } \
+    for (; i < n; i++) { \
+        if ((uint64_t)index[i] >= (uint64_t)size) return 0; \
+        out[i] = x[index[i]]; \
+    } \
+    return 1; \
+} \
+/* The same for rows of x and out, by indices that were found to be right. */ \
+static void pick_##NAME##_of_rows(const T *x, ptrdiff_t rows, ptrdiff_t size, const int64_t *index, ptrdiff_t n, \
+                                  T *restrict out) { \
+    for (; rows >= 4; rows -= 4, x += 4 * size, out += 4 * n) \
+        for (ptrdiff_t i = 0; i < n; i++) { \
+            const T *from = x + index[i]; \
+            T a = from[0], b = from[size], c = from[2 * size], d = from[3 * size]; \
+            out[i] = a; out[i + n] = b; out[i + 2 * n] = c; out[i + 3 * n] = d; \
+        } \
+    for (; rows > 0; rows--, x += size, out += n) for (ptrdiff_t i = 0; i < n; i++) out[i] = x[index[i]]; \
 }
-
-CLONES static void pick_eight(const int64_t *x, const int64_t *index, ptrdiff_t n, int64_t *restrict out) {
-    for (ptrdiff_t i = 0; i < n; i++) out[i] = x[index[i]];
-}
+PICK(four, int32_t)
+PICK(eight, int64_t)
 
 #endif

@@ -50,8 +50,15 @@ cnp.import_array()
 cdef extern from "lanes.h" nogil:
     bint within_wide(const int64_t *x, npy_intp n, int64_t low, int64_t high)
     bint within_narrow(const int32_t *x, npy_intp n, int64_t low, int64_t high)
-    void pick_four(const int32_t *x, const int64_t *index, npy_intp n, int32_t *out)
-    void pick_eight(const int64_t *x, const int64_t *index, npy_intp n, int64_t *out)
+    bint pick_four(const int32_t *x, npy_intp size, const int64_t *index, npy_intp n, int32_t *out)
+    bint pick_eight(const int64_t *x, npy_intp size, const int64_t *index, npy_intp n, int64_t *out)
+    void pick_four_of_rows(const int32_t *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, int32_t *out)
+    void pick_eight_of_rows(const int64_t *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, int64_t *out)
+    void join_rows(const char **source, const npy_intp *length, npy_intp parts, npy_intp count, char *to)
+
+
+cdef enum:
+    MOST_PARTS = 16                    # that are joined row by row
 
 
 ctypedef fused element:
@@ -90,6 +97,8 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
     cdef char *out
     cdef char *target
     cdef char *source
+    cdef const char *sources[MOST_PARTS]
+    cdef npy_intp lengths[MOST_PARTS]
     cdef PyThreadState *state
     if type(parts) is not List or parts.size == 0:
         return run_record(op, r, at)
@@ -121,6 +130,14 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
     made = new_flat(nd + stacked, dims, kind)
     out = data_of(<PyArrayObject *>made)
     state = leave_gil(outer * total * inner // 8)
+    if outer > 1 and parts.size <= MOST_PARTS and total * inner > 8 * parts.size:
+        for i in range(parts.size):
+            a = flat_array(&parts.items[i])
+            sources[i] = data_of(a)
+            lengths[i] = inner if stacked else inner * dims_of(a)[dim]
+        join_rows(sources, lengths, parts.size, outer, out)
+        take_gil(state)
+        return put_array(&r[at[op.nargs]], made, kind)
     for i in range(parts.size):
         a = flat_array(&parts.items[i])
         length = inner if stacked else inner * dims_of(a)[dim]
@@ -193,14 +210,11 @@ cdef void pick_rows(
     """out[o, i] = x[o, index[i]], rows of `length` bytes."""
     cdef npy_intp o, i
     cdef int64_t j
-    if not narrow and (length == 4 or length == 8) and within_wide(<int64_t *>index, count, 0, n):
-        for o in range(outer):
-            if length == 4:
-                pick_four(<int32_t *>x, <int64_t *>index, count, <int32_t *>out)
-            else:
-                pick_eight(<int64_t *>x, <int64_t *>index, count, <int64_t *>out)
-            x += n * length
-            out += count * length
+    if not narrow and outer > 1 and (length == 4 or length == 8) and within_wide(<int64_t *>index, count, 0, n):
+        if length == 4:
+            pick_four_of_rows(<int32_t *>x, outer, n, <int64_t *>index, count, <int32_t *>out)
+        else:
+            pick_eight_of_rows(<int64_t *>x, outer, n, <int64_t *>index, count, <int64_t *>out)
     elif length == 4:
         pick[int32_t](<int32_t *>x, outer, n, index, narrow, count, <int32_t *>out)
     elif length == 8:
@@ -218,6 +232,13 @@ cdef void pick_rows(
             x += n * length
 
 
+cdef bint pick_checked(char *x, npy_intp n, npy_intp length, char *index, npy_intp count, char *out) noexcept nogil:
+    """out[i] = x[index[i]], where the elements are of a size that this is for, and all indices in [0, n)."""
+    if length == 4:
+        return pick_four(<int32_t *>x, n, <int64_t *>index, count, <int32_t *>out)
+    return length == 8 and pick_eight(<int64_t *>x, n, <int64_t *>index, count, <int64_t *>out)
+
+
 cdef object selected(IValue *source, int64_t dim, IValue *by, bint from_end, bint vector):
     """source.index_select(dim, by), where `by` may have any shape unless it has to be a vector; None: not here."""
     cdef PyArrayObject *a = flat_array(source)
@@ -225,8 +246,9 @@ cdef object selected(IValue *source, int64_t dim, IValue *by, bint from_end, bin
     cdef npy_intp dims[2 * MOST_DIMS]
     cdef npy_intp outer = 1, length
     cdef int d, nd = 0
-    cdef bint narrow
+    cdef bint narrow, done
     cdef object made
+    cdef char *out
     cdef PyThreadState *state
     if a == NULL or index == NULL or (vector and ndim_of(index) > 1):
         return None
@@ -235,8 +257,6 @@ cdef object selected(IValue *source, int64_t dim, IValue *by, bint from_end, bin
     if not 0 <= dim < ndim_of(a) or ndim_of(a) + ndim_of(index) > MOST_DIMS:
         return None
     narrow = scalar_type(by) == INT32
-    if not all_within(index, narrow, -dims_of(a)[dim] if from_end else 0, dims_of(a)[dim]):
-        return None
     length = item_size(a)
     for d in range(<int>dim):
         outer *= dims_of(a)[d]
@@ -256,13 +276,17 @@ cdef object selected(IValue *source, int64_t dim, IValue *by, bint from_end, bin
     if length == 0 or outer == 0:
         return None
     made = new_flat(nd, dims, scalar_type(source))
+    out = data_of(<PyArrayObject *>made)
     state = leave_gil(outer * size_of(index) * length // 8)
-    pick_rows(
-        data_of(a), outer, dims_of(a)[dim], length, data_of(index), narrow, size_of(index),
-        data_of(<PyArrayObject *>made),
+    done = outer == 1 and not narrow and pick_checked(
+        data_of(a), dims_of(a)[dim], length, data_of(index), size_of(index), out
     )
+    if not done:
+        done = all_within(index, narrow, -dims_of(a)[dim] if from_end else 0, dims_of(a)[dim])
+        if done:
+            pick_rows(data_of(a), outer, dims_of(a)[dim], length, data_of(index), narrow, size_of(index), out)
     take_gil(state)
-    return made
+    return made if done else None
 
 
 cdef int put_or_run(Operator op, IValue *r, const int32_t *at, object made, IValue *like) except -1:
@@ -284,17 +308,22 @@ cdef int take(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef PyArrayObject *index = flat_array(&r[at[1]])
     cdef object made
+    cdef char *out
+    cdef bint done
     cdef PyThreadState *state
     if a == NULL or index == NULL or scalar_type(&r[at[1]]) != INT64 or size_of(a) == 0:
         return run_record(op, r, at)
-    if not all_within(index, False, -size_of(a), size_of(a)):
-        return run_record(op, r, at)
     made = new_like(index, scalar_type(&r[at[0]]))
+    out = data_of(<PyArrayObject *>made)
     state = leave_gil(size_of(index))
-    pick_rows(
-        data_of(a), 1, size_of(a), item_size(a), data_of(index), False, size_of(index), data_of(<PyArrayObject *>made)
-    )
+    done = pick_checked(data_of(a), size_of(a), item_size(a), data_of(index), size_of(index), out)
+    if not done:
+        done = all_within(index, False, -size_of(a), size_of(a))
+        if done:
+            pick_rows(data_of(a), 1, size_of(a), item_size(a), data_of(index), False, size_of(index), out)
     take_gil(state)
+    if not done:
+        return run_record(op, r, at)
     return put_array(&r[at[2]], made, scalar_type(&r[at[0]]))
 
 

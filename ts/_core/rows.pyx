@@ -42,21 +42,25 @@ cnp.import_array()
 
 cdef extern from "lanes.h" nogil:
     float lanes_peak(const float *x, npy_intp n)
+    double lanes_raise(const float *x, npy_intp n, float peak)
+    void lanes_softmax(const float *x, npy_intp rows, npy_intp n, float *out)
+    npy_intp rows_at_once(npy_intp rows, npy_intp n)
+    void lanes_totals(const float *x, npy_intp rows, npy_intp n, float *peak, float *total)
+    void lanes_lower(const float *x, npy_intp rows, npy_intp n, const float *first, const float *then, float *out)
     double lanes_sum(const float *x, npy_intp n)
-    double lanes_squares(const float *x, npy_intp n, float about, double *first)
-    double lanes_raise(const float *x, npy_intp n, float peak, float *out)
     void lanes_raise_each(const float *x, npy_intp n, const float *peak, float *out, float *total)
     void lanes_higher(float *peak, const float *x, npy_intp n)
-    void lanes_scale(float *x, npy_intp n, float by)
     void lanes_scale_each(float *x, npy_intp n, const float *by)
     void lanes_lower_each(const float *x, npy_intp n, const float *by, float *out)
-    void lanes_lower(const float *x, npy_intp n, float first, float then, float *out)
-    void lanes_normalise(
-        const float *x, npy_intp n, float about, float scale, float shift, const float *weight, const float *bias, float *out
+    void lanes_normalise(const float *x, npy_intp n, float about, float scale, float shift, float *out)
+    void lanes_moments(const float *x, npy_intp n, double eps, double *mean, double *scale)
+    void lanes_layer_norm(
+        const float *x, npy_intp rows, npy_intp n, const float *weight, const float *bias, double eps, float *out
     )
 
 cdef enum:
     TILE = 2048                        # elements
+    MOST_ROWS = 32                     # that `rows_at_once` gives
     LANES = 16
     BLOCK = 512
     COLUMNS = 256                      # whose running sums are on the stack
@@ -153,13 +157,11 @@ cdef inline double sum_of(const floating *x, npy_intp n) noexcept nogil:
     return total
 
 
-cdef inline double squares_of(const floating *x, npy_intp n, floating mean, double *first) noexcept nogil:
+cdef inline double squares_of(const double *x, npy_intp n, double mean, double *first) noexcept nogil:
     """The sum of (x - mean) ** 2, and in `first` that of x - mean."""
-    if floating is float:
-        return lanes_squares(x, n, mean, first)
-    cdef floating lane[LANES]
-    cdef floating plain[LANES]
-    cdef floating off
+    cdef double lane[LANES]
+    cdef double plain[LANES]
+    cdef double off
     cdef double total = 0
     cdef npy_intp i = 0, j, until
     first[0] = 0
@@ -204,21 +206,24 @@ cdef double infinite_sum(const float *x, npy_intp n, double peak) noexcept nogil
 cdef void along_float_rows(Kind what, const float *x, npy_intp rows, npy_intp n, float *out) noexcept nogil:
     cdef npy_intp i
     cdef float peak
-    cdef double total
-    for i in range(rows):
-        peak = lanes_peak(x, n)
-        if what == SOFTMAX:
-            total = lanes_raise(x, n, peak, out)
-            lanes_scale(out, n, <float>(1 / total))
-            out += n
-        elif what == LOG_SOFTMAX:
-            total = lanes_raise(x, n, peak, NULL)
-            lanes_lower(x, n, peak, <float>log(total), out)
-            out += n
-        else:
-            out[0] = <float>infinite_sum(x, n, peak) if isinf(peak) else <float>(log(lanes_raise(x, n, peak, NULL)) + peak)
-            out += 1
-        x += n
+    cdef float peaks[MOST_ROWS]
+    cdef float totals[MOST_ROWS]
+    if what == SOFTMAX:
+        lanes_softmax(x, rows, n, out)
+    elif what == LOG_SOFTMAX:
+        while rows > 0:
+            i = rows_at_once(rows, n)
+            lanes_totals(x, i, n, peaks, totals)
+            each(_log, totals, totals, i)
+            lanes_lower(x, i, n, peaks, totals, out)
+            x += i * n
+            out += i * n
+            rows -= i
+    else:
+        for i in range(rows):
+            peak = lanes_peak(x, n)
+            out[i] = <float>infinite_sum(x, n, peak) if isinf(peak) else <float>(log(lanes_raise(x, n, peak)) + peak)
+            x += n
 
 
 cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating *out, floating *scratch) noexcept nogil:
@@ -426,37 +431,34 @@ cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef void moments(const floating *x, npy_intp n, double eps, double *mean, double *scale) noexcept nogil:
     """The mean, and 1 / sqrt(variance + eps)."""
-    cdef double about = sum_of(x, n) / n, first, squares
-    squares = squares_of(x, n, <floating>about, &first)
-    mean[0] = <double>(<floating>about) + first / n
-    scale[0] = 1 / sqrt((squares - first * first / n) / n + eps)
+    cdef double about, first, squares
+    if floating is float:
+        lanes_moments(x, n, eps, mean, scale)
+    else:
+        about = sum_of(x, n) / n
+        squares = squares_of(x, n, about, &first)
+        mean[0] = about + first / n
+        scale[0] = 1 / sqrt((squares - first * first / n) / n + eps)
 
 
 cdef void normalise_rows(
     const floating *x, npy_intp rows, npy_intp n, const floating *weight, const floating *bias, double eps, floating *out
 ) noexcept nogil:
-    cdef double mean, factor
-    cdef floating about, shift, scale
+    cdef double mean, scale
     cdef npy_intp i, j
+    if floating is float:
+        lanes_layer_norm(x, rows, n, weight, bias, eps, out)
+        return
     for i in range(rows):
-        moments(x, n, eps, &mean, &factor)
-        scale = <floating>factor
-        about = <floating>mean
-        shift = <floating>((about - mean) * factor)
-        if floating is float:
-            lanes_normalise(x, n, about, scale, shift, weight, bias, out)
-        elif weight != NULL and bias != NULL:
+        moments(x, n, eps, &mean, &scale)
+        for j in range(n):
+            out[j] = (x[j] - mean) * scale
+        if weight != NULL:
             for j in range(n):
-                out[j] = ((x[j] - about) * scale + shift) * weight[j] + bias[j]
-        elif weight != NULL:
+                out[j] *= weight[j]
+        if bias != NULL:
             for j in range(n):
-                out[j] = ((x[j] - about) * scale + shift) * weight[j]
-        elif bias != NULL:
-            for j in range(n):
-                out[j] = ((x[j] - about) * scale + shift) + bias[j]
-        else:
-            for j in range(n):
-                out[j] = (x[j] - about) * scale + shift
+                out[j] += bias[j]
         x += n
         out += n
 
@@ -477,7 +479,7 @@ cdef void normalise_groups(
             scale = <floating>by
             shift = <floating>((0 if bias == NULL else bias[at]) - mean * by)
             if floating is float:
-                lanes_normalise(x, inner, 0, scale, shift, NULL, NULL, out)
+                lanes_normalise(x, inner, 0, scale, shift, out)
             else:
                 for j in range(inner):
                     out[j] = x[j] * scale + shift
