@@ -11,9 +11,12 @@ Kernels check what PyTorch checks first; this is the net below them.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 Reword = Callable[[re.Match[str], str], Exception]
 
@@ -71,10 +74,19 @@ def _axis(found: re.Match[str], operator: str) -> Exception:
 
 
 def _no_memory(found: re.Match[str], operator: str) -> Exception:
+    sizes = _shape(found[1])
     return RuntimeError(
-        f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {found[1]} {found[2]} "
-        f"for a tensor of shape {_shape(found[3])}."
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: "
+        f"you tried to allocate {math.prod(sizes) * _itemsize(found[2])} bytes. "
+        "Error code 12 (Cannot allocate memory)"
     )
+
+
+def _itemsize(dtype: str) -> int:
+    try:
+        return np.dtype(dtype).itemsize
+    except TypeError:  # one that NumPy does not know by name: bfloat16
+        return 2
 
 
 def _fixed(cls: type[Exception], text: str) -> Reword:
@@ -94,7 +106,10 @@ _WORDINGS: tuple[tuple[re.Pattern[str], Reword], ...] = tuple(
         (r"^shape mismatch: value array of shape (\(.*?\)) could not be broadcast to .*?of shape (\(.*?\))",
          _not_assignable),
         (r"^axis (-?\d+) is out of bounds for array of dimension (\d+)", _axis),
-        (r"^Unable to allocate ([\d.]+) (\w+) for an array with shape (\(.*?\))", _no_memory),
+        (r"^Unable to allocate .*? for an array with shape (\(.*?\)) and data type (\w+)", _no_memory),
+        (r"^(?:Python int too large to convert to C|signed integer is (?:greater|less) than m|"
+         r"int too (?:large|big) to convert)",
+         _fixed(RuntimeError, "{op}: a size or offset calculation overflowed 64 bits")),
         (r"^shape mismatch: indexing arrays could not be broadcast together with shapes (.*)$",
          _fixed(IndexError,
                 "shape mismatch: indexing tensors could not be broadcast together with shapes {0}")),

@@ -48,6 +48,7 @@ class Geometry:
 
 _known: dict[Any, Geometry] = {}
 MOST_KNOWN = 1024
+MOST_PADDING = (1 << 62) - 1  # twice of which is still a 64-bit number
 
 
 def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int, transposed: bool) -> None:
@@ -140,6 +141,11 @@ def _describe(
     _checked(f"conv{'_transpose' * transposed}{n}d", input, weight, bias, groups, transposed)
     if any(min(p) < 0 for p in pads):
         raise RuntimeError("negative padding is not supported")
+    for i, (pad, _) in enumerate(pads):
+        if pad > MOST_PADDING:
+            raise RuntimeError(
+                f"Given padding={pad} at dimension {i} , expected padding to be at most {MOST_PADDING}"
+            )
     if any(s <= 0 for s in steps):
         raise RuntimeError("non-positive stride is not supported")
     if any(d <= 0 for d in gaps):

@@ -60,10 +60,20 @@ def _empty_strided(
     xp: Any, size: Sequence[int], stride: Sequence[int], dtype: int | None = None, *_: Any
 ) -> Array:
     target = rules.dtype_from(dtype)
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
+        )
+    rules.check_sizes(size)
+    reach = max((n * abs(s) for n, s in zip(size, stride, strict=True)), default=0) * target.itemsize
+    if any(s < 0 for s in stride) or reach >= 1 << 63:
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+        )
     count = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
     flat = xp.zeros(count, dtype=target)
     steps = [s * target.itemsize for s in stride]
-    return xp.lib.stride_tricks.as_strided(flat, rules.check_sizes(size), steps)
+    return xp.lib.stride_tricks.as_strided(flat, tuple(size), steps)
 
 
 @op(
@@ -243,6 +253,8 @@ def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None
     where="f",
 )
 def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
     return arange_kernel(xp, start, end + (step if (end - start) % step == 0 else 0), step, dtype)
 
 
@@ -352,6 +364,8 @@ def _eye_m(xp: Any, n: int, m: int, dtype: int | None = None, *_: Any) -> Array:
     where="f",
 )
 def _tril_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | None = 4, *_: Any) -> Array:
+    rules.check_sizes([row, col])
+    offset = rules.diagonal_within(offset, row, col)
     return xp.stack(xp.tril_indices(row, offset, col)).astype(rules.dtype_from(dtype, rules.INT64))
 
 
@@ -361,6 +375,8 @@ def _tril_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | Non
     where="f",
 )
 def _triu_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | None = 4, *_: Any) -> Array:
+    rules.check_sizes([row, col])
+    offset = rules.diagonal_within(offset, row, col)
     return xp.stack(xp.triu_indices(row, offset, col)).astype(rules.dtype_from(dtype, rules.INT64))
 
 

@@ -92,6 +92,8 @@ def _embedding_renorm(xp: Any, self: Array, indices: Array, max_norm: float, nor
 def _one_hot(xp: Any, self: Array, num_classes: int = -1) -> Array:
     if self.dtype != rules.INT64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if num_classes <= 0 and self.size == 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
     n = int(self.max()) + 1 if num_classes == -1 else num_classes
     ends = rules.extremes(self)
     if ends is not None and ends[0] < 0:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.registry import op
+from ts.ops.registry import find, op
 
 Array = rules.Array
 _OTHER_DTYPE = "expected m1 and m2 to have the same dtype, but got: {want_cpp} != {got_cpp}"
@@ -337,7 +337,21 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
 @op("aten::matrix_power(Tensor self, int n) -> Tensor", out="out")
 @op("aten::linalg_matrix_power(Tensor self, int n) -> Tensor", out="out", where="f")
 def _matrix_power(xp: Any, self: Array, n: int) -> Array:
-    return xp.linalg.matrix_power(self, n).astype(self.dtype)
+    if self.ndim < 2 or self.shape[-1] != self.shape[-2]:
+        return xp.linalg.matrix_power(self, n)  # which says what is wrong
+    square, result = self, None
+    if n < 0:
+        inverse = find("aten::linalg_inv")
+        assert inverse is not None
+        square, n = inverse.kernel(xp, self), -n
+    while n:
+        if n & 1:
+            result = square if result is None else xp.matmul(result, square)
+        n >>= 1
+        square = xp.matmul(square, square) if n else square
+    if result is None:
+        return xp.zeros_like(self) + xp.eye(self.shape[-1], dtype=self.dtype)
+    return self.copy() if result is self else result.astype(self.dtype, copy=False)
 
 
 def _check_equation(text: str, tensors: Sequence[Array]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from ts import backends, devices, dtypes
 from ts._core import construct
 from ts._core.tensor import Tensor, wrap_array
+from ts.ops import rules
 from ts.ops.registry import op
 
 _TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
@@ -31,7 +32,7 @@ def moved(
 ) -> Tensor:
     """`x` with another device or dtype; itself where nothing changes, unless `copy`."""
     place = x if device is None else construct.moved(x, device, non_blocking)
-    wanted = x.dtype if dtype is None else dtypes.BY_CODE[dtype]
+    wanted = x.dtype if dtype is None else dtypes.from_numpy_dtype(rules.dtype_from(dtype))
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
     return construct.reformed(x, place, wanted, copy, layout)
 

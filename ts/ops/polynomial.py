@@ -1,59 +1,183 @@
-"""Orthogonal polynomials, by their three-term recurrences.
+"""Orthogonal polynomials, by closed forms where there are any and by their three-term recurrences elsewhere.
 
 In: x and the degree n, tensors or numbers; out: the polynomial's values; 0 where n is negative.
-A row gives P1 and the step from P[k], P[k-1] to P[k+1]; P0 is 1.
+A row gives P1, the step from P[k], P[k-1] to P[k+1], and two closed forms, each with the places where it
+holds: one for degrees that PyTorch does not iterate to, one for those that nobody can iterate to. P0 is 1.
+
+    Chebyshev      trigonometric inside of [-1, 1], hyperbolic outside
+    Legendre       Hilb's formula, by Bessel functions
+    Laguerre       Erdelyi's, uniform in x
+    Hermite        none: values of high degree overflow, and the recurrence ends there
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ts.ops import rules
 from ts.ops.registry import Record, add, out_of
 
 Array = rules.Array
+Closed = Callable[[Any, Array, Array], tuple[Array, Any]]  # (xp, x, n) -> values, where they hold
+
+STEPS = 1 << 16  # of a recurrence, before the second closed form
+LOOK = 256  # steps between two looks at whether all values have overflowed
 
 
-def _chebyshev(first: Callable[[Array], Array], shifted: bool = False) -> tuple[Any, Any]:
+class Row(NamedTuple):
+    """One family of polynomials."""
+
+    first: Callable[[Array], Array]
+    step: Callable[..., Array]
+    closed: Closed | None = None
+    high: Closed | None = None
+
+
+def _signed(xp: Any, n: Array, value: Any) -> Array:
+    """value * (-1)**n"""
+    return xp.where(n % 2 == 0, value, -value)
+
+
+# kind -> P1, the degree up to which PyTorch iterates, P[n](cos t), P[n](cosh t), P[n](-cosh t) * (-1)**n,
+# P[n](1), P[n](-1) * (-1)**n
+_KINDS: dict[str, tuple[Any, ...]] = {
+    "t": (
+        lambda x: x, 6, lambda xp, n, t: xp.cos(n * t), lambda xp, n, t: xp.cosh(n * t),
+        lambda xp, n, t: xp.cosh(n * t), lambda n: 0 * n + 1, lambda n: 0 * n + 1,
+    ),
+    "u": (
+        lambda x: 2 * x, 8, lambda xp, n, t: xp.sin((n + 1) * t) / xp.sin(t),
+        lambda xp, n, t: xp.sinh((n + 1) * t) / xp.sinh(t),
+        lambda xp, n, t: xp.sinh((n + 1) * t) / xp.sinh(t),
+        lambda n: n + 1, lambda n: n + 1,
+    ),
+    "v": (
+        lambda x: 2 * x - 1, 8, lambda xp, n, t: xp.cos((n + 0.5) * t) / xp.cos(t / 2),
+        lambda xp, n, t: xp.cosh((n + 0.5) * t) / xp.cosh(t / 2),
+        lambda xp, n, t: xp.sinh((n + 0.5) * t) / xp.sinh(t / 2),
+        lambda n: 0 * n + 1, lambda n: n + n + 1,
+    ),
+    "w": (
+        lambda x: 2 * x + 1, 8, lambda xp, n, t: xp.sin((n + 0.5) * t) / xp.sin(t / 2),
+        lambda xp, n, t: xp.sinh((n + 0.5) * t) / xp.sinh(t / 2),
+        lambda xp, n, t: xp.cosh((n + 0.5) * t) / xp.cosh(t / 2),
+        lambda n: n + n + 1, lambda n: 0 * n + 1,
+    ),
+}  # fmt: skip
+
+
+def _chebyshev(kind: str, shifted: bool = False) -> Row:
     """The four kinds differ in P1 only; the shifted ones are those of 2x - 1."""
+    first, iterated, inside, above, below, at_one, at_minus_one = _KINDS[kind]
 
     def moved(x: Array) -> Array:
-        return 2 * x - 1 if shifted else x
+        return x + x - 1 if shifted else x
 
-    return (lambda x: first(moved(x)), lambda x, k, p, q: 2 * moved(x) * p - q)
+    def closed(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
+        z, degree = moved(x), n.astype(x.dtype)
+        within = (xp.abs(z) < 1) & (n > iterated)
+        values = inside(xp, degree, xp.arccos(xp.where(within, z, 0)))
+        ends = xp.where(z == 1, at_one(degree), _signed(xp, n, at_minus_one(degree)))
+        return xp.where(within, values, ends), within | (xp.abs(z) == 1)
+
+    def high(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
+        z, degree = moved(x), n.astype(x.dtype)
+        t = xp.arccosh(xp.maximum(xp.abs(z), 1))
+        values = xp.where(z > 0, above(xp, degree, t), _signed(xp, n, below(xp, degree, t)))
+        return values, True
+
+    return Row(
+        lambda x: first(moved(x)), lambda x, k, p, q: 2 * moved(x) * p - q, closed, high
+    )  # fmt: skip
 
 
-_KINDS: dict[str, Callable[[Array], Array]] = {
-    "t": lambda x: x,
-    "u": lambda x: 2 * x,
-    "v": lambda x: 2 * x - 1,
-    "w": lambda x: 2 * x + 1,
-}
-_ROWS: dict[str, tuple[Callable[[Array], Array], Callable[..., Array]]] = {
-    **{f"chebyshev_polynomial_{k}": _chebyshev(f) for k, f in _KINDS.items()},
-    **{f"shifted_chebyshev_polynomial_{k}": _chebyshev(f, True) for k, f in _KINDS.items()},
-    "hermite_polynomial_h": (lambda x: 2 * x, lambda x, k, p, q: 2 * x * p - 2 * k * q),
-    "hermite_polynomial_he": (lambda x: x, lambda x, k, p, q: x * p - k * q),
-    "laguerre_polynomial_l": (lambda x: 1 - x, lambda x, k, p, q: ((2 * k + 1 - x) * p - k * q) / (k + 1)),
-    "legendre_polynomial_p": (lambda x: x, lambda x, k, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1)),
-}
+def _legendre_ends(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
+    ones = xp.ones_like(x)
+    return xp.where(x > 0, ones, _signed(xp, n, ones)), xp.abs(x) == 1
 
 
-def _kernel(first: Callable[[Array], Array], step: Callable[..., Array]) -> Callable[..., Array]:
+def _legendre_high(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
+    special = rules.special_functions(xp)
+    size, degree = xp.abs(x), n.astype(x.dtype) + 0.5
+    t, s = xp.arccos(xp.minimum(size, 1)), xp.arccosh(xp.maximum(size, 1))
+    inside = xp.sqrt(t / xp.sin(t)) * special.j0(degree * t)
+    outside = xp.sqrt(s / xp.sinh(s)) * special.i0(degree * s)
+    values = xp.where(size < 1, inside, outside)
+    return xp.where(x > 0, values, _signed(xp, n, values)), True
+
+
+def _laguerre_zero(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
+    return xp.ones_like(x), x == 0
+
+
+def _laguerre_high(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
+    special = rules.special_functions(xp)
+    nu = 4 * n.astype(x.dtype) + 2
+    y = xp.abs(x) / nu
+    below = xp.minimum(y, 0.5)  # of larger ones the recurrence has overflowed
+    circular = (xp.sqrt(below - below * below) + xp.arcsin(xp.sqrt(below))) / 2
+    hyperbolic = (xp.sqrt(y + y * y) + xp.arcsinh(xp.sqrt(y))) / 2
+    right = special.j0(nu * circular) * xp.sqrt(circular) / (below * (1 - below)) ** 0.25
+    left = special.i0(nu * hyperbolic) * xp.sqrt(hyperbolic) / (y * (1 + y)) ** 0.25
+    return xp.exp(x / 2) * xp.where(x > 0, right, left), True
+
+
+_ROWS: dict[str, Row] = {
+    **{f"chebyshev_polynomial_{k}": _chebyshev(k) for k in _KINDS},
+    **{f"shifted_chebyshev_polynomial_{k}": _chebyshev(k, True) for k in _KINDS},
+    "hermite_polynomial_h": Row(lambda x: 2 * x, lambda x, k, p, q: 2 * x * p - 2 * k * q),
+    "hermite_polynomial_he": Row(lambda x: x, lambda x, k, p, q: x * p - k * q),
+    "laguerre_polynomial_l": Row(
+        lambda x: 1 - x, lambda x, k, p, q: ((2 * k + 1 - x) * p - k * q) / (k + 1),
+        _laguerre_zero, _laguerre_high,
+    ),
+    "legendre_polynomial_p": Row(
+        lambda x: x, lambda x, k, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1),
+        _legendre_ends, _legendre_high,
+    ),
+}  # fmt: skip
+
+
+def _kernel(row: Row) -> Callable[..., Array]:
     def kernel(xp: Any, x: Any, n: Any) -> Array:
         dtype = rules.float_dtype(rules.result_type(x, n))
         at = rules.cast(xp, x, rules.opmath(dtype))
-        degree = rules.cast(xp, n, rules.INT64)
+        degree = rules.cast(xp, rules.cast(xp, n, dtype), rules.INT64)
         at, degree = xp.broadcast_arrays(at, degree)
-        before, now = xp.ones_like(at), first(at)
-        result = xp.where(degree == 0, before, xp.where(degree == 1, now, xp.zeros_like(at)))
-        for k in range(1, int(degree.max()) if degree.size else 0):
-            before, now = now, step(at, k, now, before)
-            result = xp.where(degree == k + 1, now, result)
-        return rules.cast(xp, result, dtype)
+        result = xp.where(degree == 0, 1, xp.where(degree == 1, row.first(at), 0)).astype(at.dtype)
+        left = degree > 1
+        if row.closed is not None:
+            values, holds = row.closed(xp, at, degree)
+            result = xp.where(left & holds, values, result)
+            left = left & ~holds
+        return rules.cast(xp, _iterated(xp, row, at, degree, result, left), dtype)
 
     return kernel
+
+
+def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array) -> Array:
+    """`result` with the values of the places `left`, by recurrence as far as that is worth it."""
+    if not left.any():
+        return result
+    before, now = xp.ones_like(x), row.first(x)
+    top = int(n[left].max())
+    for k in range(1, min(top, STEPS)):
+        before, now = now, row.step(x, k, now, before)
+        result = xp.where(left & (n == k + 1), now, result)
+        if k % LOOK == 0:
+            later = left & (n > k + 1)
+            if xp.isnan(now[later]).all():
+                return xp.where(later, now, result)
+    later = left & (n > STEPS)
+    if not later.any():
+        return result
+    if row.high is None:
+        return xp.where(later, xp.nan, result)
+    values = row.high(xp, x, n)[0]
+    # An overflow in the middle of a recurrence leaves infinities whose difference is no number.
+    values = xp.where(xp.isnan(now) | ~xp.isfinite(values), xp.nan, values)
+    return xp.where(later, values, result).astype(x.dtype)
 
 
 for _name, _row in _ROWS.items():
@@ -65,7 +189,7 @@ for _name, _row in _ROWS.items():
         _record = add(
             Record(
                 f"aten::special_{_name}{_overload}({_arguments}) -> Tensor",
-                _kernel(*_row),
+                _kernel(_row),
                 "polynomial",
                 where="f",
             )

@@ -112,6 +112,8 @@ def _stack(
 ) -> State:
     """The output of the last layer, and the final states of all; packed, `sizes` are each time's rows."""
     directions = 2 if bidirectional else 1
+    if num_layers <= 0:
+        raise RuntimeError("Expected more hidden states in stacked_rnn")
     size = len(params) // (num_layers * directions)
     join = xp.stack if sizes is None else xp.concatenate
     final: list[State] = []

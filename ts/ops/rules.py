@@ -57,6 +57,7 @@ CPP_NAME_OF: dict[DType, str] = {  # as messages about kernels in C++ say it
 }  # fmt: skip
 CATEGORY_OF: dict[DType, int] = {d.numpy_dtype: d.category for d in dtypes.ALL}
 BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
+MAX_INT = (1 << 63) - 1
 
 _REAL_OF = {c.numpy_dtype: r.numpy_dtype for c, r in dtypes.TO_REAL.items()}
 _COMPLEX_OF = {r: c for c, r in _REAL_OF.items()} | {HALF: CFLOAT, BFLOAT16: CFLOAT}  # no 32-bit complex
@@ -71,7 +72,10 @@ def dtype_from(code: int | None, default: DType | None = None) -> DType:
     """NumPy's dtype for PyTorch's ScalarType number; `default` (or the default dtype) for None."""
     if code is None:
         return default_dtype() if default is None else default
-    return DTYPE_OF[int(code)]
+    found = DTYPE_OF.get(int(code))
+    if found is None:
+        raise RuntimeError(f"{code} is the number of no dtype")
+    return found
 
 
 def category(x: Any) -> int:
@@ -300,6 +304,17 @@ def check_sizes(shape: Sequence[int]) -> Shape:
         bad = next(n for n in sizes if n < 0)
         raise RuntimeError(f"Trying to create tensor with negative dimension {bad}: {list(sizes)}")
     return sizes
+
+
+def check_storage(shape: Sequence[int], dtype: DType) -> None:
+    """Refuse sizes whose product, in bytes, is no 64-bit number."""
+    if math.prod(shape) * dtype.itemsize >= 1 << 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+
+
+def diagonal_within(diagonal: int, rows: int, columns: int) -> int:
+    """A diagonal that divides a matrix as the given one does, and lies beside it at most."""
+    return max(-rows, min(diagonal, columns))
 
 
 def infer_size(size: Sequence[int], numel: int) -> Shape:

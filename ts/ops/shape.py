@@ -331,7 +331,7 @@ def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Ar
 def _triangle(xp: Any, name: str, self: Array, diagonal: int) -> Array:
     if self.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-    return getattr(xp, name)(self, diagonal)
+    return getattr(xp, name)(self, rules.diagonal_within(diagonal, self.shape[-2], self.shape[-1]))
 
 
 @op("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", inplace=True, overlap=2, out="out")
@@ -348,6 +348,10 @@ def _triu(xp: Any, self: Array, diagonal: int = 0) -> Array:
 def _diag(xp: Any, self: Array, diagonal: int = 0) -> Array:
     if self.ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")
+    if self.ndim == 2:
+        diagonal = rules.diagonal_within(diagonal, *self.shape)
+    else:
+        rules.check_storage([len(self) + abs(diagonal)] * 2, self.dtype)
     return xp.diag(self, diagonal).copy()
 
 
@@ -396,7 +400,14 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
             f"pixel_shuffle expects input to have at least 3 dimensions, but got input with "
             f"{self.ndim} dimension(s)"
         )
+    if r <= 0:
+        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
     *batch, c, h, w = self.shape
+    if c % (r * r):
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+            f"upscale_factor, but input.size(-3)={c} is not divisible by {r * r}"
+        )
     x = self.reshape(*batch, c // (r * r), r, r, h, w)
     k = len(batch)
     x = x.transpose(*range(k), k, k + 3, k + 1, k + 4, k + 2)

@@ -395,6 +395,14 @@ def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int
         rules.refuse("bincount_cpu", self.dtype)
     if self.ndim != 1 or (self.size and int(self.min()) < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    largest = int(self.max()) if self.size else 0
+    if largest == rules.MAX_INT:  # NumPy's count of bins would overflow
+        raise RuntimeError(
+            f"maximum value of input overflowed, it should be < {rules.MAX_INT} but got {largest}"
+        )
+    rules.check_storage([max(largest + 1, minlength)], rules.INT64)
     if weights is None:
         return xp.bincount(self, minlength=minlength)
     dtype = weights.dtype if weights.dtype == rules.FLOAT else rules.DOUBLE

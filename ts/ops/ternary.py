@@ -184,7 +184,7 @@ def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
         return self.copy()
     if decimals == 0:
         return xp.rint(self)
-    ten = xp.asarray(10.0 ** abs(decimals), dtype=self.dtype)
+    ten = xp.asarray(float(f"1e{abs(decimals)}"), dtype=self.dtype)  # infinite where it is too large
     return xp.rint(self * ten) / ten if decimals > 0 else xp.rint(self / ten) * ten
 
 
@@ -235,8 +235,8 @@ def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
-    lgamma = rules.special_functions(xp).gammaln
-    total = sum(lgamma(x - 0.5 * j) for j in range(p))
+    parts = x[..., None] - xp.arange(p, dtype=x.dtype) / 2
+    total = rules.special_functions(xp).gammaln(parts).sum(-1)
     return rules.cast(xp, total + 0.25 * p * (p - 1) * math.log(math.pi), x.dtype)
 
 

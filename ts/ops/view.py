@@ -10,12 +10,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ts._core import storage
 from ts.ops import rules
 from ts.ops.registry import op
 
 Array = rules.Array
-MAX_INT = (1 << 63) - 1
+TENSOR_BYTES = 128  # that a tensor of a list takes, about
 
 
 def view_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
@@ -40,7 +42,7 @@ def _view(xp: Any, self: Array, size: Sequence[int]) -> Array:
 
 @op("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", where="m")
 def _view_dtype(xp: Any, self: Array, dtype: int) -> Array:
-    target = rules.DTYPE_OF[dtype]
+    target = rules.dtype_from(dtype)
     if self.ndim == 0 and target.itemsize != self.dtype.itemsize:
         raise RuntimeError(
             f"self.dim() cannot be 0 to view {rules.NAME_OF[self.dtype]} as {rules.NAME_OF[target]} "
@@ -388,6 +390,8 @@ def _tensor_split(xp: Any, self: Array, sections: int, dim: int = 0) -> list[Arr
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
     n = self.shape[rules.wrap_dim(dim, self.ndim)]
+    if sections > n:
+        np.empty((sections, TENSOR_BYTES), np.uint8)  # fails where so many tensors have no place
     return split_sizes(self, [n // sections + (i < n % sections) for i in range(sections)], dim)
 
 
@@ -487,6 +491,7 @@ def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array
         return self.reshape(1)[:size]
     count = (n - size) // step + 1
     strides = self.strides
+    step = min(step, n) if count == 1 else step  # whose product with the stride may not overflow
     return xp.lib.stride_tricks.as_strided(
         self,
         (*self.shape[:axis], count, *self.shape[axis + 1 :], size),

@@ -50,10 +50,10 @@ def windows(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilation: Sizes) ->
         max(0, (size - d * (k - 1) - 1) // s + 1)
         for size, k, s, d in zip(spatial, kernel, stride, dilation, strict=True)
     ]
-    strides = (
+    strides = (  # of a dimension with one element nobody asks, and a product might overflow
         *x.strides[:-n],
-        *(step * s for step, s in zip(steps, stride, strict=True)),
-        *(step * d for step, d in zip(steps, dilation, strict=True)),
+        *(step * s if m > 1 else step for step, s, m in zip(steps, stride, places, strict=True)),
+        *(step * d if k > 1 else step for step, d, k in zip(steps, dilation, kernel, strict=True)),
     )
     return xp.lib.stride_tricks.as_strided(x, (*lead, *places, *kernel), strides)
 
@@ -107,6 +107,18 @@ def _batched(name: str, x: Array, ndim: int) -> Array:
     return x[None] if x.ndim == ndim - 1 else x
 
 
+def _check_blocks(kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> None:
+    for name, short, given, least in (
+        ("kernel size", "kernel", kernel, 1), ("dilation", "dilation", dilation, 1),
+        ("padding", "pad", padding, 0), ("stride", "stride", stride, 1),
+    ):  # fmt: skip
+        if min(given) < least:
+            raise RuntimeError(
+                f"{name} should be {'greater than zero' if least else 'non-negative'}, but got "
+                f"{short}_height: {given[0]} {short}_width: {given[1]}"
+            )
+
+
 @op(
     "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
     out="out",
@@ -117,6 +129,7 @@ def _im2col(
 ) -> Array:
     x = _batched("im2col", self, 4)
     kernel, step, gap, pad = (per_dim(v, 2) for v in (kernel_size, stride, dilation, padding))
+    _check_blocks(kernel, gap, pad, step)
     cols = columns(xp, x, kernel, step, [(p, p) for p in pad], gap)
     places = cols.shape[-2:]
     if min(places) < 1:
@@ -148,6 +161,7 @@ def _col2im(
     size, kernel, gap, pad, step = (
         per_dim(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)
     )
+    _check_blocks(kernel, gap, pad, step)
     places = [out_size(*v) for v in zip(size, kernel, step, pad, gap, strict=True)]
     area = math.prod(kernel)
     if x.shape[1] % area:

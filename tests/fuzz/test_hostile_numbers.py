@@ -1,0 +1,15 @@
+"""No operator hangs, ends the process or fails by accident, whatever its numbers are."""
+
+import pytest
+
+from tests.fuzz import hostile
+
+PARTS = 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_hostile_numbers(part):
+    """Every number of every record's sample, and every tensor, replaced by extreme ones."""
+    count = len(hostile.records())
+    found = hostile.problems(count * part // PARTS, count * (part + 1) // PARTS)
+    assert not found, "\n".join(found)

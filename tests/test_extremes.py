@@ -1,0 +1,74 @@
+"""Sizes, degrees and exponents that nobody can compute by counting to them."""
+
+import math
+
+import pytest
+
+import ts
+
+LARGEST = (1 << 63) - 1
+
+
+@pytest.mark.parametrize("degree", [7, 1000, 1 << 40])
+def test_chebyshev_polynomials_of_high_degree(degree):
+    """T[n](cos t) is cos(n t), and ends at 1 and (-1)^n."""
+    angle = 0.75
+    x = ts.tensor([math.cos(angle), 1.0, -1.0], dtype=ts.float64)
+    got = ts.special.chebyshev_polynomial_t(x, degree).tolist()
+    assert got[1:] == [1.0, (-1.0) ** degree]
+    if degree < 1 << 40:
+        assert got[0] == pytest.approx(math.cos(degree * angle), abs=1e-9)
+
+
+def test_legendre_and_laguerre_polynomials_of_high_degree():
+    """P[n](0) is (-1)^m (2m)! / (4^m m!^2) for n = 2m; the formulas for high degrees join the recurrence."""
+    m = 50_000
+    size = math.exp(math.lgamma(2 * m + 1) - 2 * m * math.log(2) - 2 * math.lgamma(m + 1))
+    zero = ts.zeros(1, dtype=ts.float64)
+    assert ts.special.legendre_polynomial_p(zero, 2 * m).item() == pytest.approx(size, rel=1e-4)
+    assert ts.special.legendre_polynomial_p(zero + 1, LARGEST // 2).item() == 1
+    x = ts.tensor([0.3, 2.0], dtype=ts.float64)
+    before, after = (ts.special.laguerre_polynomial_l(x, n) for n in ((1 << 16), (1 << 16) + 1))
+    assert ts.allclose(before, after, rtol=0, atol=2e-3)
+    assert ts.special.hermite_polynomial_h(x, 1 << 60).isnan().all()
+
+
+def test_integers_that_overflow_the_count_of_bins():
+    with pytest.raises(RuntimeError, match="maximum value of input overflowed"):
+        ts.bincount(ts.tensor([LARGEST]))
+    with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
+        ts.bincount(ts.tensor([1]), minlength=LARGEST)
+
+
+def test_matrix_powers():
+    """By squaring: the largest exponent takes 63 steps; negative ones go through the inverse."""
+    x = ts.tensor([[0.0, 1.0], [1.0, 0.0]])
+    assert ts.equal(ts.linalg.matrix_power(x, LARGEST), x)
+    assert ts.equal(ts.linalg.matrix_power(x, -LARGEST - 1), ts.eye(2))
+    assert ts.equal(ts.linalg.matrix_power(2 * ts.eye(2), -2), ts.eye(2) / 4)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: ts.empty_strided([2], [-1]), lambda: ts.empty_strided([1 << 40], [1 << 40]), lambda: ts.diag(ts.ones(2), 1 << 40)],
+)
+def test_storage_too_large(make):
+    with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
+        make()
+
+
+def test_memory_that_is_not_there():
+    with pytest.raises(RuntimeError, match=r"can't allocate memory: you tried to allocate 36028797018963968 bytes"):
+        ts.ones(1 << 53)
+
+
+def test_triangles_and_diagonals_beside_the_matrix():
+    x = ts.ones(2, 3)
+    assert ts.equal(ts.tril(x, -LARGEST - 1), 0 * x) and ts.equal(ts.tril(x, LARGEST), x)
+    assert ts.equal(ts.triu(x, LARGEST), 0 * x) and ts.diag(x, LARGEST).shape == (0,)
+    assert ts.tril_indices(2, 3, -LARGEST - 1).shape == (2, 0)
+    assert x.unfold(1, 2, LARGEST).tolist() == [[[1.0, 1.0]], [[1.0, 1.0]]]
+
+
+def test_rounding_to_too_many_places():
+    assert ts.round(ts.ones(2), decimals=LARGEST).isnan().all()
