@@ -1,5 +1,6 @@
 """Script classes: what Python sees of them, and what their types hold."""
 
+from dataclasses import dataclass, field
 from typing import Any, List, Optional
 
 import pytest
@@ -321,3 +322,40 @@ def make(n: int) -> Pair:
     assert cu.total(pair) == 9
     with pytest.raises(ts.jit.FrontendError, match="object has no attribute or method 'c'"):
         cu.define("def f(p: Pair) -> int:\n    return p.c\n")
+
+
+@dataclass(frozen=True)
+class Key:
+    n: int
+
+
+@dataclass
+class Filled:
+    items: List[int] = field(default_factory=list)
+
+
+def test_frozen_data_classes():
+    @ts.jit.script
+    def reads(key: Key) -> int:
+        return key.n + Key(2).n
+
+    assert reads(Key(1)) == 3
+
+    def writes(key: Key):
+        key.n = 3
+
+    with pytest.raises(ts.jit.FrontendError, match=r"cannot assign to field 'n': .*Key is a frozen dataclass"):
+        ts.jit.script(writes)
+
+
+def test_fields_made_by_a_factory_are_refused():
+    with pytest.raises(NotImplementedError, match="Default factory initializers are not supported"):
+        ts.jit.script(Filled)
+
+
+def test_method_of_a_class_needs_its_object():
+    def main(p: Point) -> float:
+        return Point.norm(3)
+
+    with pytest.raises(ts.jit.FrontendError, match="takes an object of its class as its first argument"):
+        ts.jit.script(main)

@@ -61,6 +61,10 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "set_flush_denormal", "set_warn_always", "is_warn_always_enabled", "get_default_device",
         "inference_mode", "is_inference_mode_enabled",
     ),
+    "ts.tensor_types": (
+        "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor",
+        "ShortTensor", "IntTensor", "LongTensor", "BoolTensor", "set_default_tensor_type",
+    ),
     "ts.symbolic": (
         "sym_int", "sym_float", "sym_not", "sym_max", "sym_min", "sym_ite", "sym_sqrt", "sym_sum",
     ),

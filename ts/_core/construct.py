@@ -259,18 +259,36 @@ def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
 def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None) -> Tensor:
     """`Tensor(2, 3)` has that shape and no set values, `Tensor([1, 2])` those values as default floats."""
     wanted = dtypes.get_default_dtype() if dtype is None else dtype
-    if len(args) == 1 and isinstance(args[0], (float, complex)):
+    if len(args) == 1 and (args[0] is None or isinstance(args[0], (bool, float, complex))):
         raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
     if len(args) == 1 and not isinstance(args[0], int):
         if isinstance(args[0], Tensor):
             return args[0].detach()
+        if type(args[0]).__name__ == "UntypedStorage":
+            return legacy((), device, wanted).set_(args[0])
         shape = args[0] if type(args[0]).__name__ == "Size" else None
         return (
             _placed(np.empty(shape, wanted.numpy_dtype), device)
             if shape is not None
             else _tensor(args[0], wanted, device)
         )
+    for i, size in enumerate(args):
+        if not isinstance(size, int):
+            raise TypeError(
+                f'new(): argument \'size\' failed to unpack the object at pos {i + 1} with error "type must be '
+                f'tuple of ints,but got {type(size).__name__}"'
+            )
+        if size < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(args)}")
     return _placed(np.empty(args if args else (0,), wanted.numpy_dtype), device)
+
+
+def check_legacy_device(device: Any, place: str) -> None:
+    """Refuse a device of another kind than the constructor's."""
+    if device is not None and (given := devices.as_device(device).type) != place:
+        raise RuntimeError(
+            f"legacy constructor expects device type: {place} but device type: {given} was passed"
+        )
 
 
 def _placed(host: NDArray[Any], device: Any) -> Tensor:

@@ -28,13 +28,19 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """PyTorch's name of the tensor's type, or the tensor with another dtype."""
     if dtype is None:
         return type_name(self.dtype, self.device.type)
+    if dtype == "torch.Tensor" or dtype is Tensor:
+        dtype = dtypes.get_default_dtype()
     if isinstance(dtype, str):
         for place in ("cpu", "cuda"):
             for d in dtypes.ALL:
                 if dtype == type_name(d, place):
                     return self.to(place, d)
         raise ValueError(f"invalid type: '{dtype}'")
-    return self.to(getattr(dtype, "dtype", dtype) if not isinstance(dtype, dtypes.dtype) else dtype)
+    if isinstance(dtype, dtypes.dtype):
+        return self.to(dtype)
+    if not hasattr(dtype, "place"):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    return self.to(dtype.place, dtype.dtype)
 
 
 def tolist(self: Tensor) -> Any:

@@ -32,7 +32,7 @@ cdef object located(object error, list stack):
         return error
     if isinstance(error, (DebuggerQuit, LimitExceeded, MemoryError, Warning)) or not isinstance(error, Exception):
         return error
-    kind = NotImplementedError if isinstance(error, NotImplementedError) else RuntimeError
-    result = kind(str(ScriptRuntimeError(str(error), stack, kind.__name__)))
+    text = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))  # the class's name there, as in PyTorch
+    result = NotImplementedError(text) if isinstance(error, NotImplementedError) else RuntimeError(text)
     result.__cause__ = error
     return result

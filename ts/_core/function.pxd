@@ -9,6 +9,8 @@ cdef class Function(Callee):
     cdef readonly str declaration     # PyTorch's schema text, for messages
     cdef readonly tuple arguments     # (name, TypeSpec) or (name, TypeSpec, default) each
     cdef int argument_count
+    cdef int plain_count              # how many arguments a call by position has; -1: some are by name only
+    cdef int positional_count
     cdef tuple names
     cdef tuple specs
     cdef dict defaults

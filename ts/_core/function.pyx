@@ -34,11 +34,13 @@ def set_tracer(recorder):
 
 
 cdef class Function:
-    def __init__(self, str name, arguments=(), str declaration=""):
+    def __init__(self, str name, arguments=(), str declaration="", int by_name=0):
         self.name = name
         self.declaration = declaration or f"{name}(...)"
         self.arguments = tuple(arguments)
         self.argument_count = len(self.arguments)
+        self.positional_count = self.argument_count - by_name
+        self.plain_count = -1 if by_name else self.argument_count
         self.names = tuple([argument[0] for argument in self.arguments])
         self.specs = tuple([argument[1] for argument in self.arguments])
         self.defaults = {argument[0]: argument[2] for argument in self.arguments if len(argument) > 2}
@@ -62,7 +64,7 @@ cdef class Function:
         cdef State *state
         if self.ready == NULL:
             self.prepare()
-        if kwargs or len(args) != self.argument_count:
+        if kwargs or len(args) != self.plain_count:
             args = self.bind(args, kwargs)
         state = take_state()
         try:
@@ -99,7 +101,7 @@ cdef class Function:
         """The call as an `Execution`, which has not begun."""
         if self.ready == NULL:
             self.prepare()
-        if kwargs or len(args) != self.argument_count:
+        if kwargs or len(args) != self.plain_count:
             args = self.bind(args, kwargs)
         cdef Execution program = begin(self)
         self.write_parameters(program.state, args)
@@ -111,6 +113,11 @@ cdef class Function:
             raise RuntimeError(
                 f"{self.name}() expected at most {self.argument_count} argument(s) but received {len(args) + len(kwargs)}"
                 f" argument(s). Declaration: {self.declaration}"
+            )
+        if len(args) > self.positional_count:
+            raise RuntimeError(
+                f"{self.name}() takes {self.positional_count} positional argument(s) but {len(args)} was/were given."
+                f"  Declaration: {self.declaration}"
             )
         values = list(args)
         unused = dict(kwargs)

@@ -323,6 +323,7 @@ cdef class Tensor:
     __array_priority__ = 1000
 
     def __init__(self, *args, device=None):
+        construct.check_legacy_device(device, "cpu")
         made = construct.legacy(args, device)
         rebind(self, made.array)
         if tracing():

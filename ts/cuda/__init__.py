@@ -151,3 +151,13 @@ def can_device_access_peer(device: Device, peer_device: Device) -> bool:
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Whether bfloat16 tensors work on the device: they do on all, and fast from compute capability 8.0."""
     return usable() and (including_emulation or get_device_capability() >= (8, 0))
+
+
+def __getattr__(name: str) -> Any:
+    """The types of tensors of old: `ts.cuda.FloatTensor`."""
+    if name.endswith("Tensor"):
+        from ts.tensor_types import CUDA
+
+        if name in CUDA:
+            return CUDA[name]
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

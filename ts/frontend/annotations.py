@@ -357,16 +357,11 @@ class _Reader:
         types = [
             reader.of_object(annotations[name]) if name in annotations else inferred for name in cls._fields
         ]
-        defaults = {
-            name: constant_of_type(value, types[cls._fields.index(name)])
-            for name, value in cls._field_defaults.items()
-        }
-        for name, value in defaults.items():
-            if value is NO_DEFAULT:
-                expected = types[cls._fields.index(name)].repr_str
-                raise CompilationError(
-                    f'Expected a default value of type {expected} on field "{name}"', self.whole
-                )
+        defaults = {}
+        for name, value in cls._field_defaults.items():
+            fitting = constant_of_type(value, types[cls._fields.index(name)])
+            # A list or dict stays what it is; what is of another type fails where the default is used.
+            defaults[name] = of_ts(value) if fitting is NO_DEFAULT else fitting
         return ir.TupleType(types, qualified_name(cls), cls._fields, defaults, cls)
 
     def _range(self, node: ast.expr) -> SourceRange | None:

@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints
 from ts.frontend.classes import class_type, is_marked, static_method
-from ts.frontend.match import Actual, convert_to_type, match_schema
+from ts.frontend.data_classes import is_frozen
+from ts.frontend.match import Actual, convert_to_type, emit_builtin_call, match_schema
 from ts.frontend.python_values import PythonFunction, no_value
+from ts.frontend.resolve import attribute as attribute_of
 from ts.frontend.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
 from ts.ir.schema import FunctionSchema
 from ts.ir.source import SourceRange
@@ -73,23 +75,53 @@ class ClassValue(SugaredValue):
             MethodValue(value, "__init__").ensure_compiled(em, range)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        function = None if self.type.python_class is None else static_method(self.type.python_class, name)
-        if function is None and name in getattr(self.type.python_class, "__dict__", ()):
-            value = self.type.python_class.__dict__[name]
-            if not callable(value) and not isinstance(value, classmethod):
-                error = no_value(f"python value of type '{type(value).__name__}'", range)
+        cls = self.type.python_class
+        function = None if cls is None else static_method(cls, name)
+        if function is None:
+            held = None if cls is None else inspect.getattr_static(cls, name, None)
+            if name in self.type.methods and not isinstance(held, classmethod):
+                return UnboundMethod(self.type, name)
+            if inspect.isclass(held):
+                return _class_inside(em, range, cls, name)
+            if held is not None and not callable(held) and not isinstance(held, classmethod):
+                error = no_value(f"python value of type '{type(held).__name__}'", range)
                 error.hint = "make it a global constant, or an attribute that `__init__` assigns"
                 raise error
-        if function is None:
             raise CompilationError(
                 f"Tried to lookup unknown attribute on class {self.type.repr_str}. "
-                f"'{name}' is no static method, and others need an object",
+                f"'{name}' is no static method or class, and others need an object",
                 range,
             )
         try:
             return FunctionValue(em.compile_callee(function))
         except FrontendError as error:
             raise error.add_call(name, em.parsed.name, range) from None
+
+
+def _class_inside(em: Emitter, range: SourceRange, cls: Any, name: str) -> SugaredValue:
+    """A class that is defined inside of another."""
+    from ts.frontend.python_objects import to_sugared
+
+    return to_sugared(em, attribute_of(cls, name), range, f"{cls.__name__}.{name}")
+
+
+class UnboundMethod(SugaredValue):
+    """A method taken from its class: the object is the first argument."""
+
+    kind = "method"
+
+    def __init__(self, type: ClassType, name: str) -> None:
+        self.type = type
+        self.name = name
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if not args or not isinstance(args[0], Value) or not args[0].type().is_subtype_of(self.type):
+            raise CompilationError(
+                f"{self.type.name()}.{self.name} takes an object of its class as its first argument", range
+            )
+        return MethodValue(args[0], self.name).call(em, range, args[1:], kwargs, n_binders)
 
 
 class MethodValue(SugaredValue):
@@ -171,6 +203,8 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
         function = inspect.getattr_static(type.python_class, name, None)
         if isinstance(function, FunctionType) and is_marked(function):
             return PythonFunction(function, value)
+        if inspect.isclass(function):
+            return _class_inside(em, range, type.python_class, name)
     hint = "Did you forget to initialize an attribute in __init__()?"
     if type.python_class is not None and name in type.python_class.__dict__:
         hint = (
@@ -205,6 +239,10 @@ def set_attribute(
     """`base.name = assigned`; `annotated` is the type that the assignment declares."""
     value = base.simple or base.receiver
     type = value.type() if value is not None else None
+    if isinstance(type, ClassType) and not _is_constructing(em, type) and is_frozen(type.python_class):
+        raise CompilationError(
+            f"cannot assign to field '{name}': {type.repr_str} is a frozen dataclass", range
+        )
     if value is None or not isinstance(type, ClassType):
         what = base.kind if type is None else type.annotation_str
         raise CompilationError(f"Tried to set an attribute: {name} on a non-class: {what}", range)
@@ -268,9 +306,17 @@ def _is_constructing(em: Emitter, type: Type) -> bool:
 def overloaded(
     em: Emitter, range: SourceRange, method: str | None, args: Sequence[Value], kwargs: Kwargs | None = None
 ) -> Value | None:
-    """An operator on objects, which is a call of the method of the first one; None if it is no object."""
+    """An operator on objects, which is a call of the method of the first one; None if it is no object.
+
+    A class that says what is equal says what is not, as in Python.
+    """
     if method is None or not args or not isinstance(args[0].type(), OBJECT_TYPES):
         return None
+    methods = args[0].type().methods  # type: ignore[attr-defined]
+    if method == "__ne__" and method not in methods and "__eq__" in methods:
+        equal = overloaded(em, range, "__eq__", args, kwargs)
+        assert equal is not None
+        return emit_builtin_call(range, em.graph, "aten::__not__", [equal])
     found = attribute(em, range, args[0], method)
     return found.call(em, range, list(args[1:]), kwargs or {}, 1).as_value(em, range)
 

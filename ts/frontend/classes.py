@@ -78,12 +78,17 @@ def text_class(name: str, definitions: list[ParsedFunction]) -> ClassType:
 
 
 def compile_class(cls: type) -> ClassType:
-    """The same, with all methods compiled now: what `script(cls)` asks for."""
+    """The same, with the methods compiled now that its author wrote: what `script(cls)` asks for."""
     type = class_type(cls)
     from ts.frontend.compile import compile_all
 
-    compile_all(type.methods.values())
+    compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
     return type
+
+
+def _is_generated(cls: type, name: str) -> bool:
+    member = cls.__dict__.get(name)
+    return isinstance(member, FunctionType) and data_classes.is_generated(cls, member)
 
 
 def declare_methods(type: ClassType, cls: type) -> None:

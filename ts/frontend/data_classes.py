@@ -7,7 +7,8 @@ In: a dataclass.  Out: by name, the definition of each method that was generated
         x: int                      =>          self.y = y
         y: float = 0.5                      def __lt__(self, other: Point) -> bool: ...
 
-Types and defaults are the objects that the class holds, looked up by names that no program has.
+Types and defaults are the objects that the class holds, looked up by names that no program has.  Fields that may
+be None are compared as in Python, which the language has no operator for.
 """
 
 from __future__ import annotations
@@ -15,34 +16,40 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
+from collections.abc import Iterable
 from typing import Any
 
+from ts.errors import FrontendError
 from ts.frontend import parse
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.resolve import Resolver
 
-SUPPORTED = frozenset({"__init__", "__repr__", "__eq__", "__lt__", "__le__", "__gt__", "__ge__"})
+SUPPORTED = frozenset({"__init__", "__repr__", "__eq__", "__hash__", "__lt__", "__le__", "__gt__", "__ge__"})
 _COMPARISONS = {"__lt__": ("<", False), "__le__": ("<", True), "__gt__": (">", False), "__ge__": (">", True)}
+_Field = dataclasses.Field[Any]
 
 
 def generated_method(cls: type, name: str) -> ParsedFunction:
     """The definition of a method that `@dataclass` generated."""
     names: dict[str, object] = {}
-    all_fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(cls)  # type: ignore[arg-type]
-    fields = [f for f in all_fields if f.compare]
+    all_fields: tuple[_Field, ...] = dataclasses.fields(cls)  # type: ignore[arg-type]
+    compared = [f for f in all_fields if f.compare]
     own = cls.__name__
+    module = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
+    resolver = Resolver(names, module, fallback={own: cls})
     if name == "__init__":
         lines = _constructor(cls, names)
     elif name == "__repr__":
         shown = ", ".join(f"{f.name}={{self.{f.name}}}" for f in all_fields if f.repr)
         lines = ["def __repr__(self) -> str:", f"    return f'{own}({shown})'"]
+    elif name == "__hash__":
+        hashed = [f.name for f in all_fields if (f.compare if f.hash is None else f.hash)]
+        lines = ["def __hash__(self) -> int:", f"    return hash(({_each('self.{}', hashed)}))"]
     elif name == "__eq__":
-        tests = " and ".join(f"self.{f.name} == other.{f.name}" for f in fields) or "True"
-        lines = [f"def __eq__(self, other: {own}) -> bool:", f"    return {tests}"]
+        lines = _equality(own, compared, _optional(compared, resolver))
     else:
-        lines = _comparison(name, own, [f.name for f in fields])
-    module = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
-    (parsed,) = parse.module_defs("\n".join(lines) + "\n", Resolver(names, module, fallback={own: cls}))
+        lines = _comparison(name, own, compared, _optional(compared, resolver))
+    (parsed,) = parse.module_defs("\n".join(lines) + "\n", resolver)
     return parsed
 
 
@@ -51,15 +58,30 @@ def is_generated(cls: type, function: Any) -> bool:
     return dataclasses.is_dataclass(cls) and inspect.unwrap(function).__code__.co_filename == "<string>"
 
 
+def is_frozen(cls: type | None) -> bool:
+    """Whether objects of the class cannot be changed."""
+    return cls is not None and dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen  # type: ignore[attr-defined, no-any-return]
+
+
+def _each(template: str, names: Iterable[str]) -> str:
+    return "".join(template.format(name) + ", " for name in names)
+
+
 def _constructor(cls: type, names: dict[str, object]) -> list[str]:
     """Parameters and assignments in the order of the fields; `__post_init__` gets what is only for it."""
-    parameters, body, passed = ["self"], [], []
+    parameters: list[str] = ["self"]
+    with_default: list[str] = []
+    by_name: list[str] = []
+    body, passed = [], []
+    fields = {f.name for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
     for name, field in cls.__dataclass_fields__.items():  # type: ignore[attr-defined]
+        is_parameter_only = isinstance(field.type, dataclasses.InitVar)
+        if name not in fields and not is_parameter_only:
+            continue  # a variable of the class
         if field.default_factory is not dataclasses.MISSING:
             raise NotImplementedError(
                 "Default factory initializers are not supported in TorchScript dataclasses"
             )
-        is_parameter_only = isinstance(field.type, dataclasses.InitVar)
         annotation = field.type.type if is_parameter_only else field.type
         has_default = field.default is not dataclasses.MISSING
         names[f"__type_{name}"] = annotation
@@ -67,27 +89,80 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
         kind = annotation if isinstance(annotation, str) else f"__type_{name}"
         if field.init:
             default = f" = __default_{name}" if has_default else ""
-            parameters.append(f"{name}: {kind}{default}")
+            # Parameters by name with a default are none of the language: they are the last ones then.
+            place = parameters if field.kw_only is not True else with_default if default else by_name
+            place.append(f"{name}: {kind}{default}")
         if is_parameter_only:
             passed.append(name)
         elif field.init:
-            body.append(f"    self.{name} = {name}")
+            body.append(f"    self.{name}: {kind} = {name}")
         elif has_default:
             body.append(f"    self.{name}: {kind} = __default_{name}")
     if hasattr(cls, "__post_init__"):
         body.append(f"    self.__post_init__({', '.join(passed)})")
+    parameters += with_default
+    if by_name:
+        parameters += ["*", *by_name]
     return [f"def __init__({', '.join(parameters)}):", *(body or ["    pass"])]
 
 
-def _comparison(name: str, own: str, fields: list[str]) -> list[str]:
+def _optional(fields: Iterable[_Field], resolver: Resolver) -> set[str]:
+    """The fields whose type has None among others; what is no type is said where the field is declared."""
+    from ts.frontend.annotations import to_type
+    from ts.ir.types import OptionalType
+
+    found = set()
+    for field in fields:
+        try:
+            if isinstance(to_type(field.type, resolver), OptionalType):
+                found.add(field.name)
+        except FrontendError:
+            continue
+    return found
+
+
+def _equality(own: str, fields: Iterable[_Field], optional: set[str]) -> list[str]:
+    lines = [f"def __eq__(self, other: {own}) -> bool:"]
+    for field in fields:
+        a, b = f"self.{field.name}", f"other.{field.name}"
+        if field.name in optional:
+            lines += [
+                f"    a_{field.name} = {a}",
+                f"    b_{field.name} = {b}",
+                f"    if a_{field.name} is None or b_{field.name} is None:",
+                f"        if not (a_{field.name} is None and b_{field.name} is None):",
+                "            return False",
+                f"    elif not (a_{field.name} == b_{field.name}):",
+                "        return False",
+            ]
+        else:
+            lines += [f"    if not ({a} == {b}):", "        return False"]
+    return [*lines, "    return True"]
+
+
+def _comparison(name: str, own: str, fields: Iterable[_Field], optional: set[str]) -> list[str]:
     """Field by field: the first two that differ decide."""
     sign, if_equal = _COMPARISONS[name]
     lines = [f"def {name}(self, other: {own}) -> bool:"]
     for field in fields:
-        lines += [
-            f"    if self.{field} {sign} other.{field}:",
-            "        return True",
-            f"    if other.{field} {sign} self.{field}:",
-            "        return False",
-        ]
+        a, b = f"self.{field.name}", f"other.{field.name}"
+        if field.name in optional:
+            lines += [
+                f"    a_{field.name} = {a}",
+                f"    b_{field.name} = {b}",
+                f"    if not (a_{field.name} is None and b_{field.name} is None):",
+                f"        assert a_{field.name} is not None and b_{field.name} is not None, "
+                f"\"'{sign}' not supported between instances of 'NoneType' and others\"",
+                f"        if a_{field.name} {sign} b_{field.name}:",
+                "            return True",
+                f"        if b_{field.name} {sign} a_{field.name}:",
+                "            return False",
+            ]
+        else:
+            lines += [
+                f"    if {a} {sign} {b}:",
+                "        return True",
+                f"    if {b} {sign} {a}:",
+                "        return False",
+            ]
     return [*lines, f"    return {if_equal}"]

@@ -18,6 +18,7 @@ from ts.errors import CompilationError
 from ts.frontend import emit_flow, emit_loop
 from ts.frontend.emit_expr import values_of
 from ts.frontend.emitter import Emitter, sugared
+from ts.frontend.literal_types import asked_for, only_one
 from ts.frontend.iterables import IterableTree, RangeValue, ReversedValue, SliceValue
 from ts.frontend.match import (
     Actual,
@@ -168,7 +169,8 @@ def _names(
 def _list(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     range = em.range(node)
     if not node.args:
-        elem = hint.elem if isinstance(hint, ListType) else TENSOR
+        options = asked_for(hint, ListType, range)
+        elem = only_one(hint, options, range).elem if options else TENSOR
         return _simple(construct_list(em.graph, elem, ()))
     _check_count(em, node, "list", 1, 1)
     iterable = em.sugared(node.args[0])
@@ -188,10 +190,13 @@ def _dict(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
     if (argument is None and not node.keywords) or _is_empty_literal(argument):
         if node.keywords:
             return _simple(_dict_of_pairs(em, node, []))
-        type = hint if isinstance(hint, DictType) else DictType(STR, TENSOR)
+        range = em.range(node)
+        options = asked_for(hint, DictType, range)
+        type = only_one(hint, options, range) if options else DictType(STR, TENSOR)
         return _simple(em.insert("prim::DictConstruct").output().set_type(type))
     if isinstance(argument, ast.DictComp):
-        return _simple(_with_keywords(em, node, em.expr(argument, hint)))
+        inner = hint if isinstance(hint, DictType) else None
+        return _simple(_with_keywords(em, node, em.expr(argument, inner)))
     if isinstance(argument, ast.Dict):
         pairs = [
             ast.copy_location(ast.Tuple([key, value], ast.Load()), key)

@@ -19,6 +19,7 @@ from ts.frontend.annotations import dict_type
 from ts.frontend.class_values import overloaded, shown
 from ts.frontend.emit_flow import condition
 from ts.frontend.emitter import Emitter, expression, sugared
+from ts.frontend.literal_types import as_asked, asked_for, chosen, only_one
 from ts.frontend.match import construct_list, construct_tuple, emit_builtin_call, unpack_tuple
 from ts.frontend.operators import BINARY, MAGIC
 from ts.frontend.sugared import SugaredValue
@@ -32,7 +33,6 @@ from ts.ir.types import (
     ClassType,
     DictType,
     ListType,
-    OptionalType,
     TupleType,
     Type,
     unify_list,
@@ -180,73 +180,104 @@ def emit_tuple(em: Emitter, node: ast.Tuple, hint: Type | None) -> Value:
 
 @expression(ast.List)
 def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
-    if isinstance(hint, OptionalType):
-        hint = hint.elem
-    wanted = hint.elem if isinstance(hint, ListType) else None
+    range = em.range(node)
+    options = asked_for(hint, ListType, range)
     values = values_of(em, node.elts)
     if not values:
-        if wanted is None:
+        if not options:
             # Fits a list of any type as an argument; as a variable it is a list of tensors.
             return em.insert("prim::EmptyListLiteral").output().set_type(ListType(TENSOR))
-        return construct_list(em.graph, wanted, ())
-    if wanted is not None and all(value.type().is_subtype_of(wanted) for value in values):
-        elem: Type = wanted
+        elem = only_one(hint, options, range).elem
     else:
-        elem = _common_type(em, node, values, wanted is None, "List")
-    if wanted is not None and elem is not wanted and not elem.is_subtype_of(wanted):
+        elem = _element_type(em, node, values, hint, options)
+    return as_asked(em, construct_list(em.graph, elem, values), hint)
+
+
+def _element_type(
+    em: Emitter, node: ast.List, values: Sequence[Value], hint: Type | None, options: Sequence[ListType]
+) -> Type:
+    """The type of the elements of a list literal."""
+
+    def holds(option: ListType) -> bool:
+        return all(value.type().is_subtype_of(option.elem) for value in values)
+
+    if len(options) == 1 and holds(options[0]):
+        return options[0].elem
+    elem = _common_type(em, node, values, not options, "List")
+    if len(options) == 1:
         raise CompilationError(
-            f"List type annotation `{ListType(wanted).repr_str}` did not match the types of the given "
+            f"List type annotation `{options[0].repr_str}` did not match the types of the given "
             f"list elements, which were unified to {elem.repr_str}",
             em.range(node),
         )
-    return construct_list(em.graph, elem, values)
+    return chosen(hint, options, ListType(elem), holds, em.range(node)).elem if options else elem
 
 
 @expression(ast.Dict)
 def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
-    if isinstance(hint, OptionalType):
-        hint = hint.elem
-    wanted = hint if isinstance(hint, DictType) else None
+    range = em.range(node)
+    options = asked_for(hint, DictType, range)
+    inner = options[0].value if len(options) == 1 else None
     keys: list[Value] = []
     values: list[Value] = []
     for key, value in zip(node.keys, node.values, strict=True):
         assert key is not None  # the parser refuses `**`
         keys.append(em.expr(key))
-        values.append(em.expr(value, wanted.value if wanted is not None else None))
+        values.append(em.expr(value, inner))
+    if not keys:
+        type = only_one(hint, options, range) if options else DictType(STR, TENSOR)
+    else:
+        type = _dict_type(em, node, keys, values, hint, options)
+    pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
+    made = em.insert("prim::DictConstruct", pairs).output().set_type(type)
+    return as_asked(em, made, hint)
+
+
+def _dict_type(
+    em: Emitter,
+    node: ast.Dict,
+    keys: Sequence[Value],
+    values: Sequence[Value],
+    hint: Type | None,
+    options: Sequence[DictType],
+) -> Type:
+    """The type of a dict literal that is not empty."""
     range = em.range(node)
-    if wanted is None and not keys:
-        wanted = DictType(STR, TENSOR)
-    key_type = wanted.key if wanted is not None else keys[0].type()
-    for key, key_value in zip(node.keys, keys, strict=True):
-        assert key is not None
-        if not key_value.type().is_subtype_of(key_type):
-            found = key_value.type().repr_str
-            if wanted is not None:
+
+    def all_of(held: Sequence[Value], type: Type) -> bool:
+        return all(value.type().is_subtype_of(type) for value in held)
+
+    def holds(option: DictType) -> bool:
+        return all_of(keys, option.key) and all_of(values, option.value)
+
+    if len(options) == 1:
+        (wanted,) = options
+        for key in keys:
+            if not key.type().is_subtype_of(wanted.key):
                 raise CompilationError(
                     f"Type annotation was inferred to be {wanted.repr_str}"
-                    f"but the type of keys given by the dict literal is {found}",
+                    f"but the type of keys given by the dict literal is {key.type().repr_str}",
                     range,
                 )
+        if not holds(wanted):
+            found = _common_type(em, node, values, False, "Dict")
+            raise CompilationError(
+                f"Type annotation was inferred to be `{wanted.repr_str}`, "
+                f"but the type of values given by the dict literal is {found.repr_str}",
+                range,
+                hints.conversion(found, wanted.value),
+            )
+        return wanted
+    key_type = keys[0].type()
+    for place, key in zip(node.keys, keys, strict=True):
+        if place is not None and not key.type().is_subtype_of(key_type):
             raise CompilationError(
                 "Dict keys must contain only a single type. Expected: "
-                f"{key_type.repr_str} but found {found} instead",
-                em.range(key),
+                f"{key_type.repr_str} but found {key.type().repr_str} instead",
+                em.range(place),
             )
-    if wanted is None:
-        value_type = _common_type(em, node, values, True, "Dict")
-    elif not all(item.type().is_subtype_of(wanted.value) for item in values):
-        united = unify_list([item.type() for item in values], default_to_union=True)
-        assert united is not None
-        raise CompilationError(
-            f"Type annotation was inferred to be `{wanted.repr_str}`, but the type of values given by "
-            f"the dict literal is {united.repr_str}",
-            range,
-            hints.conversion(united, wanted.value),
-        )
-    else:
-        value_type = wanted.value
-    pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
-    return em.insert("prim::DictConstruct", pairs).output().set_type(dict_type(key_type, value_type, range))
+    own = dict_type(key_type, _common_type(em, node, values, not options, "Dict"), range)
+    return chosen(hint, options, own, holds, range) if options else own
 
 
 @expression(ast.JoinedStr)

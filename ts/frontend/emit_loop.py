@@ -12,14 +12,16 @@ import ast
 import sys
 from collections.abc import Callable, Sequence
 
+from ts.errors import CompilationError
 from ts.frontend import emit_stmt
 from ts.frontend.emit_flow import to_bool
 from ts.frontend.emitter import Emitter, expression, statement
+from ts.frontend.literal_types import as_asked, asked_for, chosen
 from ts.frontend.match import emit_builtin_call
 from ts.frontend.scope import Scope
 from ts.frontend.sugared import SimpleValue, SugaredValue
 from ts.ir.source import SourceRange
-from ts.ir.types import INT, TENSOR, DictType, ListType, OptionalType, Type
+from ts.ir.types import INT, TENSOR, DictType, ListType, Type
 from ts.ir.value import Value
 
 _MAX_TRIP_COUNT = sys.maxsize
@@ -108,19 +110,23 @@ def list_comprehension(
     em: Emitter, range: SourceRange, iterable: ast.expr, target: ast.expr, elt: ast.expr, hint: Type | None
 ) -> Value:
     """A list filled by a loop, whose variables end with it."""
-    result = em.insert("prim::ListConstruct").output().set_type(ListType(TENSOR))
-    if isinstance(hint, OptionalType):
-        hint = hint.elem
-    known = isinstance(hint, ListType)
-    if isinstance(hint, ListType):
-        result.set_type(hint)
+    options = asked_for(hint, ListType, range)
+    wanted = options[0] if len(options) == 1 else None
+    result = em.insert("prim::ListConstruct").output().set_type(wanted or ListType(TENSOR))
 
     def body() -> None:
-        nonlocal known
-        element = em.expr(elt, hint.elem if isinstance(hint, ListType) else None)
-        if not known:
-            result.set_type(ListType(element.type()))
-            known = True
+        element = em.expr(elt, None if wanted is None else wanted.elem)
+        type = element.type()
+        if wanted is None:
+            own = ListType(type)
+            holds: Callable[[ListType], bool] = lambda option: type.is_subtype_of(option.elem)  # noqa: E731
+            result.set_type(chosen(hint, options, own, holds, range) if options else own)
+        elif not type.is_subtype_of(wanted.elem):
+            raise CompilationError(
+                f"List type annotation `{wanted.repr_str}` did not match the types of the given list "
+                f"elements, which were unified to {type.repr_str}",
+                range,
+            )
         emit_builtin_call(range, em.graph, "aten::append", [element], {}, result)
 
     _comprehension(em, range, iterable, target, body)
@@ -130,23 +136,22 @@ def list_comprehension(
 @expression(ast.DictComp)
 def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) -> Value:
     range = em.range(node)
-    result = em.insert("prim::DictConstruct").output().set_type(DictType(INT, TENSOR))
-    known = isinstance(hint, DictType)
-    if isinstance(hint, DictType):
-        result.set_type(hint)
+    options = asked_for(hint, DictType, range)
+    wanted = options[0] if len(options) == 1 else None
+    result = em.insert("prim::DictConstruct").output().set_type(wanted or DictType(INT, TENSOR))
 
     def body() -> None:
-        nonlocal known
         key = em.expr(node.key)
         value = em.expr(node.value)
-        if not known:
-            result.set_type(DictType(key.type(), value.type()))
-            known = True
+        if wanted is None:
+            own = DictType(key.type(), value.type())
+            holds: Callable[[DictType], bool] = own.is_subtype_of
+            result.set_type(chosen(hint, options, own, holds, range) if options else own)
         emit_builtin_call(range, em.graph, "aten::_set_item", [result, key, value])
 
     generator = node.generators[0]
     _comprehension(em, range, generator.iter, generator.target, body)
-    return result
+    return as_asked(em, result, hint)
 
 
 def _comprehension(

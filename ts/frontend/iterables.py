@@ -16,7 +16,7 @@ from ts.errors import CompilationError
 from ts.frontend.match import emit_builtin_call
 from ts.frontend.sugared import SimpleValue, SugaredTuple, SugaredValue
 from ts.ir.source import SourceRange
-from ts.ir.types import INT
+from ts.ir.types import INT, TENSOR
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
@@ -113,6 +113,15 @@ class ReversedValue(SugaredValue):
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
         return self.length
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        tensor = self.iterable.simple
+        if tensor is None or not tensor.type().is_subtype_of(TENSOR):
+            raise CompilationError(
+                f"{self.kind} cannot be used as a value: make a list of it with `list(reversed(...))`", range
+            )
+        dims = em.list(INT, [em.constant(0, range)])
+        return emit_builtin_call(range, em.graph, "aten::flip", [tensor, dims])
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
         return self.iterable.as_tuple(em, range, size)[::-1]

@@ -33,10 +33,12 @@ from ts.ir.types import (
     NUMBER,
     STR,
     TENSOR,
+    DictType,
     ListType,
     OptionalType,
     TupleType,
     Type,
+    UnionType,
     VarType,
     match_type_variables,
     substitute,
@@ -210,8 +212,7 @@ class _Matcher:
                 used_names.add(formal.name)
                 actual = kwargs[formal.name]
             elif formal.has_default:
-                empty = formal.default == []
-                actual = Literal(formal.default, _unwrap_optional(formal.type) if empty else None)
+                actual = _default(formal)
             else:
                 raise _Mismatch(f"Argument {formal.name} not provided.\n")
             inputs.append(self._argument(formal, actual))
@@ -237,7 +238,12 @@ class _Matcher:
         return MatchedSchema(inputs, returns)
 
     def _value(self, actual: Actual) -> Value:
-        return actual if isinstance(actual, Value) else actual.insert(self.graph)
+        if isinstance(actual, Value):
+            return actual
+        value = self.graph.try_insert_constant(actual.value, type=actual.type)
+        if value is None:  # the default of a field of a named tuple may be anything
+            raise _Mismatch(f"A default of class {actual.value.__class__.__name__} is no constant.\n")
+        return value
 
     def _list(self, elem: Type, actuals: Sequence[Actual]) -> Value:
         formal = Argument("", elem)
@@ -269,6 +275,18 @@ class _Matcher:
         if not value.type().is_subtype_of(concrete):
             raise _Mismatch(_type_mismatch(formal, concrete, value))
         return value
+
+
+def _default(formal: Argument) -> Literal:
+    """The default of an argument; a list or dict, which may be empty, has the argument's type."""
+    type: Type | None = None
+    if isinstance(formal.default, list | dict):
+        wanted = formal.type
+        kind = ListType if isinstance(formal.default, list) else DictType
+        members = wanted.types if isinstance(wanted, UnionType) else (_unwrap_optional(wanted),)
+        if not formal.default:
+            type = next((member for member in members if isinstance(member, kind)), None)
+    return Literal(formal.default, type)
 
 
 def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:

@@ -158,6 +158,28 @@ class ModuleClass(SugaredValue):
         return to_sugared(em, getattr(self.cls, name), range, f"{self.name}.{name}")
 
 
+class TensorClass(SugaredValue):
+    """`torch.Tensor`, which scripts have as a type only."""
+
+    kind = "builtin"
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        raise CompilationError(
+            f"attribute lookup is not defined on {self.kind}", range, f"call the method of a tensor: `x.{name}(...)`"
+        )
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        raise CompilationError(
+            "Unknown builtin op: aten::Tensor.\nHere are some suggestions: \n\taten::tensor\n\n"
+            "The original call is",
+            range,
+            "write `torch.tensor([...])` for values, `torch.empty(...)` for a shape",
+        )
+
+
+_IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _SPECIAL_OPERATORS: Final = {
     "device": "aten::device",
     "is_scripting": "aten::is_scripting",
@@ -297,9 +319,11 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
         return EnumClassValue(cls)
     if any(base.__module__ == "ts.nn.modules.module" for base in cls.__mro__):
         return ModuleClass(cls, name)
+    if cls.__module__ == "ts" and cls.__name__ == "Tensor":
+        return TensorClass()
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
-    if cls.__module__ == "builtins":  # set, map: they take tensors, and stay in Python
+    if cls.__flags__ & _IMMUTABLE:  # set, map, torch.Size: they take tensors, and stay in Python
         return python_values.object_value(em, cls, range)
     if cls.__flags__ & IMMUTABLE:  # Tensor, and classes of other modules that are written in C
         if cls.__module__.partition(".")[0] == "ts":

@@ -320,5 +320,7 @@ def _check_parts(a: Array, b: Array) -> None:
     where="fm",
 )
 def _frexp(xp: Any, self: Array) -> tuple[Array, Array]:
+    if self.dtype.kind != "f" and self.dtype != rules.BFLOAT16:
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     mantissa, exponent = xp.frexp(self)
     return mantissa, rules.cast(xp, exponent, rules.INT32)

@@ -22,6 +22,8 @@ Array = rules.Array
 Body = str | Callable[[Any, Array], Array]
 
 SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"
+# As PyTorch's kernels are called in its messages, where that is another name than the operator's.
+_KERNEL_NAMES = {"abs": "abs_cpu", "frac": "frac_cpu"} | {n: f"{n}_vml_cpu" for n in ("ceil", "floor", "trunc")}
 
 
 def special(name: str) -> Callable[[Any, Array], Array]:
@@ -44,7 +46,7 @@ def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[[
                     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
                     "invert a mask, use the `~` or `logical_not()` operator instead."
                 )
-            rules.refuse(name, dtype)
+            rules.refuse(_KERNEL_NAMES.get(name, name), dtype)
         if promotion == FLOAT or (promotion == REAL and dtype.kind != "c" and body == "float"):
             dtype = rules.float_dtype(dtype)
         work = rules.cast(xp, a, rules.opmath(dtype) if promotion != BOOLEAN else dtype)
@@ -186,6 +188,12 @@ def _airy(xp: Any, a: Array) -> Array:
 
 # arithmetic                    promotion  ufunc or body               CUDA
 unary("abs", REAL, "absolute", "abs(a)", no="b", aliases=("absolute",))
+add(
+    Record(  # `abs(x)` in scripts
+        "prim::abs(Tensor x) -> Tensor", kernel_of("abs", REAL, "absolute", "b"), "unary", promotion=REAL,
+        ufunc="absolute", types=types_without("b"), cuda="abs(a)", where="",
+    )
+)  # fmt: skip
 unary("neg", SAME, "negative", "-a", no="b", aliases=("negative",))
 unary("sgn", SAME, _sgn)
 unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no="c")

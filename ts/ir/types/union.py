@@ -101,8 +101,14 @@ def union_members(types: Iterable[Type]) -> list[Type]:
             members.append(t)
     if all(t in members for t in (INT, FLOAT, COMPLEX)):
         members = [NUMBER, *(t for t in members if not isinstance(t, NumericType))]
-    members.sort(key=lambda t: (_KIND_ORDER.get(t.kind(), 0), str(t)))
+    members.sort(key=_place)
     return members
+
+
+def _place(t: Type) -> tuple[int, str]:
+    """Where a member stands in a union."""
+    name = t.name if isinstance(t, TupleType) else None
+    return _KIND_ORDER.get(t.kind(), 0), name or str(t)
 
 
 def unshaped(t: Type) -> Type:

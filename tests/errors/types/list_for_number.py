@@ -1,0 +1,12 @@
+"""A list where the annotation says a number."""
+
+
+def main() -> int:
+    return [1]
+
+# error: CompilationError
+# Expected an annotation of type List but got int:
+#   File "list_for_number.py", line 5
+# def main() -> int:
+#     return [1]
+#            ~~ <--- HERE

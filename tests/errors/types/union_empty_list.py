@@ -1,0 +1,14 @@
+"""An empty list where a union has several lists."""
+
+from typing import List, Union
+
+
+def main() -> Union[List[int], List[str]]:
+    return []
+
+# error: CompilationError
+# Cannot assign an empty list to a variable annotated to be type Union[List[int], List[str]] because there are multiple possible List type candidates in the Union annotation:
+#   File "union_empty_list.py", line 7
+# def main() -> Union[List[int], List[str]]:
+#     return []
+#            ~ <--- HERE

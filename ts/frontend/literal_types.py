@@ -1,0 +1,87 @@
+"""Types of list and dict literals, by what they hold and by the type that their place asks for.
+
+In: the type that is asked for (of a variable, a result, an attribute).  Out: the types the literal may have:
+
+    x: List[int] = []                    List[int]
+    x: Union[int, List[str]] = []        List[str]: the only list among the members
+    x: Union[List[int], List[str]] = []  refused: both would do
+    x: Union[List[int], List[str]] = [1] List[int], by its elements
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from ts.errors import CompilationError
+from ts.ir.source import SourceRange
+from ts.ir.types import ANY, DictType, ListType, OptionalType, Type, UnionType
+from ts.ir.value import Value
+
+if TYPE_CHECKING:
+    from ts.frontend.emitter import Emitter
+
+Kind = TypeVar("Kind", ListType, DictType)
+
+
+def asked_for(hint: Type | None, kind: type[Kind], range: SourceRange | None) -> list[Kind]:
+    """The types of this kind that fit the hint; none where nothing is asked for."""
+    if hint is None or hint is ANY:
+        return []
+    name = "List" if kind is ListType else "Dict"
+    members: Sequence[Type] = (hint,)
+    if isinstance(hint, OptionalType):
+        members = (hint.elem,)
+    elif isinstance(hint, UnionType):
+        members = hint.types
+    found = [member for member in members if isinstance(member, kind)]
+    if not found:
+        which = "an Union type annotation with an inner" if isinstance(hint, UnionType) else "an annotation of type"
+        what = f"{name} type," if isinstance(hint, UnionType) else name
+        raise CompilationError(f"Expected {which} {what} but got {hint.repr_str}", range)
+    return found
+
+
+def only_one(hint: Type | None, options: Sequence[Kind], range: SourceRange | None) -> Kind:
+    """The type of an empty literal."""
+    if len(options) == 1:
+        return options[0]
+    assert hint is not None
+    name = "List" if isinstance(options[0], ListType) else "Dict"
+    raise CompilationError(
+        f"Cannot assign an empty {name.lower()} to a variable annotated to be type {hint.repr_str} because "
+        f"there are multiple possible {name} type candidates in the Union annotation",
+        range,
+    )
+
+
+def chosen(
+    hint: Type | None,
+    options: Sequence[Kind],
+    found: Kind,
+    holds: Callable[[Kind], bool],
+    range: SourceRange | None,
+) -> Kind:
+    """The one of several types that a literal has: the type `found` of itself, or the first that holds it."""
+    if found in options:
+        return found
+    fitting = next((option for option in options if holds(option)), None)
+    if fitting is not None:
+        return fitting
+    assert hint is not None
+    listed = " or ".join(option.repr_str for option in options)
+    if isinstance(found, ListType):
+        what = f"types match the types of the given list elements, which were unified to {found.elem.repr_str}"
+    else:
+        what = (
+            "dict types can hold the types of the given keys and values, which were unified to "
+            f"{found.repr_str}"
+        )
+    raise CompilationError(
+        f"Union type annotation `{hint.repr_str}` can hold {listed}, but none of those {what}", range
+    )
+
+
+def as_asked(em: Emitter, value: Value, hint: Type | None) -> Value:
+    """The literal as a value of the union that was asked for."""
+    return em.unchecked_cast(value, hint) if isinstance(hint, OptionalType | UnionType) else value
