@@ -47,7 +47,9 @@ class TensorType:
     def __call__(self, *args: Any, **options: Any) -> Tensor:
         device = options.pop("device", None)
         if options:
-            raise TypeError(f"new() received an invalid combination of arguments: it has no '{next(iter(options))}'")
+            raise TypeError(
+                f"new() received an invalid combination of arguments: it has no '{next(iter(options))}'"
+            )
         self.check_available()
         if len(args) == 1 and isinstance(args[0], Tensor) and args[0] not in self:
             given = type_name(args[0].dtype, args[0].device.type)
@@ -64,9 +66,8 @@ class TensorType:
             from ts import cuda
 
             if not cuda.is_available():
-                raise TypeError(
-                    f"type {self.__module__}.{self.__name__} not available. Torch not compiled with CUDA enabled."
-                )
+                name = f"{self.__module__}.{self.__name__}"
+                raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
 
 
 _WITH_TYPE: Final = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
@@ -81,8 +82,8 @@ _BY_FULL_NAME: Final = {f"torch.{name}": t for name, t in CPU.items()} | {
 def set_default_tensor_type(t: Any) -> None:
     """Let new tensors of floats have the dtype of a type of tensors."""
     warnings.warn(
-        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() "
-        "and torch.set_default_device() as alternatives.",
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
+        "torch.set_default_dtype() and torch.set_default_device() as alternatives.",
         stacklevel=2,
     )
     found = _BY_FULL_NAME.get(t) if isinstance(t, str) else t
@@ -96,7 +97,9 @@ def set_default_tensor_type(t: Any) -> None:
         raise TypeError("only floating-point types are supported as the default type")
     found.check_available()
     if found.place != "cpu":
-        raise TypeError(f"{found.__module__}.{found.__name__}: new tensors are made on the CPU; give `device=`")
+        raise TypeError(
+            f"{found.__module__}.{found.__name__}: new tensors are made on the CPU; give `device=`"
+        )
     dtypes.set_default_dtype(found.dtype)
 
 

@@ -29,7 +29,7 @@ EXCUSED = {
         eig lstsq matrix_rank solve symeig reinforce
     """,
     "tensor types of old, and storages that know their type": """
-        *Tensor *Storage StorageBase storage_type set_default_tensor_type DisableTorchFunction* legacy_* resize
+        *Tensor *Storage StorageBase storage_type DisableTorchFunction* legacy_* resize
         resize_as volatile
     """,
     "the compiler's own objects, not documented": """

@@ -265,7 +265,8 @@ def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None
         if isinstance(args[0], Tensor):
             return args[0].detach()
         if type(args[0]).__name__ == "UntypedStorage":
-            return legacy((), device, wanted).set_(args[0])
+            empty: Any = legacy((), device, wanted)
+            return empty.set_(args[0])  # type: ignore[no-any-return]
         shape = args[0] if type(args[0]).__name__ == "Size" else None
         return (
             _placed(np.empty(shape, wanted.numpy_dtype), device)
@@ -275,8 +276,8 @@ def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None
     for i, size in enumerate(args):
         if not isinstance(size, int):
             raise TypeError(
-                f'new(): argument \'size\' failed to unpack the object at pos {i + 1} with error "type must be '
-                f'tuple of ints,but got {type(size).__name__}"'
+                f"new(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must "
+                f"be tuple of ints,but got {type(size).__name__}\""
             )
         if size < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(args)}")

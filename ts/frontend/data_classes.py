@@ -7,8 +7,8 @@ In: a dataclass.  Out: by name, the definition of each method that was generated
         x: int                      =>          self.y = y
         y: float = 0.5                      def __lt__(self, other: Point) -> bool: ...
 
-Types and defaults are the objects that the class holds, looked up by names that no program has.  Fields that may
-be None are compared as in Python, which the language has no operator for.
+Types and defaults are the objects that the class holds, looked up by names that no program has.  Fields that
+may be None are compared as in Python, which the language has no operator for.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from ts.errors import CompilationError
 from ts.frontend import emit_flow, emit_loop
 from ts.frontend.emit_expr import values_of
 from ts.frontend.emitter import Emitter, sugared
-from ts.frontend.literal_types import asked_for, only_one
 from ts.frontend.iterables import IterableTree, RangeValue, ReversedValue, SliceValue
+from ts.frontend.literal_types import asked_for, only_one
 from ts.frontend.match import (
     Actual,
     construct_list,

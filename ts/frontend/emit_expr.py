@@ -225,7 +225,7 @@ def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
         keys.append(em.expr(key))
         values.append(em.expr(value, inner))
     if not keys:
-        type = only_one(hint, options, range) if options else DictType(STR, TENSOR)
+        type: Type = only_one(hint, options, range) if options else DictType(STR, TENSOR)
     else:
         type = _dict_type(em, node, keys, values, hint, options)
     pairs = [part for pair in zip(keys, values, strict=True) for part in pair]

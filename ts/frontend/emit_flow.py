@@ -269,7 +269,11 @@ def _classes(em: Emitter, node: ast.expr) -> list[Type]:
 @expression(ast.BoolOp, ast.Compare)
 def emit_condition(em: Emitter, node: ast.expr, hint: Type | None) -> Value:
     single = isinstance(node, ast.Compare) and len(node.ops) == 1
-    if isinstance(node, ast.Compare) and single and not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.NotIn):
+    if (
+        isinstance(node, ast.Compare)
+        and single
+        and not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.NotIn)
+    ):
         return _compared(em, em.range(node), node.left, node.ops[0], node.comparators[0])
     return condition(em, node).value
 

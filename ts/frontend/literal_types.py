@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from ts.errors import CompilationError
+from ts.frontend.match import construct_list
 from ts.ir.source import SourceRange
 from ts.ir.types import ANY, DictType, ListType, OptionalType, Type, UnionType
 from ts.ir.value import Value
@@ -36,7 +37,11 @@ def asked_for(hint: Type | None, kind: type[Kind], range: SourceRange | None) ->
         members = hint.types
     found = [member for member in members if isinstance(member, kind)]
     if not found:
-        which = "an Union type annotation with an inner" if isinstance(hint, UnionType) else "an annotation of type"
+        which = (
+            "an Union type annotation with an inner"
+            if isinstance(hint, UnionType)
+            else "an annotation of type"
+        )
         what = f"{name} type," if isinstance(hint, UnionType) else name
         raise CompilationError(f"Expected {which} {what} but got {hint.repr_str}", range)
     return found
@@ -71,7 +76,9 @@ def chosen(
     assert hint is not None
     listed = " or ".join(option.repr_str for option in options)
     if isinstance(found, ListType):
-        what = f"types match the types of the given list elements, which were unified to {found.elem.repr_str}"
+        what = (
+            f"types match the types of the given list elements, which were unified to {found.elem.repr_str}"
+        )
     else:
         what = (
             "dict types can hold the types of the given keys and values, which were unified to "
@@ -80,6 +87,24 @@ def chosen(
     raise CompilationError(
         f"Union type annotation `{hint.repr_str}` can hold {listed}, but none of those {what}", range
     )
+
+
+def constructed(em: Emitter, value: object, type: Type) -> Value:
+    """A Python list or dict, as if it were written where it is used."""
+    if isinstance(value, list):
+        options = asked_for(type, ListType, None)
+        elem = options[0].elem if options else ANY
+        return construct_list(em.graph, elem, [constructed(em, item, elem) for item in value])
+    if isinstance(value, dict):
+        dicts = asked_for(type, DictType, None)
+        kinds = (dicts[0].key, dicts[0].value) if dicts else (ANY, ANY)
+        parts = [
+            constructed(em, part, kind)
+            for pair in value.items()
+            for part, kind in zip(pair, kinds, strict=True)
+        ]
+        return em.insert("prim::DictConstruct", parts).output().set_type(DictType(*kinds))
+    return em.constant(value)
 
 
 def as_asked(em: Emitter, value: Value, hint: Type | None) -> Value:

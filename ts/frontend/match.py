@@ -33,12 +33,10 @@ from ts.ir.types import (
     NUMBER,
     STR,
     TENSOR,
-    DictType,
     ListType,
     OptionalType,
     TupleType,
     Type,
-    UnionType,
     VarType,
     match_type_variables,
     substitute,
@@ -212,7 +210,8 @@ class _Matcher:
                 used_names.add(formal.name)
                 actual = kwargs[formal.name]
             elif formal.has_default:
-                actual = _default(formal)
+                empty = formal.default == []
+                actual = Literal(formal.default, _unwrap_optional(formal.type) if empty else None)
             else:
                 raise _Mismatch(f"Argument {formal.name} not provided.\n")
             inputs.append(self._argument(formal, actual))
@@ -275,18 +274,6 @@ class _Matcher:
         if not value.type().is_subtype_of(concrete):
             raise _Mismatch(_type_mismatch(formal, concrete, value))
         return value
-
-
-def _default(formal: Argument) -> Literal:
-    """The default of an argument; a list or dict, which may be empty, has the argument's type."""
-    type: Type | None = None
-    if isinstance(formal.default, list | dict):
-        wanted = formal.type
-        kind = ListType if isinstance(formal.default, list) else DictType
-        members = wanted.types if isinstance(wanted, UnionType) else (_unwrap_optional(wanted),)
-        if not formal.default:
-            type = next((member for member in members if isinstance(member, kind)), None)
-    return Literal(formal.default, type)
 
 
 def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:

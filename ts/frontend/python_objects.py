@@ -165,7 +165,9 @@ class TensorClass(SugaredValue):
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         raise CompilationError(
-            f"attribute lookup is not defined on {self.kind}", range, f"call the method of a tensor: `x.{name}(...)`"
+            f"attribute lookup is not defined on {self.kind}",
+            range,
+            f"call the method of a tensor: `x.{name}(...)`",
         )
 
     def call(
@@ -179,7 +181,6 @@ class TensorClass(SugaredValue):
         )
 
 
-_IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _SPECIAL_OPERATORS: Final = {
     "device": "aten::device",
     "is_scripting": "aten::is_scripting",
@@ -323,9 +324,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
         return TensorClass()
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
-    if cls.__flags__ & _IMMUTABLE:  # set, map, torch.Size: they take tensors, and stay in Python
-        return python_values.object_value(em, cls, range)
-    if cls.__flags__ & IMMUTABLE:  # Tensor, and classes of other modules that are written in C
+    if cls.__flags__ & IMMUTABLE:  # set, map, and classes of other modules that are written in C
         if cls.__module__.partition(".")[0] == "ts":
             return BuiltinFunction(f"aten::{cls.__name__}")
         return python_values.object_value(em, cls, range)

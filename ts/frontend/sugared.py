@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ts.errors import CompilationError
 from ts.frontend import hints
+from ts.frontend.literal_types import constructed
 from ts.frontend.match import (
     Actual,
     Literal,
@@ -151,8 +152,8 @@ class SimpleValue(SugaredValue):
                 return TensorCast(_CAST_METHODS[name], value)
             if name == "grad":
                 raise CompilationError(
-                    "Unknown builtin op: prim::grad. Scripts cannot read gradients: take `x.grad` outside, and give "
-                    "it to the function",
+                    "Unknown builtin op: prim::grad. Scripts cannot read gradients: take `x.grad` outside, "
+                    "and give it to the function",
                     range,
                 )
             if name in _PROPERTIES:
@@ -488,6 +489,13 @@ class NamedTupleConstructor(SugaredValue):
             for name, type in zip(self.type.fields or (), self.type.elems, strict=True)
         )
         schema = FunctionSchema((self.type.name or "").rpartition(".")[2], "", arguments, ())
+        left_out = {a.name: a for a in arguments[len(args) :] if a.name not in kwargs}
+        made = {
+            name: constructed(em, default, left_out[name].type)
+            for name, default in defaults.items()
+            if name in left_out and isinstance(default, list | dict)
+        }
+        kwargs = {**kwargs, **made}
         matched = match_schema(schema, em.graph, range, args, kwargs)
         node = em.insert("prim::TupleConstruct", matched.inputs, 1, range)
         return SimpleValue(node.output().set_type(self.type))

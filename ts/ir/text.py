@@ -194,6 +194,9 @@ def format_default(value: Any) -> str:
         return f"[{', '.join(map(format_default, value))}]"
     if isinstance(value, tuple):
         return f"({', '.join(map(format_default, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, dict):
+        pairs = (f"{format_default(key)}: {format_default(item)}" for key, item in value.items())
+        return f"{{{', '.join(pairs)}}}"
     if isinstance(value, Enum):
         return f"Enum<{type(value).__name__}.{value.name}>"
     return str(value)
@@ -207,12 +210,20 @@ def read_default(tokens: Tokens) -> Any:
     if is_number(token):
         return tokens.number()
     tokens.next()
-    if token == "[":
+    if token in ("[", "("):
         values = []
-        while not tokens.accept("]"):
+        while not tokens.accept("]" if token == "[" else ")"):
             values.append(read_default(tokens))
             tokens.accept(",")
-        return values
+        return values if token == "[" else tuple(values)
+    if token == "{":
+        pairs = {}
+        while not tokens.accept("}"):
+            key = read_default(tokens)
+            tokens.expect(":")
+            pairs[key] = read_default(tokens)
+            tokens.accept(",")
+        return pairs
     if token == "-":
         return tokens.negative(read_default(tokens))
     if token in ("inf", "nan"):

@@ -23,7 +23,9 @@ Body = str | Callable[[Any, Array], Array]
 
 SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"
 # As PyTorch's kernels are called in its messages, where that is another name than the operator's.
-_KERNEL_NAMES = {"abs": "abs_cpu", "frac": "frac_cpu"} | {n: f"{n}_vml_cpu" for n in ("ceil", "floor", "trunc")}
+_KERNEL_NAMES = {"abs": "abs_cpu", "frac": "frac_cpu"} | {
+    n: f"{n}_vml_cpu" for n in ("ceil", "floor", "trunc")
+}
 
 
 def special(name: str) -> Callable[[Any, Array], Array]:

@@ -12,3 +12,4 @@ def main(x: ts.Tensor):
 # def main(x: ts.Tensor):
 #     return ts.Tensor.add(x, x)
 #            ~~~~~~~~~~~~~ <--- HERE
+# Hint: call the method of a tensor: `x.add(...)`

@@ -8,9 +8,12 @@ def main(x: float):
 
 # error: CompilationError
 # Unknown builtin op: aten::Tensor.
-# Could not find any similar ops to aten::Tensor. This op may not exist or may not be currently supported in TorchScript.
-# :
+# Here are some suggestions:
+# 	aten::tensor
+#
+# The original call is:
 #   File "tensor_constructor.py", line 7
 # def main(x: float):
 #     return ts.Tensor([x])
 #            ~~~~~~~~~ <--- HERE
+# Hint: write `torch.tensor([...])` for values, `torch.empty(...)` for a shape

@@ -3,7 +3,6 @@
 
 from typing import Dict, List, Optional, Union
 
-import ts
 
 
 def texts() -> Union[int, List[str]]:
