@@ -25,7 +25,7 @@ def reworded(error: Exception, operator: str) -> Exception | None:
     """The exception that PyTorch raises where NumPy raises `error`; None where the words are not NumPy's."""
     text = str(error)
     for pattern, reword in _WORDINGS:
-        found = pattern.search(text)
+        found = re.search(pattern, text)
         if found is not None:
             return reword(found, operator)
     return None
@@ -97,43 +97,41 @@ def _fixed(cls: type[Exception], text: str) -> Reword:
     return reword
 
 
-_WORDINGS: tuple[tuple[re.Pattern[str], Reword], ...] = tuple(
-    (re.compile(pattern), reword)
-    for pattern, reword in (
-        (r"^operands could not be broadcast together with shapes? (.*)$", _not_broadcast),
-        (r"^shape mismatch: objects cannot be broadcast to a single shape.*?(\(.*)$", _not_broadcast),
-        (r"^could not broadcast input array from shape (\(.*?\)) into shape (\(.*?\))", _not_assignable),
-        (r"^shape mismatch: value array of shape (\(.*?\)) could not be broadcast to .*?of shape (\(.*?\))",
-         _not_assignable),
-        (r"^axis (-?\d+) is out of bounds for array of dimension (\d+)", _axis),
-        (r"^Unable to allocate .*? for an array with shape (\(.*?\)) and data type (\w+)", _no_memory),
-        (r"^(?:Python int too large to convert to C|signed integer is (?:greater|less) than m|"
-         r"int too (?:large|big) to convert)",
-         _fixed(RuntimeError, "{op}: a size or offset calculation overflowed 64 bits")),
-        (r"^shape mismatch: indexing arrays could not be broadcast together with shapes (.*)$",
-         _fixed(IndexError,
-                "shape mismatch: indexing tensors could not be broadcast together with shapes {0}")),
-        (r"^index (-?\d+) is out of bounds for axis (\d+) with size (\d+)",
-         _fixed(IndexError, "index {0} is out of bounds for dimension {1} with size {2}")),
-        (r"^(?:arrays used as indices must be of integer|`indices` must be an integer array)",
-         _fixed(RuntimeError, "{op}(): Expected dtype int32 or int64 for index")),
-        (r"^(?:number of dimensions must be within|maximum supported dimension)",
-         _fixed(RuntimeError, "only tensors with up to 64 dims are supported")),
-        (r"^negative dimensions are not allowed",
-         _fixed(RuntimeError, "Trying to create tensor with negative dimension in {op}")),
-        (r"^(?:array is too big|Maximum allowed (?:dimension|size) exceeded)",
-         _fixed(RuntimeError, "Storage size calculation overflowed in {op}")),
-        (r"^cannot reshape array of size (\d+) into shape \((.*?),?\)$",
-         _fixed(RuntimeError, "shape '[{1}]' is invalid for input of size {0}")),
-        (r"^ufunc '(\w+)' not supported for the input types",
-         _fixed(NotImplementedError, '"{op}_cpu" not implemented for the types of these tensors')),
-        (r"^(?:cannot convert float (?:NaN|infinity) to integer)",
-         _fixed(RuntimeError, "value cannot be converted to type int64_t without overflow")),
-        (r"^Singular matrix",
-         _fixed(RuntimeError,
-                "{op}: The inversion could not be completed because the input matrix is singular.")),
-        (r"^zero-size array to reduction operation (\w+) which has no identity",
-         _fixed(IndexError, "{op}(): Expected reduction dim to be specified for input.numel() == 0. "
-                            "Specify the reduction dim with the 'dim' argument.")),
-    )
+# Patterns are compiled when the first error is reworded.
+_WORDINGS: tuple[tuple[str, Reword], ...] = (
+    (r"^operands could not be broadcast together with shapes? (.*)$", _not_broadcast),
+    (r"^shape mismatch: objects cannot be broadcast to a single shape.*?(\(.*)$", _not_broadcast),
+    (r"^could not broadcast input array from shape (\(.*?\)) into shape (\(.*?\))", _not_assignable),
+    (r"^shape mismatch: value array of shape (\(.*?\)) could not be broadcast to .*?of shape (\(.*?\))",
+     _not_assignable),
+    (r"^axis (-?\d+) is out of bounds for array of dimension (\d+)", _axis),
+    (r"^Unable to allocate .*? for an array with shape (\(.*?\)) and data type (\w+)", _no_memory),
+    (r"^(?:Python int too large to convert to C|signed integer is (?:greater|less) than m|"
+     r"int too (?:large|big) to convert)",
+     _fixed(RuntimeError, "{op}: a size or offset calculation overflowed 64 bits")),
+    (r"^shape mismatch: indexing arrays could not be broadcast together with shapes (.*)$",
+     _fixed(IndexError,
+            "shape mismatch: indexing tensors could not be broadcast together with shapes {0}")),
+    (r"^index (-?\d+) is out of bounds for axis (\d+) with size (\d+)",
+     _fixed(IndexError, "index {0} is out of bounds for dimension {1} with size {2}")),
+    (r"^(?:arrays used as indices must be of integer|`indices` must be an integer array)",
+     _fixed(RuntimeError, "{op}(): Expected dtype int32 or int64 for index")),
+    (r"^(?:number of dimensions must be within|maximum supported dimension)",
+     _fixed(RuntimeError, "only tensors with up to 64 dims are supported")),
+    (r"^negative dimensions are not allowed",
+     _fixed(RuntimeError, "Trying to create tensor with negative dimension in {op}")),
+    (r"^(?:array is too big|Maximum allowed (?:dimension|size) exceeded)",
+     _fixed(RuntimeError, "Storage size calculation overflowed in {op}")),
+    (r"^cannot reshape array of size (\d+) into shape \((.*?),?\)$",
+     _fixed(RuntimeError, "shape '[{1}]' is invalid for input of size {0}")),
+    (r"^ufunc '(\w+)' not supported for the input types",
+     _fixed(NotImplementedError, '"{op}_cpu" not implemented for the types of these tensors')),
+    (r"^(?:cannot convert float (?:NaN|infinity) to integer)",
+     _fixed(RuntimeError, "value cannot be converted to type int64_t without overflow")),
+    (r"^Singular matrix",
+     _fixed(RuntimeError,
+            "{op}: The inversion could not be completed because the input matrix is singular.")),
+    (r"^zero-size array to reduction operation (\w+) which has no identity",
+     _fixed(IndexError, "{op}(): Expected reduction dim to be specified for input.numel() == 0. "
+                        "Specify the reduction dim with the 'dim' argument.")),
 )  # fmt: skip

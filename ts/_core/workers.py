@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 LEAST = 1 << 17  # units of about 0.5 ns that are worth a thread: handing over takes some 30 us
 _count = 0
@@ -67,6 +70,8 @@ def _workers(least: int) -> ThreadPoolExecutor:
     """A pool of at least so many threads."""
     global _pool, _size
     if _pool is None or _size < least:
+        from concurrent.futures import ThreadPoolExecutor  # here: it takes milliseconds to import
+
         _pool, _size = ThreadPoolExecutor(least, "ts-worker"), least
     return _pool
 
