@@ -72,3 +72,27 @@ def test_triangles_and_diagonals_beside_the_matrix():
 
 def test_rounding_to_too_many_places():
     assert ts.round(ts.ones(2), decimals=LARGEST).isnan().all()
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda x, mask: ts.where(mask, x, 300),
+        lambda x, mask: x.clamp(max=300),
+        lambda x, mask: x.masked_fill(mask, 300),
+        lambda x, mask: x.pow(300),
+        lambda x, mask: ts.add(x, x, alpha=300),
+        lambda x, mask: ts.nn.functional.pad(x, (1, 1), value=300),
+    ],
+)
+def test_numbers_that_the_dtype_cannot_hold(compute):
+    with pytest.raises(RuntimeError, match="value cannot be converted to type int8_t without overflow"):
+        compute(ts.tensor([1, 2], dtype=ts.int8), ts.tensor([True, False]))
+
+
+def test_signs_of_zeros():
+    """Zeros keep the sign of the argument, or of the dividend."""
+    zeros = ts.tensor([0.0, -0.0])
+    assert ts.erfinv(zeros).signbit().tolist() == [False, True]
+    assert ts.remainder(zeros, -2.0).signbit().tolist() == [False, True]
+    assert zeros.bfloat16().signbit().tolist() == [False, True]

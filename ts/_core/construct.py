@@ -208,6 +208,8 @@ def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
     except (ValueError, OverflowError):  # nan and infinities
         raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow") from None
     limits = np.iinfo(wanted.numpy_dtype)
+    if isinstance(x, float) and not -(2**63) <= x < 2**63 and wanted is not dtypes.uint64:
+        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
     if (number > 2**63 - 1 and wanted is not dtypes.uint64) or number < -(2**63):
         raise ValueError("Overflow when unpacking long long")
     if number < 0 and not wanted.is_signed and number >= -int(limits.max):

@@ -58,7 +58,7 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
         raise NotImplementedError("clamp is not supported for complex types")
     if self.dtype == rules.UINT8 and (min_val < 0 or max_val < 0):
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
-    bounds = (rules.cast(xp, bound, self.dtype) for bound in (min_val, max_val))
+    bounds = (rules.cast_checked(xp, bound, self.dtype) for bound in (min_val, max_val))
     return rules.cast(xp, xp.clip(self, *bounds), self.dtype)
 
 
@@ -71,7 +71,8 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
 )
 def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
     x = _floating("leaky_relu", self)
-    return rules.cast(xp, xp.where(x > 0, x, x * negative_slope), self.dtype)
+    slope = rules.cast_checked(xp, negative_slope, x.dtype)
+    return rules.cast(xp, xp.where(x > 0, x, x * slope), self.dtype)
 
 
 @op("aten::prelu(Tensor self, Tensor weight) -> Tensor")
@@ -186,7 +187,10 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     where="f",
 )
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
-    return xp.where(self <= threshold, rules.cast(xp, value, self.dtype), self)
+    if self.dtype == rules.BOOL:
+        rules.refuse("threshold_cpu", self.dtype)
+    limit, other = (rules.cast_checked(xp, v, self.dtype) for v in (threshold, value))
+    return xp.where(self <= limit, other, self)
 
 
 @op("aten::glu(Tensor self, int dim=-1) -> Tensor", out="out", where="f")

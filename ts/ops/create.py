@@ -188,7 +188,7 @@ def _new_empty_strided(
     where="f",
 )
 def _scalar_tensor(xp: Any, s: Any, dtype: int | None = None, *_: Any) -> Array:
-    return rules.cast(xp, s, rules.dtype_from(dtype))
+    return rules.cast_checked(xp, s, rules.dtype_from(dtype))
 
 
 # ---------------------------------------------------------------------------------------- ranges

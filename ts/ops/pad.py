@@ -45,7 +45,7 @@ def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
                 f"The input size {n}, plus negative padding {a} and {b} resulted in a negative output size, "
                 "which is invalid."
             )
-    result = padded(xp, self, pairs, rules.cast(xp, value, self.dtype))
+    result = padded(xp, self, pairs, rules.cast_checked(xp, value, self.dtype))
     return result.copy() if result.base is not None else result
 
 

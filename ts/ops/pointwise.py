@@ -36,12 +36,19 @@ def promote(xp: Any, promotion: str, *operands: Any) -> tuple[Array, ...]:
 _KERNELS = {
     **{name: f"bitwise_{name.strip('_')}_cpu" for name in ("__and__", "__or__", "__xor__")},
     **{name: f"{name}_cpu" for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
+    "special_zeta": "zeta_cpu",
     **dict.fromkeys(("bitwise_left_shift", "__lshift__"), "lshift_cpu"),
     **dict.fromkeys(("bitwise_right_shift", "__rshift__"), "rshift_cpu"),
 }
 
 
-_SAID_WHOLE = ("maximum", "minimum", "fmax", "fmin")  # whose refusal of complex numbers is a sentence
+_SAID_WHOLE = {  # refusals of complex numbers that are sentences
+    **{
+        name: f"{name} not implemented for complex tensors."
+        for name in ("maximum", "minimum", "fmax", "fmin")
+    },
+    "heaviside": "heaviside is not yet implemented for complex tensors.",
+}
 
 
 def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[..., Array]:
@@ -51,7 +58,9 @@ def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[.
         x, y = promote(xp, promotion, a, b)
         if no and x.dtype.kind in no:
             if name in _SAID_WHOLE:
-                raise RuntimeError(f"{name} not implemented for complex tensors.")
+                raise RuntimeError(_SAID_WHOLE[name])
+            rules.refuse(_KERNELS.get(name, name), x.dtype)
+        if "h" in no and x.dtype in (rules.HALF, rules.BFLOAT16):
             rules.refuse(_KERNELS.get(name, name), x.dtype)
         result = getattr(xp, body)(x, y) if isinstance(body, str) else body(xp, x, y)
         return rules.cast(xp, result, rules.BOOL if promotion == BOOLEAN else x.dtype)
@@ -152,7 +161,16 @@ def _true_divide(xp: Any, x: Array, y: Array) -> Array:
 
 def _remainder(xp: Any, x: Array, y: Array) -> Array:
     _refuse_zero(xp, y)
-    return xp.remainder(x, y)
+    if x.dtype.kind in "iu":
+        return xp.remainder(x, y)
+    a, b = (rules.cast(xp, v, rules.opmath(v.dtype)) for v in (x, y))
+    rest = xp.fmod(a, b)  # a zero has the sign of x, where NumPy's remainder gives it that of y
+    return xp.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
+
+
+def _lcm(xp: Any, x: Array, y: Array) -> Array:
+    multiple = xp.lcm(x, y)
+    return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple  # PyTorch computes shorter ones in 32 bits
 
 
 def _fmod(xp: Any, x: Array, y: Array) -> Array:
@@ -238,10 +256,10 @@ binary("logaddexp", SAME, _logaddexp, forms="o", no="biu")
 binary("logaddexp2", SAME, "logaddexp2", forms="o", no="biuc")
 binary("heaviside", SAME, _heaviside, second="values", no="c")
 binary("gcd", SAME, "gcd", no="bfc")
-binary("lcm", SAME, "lcm", no="bfc")
+binary("lcm", SAME, _lcm, no="bfc")
 binary("igamma", SAME, _special2("gammainc"), no="biuc", aliases=("special_gammainc",))
 binary("igammac", SAME, _special2("gammaincc"), no="biuc", aliases=("special_gammaincc",))
-binary("special_zeta", FLOAT, _special2("zeta"), no="c", where="f")
+binary("special_zeta", FLOAT, _special2("zeta"), no="ch", where="f")
 
 for _name, _ufunc, _cuda, _aliases in (
     ("eq", "equal", "a == b", ()),
@@ -298,7 +316,7 @@ def add_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     if alpha is not True and alpha == 1:
         return xp.add(x, y)
     _alpha(x.dtype, alpha)
-    return rules.cast(xp, xp.add(x, y * rules.cast(xp, alpha, x.dtype)), x.dtype)
+    return rules.cast(xp, xp.add(x, y * rules.cast_checked(xp, alpha, x.dtype)), x.dtype)
 
 
 def sub_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
@@ -308,7 +326,7 @@ def sub_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     if alpha == 1:
         return xp.subtract(x, y)
     _alpha(x.dtype, alpha)
-    return rules.cast(xp, xp.subtract(x, y * rules.cast(xp, alpha, x.dtype)), x.dtype)
+    return rules.cast(xp, xp.subtract(x, y * rules.cast_checked(xp, alpha, x.dtype)), x.dtype)
 
 
 def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
@@ -437,6 +455,8 @@ def _pow(xp: Any, self: Any, exponent: Any) -> Array:
         rules.refuse("pow", x.dtype)
     if x.dtype.kind in "iu" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if isinstance(exponent, (int, float)) and not isinstance(exponent, bool):
+        y = rules.cast_checked(xp, exponent, x.dtype)
     if isinstance(exponent, (int, float)) and exponent == 2 and x.dtype != rules.BOOL:
         return x * x
     return rules.cast(xp, _power(xp, x, y), x.dtype)
@@ -480,6 +500,8 @@ def _ldexp(xp: Any, self: Array, other: Array) -> Array:
 @op("aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor", out="other_scalar_out")
 def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
+    if x.dtype.kind == "c":
+        rules.refuse("xlogy_cpu", x.dtype)
     return rules.cast(xp, _xlogy(xp, x, y), x.dtype)
 
 
@@ -488,13 +510,15 @@ def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
 @op("aten::special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor", out="other_scalar_out")
 def _xlog1py_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
+    if x.dtype.kind == "c":
+        rules.refuse("xlog1py_cpu", x.dtype)
     return rules.cast(xp, _xlog1py(xp, x, y), x.dtype)
 
 
 @op("aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor", out="self_scalar_out")
 @op("aten::special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor", out="other_scalar_out")
 def _zeta(xp: Any, self: Any, other: Any) -> Array:
-    return kernel_of("special_zeta", FLOAT, _special2("zeta"), "c")(xp, self, other)
+    return kernel_of("special_zeta", FLOAT, _special2("zeta"), "ch")(xp, self, other)
 
 
 @op(

@@ -27,7 +27,7 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
             f"index {int(i.max())} is out of bounds for dimension {axis} with size {result.shape[axis]}"
         )
     if isinstance(source, (int, float, complex)):
-        return result, places(xp, i, axis), rules.cast(xp, source, self.dtype)
+        return result, places(xp, i, axis), rules.cast_checked(xp, source, self.dtype)
     if source.dtype != self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     s = xp.atleast_1d(source)
@@ -207,5 +207,5 @@ def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Arr
             )
         value = value.item()
     result, key = _along(xp, self, dim, index)
-    result[key] = rules.cast(xp, value, self.dtype)
+    result[key] = rules.cast_checked(xp, value, self.dtype)
     return result.reshape(self.shape)

@@ -26,7 +26,7 @@ Array = rules.Array
 )
 def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
     x, a, b = promote(xp, SAME, self, tensor1, tensor2)
-    return rules.cast(xp, x + rules.cast(xp, value, x.dtype) * a * b, x.dtype)
+    return rules.cast(xp, x + rules.cast_checked(xp, value, x.dtype) * a * b, x.dtype)
 
 
 @op(
@@ -43,7 +43,7 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
             "will perform "
             "a true division of tensor1 and tensor2."
         )
-    return rules.cast(xp, x + rules.cast(xp, value, x.dtype) * (a / b), x.dtype)
+    return rules.cast(xp, x + rules.cast_checked(xp, value, x.dtype) * (a / b), x.dtype)
 
 
 @op(
@@ -105,7 +105,9 @@ def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
             f"where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{rules.NAME_OF[condition.dtype]}"
         )
-    x, y = promote(xp, SAME, self, other)
+    dtype = rules.result_type(self, other)
+    convert = rules.cast_checked if rules.CATEGORY_OF[dtype] == rules.INTEGRAL else rules.cast
+    x, y = convert(xp, self, dtype), convert(xp, other, dtype)
     rules.broadcast_shapes(condition.shape, x.shape, y.shape)
     return xp.where(condition.astype(bool), x, y)
 
@@ -122,9 +124,9 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
     dtype = rules.result_type(self, min, max)
     result = rules.cast(xp, self, dtype)
     if min is not None:
-        result = xp.maximum(result, rules.cast(xp, min, dtype))
+        result = xp.maximum(result, rules.cast_checked(xp, min, dtype))
     if max is not None:
-        result = xp.minimum(result, rules.cast(xp, max, dtype))
+        result = xp.minimum(result, rules.cast_checked(xp, max, dtype))
     return result
 
 

@@ -37,6 +37,12 @@ def special(name: str) -> Callable[[Any, Array], Array]:
     return body
 
 
+_SAID = {  # refusals of complex numbers that are sentences
+    **{name: f"{name} is not supported for complex tensors." for name in ("deg2rad", "rad2deg")},
+    **{name: f"{name} does not support complex inputs." for name in ("isposinf", "isneginf")},
+}
+
+
 def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[[Any, Array], Array]:
     """The kernel of a row: refuse, promote, compute, give the result its dtype."""
 
@@ -48,7 +54,11 @@ def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[[
                     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
                     "invert a mask, use the `~` or `logical_not()` operator instead."
                 )
+            if name in _SAID:
+                raise RuntimeError(_SAID[name])
             rules.refuse(_KERNEL_NAMES.get(name, name), dtype)
+        if "h" in no and dtype in (rules.HALF, rules.BFLOAT16):
+            rules.refuse(f"{name.removeprefix('special_')}_cpu", dtype)
         if promotion == FLOAT or (promotion == REAL and dtype.kind != "c" and body == "float"):
             dtype = rules.float_dtype(dtype)
         work = rules.cast(xp, a, rules.opmath(dtype) if promotion != BOOLEAN else dtype)
@@ -64,8 +74,9 @@ def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[[
 
 def types_without(no: str) -> str | None:
     """The type characters that are left when the kinds in `no` have no kernel."""
-    kinds = {"b": "?", "i": "bhilq", "u": "BHILQ", "f": "efd", "c": "FD"}
-    return "".join(chars for kind, chars in kinds.items() if kind not in no) if no else None
+    kinds = {"b": "?", "i": "bhilq", "u": "BHILQ", "h": "e", "f": "fd", "c": "FD"}
+    given = no + "h" if "f" in no else no
+    return "".join(chars for kind, chars in kinds.items() if kind not in given) if no else None
 
 
 def unary(
@@ -81,7 +92,8 @@ def unary(
 ) -> None:
     """Declare `aten::name` with its in-place (i) and out= (o) forms, and the same under `aliases`.
 
-    `no` lists NumPy dtype kinds without a kernel: b bool, i and u integers, f floats, c complex.
+    `no` lists NumPy dtype kinds without a kernel: b bool, i and u integers, f floats, c complex;
+    h stands for 16-bit floats.
     `ufunc` names the loop to run directly where the body is a function: one that the core has itself.
     """
     kernel = kernel_of(name, promotion, body, no)
@@ -142,7 +154,12 @@ def _sinc(xp: Any, a: Array) -> Array:
 
 
 def _erfinv(xp: Any, a: Array) -> Array:
-    return rules.special_functions(xp).erfinv(a)
+    return xp.where(a == 0, a, rules.special_functions(xp).erfinv(a))  # SciPy loses the sign of zero
+
+
+def _lgamma(xp: Any, a: Array) -> Array:
+    tiny = xp.abs(a) < 1e-300  # whose reciprocal, the value of gamma, may overflow
+    return xp.where(tiny, -xp.log(xp.abs(a)), rules.special_functions(xp).gammaln(a))
 
 
 def _digamma(xp: Any, a: Array) -> Array:
@@ -181,11 +198,12 @@ def _positive(xp: Any, a: Array) -> Array:
 
 
 def _spherical_j0(xp: Any, a: Array) -> Array:
-    return xp.where(xp.abs(a) < 0.5e-3, 1 - a * a / 6, xp.sin(a) / xp.where(a == 0, 1, a))
+    value = xp.where(xp.abs(a) < 0.5e-3, 1 - a * a / 6, xp.sin(a) / xp.where(a == 0, 1, a))
+    return xp.where(xp.isinf(a), 0, value)
 
 
 def _airy(xp: Any, a: Array) -> Array:
-    return rules.special_functions(xp).airy(a)[0]
+    return xp.where(a > 105, 0, rules.special_functions(xp).airy(a)[0])  # less than the least double
 
 
 # arithmetic                    promotion  ufunc or body               CUDA
@@ -237,7 +255,7 @@ unary("sigmoid", FLOAT, sigmoid, "1 / (1 + exp(-a))", aliases=("special_expit",)
 unary("erf", FLOAT, special("erf"), "erf(a)", no="c", aliases=("special_erf",))
 unary("erfc", FLOAT, special("erfc"), "erfc(a)", no="c", aliases=("special_erfc",))
 unary("erfinv", FLOAT, _erfinv, "erfinv(a)", no="c", aliases=("special_erfinv",))
-unary("lgamma", FLOAT, special("gammaln"), "lgamma(a)", no="c", aliases=("special_gammaln",))
+unary("lgamma", FLOAT, _lgamma, "lgamma(a)", no="c", aliases=("special_gammaln",))
 unary("digamma", FLOAT, _digamma, no="c", aliases=("special_digamma", "special_psi"))
 unary("i0", FLOAT, special("i0"), "cyl_bessel_i0(a)", no="c", aliases=("special_i0",))
 
@@ -246,7 +264,7 @@ unary("logical_not", BOOLEAN, "logical_not", "!a")
 unary(
     "signbit",
     BOOLEAN,
-    lambda xp, a: xp.signbit(a) if a.dtype.kind == "f" else a < 0,
+    lambda xp, a: xp.signbit(a) if rules.category(a) == rules.FLOATING else a < 0,
     "signbit(a)",
     no="c",
     forms="o",
@@ -263,18 +281,18 @@ unary("special_i0e", FLOAT, special("i0e"), no="c")
 unary("special_i1", FLOAT, special("i1"), no="c")
 unary("special_i1e", FLOAT, special("i1e"), no="c")
 unary("special_ndtr", FLOAT, special("ndtr"), "normcdf(a)", no="c")
-unary("special_ndtri", FLOAT, special("ndtri"), "normcdfinv(a)", no="c")
-unary("special_log_ndtr", FLOAT, special("log_ndtr"), no="c")
+unary("special_ndtri", FLOAT, special("ndtri"), "normcdfinv(a)", no="ch")
+unary("special_log_ndtr", FLOAT, special("log_ndtr"), no="ch")
 unary("special_entr", FLOAT, _entr, no="c")
-unary("special_erfcx", FLOAT, special("erfcx"), "erfcx(a)", no="c")
-unary("special_bessel_j0", FLOAT, special("j0"), "j0(a)", no="c")
-unary("special_bessel_j1", FLOAT, special("j1"), "j1(a)", no="c")
-unary("special_bessel_y0", FLOAT, special("y0"), "y0(a)", no="c")
-unary("special_bessel_y1", FLOAT, special("y1"), "y1(a)", no="c")
-unary("special_modified_bessel_i0", FLOAT, special("i0"), no="c")
-unary("special_modified_bessel_i1", FLOAT, special("i1"), no="c")
-unary("special_modified_bessel_k0", FLOAT, special("k0"), no="c")
-unary("special_modified_bessel_k1", FLOAT, special("k1"), no="c")
+unary("special_erfcx", FLOAT, special("erfcx"), "erfcx(a)", no="ch")
+unary("special_bessel_j0", FLOAT, special("j0"), "j0(a)", no="ch")
+unary("special_bessel_j1", FLOAT, special("j1"), "j1(a)", no="ch")
+unary("special_bessel_y0", FLOAT, special("y0"), "y0(a)", no="ch")
+unary("special_bessel_y1", FLOAT, special("y1"), "y1(a)", no="ch")
+unary("special_modified_bessel_i0", FLOAT, special("i0"), no="ch")
+unary("special_modified_bessel_i1", FLOAT, special("i1"), no="ch")
+unary("special_modified_bessel_k0", FLOAT, special("k0"), no="ch")
+unary("special_modified_bessel_k1", FLOAT, special("k1"), no="ch")
 
 # PyTorch names the argument of these, and only these, `x`.
 for _name, _body in (
@@ -286,7 +304,7 @@ for _name, _body in (
     _text = f"aten::{_name}(Tensor x) -> Tensor"
     add(
         out_of(
-            add(Record(_text, kernel_of(_name, FLOAT, _body, "c"), "unary", promotion=FLOAT, where="f")),
+            add(Record(_text, kernel_of(_name, FLOAT, _body, "ch"), "unary", promotion=FLOAT, where="f")),
             "out",
         )
     )
