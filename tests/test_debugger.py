@@ -1,5 +1,6 @@
 """The step debugger: transcripts of commands and what they print."""
 
+import gc
 import re
 import shlex
 import sys
@@ -568,3 +569,17 @@ def test_stepped_programs_do_the_same(path, capfd):
             debugger.run(function, (), {})
     assert capfd.readouterr().out.splitlines() == program.output
     assert not [line for line in shown if line.startswith("***") or ("Error:" in line and " = <" in line)]
+
+
+def test_decorated_function():
+    """A function that is known by its scripted form only."""
+
+    @ts.jit.script
+    def doubled(n: int) -> int:
+        twice = n * 2
+        return twice
+
+    gc.collect()
+    debugger = ts.debug(doubled, commands=["step", "p n", "continue"])
+    assert debugger(4) == 8
+    assert "4\n" in debugger.transcript

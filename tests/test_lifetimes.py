@@ -255,6 +255,7 @@ def collect():
     for clear in typing._cleanups:
         clear()
     gc.collect()
+    gc.collect()  # of what code alone held, which went with the first
 
 
 def growth(make):

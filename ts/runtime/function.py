@@ -19,8 +19,8 @@ import inspect
 import pickle
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
+from functools import partial
 from typing import Any
-from weakref import ref
 
 from ts._core.function import Function
 from ts._core.ivalue import register_class_spec, register_object_conversion
@@ -160,8 +160,7 @@ class ScriptFunction(Function):
         for a in schema.arguments:
             spec = argument_spec(a.type) if a.size is None else sized_spec(a.type, a.size)
             arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
-        by_name = sum(a.kwarg_only for a in schema.arguments)
-        super().__init__(self.name, arguments, str(schema), by_name)
+        super().__init__(self.name, arguments, str(schema))
 
     def definition(self) -> ParsedFunction | None:
         """What it was compiled from, parsed anew where that is possible; None for graphs."""
@@ -179,16 +178,10 @@ class ScriptFunction(Function):
 
 
 def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None] | ParsedFunction | None:
-    """The same, without keeping a function of Python and its syntax tree alive."""
+    """The same, without keeping a syntax tree: a function of Python can be parsed again."""
     if not isinstance(parsed, ParsedFunction) or parsed.function is None or parsed.signature is not None:
         return parsed
-    function = ref(parsed.function)
-
-    def parse_again() -> ParsedFunction | None:
-        live = function()
-        return None if live is None else parse.function_def(live)
-
-    return parse_again
+    return partial(parse.function_def, parsed.function)
 
 
 def _class_spec(cls: type) -> TypeSpec | None:

@@ -12,9 +12,9 @@ class Mode(Enum):
 
 
 @ts.jit.script
-def main(mode: Mode = Mode.FAST, other: Optional[Mode] = Mode.SLOW) -> int:
+def coded(mode: Mode = Mode.FAST, other: Optional[Mode] = Mode.SLOW) -> int:
     return mode.value if other is None else mode.value + 10 * other.value
 
 
-print(main(), main(Mode.SLOW, None))  # expect: 21 2
-print("CONSTANTS" in main.code)  # expect: False
+print(coded(), coded(Mode.SLOW, None))  # expect: 21 2
+print("CONSTANTS" in coded.code)  # expect: False
