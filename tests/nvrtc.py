@@ -6,6 +6,7 @@
 
 import ctypes
 import importlib.util
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -39,6 +40,18 @@ def _library():
     return ctypes.CDLL(str(next(folder.glob("libnvrtc.so*"))))
 
 
+@contextmanager
+def _same_locale():
+    """NVRTC leaves the thread with the locale "C", in which Python reads files as ASCII."""
+    libc = ctypes.CDLL(None)
+    libc.uselocale.restype, libc.uselocale.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    before = libc.uselocale(None)
+    try:
+        yield
+    finally:
+        libc.uselocale(before)
+
+
 def compiled(source, options=("--std=c++17",)):
     """The PTX of a translation unit."""
     library = _library()
@@ -47,7 +60,8 @@ def compiled(source, options=("--std=c++17",)):
     try:
         flags = [f"--gpu-architecture={ARCHITECTURE}", *options]
         given = (ctypes.c_char_p * len(flags))(*[f.encode() for f in flags])
-        failed = library.nvrtcCompileProgram(program, len(flags), given)
+        with _same_locale():
+            failed = library.nvrtcCompileProgram(program, len(flags), given)
         size = ctypes.c_size_t()
         of = "ProgramLog" if failed else "PTX"
         getattr(library, f"nvrtcGet{of}Size")(program, ctypes.byref(size))

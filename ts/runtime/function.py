@@ -160,7 +160,8 @@ class ScriptFunction(Function):
         for a in schema.arguments:
             spec = argument_spec(a.type) if a.size is None else sized_spec(a.type, a.size)
             arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
-        super().__init__(self.name, arguments, str(schema))
+        by_name = sum(a.kwarg_only for a in schema.arguments)
+        super().__init__(self.name, arguments, str(schema), by_name)
 
     def definition(self) -> ParsedFunction | None:
         """What it was compiled from, parsed anew where that is possible; None for graphs."""
