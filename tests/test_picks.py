@@ -1,5 +1,7 @@
 """Joining, picking and making tensors in C: results worked out by hand."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,41 @@ def test_columns_by_index(rows, n):
                 ts.index_select(ts.from_numpy(x), 1, ts.tensor([0, 1, 2, wrong]))
             with pytest.raises((IndexError, RuntimeError)):
                 ts.index_select(ts.from_numpy(x[0]), 0, ts.tensor([0, 1, 2, wrong, 3, 4, 5, 6]))
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 50])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_activations_against_higher_precision(n, dtype):
+    x = np.linspace(-9, 9, n).astype(dtype)
+    wide = x.astype(np.float64)
+    rtol = 1e-6 if dtype is np.float32 else 1e-14
+    normal = np.array([math.erfc(-v / math.sqrt(2)) / 2 for v in wide])
+    sigmoid = 1 / (1 + np.exp(-wide))
+    cubic = np.tanh(math.sqrt(2 / math.pi) * (wide + 0.044715 * wide**3))
+    functions, given = ts.nn.functional, ts.from_numpy(x)
+    np.testing.assert_allclose(functions.gelu(given).numpy(), wide * normal, rtol=20 * rtol, atol=1e-30)
+    np.testing.assert_allclose(functions.silu(given).numpy(), wide * sigmoid, rtol=rtol)
+    np.testing.assert_allclose(ts.sigmoid(given).numpy(), sigmoid, rtol=rtol)
+    found = functions.gelu(given, approximate="tanh").numpy()
+    np.testing.assert_allclose(found, 0.5 * wide * (1 + cubic), rtol=rtol, atol=1e-6)
+    assert np.isnan(functions.gelu(ts.full_like(given, math.nan)).numpy()).all()
+
+
+def test_numbers_before_tensors_and_factors_of_what_is_added():
+    x, y = ts.tensor([1.0, -2.0]), ts.tensor([0.5, 4.0])
+    assert (3 - x).tolist() == [2.0, 5.0]
+    assert ts.add(x, y, alpha=2).tolist() == [2.0, 6.0]
+    assert ts.sub(x, y, alpha=2).tolist() == [0.0, -10.0]
+    assert (1 - ts.tensor([5])).tolist() == [-4]
+    assert (1.5 - ts.tensor([5])).tolist() == [-3.5]
+
+
+def test_whole_numbers_are_divided_as_in_python():
+    values = [-(2**63), -7, -1, 0, 1, 7, 2**63 - 1]
+    k = ts.tensor(values)
+    for by in (1, 3, -3, 2**62, -(2**62), -1):
+        assert (k % by).tolist() == [v % by for v in values]
+        if by != -1:  # which overflows
+            assert (k // by).tolist() == [v // by for v in values]
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        k % 0

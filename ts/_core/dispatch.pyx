@@ -227,17 +227,19 @@ cdef object call_bound(Operator op, list args):
             result = <object>r[op.nargs].v.o
             release(&r[op.nargs])
             return result
-    elif op.kernel != run_record and op.record is not None and op.nrets == 1 and len(args) < 8 and type(args[0]) is Tensor:
+        if op.nargs == 3 and op.loops is not None:  # with an alpha that is not 1
+            return call_kernel(op, args)
+    elif op.kernel != run_record and op.record is not None and 1 <= op.nrets <= 3 and len(args) < 8 and type(args[0]) is Tensor:
         return call_kernel(op, args)
     return run(op, args)
 
 
 cdef object call_kernel(Operator op, list args):
     """Run a record's kernel in C."""
-    cdef IValue r[9]
-    cdef int32_t at[9]
+    cdef IValue r[11]
+    cdef int32_t at[11]
     cdef int i, n = op.nargs
-    for i in range(n + 1):
+    for i in range(n + op.nrets):
         r[i].tag = TAG_NONE
         at[i] = i
     try:
@@ -246,9 +248,12 @@ cdef object call_kernel(Operator op, list args):
         except TypeError:  # lists of several kinds, as of tensors and None
             return run(op, args)
         op.kernel(op, r, at)
+        if op.nrets > 1:
+            values = [box(&r[n + i]) for i in range(op.nrets)]
+            return results_class(op.name, tuple([x.name for x in op.signature_.returns]))(values)
         result = box(&r[n])
     finally:
-        for i in range(n + 1):
+        for i in range(n + op.nrets):
             release(&r[i])
     return list(result) if type(result) is List else result
 
@@ -569,6 +574,8 @@ cdef bint try_pointwise(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int run_pointwise(Operator op, IValue *r, const int32_t *at) except -1:
     if try_pointwise(op, r, at):
         return 0
+    if op.nargs == 3 and not op.inplace and op.loops.name == "add":
+        return (<Kernel><void *><size_t>_kernels["scaled_sum"])(op, r, at)
     return run_record(op, r, at)
 
 

@@ -4,7 +4,8 @@ In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).
 
     own_loops()["sigmoid"].covers(6)    whether there is one for float32
 
-Sigmoid runs in tiles through NumPy's vectorised exponential, on scratch that stays in the first-level cache.
+Sigmoid of floats that lie in order is that of `curves.h`; else it runs in tiles through NumPy's vectorised exponential, on
+scratch that stays in the first-level cache.
 """
 
 from functools import cache
@@ -16,6 +17,10 @@ from ts._core.ndarray cimport DOUBLE, FLOAT, INT32, INT64
 from ts._core.pointwise cimport Loop, Loops
 
 from ts._core.pointwise import ufunc_loops
+
+
+cdef extern from "curves.h" nogil:
+    void curve_sigmoid(const float *x, npy_intp n, float *out)
 
 
 # ---------------------------------------------------------------- relu
@@ -98,6 +103,9 @@ cdef inline void sigmoid_loop(
 
 cdef void sigmoid_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     cdef float scratch[TILE]
+    if s[0] == sizeof(float) and s[1] == sizeof(float):
+        curve_sigmoid(<const float *>a[0], n[0], <float *>a[1])
+        return
     sigmoid_loop[float](a[0], a[1], n[0], s[0], s[1], exp_float, scratch)
 
 

@@ -94,7 +94,7 @@ def unary(
 
     `no` lists NumPy dtype kinds without a kernel: b bool, i and u integers, f floats, c complex;
     h stands for 16-bit floats.
-    `ufunc` names the loop to run directly where the body is a function: one that the core has itself.
+    `ufunc` names the loop to run directly where the body is a function.
     """
     kernel = kernel_of(name, promotion, body, no)
     if isinstance(body, str):
@@ -225,9 +225,9 @@ unary("deg2rad", FLOAT, "deg2rad", "a * 0.017453292519943295", no="c")
 unary("rad2deg", FLOAT, "rad2deg", "a * 57.29577951308232", no="c")
 
 # rounding
-unary("ceil", SAME, _keep_integers("ceil"), "ceil(a)", no="bc")
-unary("floor", SAME, _keep_integers("floor"), "floor(a)", no="bc")
-unary("trunc", SAME, _keep_integers("trunc"), "trunc(a)", no="bc", aliases=("fix",))
+unary("ceil", SAME, _keep_integers("ceil"), "ceil(a)", no="bc", ufunc="ceil")
+unary("floor", SAME, _keep_integers("floor"), "floor(a)", no="bc", ufunc="floor")
+unary("trunc", SAME, _keep_integers("trunc"), "trunc(a)", no="bc", aliases=("fix",), ufunc="trunc")
 unary("frac", SAME, lambda xp, a: a - xp.trunc(a), "a - trunc(a)", no="biuc")
 
 # transcendental
@@ -269,8 +269,8 @@ unary(
     no="c",
     forms="o",
 )
-unary("isnan", BOOLEAN, _predicate("isnan"), "isnan(a)", forms="")
-unary("isinf", BOOLEAN, _predicate("isinf"), "isinf(a)", forms="")
+unary("isnan", BOOLEAN, _predicate("isnan"), "isnan(a)", forms="", ufunc="isnan")
+unary("isinf", BOOLEAN, _predicate("isinf"), "isinf(a)", forms="", ufunc="isinf")
 unary("isfinite", BOOLEAN, _isfinite, "isfinite(a)", forms="")
 unary("isposinf", BOOLEAN, _predicate("isposinf"), "isinf(a) && a > 0", no="c", forms="o")
 unary("isneginf", BOOLEAN, _predicate("isneginf"), "isinf(a) && a < 0", no="c", forms="o")
