@@ -151,6 +151,60 @@ def test_check_reports_every_function(tmp_path, capsys):
     assert "wrong" in err and "HERE" in err
 
 
+CLASSES = """
+import enum
+import ts
+
+@ts.jit.ignore
+def stays_in_python(x):
+    return {x}
+
+class Wrong(Exception):
+    pass
+
+class Color(enum.Enum):
+    RED = 1
+
+class Account:
+    def __init__(self, n: int):
+        self.n = n
+    def more(self) -> int:
+        return self.absent
+
+class Doubling(ts.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+class Scaling(ts.nn.Module):
+    def __init__(self, n: int):
+        super().__init__()
+        self.n = n
+    def forward(self, x):
+        return x.absent(self.n)
+
+scaling = Scaling(3)
+"""
+
+
+def test_check_compiles_classes_and_modules(tmp_path, capsys):
+    """check takes classes, modules and classes of modules, and leaves out what stays in Python."""
+    path = tmp_path / "cli_classes.py"
+    path.write_text(CLASSES)
+    code, out, err = output(capsys, "check", path)
+    assert code == 1
+    assert out.splitlines() == [
+        "ok  class Color",
+        "ok  module Doubling()",
+        "ok  module Scaling: not compiled, as it takes n; check an instance of it",
+    ]
+    assert ":Account:" in err and "self.absent" in err
+    assert ":scaling:" in err and "x.absent" in err
+    assert output(capsys, "check", f"{path}:Doubling")[:2] == (0, "ok  module Doubling()\n")
+    code, _, err = output(capsys, "check", f"{path}:Absent")
+    assert code == 2
+    assert "defines no 'Absent'; it defines: Account, Color, Doubling, Scaling, scaling" in err
+
+
 def test_info(capsys):
     """info names the versions and the backends."""
     code, out, _ = output(capsys, "info")

@@ -275,24 +275,30 @@ def show(stage: str) -> Callable[[argparse.Namespace], int]:
 
 
 def check(options: argparse.Namespace) -> int:
-    """`ts check`: compile the function, or every function of the file, and report each."""
+    """`ts check`: compile a function, class or module, or all of the file, and report each."""
+    from ts.cli_check import checks_of
+
     path, colon, name = options.target.rpartition(":")
     if not colon:
         path = options.target
-    functions = functions_of(load_module(Path(path)))
+    checks = dict(checks_of(load_module(Path(path))))
     if name and colon:
-        functions = {name: load_function(options.target)}
-    if not functions:
-        raise UsageError(f"{path} defines no functions")
+        if name not in checks:
+            known = ", ".join(sorted(checks)) or "nothing"
+            raise UsageError(f"{path} defines no {name!r}; it defines: {known}")
+        checks = {name: checks[name]}
+    if not checks:
+        raise UsageError(f"{path} defines nothing to compile")
     failures = 0
-    for name, function in functions.items():
+    for name, compile_it in checks.items():
         try:
-            scripted = compiled(function)
-        except (ts.jit.FrontendError, RuntimeError, TypeError, OSError) as error:
+            text = compile_it()
+        except Exception as error:  # the compiler's, or those of a constructor
             failures += 1
-            terminal.status(False, f"{path}:{name}: {error}", sys.stderr)
+            kind = "" if isinstance(error, RuntimeError) else f"{type(error).__name__}: "
+            terminal.status(False, f"{path}:{name}: {kind}{error}", sys.stderr)
         else:
-            terminal.status(True, str(scripted.schema), sys.stdout)
+            terminal.status(True, text, sys.stdout)
     return 1 if failures else 0
 
 
@@ -368,7 +374,7 @@ def parser() -> argparse.ArgumentParser:
     for stage in ("graph", "code", "bytecode"):
         command = add(stage, show(stage), f"print the function's {stage}")
         command.add_argument("target", metavar="FILE.py:FUNCTION")
-    command = add("check", check, "compile the functions of a file and report errors")
+    command = add("check", check, "compile the functions, classes and modules of a file and report errors")
     command.add_argument("target", metavar="FILE.py[:FUNCTION]")
     add("info", info, "print versions, backends and the number of operators")
     return top
