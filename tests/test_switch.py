@@ -112,3 +112,26 @@ def test_the_rest():
     assert ts.jit.annotate(List[int], []) == [] and not ts.jit.is_scripting()
     assert ts.jit.script_if_tracing(lambda x: x)(3) == 3
     assert ts.jit.CompilationUnit("def f(x: int):\n    return x + 1\n").f(3) == 4
+
+
+@pytest.mark.parametrize("variable", ["TS_JIT", "PYTORCH_JIT"])
+@pytest.mark.parametrize(("setting", "on"), [("false", False), ("No", False), ("YES", True), ("1", True)])
+def test_words(variable, setting, on, monkeypatch):
+    """The words that PyTorch takes."""
+    ts.jit.enable()
+    monkeypatch.delenv("TS_JIT", raising=False)
+    monkeypatch.setenv(variable, setting)
+    assert (ts.jit.script(increment) is not increment) == on
+
+
+@pytest.mark.parametrize("setting", ["", "x", "2", " 0", "off"])
+def test_unknown_words(setting, monkeypatch):
+    """Others are refused: somebody who writes `off` wants something."""
+    ts.jit.enable()
+    monkeypatch.setenv("TS_JIT", setting)
+    with pytest.raises(ValueError, match="^Unknown setting of TS_JIT. Try using 0 or 1"):
+        ts.jit.script(increment)
+
+
+def increment(x: int) -> int:
+    return x + 1
