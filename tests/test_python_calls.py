@@ -269,3 +269,49 @@ def test_classes_of_python_itself():
     """A class that is not made of Python source is refused in words."""
     with pytest.raises(ts.jit.FrontendError, match="TorchScript classes must be new-style classes"):
         ts.jit.script(int)
+
+
+def functions_of(error):
+    """The functions that a traceback shows, by module and name."""
+    found = []
+    place = error.__traceback__
+    while place is not None:
+        found.append((place.tb_frame.f_globals["__name__"].partition(".")[0], place.tb_frame.f_code.co_name))
+        place = place.tb_next
+    return found
+
+
+def test_traceback():
+    """Python's traceback has the user's frames and the call into ts; what Python functions raised begins there."""
+
+    def f(n: int) -> int:
+        return fails(n)
+
+    def divided(n: int) -> int:
+        return n // 0
+
+    with pytest.raises(RuntimeError) as failure:
+        ts.jit.script(f)(1)
+    cause = failure.value.__cause__
+    assert isinstance(cause, KeyError)
+    assert functions_of(cause) == [("tests", "fails")]
+    with pytest.raises(RuntimeError) as failure:
+        ts.jit.script(divided)(1)
+    assert failure.value.__cause__ is None
+    assert failure.value.__suppress_context__
+    shown = functions_of(failure.value)
+    assert shown[0] == ("tests", "test_traceback")
+    assert len(shown) <= 3
+
+
+def test_traceback_of_ts(monkeypatch):
+    """TS_SHOW_INTERNAL=1 shows all."""
+    monkeypatch.setenv("TS_SHOW_INTERNAL", "1")
+
+    def divided(n: int) -> int:
+        return n // 0
+
+    with pytest.raises(RuntimeError) as failure:
+        ts.jit.script(divided)(1)
+    assert str(failure.value.__cause__) == "division by 0"
+    assert len(functions_of(failure.value)) > 4

@@ -129,7 +129,7 @@ def test_unknown_words(setting, monkeypatch):
     """Others are refused: somebody who writes `off` wants something."""
     ts.jit.enable()
     monkeypatch.setenv("TS_JIT", setting)
-    with pytest.raises(ValueError, match="^Unknown setting of TS_JIT. Try using 0 or 1"):
+    with pytest.raises(ValueError, match=r"^Unknown setting of TS_JIT\. Try using 0 or 1"):
         ts.jit.script(increment)
 
 

@@ -27,7 +27,7 @@ from ts._core.allowance cimport array_was_refused
 from ts._core.breaks cimport Breaks
 from ts._core.code cimport Callee, Code, Instruction, Method
 from ts._core.container cimport Object, list_size, raise_key_error, raise_list_index, value_text
-from ts._core.failure cimport located, script_stack
+from ts._core.failure cimport located, script_stack, tidied
 from ts._core.frame cimport (
     Frame,
     State,
@@ -128,7 +128,7 @@ cdef int fail(State *state, object error) except -1:
     error = show_to_debugger(state, error)
     error = leave_contexts(state, error)
     release_frames(state)
-    raise error
+    raise tidied(error)
 
 
 cdef int break_here(State *state) except -1:

@@ -6,3 +6,7 @@ from ts._core.frame cimport State
 cdef list script_stack(State *state)
 # The exception to leave with: the class that PyTorch raises, with the script's stack in its text.
 cdef object located(object error, list stack)
+# The exception without what happened inside of ts: its causes that are none of the user's, and the frames of these.
+cdef object tidied(object error)
+# Without the frames that it came through, if all are of ts.
+cdef object shortened(object error)

@@ -3,6 +3,8 @@
 In: the frames of a program that failed, and the exception.  Out: the exception with the script's stack.
 """
 
+from os import environ
+
 from ts._core.code cimport Code
 from ts._core.frame cimport Frame, State
 from ts.errors import DebuggerQuit, LimitExceeded, ScriptRuntimeError
@@ -36,3 +38,41 @@ cdef object located(object error, list stack):
     result = NotImplementedError(text) if isinstance(error, NotImplementedError) else RuntimeError(text)
     result.__cause__ = error
     return result
+
+
+cdef object tidied(object error):
+    if not hides_internals() or not is_of_ts(error):
+        return error
+    cause = error.__cause__
+    while cause is not None and is_of_ts(cause):
+        cause = cause.__cause__
+    if cause is not None:
+        place = cause.__traceback__
+        while is_frame_of_ts(place):
+            place = place.tb_next
+        cause.__traceback__ = place
+    error.__cause__ = cause
+    return error
+
+
+cdef object shortened(object error):
+    return error.with_traceback(None) if hides_internals() and is_of_ts(error) else error
+
+
+cdef bint hides_internals() except -1:
+    """Whether those who use ts read the message, not those who work on it."""
+    return environ.get("TS_SHOW_INTERNAL", "0") == "0"
+
+
+cdef bint is_of_ts(object error) except -1:
+    """Whether the exception has come through no code but that of ts."""
+    place = error.__traceback__
+    while place is not None:
+        if not is_frame_of_ts(place):
+            return False
+        place = place.tb_next
+    return True
+
+
+cdef bint is_frame_of_ts(object place) except -1:
+    return str(place.tb_frame.f_globals.get("__name__")).startswith("ts.")

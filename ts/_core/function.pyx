@@ -12,6 +12,7 @@ In: Python arguments.  Out: a Python value, or the exception that PyTorch raises
 from cpython.long cimport PyLong_CheckExact
 
 from ts._core.execution cimport Execution, begin, execute
+from ts._core.failure cimport shortened
 from ts._core.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
 from ts._core.ivalue cimport IValue, KIND_INT, TypeSpec, box, release, unbox
 
@@ -71,8 +72,10 @@ cdef class Function:
             first_frame(state, self.code)
             self.write_parameters(state, args)
             execute(state)
-        finally:
+        except BaseException as error:
             give_state(state)
+            raise shortened(error)
+        give_state(state)
         try:
             return box(&state.result)
         finally:
