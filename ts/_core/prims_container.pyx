@@ -66,7 +66,7 @@ cdef int set_item(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int delete_item(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue removed
     if list_of(&r[at[0]]).size == 0:
-        raise RuntimeError("pop index out of range")
+        raise RuntimeError("list index out of range")
     remove_item(list_of(&r[at[0]]), r[at[1]].v.i, &removed)
     release(&removed)
     return 0
@@ -76,7 +76,7 @@ cdef int remove_item(List x, int64_t i, IValue *out) except -1:
     if i < 0:
         i += x.size
     if not 0 <= i < x.size:
-        raise RuntimeError("pop index out of range")
+        raise RuntimeError("list index out of range")
     return list_remove_at(<PyObject *>x, i, out)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ts.errors import CompilationError
 from ts.frontend.match import construct_list
 from ts.ir.source import SourceRange
-from ts.ir.types import ANY, DictType, ListType, OptionalType, Type, UnionType
+from ts.ir.types import ANY, AnyListType, DictType, ListType, OptionalType, Type, UnionType
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ Kind = TypeVar("Kind", ListType, DictType)
 
 def asked_for(hint: Type | None, kind: type[Kind], range: SourceRange | None) -> list[Kind]:
     """The types of this kind that fit the hint; none where nothing is asked for."""
-    if hint is None or hint is ANY:
+    if hint is None or hint is ANY or isinstance(hint, AnyListType):
         return []
     name = "List" if kind is ListType else "Dict"
     members: Sequence[Type] = (hint,)

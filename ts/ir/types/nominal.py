@@ -5,11 +5,14 @@ They are equal where their names are, and the names are unique: a declaration ma
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ts.ir.types.base import Type
 from ts.ir.types.scalar import AnyClassType, AnyEnumType
+
+_questions = threading.local()  # which classes are being held against which interfaces
 
 
 class NamedType(Type):
@@ -193,8 +196,20 @@ class InterfaceType(NamedType):
         return list(self.methods)
 
     def is_implemented_by(self, other: ClassType | InterfaceType) -> bool:
-        """Whether every method here has one of a compatible signature in `other`."""
-        return not why_not_implemented(other, self)
+        """Whether every method here has one of a compatible signature in `other`.
+
+        Where the methods mention the interface and the class themselves, that is what is being asked: they fit
+        unless something else does not.
+        """
+        asked: set[tuple[int, int]] = vars(_questions).setdefault("asked", set())
+        pair = id(self), id(other)
+        if pair in asked:
+            return True
+        asked.add(pair)
+        try:
+            return not why_not_implemented(other, self)
+        finally:
+            asked.remove(pair)
 
     def is_subtype_of(self, other: Type) -> bool:
         if isinstance(other, InterfaceType) and other.is_implemented_by(self):
