@@ -28,7 +28,7 @@ class Unit:
     def area(self) -> float:
         return 1.0
 
-    def scaled(self, k: float) -> "Shape":
+    def scaled(self, k: float) -> Square:
         return Square(k)
 
     def __init__(self):

@@ -198,8 +198,8 @@ class InterfaceType(NamedType):
     def is_implemented_by(self, other: ClassType | InterfaceType) -> bool:
         """Whether every method here has one of a compatible signature in `other`.
 
-        Where the methods mention the interface and the class themselves, that is what is being asked: they fit
-        unless something else does not.
+        Where the methods mention the interface and the class themselves, that is what is being asked: they
+        fit unless something else does not.
         """
         asked: set[tuple[int, int]] = vars(_questions).setdefault("asked", set())
         pair = id(self), id(other)
