@@ -88,7 +88,7 @@ cdef int scalar_type_of_character(str character) except -2:
 
 
 def ufunc_loops(str name not None, str promotion not None="same", str types=None):
-    """The loops of NumPy's ufunc `name`, or None where it is none with one or two operands.
+    """The loops of NumPy's ufunc `name`, or our own; None where it is none with one or two operands.
 
     `promotion` is the record's: "bool" for predicates; "float" leaves out the loops for integers,
     whose results are not NumPy's.  `types` (NumPy type characters) leaves out all others.
@@ -100,6 +100,9 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
         from ts._core.own_loops import own_loops  # which is made of what stands here
         return own_loops()[name]
     found = getattr(np, name, None)
+    if found is None:
+        from ts._core.special import UFUNCS
+        found = UFUNCS.get(name)
     if not isinstance(found, np.ufunc) or found.nout != 1 or found.nin > 2 or found.signature is not None:
         return None
     ufunc = found

@@ -6,6 +6,7 @@ NumPy's batched LAPACK routines do the work.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ts.errors import LinAlgError
@@ -366,8 +367,38 @@ def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
 @op("aten::matrix_exp(Tensor self) -> Tensor")
 @op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f")
 def _matrix_exp(xp: Any, self: Array) -> Array:
-    x = rules.cast(xp, _square("linalg.matrix_exp", self), rules.opmath(self.dtype))
-    return rules.cast(xp, rules.linear_algebra(xp).expm(x), self.dtype)
+    # In double precision, because each squaring doubles the error.
+    wide = xp.dtype("complex128" if self.dtype.kind == "c" else "float64")
+    x = rules.cast(xp, _square("linalg.matrix_exp", self), wide)
+    return rules.cast(xp, _exponential(xp, x), self.dtype)
+
+
+# The numerator of the Padé approximant of degree 13 for exp; the denominator's odd ones have the other sign.
+_PADE = tuple(
+    math.comb(13, k) * math.factorial(26 - k) / math.factorial(26)  # (26-k)! 13! / (26! k! (13-k)!)
+    for k in range(14)
+)
+
+
+def _exponential(xp: Any, x: Array) -> Array:
+    """exp of square matrices by scaling and squaring: exp(x) = exp(x / 2^s)^(2^s)."""
+    if not x.size:
+        return x
+    size = xp.abs(x).sum(-2).max(-1)
+    scale = xp.where(xp.isfinite(size), xp.ceil(xp.log2(xp.maximum(size, 1e-30) / 5.4)), 0)
+    steps = xp.maximum(scale, 0).astype(int)[..., None, None]
+    x = rules.cast(xp, x * 0.5**steps, x.dtype)
+    one = xp.eye(x.shape[-1], dtype=x.dtype)
+    square = x @ x
+    even, odd, power = _PADE[0] * one, _PADE[1] * one, one
+    for k in range(2, 14, 2):
+        power = power @ square
+        even, odd = even + _PADE[k] * power, odd + _PADE[k + 1] * power
+    odd = x @ odd
+    result = xp.linalg.solve(even - odd, even + odd)
+    for step in range(int(steps.max())):
+        result = xp.where(steps > step, result @ result, result)
+    return result
 
 
 # ------------------------------------------------------------------------------------ norms by name

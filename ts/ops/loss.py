@@ -161,7 +161,7 @@ def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_targ
             raise RuntimeError(f"kl_div: {kind} inputs not supported.")
     dtype = rules.result_type(self, target)
     x, y = (wide(xp, v) for v in same(xp, self, target))
-    loss = xp.exp(y) * (y - x) if log_target else rules.special_functions(xp).xlogy(y, y) - y * x
+    loss = xp.exp(y) * (y - x) if log_target else rules.special_function(xp, "xlogy")(y, y) - y * x
     return reduced(xp, rules.cast(xp, loss, dtype), reduction)
 
 

@@ -220,7 +220,7 @@ def _heaviside(xp: Any, x: Array, y: Array) -> Array:
 
 def _special2(name: str) -> Callable[[Any, Array, Array], Array]:
     def body(xp: Any, x: Array, y: Array) -> Array:
-        return getattr(rules.special_functions(xp), name)(x, y)
+        return rules.special_function(xp, name)(x, y)
 
     return body
 

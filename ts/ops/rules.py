@@ -374,6 +374,16 @@ def special_functions(xp: Any) -> Any:
     return scipy(xp, "special")
 
 
+def special_function(xp: Any, name: str) -> Any:
+    """A function of `scipy.special` or its CuPy twin by name; our own, where NumPy's arrays have one."""
+    if xp.__name__ == "numpy":
+        from ts._core.special import UFUNCS
+
+        if name in UFUNCS:
+            return UFUNCS[name]
+    return getattr(special_functions(xp), name)
+
+
 def linear_algebra(xp: Any) -> Any:
     """`scipy.linalg` or its CuPy twin."""
     return scipy(xp, "linalg")

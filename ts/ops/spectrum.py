@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.fft import library as fft_library
 from ts.ops.registry import op
 from ts.ops.window import windows
 
@@ -143,7 +144,7 @@ def _stft(
     if window is not None or length < n_fft:
         frames = frames * _full_window(xp, window, length, n_fft, rules.real_dtype(x.dtype))
     norm = "ortho" if normalized else None
-    fft = rules.scipy(xp, "fft")
+    fft = fft_library(xp)
     found = fft.rfft(frames, axis=-1, norm=norm) if half else fft.fft(frames, axis=-1, norm=norm)
     result = found.swapaxes(1, 2)
     result = result if self.ndim == 2 else result[0]
@@ -214,7 +215,7 @@ def _istft(
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     spectra = (self if self.ndim == 3 else self[None]).swapaxes(1, 2)
     norm = "ortho" if normalized else None
-    fft = rules.scipy(xp, "fft")
+    fft = fft_library(xp)
     real = rules.real_dtype(self.dtype)
     shape = _full_window(xp, window, width, n_fft, real)
     if return_complex:

@@ -11,7 +11,7 @@ from typing import Any
 from ts.ops import rules
 from ts.ops.pointwise import promote
 from ts.ops.registry import op, write
-from ts.ops.unary import SAME
+from ts.ops.unary import SAME, digamma
 
 Array = rules.Array
 
@@ -220,9 +220,7 @@ def _polygamma(xp: Any, n: int, self: Array) -> Array:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     if n == 0:
-        return rules.cast(
-            xp, xp.where(x == 0, xp.copysign(xp.inf, -x), rules.special_functions(xp).psi(x)), x.dtype
-        )
+        return rules.cast(xp, digamma(xp, x), x.dtype)
     return rules.cast(xp, rules.special_functions(xp).polygamma(n, x), x.dtype)
 
 
@@ -238,7 +236,7 @@ def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
         raise RuntimeError("p has to be greater than or equal to 1")
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     parts = x[..., None] - xp.arange(p, dtype=x.dtype) / 2
-    total = rules.special_functions(xp).gammaln(parts).sum(-1)
+    total = rules.special_function(xp, "gammaln")(parts).sum(-1)
     return rules.cast(xp, total + 0.25 * p * (p - 1) * math.log(math.pi), x.dtype)
 
 

@@ -29,10 +29,10 @@ _KERNEL_NAMES = {"abs": "abs_cpu", "frac": "frac_cpu"} | {
 
 
 def special(name: str) -> Callable[[Any, Array], Array]:
-    """The body that calls scipy.special's `name`."""
+    """The body that calls the special function of that name in SciPy."""
 
     def body(xp: Any, a: Array) -> Array:
-        return getattr(rules.special_functions(xp), name)(a)
+        return rules.special_function(xp, name)(a)
 
     return body
 
@@ -153,17 +153,9 @@ def _sinc(xp: Any, a: Array) -> Array:
     return xp.where(a == 0, 1, xp.sin(x) / xp.where(a == 0, 1, x))
 
 
-def _erfinv(xp: Any, a: Array) -> Array:
-    return xp.where(a == 0, a, rules.special_functions(xp).erfinv(a))  # SciPy loses the sign of zero
-
-
-def _lgamma(xp: Any, a: Array) -> Array:
-    tiny = xp.abs(a) < 1e-300  # whose reciprocal, the value of gamma, may overflow
-    return xp.where(tiny, -xp.log(xp.abs(a)), rules.special_functions(xp).gammaln(a))
-
-
-def _digamma(xp: Any, a: Array) -> Array:
-    return xp.where(a == 0, xp.copysign(xp.inf, -a), rules.special_functions(xp).psi(a))
+def digamma(xp: Any, a: Array) -> Array:
+    """The derivative of lgamma; infinite at zero, of the sign that it has on that side."""
+    return xp.where(a == 0, xp.copysign(xp.inf, -a), rules.special_function(xp, "psi")(a))
 
 
 def _isreal(xp: Any, a: Array) -> Array:
@@ -190,7 +182,7 @@ def _angle(xp: Any, a: Array) -> Array:
 
 
 def _entr(xp: Any, a: Array) -> Array:
-    return xp.where(xp.isnan(a), a, rules.special_functions(xp).entr(a))
+    return xp.where(xp.isnan(a), a, rules.special_function(xp, "entr")(a))
 
 
 def _positive(xp: Any, a: Array) -> Array:
@@ -252,11 +244,11 @@ unary("acosh", FLOAT, "arccosh", "acosh(a)", aliases=("arccosh",))
 unary("atanh", FLOAT, "arctanh", "atanh(a)", aliases=("arctanh",))
 unary("sinc", FLOAT, _sinc, aliases=("special_sinc",))
 unary("sigmoid", FLOAT, sigmoid, "1 / (1 + exp(-a))", aliases=("special_expit",), ufunc="sigmoid")
-unary("erf", FLOAT, special("erf"), "erf(a)", no="c", aliases=("special_erf",))
-unary("erfc", FLOAT, special("erfc"), "erfc(a)", no="c", aliases=("special_erfc",))
-unary("erfinv", FLOAT, _erfinv, "erfinv(a)", no="c", aliases=("special_erfinv",))
-unary("lgamma", FLOAT, _lgamma, "lgamma(a)", no="c", aliases=("special_gammaln",))
-unary("digamma", FLOAT, _digamma, no="c", aliases=("special_digamma", "special_psi"))
+unary("erf", FLOAT, special("erf"), "erf(a)", no="c", aliases=("special_erf",), ufunc="erf")
+unary("erfc", FLOAT, special("erfc"), "erfc(a)", no="c", aliases=("special_erfc",), ufunc="erfc")
+unary("erfinv", FLOAT, special("erfinv"), "erfinv(a)", no="c", aliases=("special_erfinv",), ufunc="erfinv")
+unary("lgamma", FLOAT, special("gammaln"), "lgamma(a)", no="c", aliases=("special_gammaln",), ufunc="gammaln")
+unary("digamma", FLOAT, digamma, no="c", aliases=("special_digamma", "special_psi"))
 unary("i0", FLOAT, special("i0"), "cyl_bessel_i0(a)", no="c", aliases=("special_i0",))
 
 # predicates

@@ -1,0 +1,5 @@
+"""Special functions that need no SciPy, as NumPy ufuncs of float32 and float64."""
+
+import numpy as np
+
+UFUNCS: dict[str, np.ufunc]
