@@ -174,3 +174,15 @@ def test_calls_from_many_threads():
         caller.join()
     assert len(found) == 8
     assert all(np.array_equal(one, expected) for one in found)
+
+
+def test_results_of_channels_last_are_channels_last():
+    """Of the input or of the weight; plain tensors stay plain."""
+    x, weight = ts.rand(2, 3, 5, 6), ts.rand(4, 3, 2, 2)
+    last = ts.channels_last
+    expected = ts.nn.functional.conv2d(x, weight)
+    assert expected.is_contiguous()
+    pairs = [(x.contiguous(memory_format=last), weight), (x, weight.contiguous(memory_format=last))]
+    for a, b in pairs:
+        found = ts.nn.functional.conv2d(a, b)
+        assert found.stride() == (80, 1, 20, 4) and ts.allclose(found, expected)

@@ -107,6 +107,10 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
         add(out_of(_record, "out"))
 add(
     Record(
-        "aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor", _mode_kernel("circular"), "pad", where="f"
+        "aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor",
+        _mode_kernel("circular"),
+        "pad",
+        where="f",
+        format_from=0,
     )
 )

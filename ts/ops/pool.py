@@ -262,7 +262,11 @@ def _enter(
 ) -> None:
     bound = partial(kernel, n=n)
     meta = None if kernel is max_unpool else partial(bound, None, compute=_shape)
-    record = add(Record(f"aten::{text} -> {returns}", bound, "pool", where="f", meta=meta))
+    plain = n == 3 and kernel in (avg_pool, adaptive_avg_pool, adaptive_max_pool)
+    record = Record(
+        f"aten::{text} -> {returns}", bound, "pool", where="f", meta=meta, format_from=0 if plain else 1
+    )
+    add(record)
     if out is not None:
         add(out_of(record, out, names))
 
