@@ -205,6 +205,16 @@ def test_check_compiles_classes_and_modules(tmp_path, capsys):
     assert "defines no 'Absent'; it defines: Account, Color, Doubling, Scaling, scaling" in err
 
 
+def test_modules_that_are_not_scripted(tmp_path, capsys):
+    """`run` and `debug` take an `nn.Module` of the file for its forward."""
+    path = tmp_path / "cli_module.py"
+    path.write_text(CLASSES.replace("scaling = Scaling(3)", "doubling = Doubling()"))
+    assert output(capsys, "run", f"{path}:doubling", "[1.0, 2.0]")[:2] == (0, "tensor([2., 4.])\n")
+    code, out, _ = output(capsys, "debug", "-c", "p x", "-c", "c", f"{path}:doubling", "[1.0]")
+    assert code == 0
+    assert out.splitlines()[-3:] == ["tensor([1.])", "(ts) c", "returned tensor([2.])"]
+
+
 def test_info(capsys):
     """info names the versions and the backends."""
     code, out, _ = output(capsys, "info")

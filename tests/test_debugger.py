@@ -272,7 +272,7 @@ def test_printing_changes_nothing():
 def test_list_marks_the_line_and_the_breakpoints():
     text, _ = transcript(UNIT.quotient, ["b 32", "l 32", "l", "l", "l"], 1, 1)
     assert "  31  ->     c = a + 1\n  32 B       return c // b\n" in text
-    assert answers(text)[-1] == "*** the source ends before"
+    assert answers(text)[-1].startswith("*** the source has lines ")
 
 
 def test_help_names_all_commands():

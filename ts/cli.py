@@ -83,11 +83,11 @@ def load_module(path: Path) -> ModuleType:
 
 
 def functions_of(module: ModuleType) -> dict[str, Any]:
-    """The functions that the module itself defines, plain or scripted, and its scripted modules, by name."""
+    """The functions that the module itself defines, plain or scripted, and its `nn.Module` objects, by name."""
     return {
-        name: value.forward if isinstance(value, RecursiveScriptModule) else value
+        name: value
         for name, value in vars(module).items()
-        if isinstance(value, ScriptFunction | RecursiveScriptModule)
+        if isinstance(value, ScriptFunction | RecursiveScriptModule | ts.nn.Module)
         or (inspect.isfunction(value) and value.__module__ == module.__name__)
     }
 
@@ -105,11 +105,12 @@ def load_function(target: str) -> ScriptFunction | ScriptMethod:
 
 
 def compiled(function: Any) -> ScriptFunction | ScriptMethod:
-    """The scripted function; methods of scripted modules are that already."""
-    if isinstance(function, ScriptMethod):
-        return function
-    found: ScriptFunction = ts.jit.script(function)
-    return found
+    """The scripted function; of a module, its forward."""
+    found: Any = ts.jit.script(function)
+    if isinstance(found, RecursiveScriptModule):
+        found = found.forward
+    scripted: ScriptFunction | ScriptMethod = found
+    return scripted
 
 
 def literal(text: str, expected: types.Type) -> Any:
@@ -250,13 +251,13 @@ def run(options: argparse.Namespace) -> int:
 def debug(options: argparse.Namespace) -> int:
     """`ts debug`: call the function under the step debugger and print what it returns."""
     from ts.cli_debug import run as run_on_terminal
+    from ts.debugging import callable_of
 
     function = load_function(options.target)
-    if isinstance(function, ScriptMethod):
-        raise UsageError(f"ts debug runs functions; {options.target} is a module")
     positional, keywords = read_arguments(function, options.arguments)
+    called, before = callable_of(function)
     try:
-        result = run_on_terminal(function, positional, keywords, options.commands)
+        result = run_on_terminal(called, [*before, *positional], keywords, options.commands)
     except DebuggerQuit:
         return 0
     print(f"returned {result!r}")

@@ -34,7 +34,7 @@ class Debugged:
         commands: Iterable[str] | None = None,
         output: Callable[[str], None] | None = None,
     ) -> None:
-        self._function, self._first = _callable(function)
+        self._function, self._first = callable_of(function)
         self._lines: list[str] = []
         self._output = output
         self._commands = None if commands is None else iter(commands)
@@ -77,7 +77,7 @@ def debug(
     return Debugged(function, commands, output)
 
 
-def _callable(function: Any) -> tuple[ScriptFunction, tuple[Any, ...]]:
+def callable_of(function: Any) -> tuple[ScriptFunction, tuple[Any, ...]]:
     """The scripted function to run, and what it takes before the arguments."""
     scripted = function
     if not isinstance(scripted, ScriptFunction | ScriptMethod | ScriptModule):

@@ -278,7 +278,7 @@ class Debugger:
             mark = "->" if number == place.line else "  "
             self.write(f"{number:4} {'B' if number in stops else ' '}{mark} {lines[number]}".rstrip())
         if not shown:
-            self.write("*** the source ends before")
+            self.write(f"*** the source has lines {min(lines)} to {max(lines)}")
         self._listed = first + 2 * _LINES_AROUND + 1
 
     # ---- values ----------------------------------------------------------------------------------------
