@@ -431,7 +431,8 @@ cdef TypeSpec common_spec(object values, str container):
             found = spec
         elif found != spec:
             raise TypeError(
-                f"{container} inputs to traced functions must have consistent element type. "
+                f"{container} inputs to traced functions must have consistent "
+                f"{'type' if container == 'Dictionary' else 'element type'}. "
                 f"Found {found.text} and {spec.text}"
             )
     if found is None:

@@ -10,9 +10,12 @@ In: the function, the argument and the type that it should have.  Out: a Runtime
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from ts._core.spec import TypeSpec
+
+_NO_TYPE: Final = re.compile(r"(?:List|Dictionary) (?:trace )?inputs (?:to traced functions )?must have ")
 
 
 def argument_error(
@@ -25,6 +28,9 @@ def argument_error(
     cause: object = None,
 ) -> RuntimeError:
     """The error for the argument `x`; `cause` is why it could not be converted."""
+    if _NO_TYPE.match(str(cause)):  # of an Any
+        declared = f"Position: {position}\nDeclaration: {declaration}"
+        return RuntimeError(f"Tracer cannot infer type of {x!r}\n:{cause}\n{declared}")
     lines = [
         f"{function}() Expected a value of type '{spec.text}' for argument '{name}'"
         f" but instead found type '{_class_name(x)}'.",
