@@ -83,7 +83,7 @@ def load_module(path: Path) -> ModuleType:
 
 
 def functions_of(module: ModuleType) -> dict[str, Any]:
-    """The functions that the module itself defines, plain or scripted, and its `nn.Module` objects, by name."""
+    """The functions that the file itself defines, plain or scripted, and its `nn.Module` objects, by name."""
     return {
         name: value
         for name, value in vars(module).items()
