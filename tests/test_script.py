@@ -1,5 +1,6 @@
 """`ts.jit.script` and `ts.jit.CompilationUnit`: what can be compiled, how it is called, what it shows."""
 
+import random
 import copy
 import functools
 import math
@@ -468,3 +469,19 @@ def test_unit_of_shown_source():
     assert unit.calling.code == calling.code
     with pytest.raises(RuntimeError, match="undefined value unchecked_cast"):
         ts.jit.CompilationUnit("def f(x: int):\n    return unchecked_cast(int, y)\n")
+
+
+def test_methods_written_in_c_are_no_operators_of_that_name():
+    def main() -> float:
+        return random.random()
+
+    with pytest.raises(ts.jit.FrontendError, match=r"Python builtin <built-in method random .* not supported"):
+        ts.jit.script(main)
+
+
+def test_special_functions_have_one_name():
+    @ts.jit.script
+    def main(x):
+        return ts.special.expit(x) + ts.special.gammaln(x)
+
+    assert "torch.sigmoid(x)" in main.code and "torch.lgamma(x)" in main.code

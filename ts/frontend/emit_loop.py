@@ -21,7 +21,7 @@ from ts.frontend.match import emit_builtin_call
 from ts.frontend.scope import Scope
 from ts.frontend.sugared import SimpleValue, SugaredValue
 from ts.ir.source import SourceRange
-from ts.ir.types import INT, TENSOR, DictType, ListType, Type
+from ts.ir.types import INT, TENSOR, DictType, ListType, Type, unify_list
 from ts.ir.value import Value
 
 _MAX_TRIP_COUNT = sys.maxsize
@@ -115,16 +115,19 @@ def list_comprehension(
     result = em.insert("prim::ListConstruct").output().set_type(wanted or ListType(TENSOR))
 
     def body() -> None:
-        element = em.expr(elt, None if wanted is None else wanted.elem)
+        nonlocal wanted
+        element = em.expr(elt, wanted.elem if wanted is not None and options else None)
         type = element.type()
-        if wanted is None:
+        if wanted is None:  # the first element decides
             own = ListType(type)
             holds: Callable[[ListType], bool] = lambda option: type.is_subtype_of(option.elem)  # noqa: E731
-            result.set_type(chosen(hint, options, own, holds, range) if options else own)
+            wanted = chosen(hint, options, own, holds, range) if options else own
+            result.set_type(wanted)
         elif not type.is_subtype_of(wanted.elem):
+            united = type if options else unify_list([wanted.elem, type], default_to_union=True)
             raise CompilationError(
                 f"List type annotation `{wanted.repr_str}` did not match the types of the given list "
-                f"elements, which were unified to {type.repr_str}",
+                f"elements, which were unified to {united.repr_str}",
                 range,
             )
         emit_builtin_call(range, em.graph, "aten::append", [element], {}, result)
@@ -141,12 +144,14 @@ def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) 
     result = em.insert("prim::DictConstruct").output().set_type(wanted or DictType(INT, TENSOR))
 
     def body() -> None:
+        nonlocal wanted
         key = em.expr(node.key)
         value = em.expr(node.value)
-        if wanted is None:
+        if wanted is None:  # the first pair decides
             own = DictType(key.type(), value.type())
             holds: Callable[[DictType], bool] = own.is_subtype_of
-            result.set_type(chosen(hint, options, own, holds, range) if options else own)
+            wanted = chosen(hint, options, own, holds, range) if options else own
+            result.set_type(wanted)
         emit_builtin_call(range, em.graph, "aten::_set_item", [result, key, value])
 
     generator = node.generators[0]

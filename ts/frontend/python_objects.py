@@ -265,7 +265,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
             if operator is not None:
                 return BuiltinFunction(operator)
         return python_values.function_value(em, obj, range)
-    if inspect.isbuiltin(obj) and obj.__module__ in sys.stdlib_module_names:  # math.dist is no aten::dist
+    # math.dist is no aten::dist; a method of an object (`random.random`) has no module.
+    if inspect.isbuiltin(obj) and (obj.__module__ is None or obj.__module__ in sys.stdlib_module_names):
         return python_values.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
     home = getattr(obj, "__module__", None) or "ts"
