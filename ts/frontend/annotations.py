@@ -286,7 +286,8 @@ class _Reader:
                 found = None
             if found is not None:
                 return found
-            raise CompilationError(f"Unknown type constructor {constructor}", self._range(node))
+            hint = hints.type_name(constructor, _GENERICS)
+            raise CompilationError(f"Unknown type constructor {constructor}", self._range(node), hint)
         return build([self.read(argument) for argument in arguments], self._range(node))
 
     def of_object(self, annotation: object) -> Type:
@@ -378,7 +379,9 @@ def union(types: list[Type]) -> Type:
 def _one(name: str, build: Callable[[Type], Type]) -> Callable[[list[Type], SourceRange | None], Type]:
     def checked(arguments: list[Type], range: SourceRange | None) -> Type:
         if len(arguments) != 1:
-            raise CompilationError(f"{name} type must have exactly one element type", range)
+            raise CompilationError(
+                f"expected exactly one element type but found {len(arguments)}", range, f"write `{name}[int]`"
+            )
         return build(arguments[0])
 
     return checked
@@ -386,7 +389,9 @@ def _one(name: str, build: Callable[[Type], Type]) -> Callable[[list[Type], Sour
 
 def _dict(arguments: list[Type], range: SourceRange | None) -> Type:
     if len(arguments) != 2:
-        raise CompilationError("Dict type must have exactly two element types", range)
+        raise CompilationError(
+            f"expected exactly 2 element types but found {len(arguments)}", range, "write `Dict[str, int]`"
+        )
     key, value = arguments
     return dict_type(key, value, range)
 

@@ -53,6 +53,9 @@ _TYPES = {
     "any": "Any",
     "Sequence": "List[int]",
     "Iterable": "List[int]",
+    "Mapping": "Dict[str, int]",
+    "NoReturn": "None",
+    "bytes": "str",
 }
 _EMPTY_LIST = "`[]` is a list of tensors unless its type is written where it is made: `x: List[str] = []`"
 _EMPTY_DICT = "`{}` is a dict of tensors unless it is made with its type: `x: Dict[str, int] = {}`"
@@ -165,6 +168,14 @@ def type_name(name: str, known: Iterable[str]) -> str:
     last = name.rpartition(".")[2]
     if last in ("ndarray", "array"):
         return "arrays are tensors in scripts: `Tensor`"
+    if last in ("Set", "set", "FrozenSet"):
+        return "there are no sets; use the keys of a dict"
+    if last == "Callable":
+        return "functions are no values; call them by name, or take an object of a class with a method"
+    if last in ("Iterator", "Generator"):
+        return "there are no generators; make a list"
+    if last == "Literal":
+        return "write the type of the literals"
     if last == "Module":
         return "modules are no parameters; make it an attribute of the module that calls it"
     return f"write `{_TYPES[last]}`" if last in _TYPES else similar(last, known)

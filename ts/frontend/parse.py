@@ -335,7 +335,8 @@ def _check_arguments(parsed: ParsedFunction) -> None:
             raise NotSupportedError(message, parsed.ranges.token(starred, len(starred.arg), back=1), hint)
     for default in args.kw_defaults:
         if default is not None:
-            raise NotSupportedError(message, parsed.range(default))
+            hint = "leave the default out, or the `*` before the parameter"
+            raise NotSupportedError(message, parsed.range(default), hint)
 
 
 def _refuse(node: ast.stmt | ast.expr, parsed: ParsedFunction, what: str = "") -> NotSupportedError:
@@ -430,7 +431,9 @@ def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
             where = parsed.ranges.token(node, len(str(content)))
             raise FrontendError("Unknown Constant expression type", where)
         case ast.UnaryOp(op=ast.UAdd()):
-            raise NotSupportedError("unsupported unary operator: UAdd", parsed.ranges.token(node))
+            raise NotSupportedError(
+                "unsupported unary operator: UAdd", parsed.ranges.token(node), "leave the + out"
+            )
         case ast.Call(keywords=keywords):
             for keyword in keywords:
                 if keyword.arg is None:
@@ -439,12 +442,15 @@ def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
                     raise NotSupportedError("keyword-arg expansion is not supported", where, hint)
         case ast.Dict(keys=keys) if None in keys:
             raise NotSupportedError(
-                "Dict expansion (e.g. `{**dict}`) is not supported", parsed.ranges.token(node)
+                "Dict expansion (e.g. `{**dict}`) is not supported",
+                parsed.ranges.token(node),
+                "copy it with `dict(d)` and add the others with `update`",
             )
         case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
             where = parsed.ranges.token(node)
             if len(node.generators) != 1:
-                raise NotSupportedError("Only a single generator is currently supported", where)
+                hint = "write nested `for` loops that append to a list"
+                raise NotSupportedError("Only a single generator is currently supported", where, hint)
             if node.generators[0].ifs:
                 hint = "append to a list in a `for` loop"
                 raise NotSupportedError("Comprehension ifs are not supported yet", where, hint)

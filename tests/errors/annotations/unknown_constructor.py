@@ -12,3 +12,4 @@ def main(x: Set[int]):
 # def main(x: Set[int]):
 #             ~~~~~~~~ <--- HERE
 #     return 1
+# Hint: there are no sets; use the keys of a dict

@@ -10,3 +10,4 @@ def main(x: int):
 # def main(x: int):
 #     return [i + j for i in range(x) for j in range(x)]
 #            ~ <--- HERE
+# Hint: write nested `for` loops that append to a list

@@ -12,3 +12,4 @@ def main(x: Dict[str, int]):
 # def main(x: Dict[str, int]):
 #     return {**x, "a": 1}
 #            ~ <--- HERE
+# Hint: copy it with `dict(d)` and add the others with `update`

@@ -1,0 +1,15 @@
+"""A set as a type."""
+
+from typing import Set
+
+
+def main(x: Set[int]):
+    return len(x)
+
+# error: CompilationError
+# Unknown type constructor Set:
+#   File "set_as_type.py", line 6
+# def main(x: Set[int]):
+#             ~~~~~~~~ <--- HERE
+#     return len(x)
+# Hint: there are no sets; use the keys of a dict

@@ -1,0 +1,15 @@
+"""A dict type with one type."""
+
+UNIT = """
+def f(d: Dict[str]):
+    return d
+"""
+
+# error: CompilationError
+# expected exactly 2 element types but found 1:
+#   File "<string>", line 2
+#
+# def f(d: Dict[str]):
+#          ~~~~~~~~~ <--- HERE
+#     return d
+# Hint: write `Dict[str, int]`
