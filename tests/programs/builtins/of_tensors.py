@@ -1,5 +1,5 @@
 """Builtins of Python that PyTorch has for tensors too."""
-# rule: builtins.math
+# rule: builtin.math
 
 import ts
 

@@ -1,5 +1,5 @@
 """Classes inside of classes, reached through the outer one."""
-# rule: class, resolution.class
+# rule: class
 
 import enum
 from typing import List, NamedTuple
