@@ -141,3 +141,23 @@ def test_the_library_can_be_chosen(which):
     else:
         assert run.stdout.startswith("[[3.0, 3.0], [3.0, 3.0]] "), run.stderr
         assert run.stdout.endswith("None\n") == (which == "none")
+
+
+def test_stacks_of_any_rank_and_summands():
+    """By hand where small; the stacks of a transposed tensor do not lie one after the other."""
+    x = ts.arange(12, dtype=ts.float32).reshape(2, 2, 3)
+    assert ts.bmm(x, x.mT).tolist() == [[[5.0, 14.0], [14.0, 50.0]], [[149.0, 212.0], [212.0, 302.0]]]
+    assert ts.addmm(ts.tensor([1.0, 2.0]), x[0], x[1].t()).tolist() == [[24.0, 34.0], [87.0, 124.0]]
+    assert ts.addmm(ts.tensor([[1.0], [2.0]]), x[0], x[1].t(), alpha=2, beta=3).tolist() == [
+        [49.0, 67.0],
+        [178.0, 250.0],
+    ]
+    a = numbers((2, 5, 3, 40), "f")
+    for given in (ts.from_numpy(a), ts.from_numpy(a).transpose(1, 2), ts.from_numpy(a)[:, ::2]):
+        assert np.array_equal(ts.matmul(given, given.mT).numpy(), np.matmul(given.numpy(), given.numpy().swapaxes(-1, -2)))
+    assert ts.matmul(ts.ones(2, 0, 3, 4), ts.ones(2, 0, 4, 5)).shape == (2, 0, 3, 5)
+    assert ts.matmul(ts.ones(2, 2, 3, 0), ts.ones(2, 2, 0, 5)).sum() == 0
+    weights = ts.nn.functional.scaled_dot_product_attention(*(ts.ones(1, 2, 3, 4) for _ in range(3)))
+    assert weights.tolist() == ts.ones(1, 2, 3, 4).tolist()
+    with pytest.raises(RuntimeError):
+        ts.bmm(ts.ones(2, 3, 4), ts.ones(3, 4, 5))

@@ -580,14 +580,14 @@ cdef int run_pointwise(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int run_product(Operator op, IValue *r, const int32_t *at) except -1:
-    """Products of two matrices: the loop of np.matmul, without its type resolution."""
+    """Products of two matrices; those of stacks are `bmm`'s, which leaves what it cannot do to the record."""
     cdef PyObject *x = r[at[0]].v.o
     cdef PyObject *y = r[at[1]].v.o
     cdef PyObject *result = NULL
     if type(<object>x) is Tensor and type(<object>y) is Tensor:
         result = matrix_product(<Tensor>x, <Tensor>y, False)
     if result == NULL:
-        return run_record(op, r, at)
+        return (<Kernel><void *><size_t>_kernels["aten::bmm"])(op, r, at)
     set_object_steal(&r[at[2]], result)
     return 0
 
@@ -639,4 +639,4 @@ cdef object backend_registry():
     return _backends
 
 
-from ts._core import blends, elements, folds, fresh, picks, rows, views  # noqa: E402, F401 -- they register their kernels
+from ts._core import blends, elements, folds, fresh, picks, rows, stacks, views  # noqa: E402, F401 -- they register their kernels

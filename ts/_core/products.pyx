@@ -30,6 +30,7 @@ from ts._core.ndarray cimport (
     flags_of,
     ndim_of,
     new_array,
+    size_of,
     strides_of,
 )
 from ts._core.pointwise cimport Loop, scalar_type_of_character
@@ -358,26 +359,48 @@ cdef bint tiles_serve(int kind, Matrix *a, Matrix *b) noexcept nogil:
     )
 
 
-def multiply(a, b, c, double alpha, double beta):
+cdef int64_t *ITEM_SIZES = [4, 8, 8, 16]
+
+
+cdef int kind_of(a) except -2:
+    """The place of an array's dtype in `gemm_of`, or -1."""
+    cdef int number = cnp.PyArray_TYPE(<cnp.ndarray>a)
+    if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>a):
+        return -1
+    if number == cnp.NPY_FLOAT:
+        return 0
+    if number == cnp.NPY_DOUBLE:
+        return 1
+    if number == cnp.NPY_CFLOAT:
+        return 2
+    return 3 if number == cnp.NPY_CDOUBLE else -1
+
+
+def multiply(cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray c not None, double alpha, double beta):
     """c = alpha * a @ b + beta * c for matrices or stacks of as many; False where BLAS does not take them.
 
     All of one dtype, not empty; `c` is C-contiguous.  A `beta` of 0 hides what is in c.
     """
+    return multiplied(a, b, c, alpha, beta)
+
+
+cdef bint multiplied(object a, object b, object c, double alpha, double beta) except -1:
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef PyArrayObject *y = <PyArrayObject *>b
     cdef PyArrayObject *z = <PyArrayObject *>c
     cdef Matrix left, right
-    cdef int ndim = ndim_of(z), kind = "fdFD".find(c.dtype.char)
-    cdef int64_t itemsize = c.itemsize, i, count = 1, pitch
+    cdef int ndim = ndim_of(z), kind = kind_of(c)
+    cdef int64_t itemsize, i, count = 1, pitch
     cdef Job job
     cdef npy_intp x_step = 0, y_step = 0, z_step = 0
     cdef char *out = data_of(z)
     if library_bits == UNKNOWN:
         find_library()
-    if library_bits == 0 or kind < 0 or not 2 <= ndim <= 3 or a.size == 0 or b.size == 0:
+    if library_bits == 0 or kind < 0 or not 2 <= ndim <= 3 or size_of(x) == 0 or size_of(y) == 0:
         return False
-    if not (ndim == ndim_of(x) == ndim_of(y) and a.dtype == b.dtype == c.dtype):
+    if not (ndim == ndim_of(x) == ndim_of(y) and kind_of(a) == kind_of(b) == kind):
         return False
+    itemsize = ITEM_SIZES[kind]
     if not (flags_of(x) & flags_of(y) & flags_of(z) & cnp.NPY_ARRAY_ALIGNED):
         return False
     if not flags_of(z) & cnp.NPY_ARRAY_C_CONTIGUOUS or not flags_of(z) & cnp.NPY_ARRAY_WRITEABLE:

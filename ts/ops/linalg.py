@@ -27,7 +27,8 @@ def product(xp: Any, a: Array, b: Array) -> Array:
     if a.dtype != b.dtype:
         raise RuntimeError(rules.dtype_message(_OTHER_DTYPE, a.dtype, b.dtype))
     wide = rules.opmath(a.dtype)
-    return rules.cast(xp, xp.asarray(xp.matmul(rules.cast(xp, a, wide), rules.cast(xp, b, wide))), a.dtype)
+    result = rules.matmul(xp, rules.cast(xp, a, wide), rules.cast(xp, b, wide))
+    return rules.cast(xp, xp.asarray(result), a.dtype)
 
 
 def _need(x: Array, ndim: int, what: str) -> None:
