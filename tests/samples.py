@@ -182,6 +182,8 @@ SPECIAL: dict[str, Maker] = {
     "col2im": lambda t, i: [t(2, 4, 4), [3, 3], [2, 2], [1, 1], [0, 0], [1, 1]],
     "convolution": lambda t, i: [t(1, 2, 4, 4), t(2, 2, 3, 3), None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1],
     "conv_transpose1d": lambda t, i: [t(1, 2, 4), t(2, 2, 3)],
+    "scatter.reduce": lambda t, i: [t(3, 3), 0, i(3, 3), t(3, 3, k=1), "add"],
+    "scatter.value_reduce": lambda t, i: [t(3, 3), 0, i(3, 3), 1, "add"],
     "random_.from": lambda t, i: [t(2, 3), 0, 2],
     "random.from": lambda t, i: [t(2, 3), 0, 2],
     "resize_as": lambda t, i: [t(2, 3), t(3, 2), None],

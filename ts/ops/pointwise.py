@@ -333,6 +333,8 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     if rounding_mode is None:
         return kernel_of("div", FLOAT, "true_divide")(xp, self, other)
     x, y = promote(xp, SAME, self, other)
+    if x.dtype == rules.BOOL and rounding_mode in ("floor", "trunc"):
+        rules.refuse(f"div_{rounding_mode}_cpu", x.dtype)
     _refuse_zero(xp, y)
     if rounding_mode == "floor":
         return xp.floor_divide(x, y)

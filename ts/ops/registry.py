@@ -26,7 +26,7 @@ import numpy as np
 
 from ts._core import storage, strides
 from ts.ops import outputs as output_rules
-from ts.ops import rules
+from ts.ops import refusals, rules
 
 if TYPE_CHECKING:
     from ts.ir.schema import FunctionSchema
@@ -87,6 +87,10 @@ class Record:
     def key(self) -> str:
         """The name with the overload: "aten::add.Tensor"."""
         return f"{self.name}.{self.overload}" if self.overload else self.name
+
+    def guarded(self, kernel: Kernel) -> Kernel:
+        """A kernel of this record, refusing the dtypes that PyTorch has none for on the CPU."""
+        return refusals.guarded((self.base or self).key, kernel)
 
     @property
     def schema(self) -> FunctionSchema:

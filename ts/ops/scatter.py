@@ -99,6 +99,12 @@ def _scatter(xp: Any, self: Array, dim: int, index: Array, src: Any) -> Array:
     inplace=True,
     out="value_reduce_out",
 )
+def _scatter_by_name(xp: Any, self: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    return _scatter_with(xp, self, dim, index, src, reduce)
+
+
 def _scatter_with(xp: Any, self: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
     if not index.size:
         return self.copy()

@@ -302,6 +302,8 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
 @op("aten::polar(Tensor abs, Tensor angle) -> Tensor", out="out", out_refused=_OTHER_OUT)
 def _polar(xp: Any, abs: Array, angle: Array) -> Array:
     _check_parts(abs, angle)
+    if rules.HALF in (abs.dtype, angle.dtype):
+        rules.refuse("polar_cpu", rules.HALF)
     return _complex(xp, abs * xp.cos(angle), abs * xp.sin(angle))
 
 

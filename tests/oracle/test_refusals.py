@@ -1,0 +1,77 @@
+"""Operators take the dtypes that PyTorch's take, and refuse the others with its class of errors."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+import ts  # noqa: E402
+from tests import samples  # noqa: E402
+from ts.ops import registry  # noqa: E402
+
+DTYPES = "bool uint8 int64 float16 bfloat16 float32 complex64".split()
+
+# The samples do not suit PyTorch, or its classes differ among errors that come together.
+OTHERS = {
+    *"randint_like nll_loss2d binary_cross_entropy_with_logits histogramdd histogram orgqr ormqr".split(),
+    *"linalg_householder_product _nested_tensor_from_mask_left_aligned _native_multi_head_attention".split(),
+    *"upsample_nearest2d upsample_nearest3d _upsample_nearest_exact2d _upsample_nearest_exact3d".split(),
+    *"upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa".split(),
+    *"_upsample_bicubic2d_aa _upsample_lanczos2d_aa FloatImplicit Int Float IntImplicit".split(),
+    *"lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell".split(),
+    *"scaled_dot_product_attention scatter_reduce einsum vander linalg_matrix_rank".split(),
+    *"to_padded_tensor norm linalg_pinv softmax log_softmax linalg_matrix_norm".split(),
+    *"conv_transpose1d conv_transpose2d conv_transpose3d".split(),  # of integers PyTorch's take int64 only
+    *"view_as_complex view_as_complex_copy".split(),  # there is no 32-bit complex type
+}
+
+
+def theirs(x):
+    """PyTorch's twin of an argument."""
+    if isinstance(x, ts.Tensor):
+        wide = x.to(ts.float32) if x.dtype == ts.bfloat16 else x
+        return torch.from_numpy(np.array(wide.numpy())).to(getattr(torch, x.dtype.name))
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(theirs, x))
+    return torch.device(str(x)) if isinstance(x, ts.device) else x
+
+
+def error_of(function, *args, **kwargs):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function(*args, **kwargs)
+    except Exception as error:
+        return error
+    return None
+
+
+def has(args, dtype):
+    return any(isinstance(x, ts.Tensor) and x.dtype == dtype for y in args for x in (y if isinstance(y, list) else [y]))
+
+
+def differences(record, dtype):
+    """Both errors, where one library refuses and the other does not, or in other classes."""
+    args = samples.arguments(record, dtype)
+    if not has(args, dtype) or any(isinstance(x, ts.Generator) for x in args):
+        return None
+    name = record.name.removeprefix("aten::")
+    overload = getattr(getattr(torch.ops.aten, name), record.overload or "default")
+    named = {a.name: theirs(x) for a, x in zip(overload._schema.arguments, args, strict=True) if a.kwarg_only}
+    want = error_of(overload, *map(theirs, args[: len(args) - len(named)]), **named)
+    got = error_of(samples.operator(record), *args)
+    return None if type(want) is type(got) else (want, got)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dtypes(dtype):
+    registry.load()
+    found = {}
+    for record in registry.records():
+        plain = record.base is None and not record.variant and not record.whole and record.name.startswith("aten::")
+        if plain and record.name.removeprefix("aten::") not in OTHERS and samples.profile(record)[0] >= 0:
+            differs = differences(record, getattr(ts, dtype))
+            if differs:
+                found[record.key] = differs
+    assert not found, "\n".join(f"{key}: {want!r} became {got!r}" for key, (want, got) in found.items())
