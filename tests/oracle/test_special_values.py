@@ -74,7 +74,8 @@ def values(dtype):
 def records():
     registry.load()
     for record in registry.records():
-        if record.name.startswith("aten::") and record.family in ("unary", "pointwise") and record.base is None and not record.variant:
+        own = record.name.startswith("aten::") and record.base is None and not record.variant
+        if own and record.family in ("unary", "pointwise"):
             kinds = [p.kind for p in samples.operator(record).signature.parameters if not p.has_default]
             if kinds in (["Tensor"], ["Tensor", "Tensor"], ["Tensor", "Scalar"], ["Scalar", "Tensor"]):
                 yield record

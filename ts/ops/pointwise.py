@@ -192,6 +192,16 @@ def _power(xp: Any, x: Array, y: Array) -> Array:
     return xp.power(x, y)
 
 
+# Powers that PyTorch computes without a power function, rounding at each step.
+_PRODUCTS: dict[float, Callable[[Any, Array], Array]] = {
+    3: lambda xp, x: x * x * x,
+    -1: lambda xp, x: 1 / x,
+    -2: lambda xp, x: 1 / (x * x),
+    -0.5: lambda xp, x: 1 / xp.sqrt(x),
+}
+_WITH_PRODUCTS = (rules.FLOAT, rules.DOUBLE)
+
+
 def _xlogy(xp: Any, x: Array, y: Array) -> Array:
     return xp.where(xp.isnan(y), y, xp.where(x == 0, 0, x * xp.log(y)))
 
@@ -461,6 +471,8 @@ def _pow(xp: Any, self: Any, exponent: Any) -> Array:
         y = rules.cast_checked(xp, exponent, x.dtype)
     if isinstance(exponent, (int, float)) and exponent == 2 and x.dtype != rules.BOOL:
         return x * x
+    if isinstance(exponent, (int, float)) and exponent in _PRODUCTS and x.dtype in _WITH_PRODUCTS:
+        return _PRODUCTS[exponent](xp, x)
     return rules.cast(xp, _power(xp, x, y), x.dtype)
 
 
