@@ -12,6 +12,7 @@ metadata of installed packages takes longer than importing `ts`.
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +20,18 @@ from ts import devices
 
 from .base import Backend
 
+SETTINGS = ("cudnn", "mkl", "mkldnn", "mps", "openmp")  # modules of switches that programs set and ask for
 BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
 _loaded: dict[str, Backend] = {}
 _order: list[str] = list(BUILT_IN)
 # the last that was set for all devices; backends that are loaded later start with it
 _seed: int | None = None
+
+
+def __getattr__(name: str) -> Any:
+    if name in SETTINGS or name in BUILT_IN:
+        return importlib.import_module(f"ts.backends.{name}")
+    raise AttributeError(f"module 'ts.backends' has no attribute '{name}'")
 
 
 def get(name: str) -> Backend:

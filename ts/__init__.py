@@ -59,8 +59,12 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
         "get_deterministic_debug_mode", "set_float32_matmul_precision", "get_float32_matmul_precision",
         "set_flush_denormal", "set_warn_always", "is_warn_always_enabled", "get_default_device",
+        "set_default_device",
         "inference_mode", "is_inference_mode_enabled",
     ),
+    "ts.amp": ("autocast", "is_autocast_enabled", "get_autocast_dtype"),
+    "ts.autograd.anomaly": ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"),
+    "ts.compiler": ("compile",),
     "ts.tensor_types": (
         "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor",
         "ShortTensor", "IntTensor", "LongTensor", "BoolTensor", "set_default_tensor_type",
@@ -77,10 +81,10 @@ _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
-    "analysis", "autograd", "backends", "bytecode", "cli", "cuda", "debugging", "devices", "dtypes", "errors",
-    "fft", "frontend", "functional",
-    "functions", "futures", "ir", "jit", "linalg", "masked", "nn", "ops", "passes", "printing",
-    "random", "runtime", "signal", "special", "terminal", "threads", "types",
+    "accelerator", "amp", "analysis", "autograd", "backends", "bytecode", "cli", "compiler", "cpu", "cuda",
+    "debugging", "devices", "distributed", "dtypes", "errors", "fft", "frontend", "functional",
+    "functions", "futures", "ir", "jit", "linalg", "masked", "mps", "nn", "ops", "passes", "printing",
+    "random", "runtime", "signal", "special", "terminal", "threads", "types", "version", "xpu",
 })  # fmt: skip
 
 

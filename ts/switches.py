@@ -98,6 +98,16 @@ def get_default_device() -> devices.device:
     return devices.CPU
 
 
+def set_default_device(device: Any) -> None:
+    """Let new tensors be made on a device: the CPU, or None for it."""
+    place = devices.as_device(device)
+    if place.type != "cpu":
+        raise NotImplementedError(
+            f"set_default_device('{place}') is not implemented: new tensors are made on the CPU; give "
+            "`device=`"
+        )
+
+
 class inference_mode(no_grad):
     """Nothing inside is recorded for gradients; the results are tensors as any other."""
 

@@ -50,4 +50,11 @@ class CpuBackend(Backend):
         return array
 
 
+def get_cpu_capability() -> str:
+    """The widest vectors of this processor: "AVX512", "AVX2" or "DEFAULT"."""
+    features = import_module("numpy._core._multiarray_umath").__cpu_features__
+    return next((name for name, feature in _VECTORS if features.get(feature)), "DEFAULT")
+
+
+_VECTORS = (("AVX512", "AVX512_SKX"), ("AVX512", "X86_V4"), ("AVX2", "AVX2"), ("AVX2", "X86_V3"))
 backend = CpuBackend()

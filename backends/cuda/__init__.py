@@ -4,7 +4,7 @@
     memory.py      pool, peaks, pinned memory         streams.py     streams and events
     namespace.py   `xp`: CuPy, and what it lacks      host.py        operators that run on the CPU
     sources.py     CUDA C++ as text                   pointwise.py   operators from their expressions
-    philox.py      the random stream, PyTorch's on CUDA
+    philox.py      the random stream, PyTorch's on CUDA        switches.py   what programs set and ask for
 
 Importing this package needs nothing; asking for its `backend` fails, with what to install, where CuPy or a
 GPU is missing.
@@ -17,6 +17,26 @@ GPU is missing.
 from __future__ import annotations
 
 from typing import Any
+
+from .switches import (
+    cudnn_sdp_enabled,
+    enable_cudnn_sdp,
+    enable_flash_sdp,
+    enable_math_sdp,
+    enable_mem_efficient_sdp,
+    flash_sdp_enabled,
+    is_built,
+    math_sdp_enabled,
+    matmul,
+    mem_efficient_sdp_enabled,
+    sdp_kernel,
+)
+
+__all__ = [
+    "INSTALL", "cudnn_sdp_enabled", "enable_cudnn_sdp", "enable_flash_sdp", "enable_math_sdp",
+    "enable_mem_efficient_sdp", "flash_sdp_enabled", "is_built", "math_sdp_enabled", "matmul",
+    "mem_efficient_sdp_enabled", "sdp_kernel",
+]  # fmt: skip
 
 INSTALL = "pip install 'torchscript-ts[cuda]'"
 

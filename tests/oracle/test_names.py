@@ -21,8 +21,8 @@ EXCUSED = {
         bit bits* int[1-7] uint[1-7] float4* float8* complex32 chalf
     """,
     "other libraries and devices": """
-        cudnn_* miopen_* mkldnn_* fbgemm_* to_mkldnn mkldnn* xpu mps mtia ipu cpp *_vulkan_* batch_norm_*
-        grouped_mm scaled_grouped_mm scaled_mm ScalingType SwizzleType accelerator get_device_module
+        cudnn_* miopen_* mkldnn_* fbgemm_* to_mkldnn mkldnn* xpu mtia ipu cpp *_vulkan_* batch_norm_*
+        grouped_mm scaled_grouped_mm scaled_mm ScalingType SwizzleType get_device_module
         native_norm
     """,
     "removed from PyTorch: they raise": """
@@ -50,11 +50,11 @@ EXCUSED = {
         factory_common_args multi_dim_common Tensor
     """,
     "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
-        autocast* *autocast* GradScaler amp ao backward register_* retain_grad grad grad_fn output_nr *anomaly*
-        compile compiler cond while_loop vmap func fx export classes library distributed distributions hub
+        autocast* *autocast* GradScaler ao backward register_* retain_grad grad grad_fn output_nr *anomaly*
+        cond while_loop vmap func fx export classes library distributions hub
         serialization monitor multiprocessing optim overrides package profiler quantization quasirandom
-        return_types sparse testing utils version AcceleratorError OutOfMemoryError Event record_stream
-        set_default_device from_file lobpcg MaskedTensor *masked_tensor maskedtensor
+        return_types sparse testing utils AcceleratorError OutOfMemoryError Event record_stream
+        from_file lobpcg MaskedTensor *masked_tensor maskedtensor
         storage
     """,
 }

@@ -8,7 +8,12 @@
 from __future__ import annotations
 
 from ts.autograd import profiler
+from ts.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from ts.autograd.variable import Variable
 from ts.functions import enable_grad, no_grad, set_grad_enabled
+from ts.switches import inference_mode
 
-__all__ = ["Variable", "enable_grad", "no_grad", "profiler", "set_grad_enabled"]
+__all__ = [
+    "Variable", "detect_anomaly", "enable_grad", "inference_mode", "no_grad", "profiler",
+    "set_detect_anomaly", "set_grad_enabled",
+]  # fmt: skip

@@ -12,6 +12,7 @@ raises RuntimeError and says what to install.
 
 from __future__ import annotations
 
+import importlib
 from types import TracebackType
 from typing import Any
 
@@ -154,7 +155,9 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    """The types of tensors of old: `ts.cuda.FloatTensor`."""
+    """The types of tensors of old (`ts.cuda.FloatTensor`), and what is rarely asked for."""
+    if name == "amp":
+        return importlib.import_module("ts.cuda.amp")
     if name.endswith("Tensor"):
         from ts.tensor_types import CUDA
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from ts.nn.parameter import Parameter as Parameter
 
 _PARAMETERS: Final = ("Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer")
-_MODULES: Final = frozenset({"common_types", "functional", "hooks", "init", "modules", "parameter", "utils"})
+_MODULES: Final = frozenset(
+    {"attention", "common_types", "functional", "hooks", "init", "modules", "parallel", "parameter", "utils"}
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -36,6 +38,8 @@ def _find(name: str) -> Any:
         return importlib.import_module(f"ts.nn.{name}")
     if name in _PARAMETERS:
         return getattr(importlib.import_module("ts.nn.parameter"), name)
+    if name == "DataParallel":
+        return importlib.import_module("ts.nn.parallel").DataParallel
     modules = importlib.import_module("ts.nn.modules")
     if name in modules.HOMES:
         return getattr(modules, name)
@@ -45,4 +49,4 @@ def _find(name: str) -> Any:
 def __dir__() -> list[str]:
     from ts.nn import modules
 
-    return sorted({*globals(), *_MODULES, *_PARAMETERS, *modules.HOMES})
+    return sorted({*globals(), "DataParallel", *_MODULES, *_PARAMETERS, *modules.HOMES})

@@ -61,9 +61,47 @@ def add_hook(hooks: Hooks, hook: Any, prepend: bool = False) -> RemovableHandle:
     return handle
 
 
+# The hooks of all modules, which run before a module's own, and whether there are any.
+_all_pre_hooks: Hooks = OrderedDict()
+_all_hooks: Hooks = OrderedDict()
+anywhere: tuple[Any, ...] = ()
+
+
+class _HandleOfAll(RemovableHandle):
+    """Takes a hook of all modules out."""
+
+    def remove(self) -> None:
+        super().remove()
+        _count_hooks_of_all()
+
+
+def _count_hooks_of_all() -> None:
+    global anywhere
+    anywhere = (*_all_pre_hooks, *_all_hooks)
+
+
+def _add_for_all(hooks: Hooks, hook: ForwardHook) -> RemovableHandle:
+    handle = _HandleOfAll(hooks)
+    hooks[handle.id] = hook
+    _count_hooks_of_all()
+    return handle
+
+
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, args)` before the `forward` of every module."""
+    return _add_for_all(_all_pre_hooks, ForwardHook(hook))
+
+
+def register_module_forward_hook(
+    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """Call `hook(module, args, result)` after the `forward` of every module."""
+    return _add_for_all(_all_hooks, ForwardHook(hook, with_kwargs, always_call))
+
+
 def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`forward` between the module's hooks."""
-    for hook in list(module._forward_pre_hooks.values()):
+    for hook in (*_all_pre_hooks.values(), *module._forward_pre_hooks.values()):
         if hook.with_kwargs:
             changed = hook.function(module, args, kwargs)
             if changed is None:
@@ -83,13 +121,13 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         tracer = tracing.current()
         forward = module.forward if tracer is None else tracer.forward_of(module)
         result = forward(*args, **kwargs)
-        for key, hook in list(module._forward_hooks.items()):
+        for key, hook in (*_all_hooks.items(), *module._forward_hooks.items()):
             called.add(key)
             changed = _call_after(hook, module, args, kwargs, result)
             if changed is not None:
                 result = changed
     except Exception:
-        for key, hook in list(module._forward_hooks.items()):
+        for key, hook in (*_all_hooks.items(), *module._forward_hooks.items()):
             if hook.always_call and key not in called:
                 _call_after(hook, module, args, kwargs, None)
         raise

@@ -9,8 +9,10 @@ They draw what PyTorch draws: the same seed gives the same parameters. `uniform_
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any, Literal
 
 import ts
@@ -240,3 +242,32 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
         for column in range(columns):
             tensor[ts.randperm(rows)[:zeros], column] = 0
     return tensor
+
+
+def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A function under the name it had before it got its underscore."""
+    new = function.__name__
+    old = new[:-1]
+
+    @functools.wraps(function)
+    def warned(*args: Any, **kwargs: Any) -> Tensor:
+        warnings.warn(
+            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2
+        )
+        return function(*args, **kwargs)
+
+    warned.__name__ = old
+    return warned
+
+
+uniform = _older(uniform_)
+normal = _older(normal_)
+constant = _older(constant_)
+eye = _older(eye_)
+dirac = _older(dirac_)
+xavier_uniform = _older(xavier_uniform_)
+xavier_normal = _older(xavier_normal_)
+kaiming_uniform = _older(kaiming_uniform_)
+kaiming_normal = _older(kaiming_normal_)
+orthogonal = _older(orthogonal_)
+sparse = _older(sparse_)

@@ -11,7 +11,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "parameter_containers": ("ParameterList", "ParameterDict"),
     "linear": ("Identity", "Linear", "Bilinear"),
     "conv": ("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
-    "batchnorm": ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
+    "batchnorm": ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"),
     "instancenorm": ("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
     "normalization": ("LocalResponseNorm", "CrossMapLRN2d", "LayerNorm", "GroupNorm", "RMSNorm"),
     "activation": (
@@ -67,7 +67,7 @@ HOMES: Final = {name: f"ts.nn.modules.{family}" for family, names in _FAMILIES.i
 def __getattr__(name: str) -> Any:
     if name in HOMES:
         value = getattr(importlib.import_module(HOMES[name]), name)
-    elif name in _FAMILIES:
+    elif name in _FAMILIES or name == "utils":
         value = importlib.import_module(f"ts.nn.modules.{name}")
     else:
         raise AttributeError(f"module 'ts.nn.modules' has no attribute '{name}'")

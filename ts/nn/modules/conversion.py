@@ -24,7 +24,7 @@ def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
     dtype = kwargs.pop("dtype", None)
     non_blocking = kwargs.pop("non_blocking", False)
     other = kwargs.pop("tensor", None)
-    kwargs.pop("memory_format", None)  # every tensor here is dense, in the order of its strides
+    memory_format = kwargs.pop("memory_format", None)
     if kwargs:
         raise TypeError(f"to() received an invalid keyword argument '{next(iter(kwargs))}'")
     for arg in args:
@@ -47,9 +47,11 @@ def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
 
     def convert(t: Tensor) -> Tensor:
         wanted = dtype if t.is_floating_point() or t.is_complex() else None
-        if device is None:
-            return t if wanted is None else t.to(wanted)
-        return t.to(device, wanted if wanted is not None else t.dtype, non_blocking)
+        if device is not None:
+            t = t.to(device, wanted if wanted is not None else t.dtype, non_blocking)
+        elif wanted is not None:
+            t = t.to(wanted)
+        return t.to(memory_format=memory_format) if memory_format is not None and t.dim() in (4, 5) else t
 
     return convert
 

@@ -27,9 +27,16 @@ from typing import Any, Final, Self, TypeVar
 from ts._core import tracing
 from ts._core.tensor import Tensor
 from ts.nn import hooks
-from ts.nn.hooks import ForwardHook, RemovableHandle
+from ts.nn.hooks import (
+    ForwardHook,
+    RemovableHandle,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
 from ts.nn.modules import conversion, state
 from ts.nn.parameter import Buffer, Parameter
+
+__all__ = ["Module", "register_module_forward_hook", "register_module_forward_pre_hook"]
 
 T = TypeVar("T", bound="Module")
 _TABLES: Final = ("_parameters", "_buffers", "_modules")
@@ -81,7 +88,7 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._forward_pre_hooks or self._forward_hooks or tracing.active is not None:
+        if self._forward_pre_hooks or self._forward_hooks or hooks.anywhere or tracing.active is not None:
             return hooks.call_forward(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -296,6 +303,20 @@ class Module:
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module  # type: ignore[no-any-return]
 
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module where a dotted name says; `strict`: in the place of one that is there."""
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        path, _, name = target.rpartition(".")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
     def get_parameter(self, target: str) -> Parameter:
         """The parameter of a dotted name."""
         found: Parameter = self._member(target, "_parameters", "an nn.Parameter")
@@ -368,6 +389,17 @@ class Module:
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Move to another device, and real numbers to another dtype."""
         return self._apply(conversion.to(args, kwargs))
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """Move to another device, without the elements."""
+        return self._apply(lambda t: t.new_empty(t.shape, device=device), recurse)
+
+    def share_memory(self) -> Self:
+        """What `Tensor.share_memory_` does, to everything."""
+        return self._apply(lambda t: t.share_memory_())
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """What `ts.compile` does: nothing. `ts.jit.script` compiles."""
 
     def cpu(self) -> Self:
         """Move to the CPU."""
@@ -462,6 +494,12 @@ class Module:
     ) -> RemovableHandle:
         """Call `hook(module, args, result)` after `forward`; what it returns replaces the result."""
         return hooks.add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Refused, because there are no gradients yet."""
+        raise NotImplementedError("hooks of gradients are not implemented yet: there is no backward pass")
+
+    register_full_backward_pre_hook = register_backward_hook = register_full_backward_hook
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, prefix, keep_vars)` before `state_dict` collects."""

@@ -1,0 +1,49 @@
+"""cuDNN, which is not used: its switches are remembered.
+
+    ts.backends.cudnn.benchmark = True
+    ts.backends.cudnn.is_available()          False
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from .settings import flags_of
+
+enabled = True
+benchmark = False
+benchmark_limit: int | None = None
+deterministic = False
+allow_tf32 = True
+fp32_precision = "none"
+
+
+def is_available() -> bool:
+    """Whether convolutions can run in cuDNN: no."""
+    return False
+
+
+def version() -> int | None:
+    """The version of cuDNN; None, as there is none."""
+    return None
+
+
+def is_acceptable(tensor: Any) -> bool:
+    """Whether cuDNN takes this tensor: no."""
+    return False
+
+
+def flags(
+    enabled: bool = False,
+    benchmark: bool = False,
+    benchmark_limit: int = 10,
+    deterministic: bool = False,
+    allow_tf32: bool = True,
+    fp32_precision: str = "none",
+) -> AbstractContextManager[None]:
+    """The block in which the switches are these."""
+    return flags_of(
+        __name__, enabled=enabled, benchmark=benchmark, benchmark_limit=benchmark_limit,
+        deterministic=deterministic, allow_tf32=allow_tf32, fp32_precision=fp32_precision,
+    )  # fmt: skip

@@ -1,0 +1,33 @@
+"""oneDNN, which is not used: its switches are remembered.
+
+ts.backends.mkldnn.is_available()         False
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from .settings import flags_of
+
+enabled = True
+deterministic = False
+allow_tf32 = True
+fp32_precision = "none"
+
+
+def is_available() -> bool:
+    """Whether convolutions can run in oneDNN: no."""
+    return False
+
+
+def flags(
+    enabled: bool = False,
+    deterministic: bool = False,
+    allow_tf32: bool = True,
+    fp32_precision: str = "none",
+) -> AbstractContextManager[None]:
+    """The block in which the switches are these."""
+    return flags_of(
+        __name__, enabled=enabled, deterministic=deterministic, allow_tf32=allow_tf32,
+        fp32_precision=fp32_precision,
+    )  # fmt: skip

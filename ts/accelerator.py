@@ -1,0 +1,57 @@
+"""The accelerator of this machine, whichever it is: CUDA, or none.
+
+    device = ts.accelerator.current_accelerator() if ts.accelerator.is_available() else "cpu"
+
+What needs a device raises RuntimeError where there is none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts import cuda
+from ts.devices import device as Device
+
+
+def is_available() -> bool:
+    """Whether there is one."""
+    return cuda.is_available()
+
+
+def device_count() -> int:
+    """How many devices there are."""
+    return cuda.device_count()
+
+
+def current_accelerator(check_available: bool = False) -> Device | None:
+    """The type of device; None where there is none."""
+    return Device("cuda") if cuda.is_available() else None
+
+
+def _needed() -> None:
+    if not cuda.is_available():
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+def current_device_index() -> int:
+    """The number of the device that new tensors go to."""
+    _needed()
+    return cuda.current_device()
+
+
+def set_device_index(device: Any, /) -> None:
+    """Let new tensors go to a device."""
+    _needed()
+    cuda.set_device(device)
+
+
+def synchronize(device: Any = None, /) -> None:
+    """Wait for everything queued on a device."""
+    _needed()
+    cuda.synchronize(device)
+
+
+def empty_cache() -> None:
+    """Give memory that is kept for new tensors back."""
+    _needed()
+    cuda.empty_cache()

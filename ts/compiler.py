@@ -1,0 +1,69 @@
+"""`ts.compile` and what programs ask of the compiler behind it.
+
+    model = ts.compile(model)                 the model itself
+    ts.compiler.is_compiling()                False
+
+Nothing is compiled behind a program's back: `ts.jit.script` and `ts.jit.trace` compile, when they are called.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def compile(
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: Any = "inductor",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
+    """A function or module that computes the same: itself.  Without one, a decorator."""
+    if mode is not None and options is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
+        )
+    if model is None:
+        return lambda model: model
+    return model
+
+
+def is_compiling() -> bool:
+    """Whether this runs to be compiled: never."""
+    return False
+
+
+def is_dynamo_compiling() -> bool:
+    """Whether this runs to be compiled by PyTorch's frontend: never."""
+    return False
+
+
+def is_exporting() -> bool:
+    """Whether this runs to be exported: never."""
+    return False
+
+
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+    """A function that is never compiled: itself.  Without one, a decorator."""
+    return (lambda fn: fn) if fn is None else fn
+
+
+def allow_in_graph(fn: Any) -> Any:
+    """The function itself."""
+    return fn
+
+
+def assume_constant_result(fn: Any) -> Any:
+    """The function itself."""
+    return fn
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Say that a step begins; nobody needs to know."""
+
+
+def reset() -> None:
+    """Forget what was compiled: nothing was."""

@@ -1,0 +1,16 @@
+"""Several processes: not there, and programs that ask run alone.
+
+ts.distributed.is_available()         False
+"""
+
+from __future__ import annotations
+
+
+def is_available() -> bool:
+    """Whether processes can form a group: no."""
+    return False
+
+
+def is_initialized() -> bool:
+    """Whether this process is part of a group: no."""
+    return False

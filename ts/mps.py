@@ -1,0 +1,16 @@
+"""Metal devices, for which there is no backend.
+
+ts.mps.is_available()            False
+"""
+
+from __future__ import annotations
+
+
+def is_available() -> bool:
+    """Whether there is a device to use: no."""
+    return False
+
+
+def device_count() -> int:
+    """How many there are: none."""
+    return 0

@@ -1,0 +1,38 @@
+"""Which kind of attention may run: `sdpa_kernel`.
+
+    with ts.nn.attention.sdpa_kernel(SDPBackend.MATH):
+        F.scaled_dot_product_attention(q, k, v)
+
+There is one kind here, by products and softmax, which gives what the others give: the choice changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+
+
+class SDPBackend(IntEnum):
+    """The kinds of attention that PyTorch has."""
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+    def __str__(self) -> str:
+        return f"SDPBackend.{self.name}"
+
+
+@contextmanager
+def sdpa_kernel(backends: SDPBackend | list[SDPBackend], set_priority: bool = False) -> Iterator[None]:
+    """The block in which attention may be computed in these ways."""
+    if not isinstance(backends, (list, SDPBackend)):
+        raise AssertionError(
+            "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
+            f"{type(backends).__name__}"
+        )
+    yield
