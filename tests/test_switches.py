@@ -9,7 +9,7 @@ import ts
 
 def test_lower_precision_is_refused():
     """Products in another dtype than their arguments' are not there: a program that wants them hears it."""
-    with pytest.raises(NotImplementedError, match="autocast to torch.bfloat16 on 'cpu' is not implemented"):
+    with pytest.raises(NotImplementedError, match=r"autocast to torch\.bfloat16 on 'cpu' is not implemented"):
         ts.autocast("cpu")
     with pytest.raises(NotImplementedError, match="float16"):
         ts.amp.autocast("cpu", dtype=ts.float16)

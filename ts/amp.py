@@ -40,8 +40,8 @@ class autocast:
         if self._enabled:
             raise NotImplementedError(
                 f"autocast to {self.fast_dtype} on '{self.device}' is not implemented: operators keep "
-                "the dtypes of their arguments; convert the model and its input instead (model.to(dtype)), or pass "
-                "enabled=False"
+                "the dtypes of their arguments; convert the model and its input instead "
+                "(model.to(dtype)), or pass enabled=False"
             )
 
     def _is_possible(self) -> bool:
