@@ -136,3 +136,17 @@ def test_whole_numbers_are_divided_as_in_python():
             assert (k // by).tolist() == [v // by for v in values]
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         k % 0
+
+
+def test_flattened_views_share_memory():
+    x = ts.arange(24).reshape(2, 3, 4)
+    assert x.flatten().tolist() == list(range(24)) and x.flatten(1).shape == (2, 12)
+    assert x.flatten(0, -2).shape == (6, 4) and x.flatten(1, 1) is x
+    assert x.transpose(0, 2).flatten(1).tolist()[0] == [0, 12, 4, 16, 8, 20]
+    y = x.view_as(ts.zeros(4, 6))
+    y[0, 0] = 7
+    assert x[0, 0, 0] == 7 and x._version == y._version == 1 and x.reshape_as(y).shape == (4, 6)
+    with pytest.raises(RuntimeError, match="start_dim cannot come after end_dim"):
+        x.flatten(2, 1)
+    with pytest.raises(RuntimeError, match=r"shape '\[5\]' is invalid for input of size 24"):
+        x.view_as(ts.zeros(5))

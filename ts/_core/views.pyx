@@ -324,8 +324,7 @@ cdef int reshape(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])
     cdef List shape = <List>r[at[1]].v.o
     cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
-    cdef npy_intp known = 1, step
+    cdef npy_intp known = 1
     cdef int i, nd = <int>shape.size, open_at = -1
     cdef int64_t n
     if a == NULL or nd > MOST or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
@@ -347,11 +346,46 @@ cdef int reshape(Operator op, IValue *r, const int32_t *at) except -1:
         dims[open_at] = size_of(a) // known
     elif known != size_of(a):
         return run_record(op, r, at)
-    step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+    return put_in_order(&r[at[2]], <Tensor>r[at[0]].v.o, a, nd, dims)
+
+
+cdef int put_in_order(IValue *out, Tensor x, PyArrayObject *a, int nd, npy_intp *dims) except -1:
+    """A view of elements that lie in order, in another shape of as many."""
+    cdef npy_intp strides[MOST]
+    cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+    cdef int i
     for i in range(nd - 1, -1, -1):
         strides[i] = step
         step *= dims[i]
-    return put_view(&r[at[2]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
+    return put_view(out, x, nd, dims, strides, 0)
+
+
+cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef npy_intp dims[MOST]
+    cdef int start, end, i, nd = 0
+    if a == NULL or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
+        return run_record(op, r, at)
+    start, end = wrapped(r[at[1]].v.i, ndim_of(a)), wrapped(r[at[2]].v.i, ndim_of(a))
+    if start < 0 or end <= start:
+        return run_record(op, r, at)
+    for i in range(ndim_of(a)):
+        if start < i <= end:
+            dims[nd - 1] *= dims_of(a)[i]
+        else:
+            dims[nd] = dims_of(a)[i]
+            nd += 1
+    return put_in_order(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, a, nd, dims)
+
+
+cdef int view_as(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef PyArrayObject *b = plain_array(&r[at[1]])
+    if a == NULL or b == NULL or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
+        return run_record(op, r, at)
+    if size_of(b) != size_of(a):
+        return run_record(op, r, at)
+    return put_in_order(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, a, ndim_of(b), dims_of(b))
 
 
 register_kernel("select", select)
@@ -368,3 +402,6 @@ register_kernel("squeeze", squeeze)
 register_kernel("squeeze_dim", squeeze_dim)
 register_kernel("expand", expand)
 register_kernel("reshape", reshape)
+register_kernel("aten::flatten.using_ints", flatten)
+register_kernel("aten::view_as", view_as)
+register_kernel("aten::reshape_as", view_as)
