@@ -315,3 +315,17 @@ def test_traceback_of_ts(monkeypatch):
         ts.jit.script(divided)(1)
     assert str(failure.value.__cause__) == "division by 0"
     assert len(functions_of(failure.value)) > 4
+
+
+def test_stack_of_python():
+    """The Python stack of a failing call leaves out the frames of ts between the user's."""
+
+    class Failing(ts.nn.Module):
+        def forward(self, n: int):
+            return fails(n)
+
+    with pytest.raises(RuntimeError) as failure:
+        ts.jit.script(Failing())(1)
+    places = str(failure.value).partition("\nAt:\n")[2].splitlines()
+    assert places[0].endswith(": fails")
+    assert places[1].endswith(": test_stack_of_python")

@@ -8,5 +8,7 @@ cdef list script_stack(State *state)
 cdef object located(object error, list stack)
 # The exception without what happened inside of ts: its causes that are none of the user's, and the frames of these.
 cdef object tidied(object error)
+# Whether those who use ts read the message, not those who work on it.
+cdef bint hides_internals() except -1
 # Without the frames that it came through, if all are of ts.
 cdef object shortened(object error)

@@ -60,7 +60,6 @@ cdef object shortened(object error):
 
 
 cdef bint hides_internals() except -1:
-    """Whether those who use ts read the message, not those who work on it."""
     return environ.get("TS_SHOW_INTERNAL", "0") == "0"
 
 

@@ -14,6 +14,7 @@ from warnings import warn_explicit
 from libc.stdint cimport int32_t
 
 from ts._core.dispatch cimport Operator
+from ts._core.failure cimport hides_internals
 from ts._core.ivalue cimport IValue, TypeSpec, box, release, unbox
 from ts._core.tensor cimport Tensor
 
@@ -91,8 +92,14 @@ def failure_text(error):
         place = place.tb_next
     frame, line = place.tb_frame, place.tb_lineno
     while frame is not None:
-        text += f"  {frame.f_code.co_filename}({line}): {frame.f_code.co_name}\n"
+        if not hidden(frame):
+            text += f"  {frame.f_code.co_filename}({line}): {frame.f_code.co_name}\n"
         frame = frame.f_back
         if frame is not None:
             line = frame.f_lineno
     return text
+
+
+cdef bint hidden(object frame) except -1:
+    """Whether a frame of Python says nothing to the user: it is of ts, which called."""
+    return hides_internals() and str(frame.f_globals.get("__name__")).startswith("ts.")

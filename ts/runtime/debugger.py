@@ -507,8 +507,9 @@ def _names_in(code: Any) -> set[str]:
 def _text_of_error(error: BaseException) -> str:
     if isinstance(error, ScriptRuntimeError):
         return f"{error.class_name.rpartition('.')[2]}: {error.message}"
-    cause = error.__cause__ or error
-    return f"{type(cause).__name__}: {cause}"
+    while error.__cause__ is not None:  # what was raised at first
+        error = error.__cause__
+    return f"{type(error).__name__}: {error}"
 
 
 # ---- breakpoint() where no debugger drives the program -----------------------------------------------------
