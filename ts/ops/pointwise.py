@@ -161,11 +161,10 @@ def _true_divide(xp: Any, x: Array, y: Array) -> Array:
 
 def _remainder(xp: Any, x: Array, y: Array) -> Array:
     _refuse_zero(xp, y)
+    rest = xp.remainder(x, y)
     if x.dtype.kind in "iu":
-        return xp.remainder(x, y)
-    a, b = (rules.cast(xp, v, rules.opmath(v.dtype)) for v in (x, y))
-    rest = xp.fmod(a, b)  # a zero has the sign of x, where NumPy's remainder gives it that of y
-    return xp.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
+        return rest
+    return xp.where(rest == 0, xp.copysign(rest, x), rest)  # NumPy gives zeros the sign of y
 
 
 def _lcm(xp: Any, x: Array, y: Array) -> Array:
@@ -468,7 +467,7 @@ def _pow(xp: Any, self: Any, exponent: Any) -> Array:
     if x.dtype.kind in "iu" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if isinstance(exponent, (int, float)) and not isinstance(exponent, bool):
-        y = rules.cast_checked(xp, exponent, x.dtype)
+        rules.check_number(exponent, x.dtype)
     if isinstance(exponent, (int, float)) and exponent == 2 and x.dtype != rules.BOOL:
         return x * x
     if isinstance(exponent, (int, float)) and exponent in _PRODUCTS and x.dtype in _WITH_PRODUCTS:

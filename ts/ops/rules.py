@@ -199,9 +199,17 @@ def cast(xp: Any, x: Any, dtype: DType) -> Array:
 
 def cast_checked(xp: Any, x: Any, dtype: DType) -> Array:
     """`cast`, but RuntimeError for a number that the dtype cannot hold."""
-    if isinstance(x, (int, float, complex)):
-        x = construct.checked_number(x, dtypes.from_numpy_dtype(dtype))
-    return cast(xp, x, dtype)
+    return cast(xp, check_number(x, dtype), dtype)
+
+
+def check_number(x: Any, dtype: DType) -> Any:
+    """`x`, which is an array, or a number that the dtype can hold, or RuntimeError says so."""
+    if not isinstance(x, (int, float, complex)):
+        return x
+    floating = CATEGORY_OF[dtype] >= FLOATING
+    if not isinstance(x, complex) and (0 <= x <= 127 or (floating and -60000 <= x <= 60000)):
+        return x  # every dtype holds these, or every float
+    return construct.checked_number(x, dtypes.from_numpy_dtype(dtype))
 
 
 def opmath(dtype: DType) -> DType:
