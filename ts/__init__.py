@@ -84,7 +84,7 @@ _MODULES = frozenset({
     "accelerator", "amp", "analysis", "autograd", "backends", "bytecode", "cli", "compiler", "cpu", "cuda",
     "debugging", "devices", "distributed", "dtypes", "errors", "fft", "frontend", "functional",
     "functions", "futures", "ir", "jit", "linalg", "masked", "mps", "nn", "ops", "passes", "printing",
-    "random", "runtime", "signal", "special", "terminal", "threads", "types", "version", "xpu",
+    "random", "runtime", "signal", "special", "terminal", "threads", "types", "utils", "version", "xpu",
 })  # fmt: skip
 
 

@@ -53,7 +53,7 @@ EXCUSED = {
         autocast* *autocast* GradScaler ao backward register_* retain_grad grad grad_fn output_nr *anomaly*
         cond while_loop vmap func fx export classes library distributions hub
         serialization monitor multiprocessing optim overrides package profiler quantization quasirandom
-        return_types sparse testing utils AcceleratorError OutOfMemoryError Event record_stream
+        return_types sparse testing AcceleratorError OutOfMemoryError Event record_stream
         from_file lobpcg MaskedTensor *masked_tensor maskedtensor
         storage
     """,

@@ -1,0 +1,38 @@
+"""Data sets, the order in which they are read, and their batches.
+
+    data = TensorDataset(inputs, targets)
+    for x, y in DataLoader(data, batch_size=32, shuffle=True): ...
+
+The order is PyTorch's for the same seed.
+"""
+
+from __future__ import annotations
+
+from ts.utils.data.collate import default_collate, default_convert
+from ts.utils.data.dataset import (
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    StackDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
+from ts.utils.data.loader import DataLoader, get_worker_info
+from ts.utils.data.sampler import (
+    BatchSampler,
+    DistributedSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
+
+__all__ = [
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler",
+    "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset",
+    "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate", "default_convert",
+    "get_worker_info", "random_split",
+]  # fmt: skip

@@ -1,0 +1,170 @@
+"""Data sets: what gives a sample for an index, or samples one after another.
+
+    data = TensorDataset(inputs, targets)
+    data[3]                                         (inputs[3], targets[3])
+    train, test = random_split(data, [0.8, 0.2])
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+import ts
+from ts._core.tensor import Tensor
+from ts.ops.generator import Generator
+
+T = TypeVar("T", covariant=True)
+
+
+class Dataset(Generic[T]):
+    """Samples by index; every class defines `__getitem__`, and most `__len__`."""
+
+    def __getitem__(self, index: Any) -> T:
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other: Dataset[Any]) -> Dataset[Any]:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[T], Iterable[T]):
+    """Samples one after another; every class defines `__iter__`."""
+
+    def __add__(self, other: Dataset[Any]) -> Dataset[Any]:
+        return ChainDataset([self, other])
+
+
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
+    """The rows of tensors, those of the same index together."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        if any(tensors[0].size(0) != tensor.size(0) for tensor in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        return int(self.tensors[0].size(0))
+
+
+class StackDataset(Dataset[Any]):
+    """The samples of several data sets of one length, as a tuple or, by name, as a dictionary."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like input/output, "
+                "but both types are given."
+            )
+        self.datasets: Any = args or kwargs
+        if not self.datasets:
+            raise ValueError("At least one dataset should be passed")
+        sizes = {len(dataset) for dataset in (args or kwargs.values())}
+        if len(sizes) > 1:
+            raise ValueError("Size mismatch between datasets")
+        self._length = sizes.pop()
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class ConcatDataset(Dataset[T]):
+    """Data sets one behind another."""
+
+    def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
+        lengths = (len(dataset) for dataset in self.datasets)  # type: ignore[arg-type]
+        self.cumulative_sizes = list(itertools.accumulate(lengths))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> Any:
+        if index < 0:
+            if -index > len(self):
+                raise ValueError("absolute value of index should not exceed dataset length")
+            index += len(self)
+        place = bisect.bisect_right(self.cumulative_sizes, index)
+        before = self.cumulative_sizes[place - 1] if place else 0
+        return self.datasets[place][index - before]
+
+
+class ChainDataset(IterableDataset[Any]):
+    """Iterable data sets one behind another."""
+
+    def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)  # type: ignore[arg-type, misc]
+
+
+class Subset(Dataset[T]):
+    """The samples of a data set at some indices."""
+
+    def __init__(self, dataset: Dataset[T], indices: Sequence[int]) -> None:
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, list):
+            index = [self.indices[i] for i in index]
+            return self.dataset[index]
+        return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """Several samples at once, by the data set's own way where it has one."""
+        places = [self.indices[i] for i in indices]
+        several = getattr(self.dataset, "__getitems__", None)
+        return several(places) if callable(several) else [self.dataset[i] for i in places]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def random_split(
+    dataset: Dataset[T], lengths: Sequence[float], generator: Generator | None = None
+) -> list[Subset[T]]:
+    """Subsets of these lengths, or fractions, drawn at random."""
+    total = len(dataset)  # type: ignore[arg-type]
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        for i, fraction in enumerate(lengths):
+            if fraction < 0 or fraction > 1:
+                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
+        sizes = [math.floor(total * fraction) for fraction in lengths]
+        for i in range(total - sum(sizes)):  # what rounding left goes to the first ones
+            sizes[i % len(sizes)] += 1
+        for i, size in enumerate(sizes):
+            if size == 0:
+                warnings.warn(
+                    f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2
+                )
+        lengths = sizes
+    if sum(lengths) != total:
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    indices = ts.randperm(total, generator=generator).tolist()
+    ends = list(itertools.accumulate(int(length) for length in lengths))
+    return [
+        Subset(dataset, indices[end - int(length) : end]) for end, length in zip(ends, lengths, strict=True)
+    ]

@@ -1,0 +1,18 @@
+"""DLPack, under its older names.
+
+x = ts.utils.dlpack.from_dlpack(ts.utils.dlpack.to_dlpack(y))       shares y's memory
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.exchange import from_dlpack
+from ts._core.tensor import Tensor
+
+__all__ = ["from_dlpack", "to_dlpack"]
+
+
+def to_dlpack(tensor: Tensor) -> Any:
+    """The tensor's memory as a capsule, which is read once."""
+    return tensor.__dlpack__(max_version=(1, 0))
