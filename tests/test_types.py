@@ -133,3 +133,14 @@ def test_a_list_of_no_type():
     with pytest.raises(RuntimeError, match="Can not create ListType with None type"):
         ts.types.ListType(None)
     assert str(ts.types.ListType(ts.types.NoneType.get())) == "NoneType[]"
+
+
+def test_lists_of_anything_are_lists():
+    def size(x: list) -> int:
+        return len(x)
+
+    script = ts.jit.script(size)
+    assert script([1, 2]) == 2 and script(["a"]) == 1
+    for other in (None, 3, "ab", (1, 2)):
+        with pytest.raises(RuntimeError, match="Unable to cast Python instance"):
+            script(other)

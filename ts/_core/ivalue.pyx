@@ -377,6 +377,12 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
         return put_object(x, out)
     if spec.detail is not None and not isinstance(x, spec.detail):
         return mismatch(x, spec)
+    if kind == KIND_OBJECT and (spec.text == "list" or spec.text == "tuple"):  # of elements of any type
+        if not isinstance(x, list if spec.text == "list" else tuple):
+            return mismatch(x, spec)
+        if type(x) is list and not x:
+            return unbox(x, list_spec(ANY_SPEC), out)
+        return unbox_any(x, out)
     return put_object(x, out)
 
 

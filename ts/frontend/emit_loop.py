@@ -124,7 +124,7 @@ def list_comprehension(
             wanted = chosen(hint, options, own, holds, range) if options else own
             result.set_type(wanted)
         elif not type.is_subtype_of(wanted.elem):
-            united = type if options else unify_list([wanted.elem, type], default_to_union=True)
+            united = type if options else unify_list([wanted.elem, type], default_to_union=True) or type
             raise CompilationError(
                 f"List type annotation `{wanted.repr_str}` did not match the types of the given list "
                 f"elements, which were unified to {united.repr_str}",

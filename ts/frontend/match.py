@@ -24,6 +24,7 @@ from ts.ir.node import Node
 from ts.ir.schema import Argument, FunctionSchema, parse_schema
 from ts.ir.source import SourceRange
 from ts.ir.types import (
+    ANY,
     BOOL,
     COMPLEX,
     DEVICE,
@@ -285,6 +286,7 @@ def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:
         isinstance(formal.type, ListType)
         and formal.size is None
         and not isinstance(formal.type.elem, VarType)
+        and formal.type.elem is not ANY  # of a list of anything, `len(x)` would make one of x
     )
 
 

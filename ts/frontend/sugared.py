@@ -225,8 +225,11 @@ class SimpleValue(SugaredValue):
         raise CompilationError(f"'{type.repr_str}' object is not iterable", range, hint)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
+        value = self.simple
+        if isinstance(value.type(), ir.AnyListType):
+            value = em.unchecked_cast(value, ListType(ir.ANY))
         length = BuiltinFunction("aten::len", magic="__len__")
-        return length.call(em, range, [self.simple], {}, 1).as_value(em, range)
+        return length.call(em, range, [value], {}, 1).as_value(em, range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
         type = self.simple.type()

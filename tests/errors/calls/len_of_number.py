@@ -1,8 +1,47 @@
-"""The length of a number."""
+"""The length of a number: PyTorch makes a list of it, whose length is 1."""
+
+# torch: main() is missing value for argument 'x'. Declaration: main(int x) -> int
 
 
 def main(x: int):
     return len(x)
 
-# error: RuntimeError
-# main() is missing value for argument 'x'. Declaration: main(int x) -> int
+# error: SchemaMatchError
+# Arguments for call are not valid.
+# The following variants are available:
+#
+#   aten::len.t(t[] a) -> int:
+#   Could not match type int to List[t] in argument 'a': Cannot match List[t] to int.
+#
+#   aten::len.Tensor(Tensor t) -> int:
+#   Expected a value of type 'Tensor' for argument 't' but instead found type 'int'.
+#
+#   aten::len.str(str s) -> int:
+#   Expected a value of type 'str' for argument 's' but instead found type 'int'.
+#
+#   aten::len.Dict_str(Dict(str, t) self) -> int:
+#   Could not match type int to Dict[str, t] in argument 'self': Cannot match a dict to int.
+#
+#   aten::len.Dict_int(Dict(int, t) self) -> int:
+#   Could not match type int to Dict[int, t] in argument 'self': Cannot match a dict to int.
+#
+#   aten::len.Dict_bool(Dict(bool, t) self) -> int:
+#   Could not match type int to Dict[bool, t] in argument 'self': Cannot match a dict to int.
+#
+#   aten::len.Dict_float(Dict(float, t) self) -> int:
+#   Could not match type int to Dict[float, t] in argument 'self': Cannot match a dict to int.
+#
+#   aten::len.Dict_complex(Dict(complex, t) self) -> int:
+#   Could not match type int to Dict[complex, t] in argument 'self': Cannot match a dict to int.
+#
+#   aten::len.Dict_Tensor(Dict(Tensor, t) self) -> int:
+#   Could not match type int to Dict[Tensor, t] in argument 'self': Cannot match a dict to int.
+#
+#   aten::len.any(Any[] a) -> int:
+#   Expected a value of type 'List[Any]' for argument 'a' but instead found type 'int'.
+#
+# The original call is:
+#   File "len_of_number.py", line 7
+# def main(x: int):
+#     return len(x)
+#            ~~~ <--- HERE

@@ -1,0 +1,50 @@
+"""The length of what may be None: PyTorch makes a list of it, whose length is 1."""
+
+from typing import List, Optional
+
+# torch: main() is missing value for argument 'x'. Declaration: main(int[]? x) -> int
+
+
+def main(x: Optional[List[int]]):
+    return len(x)
+
+# error: SchemaMatchError
+# Arguments for call are not valid.
+# The following variants are available:
+#
+#   aten::len.t(t[] a) -> int:
+#   Could not match type Optional[List[int]] to List[t] in argument 'a': Cannot match List[t] to Optional[List[int]].
+#
+#   aten::len.Tensor(Tensor t) -> int:
+#   Expected a value of type 'Tensor' for argument 't' but instead found type 'Optional[List[int]]'.
+#
+#   aten::len.str(str s) -> int:
+#   Expected a value of type 'str' for argument 's' but instead found type 'Optional[List[int]]'.
+#
+#   aten::len.Dict_str(Dict(str, t) self) -> int:
+#   Could not match type Optional[List[int]] to Dict[str, t] in argument 'self': Cannot match a dict to Optional[List[int]].
+#
+#   aten::len.Dict_int(Dict(int, t) self) -> int:
+#   Could not match type Optional[List[int]] to Dict[int, t] in argument 'self': Cannot match a dict to Optional[List[int]].
+#
+#   aten::len.Dict_bool(Dict(bool, t) self) -> int:
+#   Could not match type Optional[List[int]] to Dict[bool, t] in argument 'self': Cannot match a dict to Optional[List[int]].
+#
+#   aten::len.Dict_float(Dict(float, t) self) -> int:
+#   Could not match type Optional[List[int]] to Dict[float, t] in argument 'self': Cannot match a dict to Optional[List[int]].
+#
+#   aten::len.Dict_complex(Dict(complex, t) self) -> int:
+#   Could not match type Optional[List[int]] to Dict[complex, t] in argument 'self': Cannot match a dict to Optional[List[int]].
+#
+#   aten::len.Dict_Tensor(Dict(Tensor, t) self) -> int:
+#   Could not match type Optional[List[int]] to Dict[Tensor, t] in argument 'self': Cannot match a dict to Optional[List[int]].
+#
+#   aten::len.any(Any[] a) -> int:
+#   Expected a value of type 'List[Any]' for argument 'a' but instead found type 'Optional[List[int]]'.
+#
+# The original call is:
+#   File "len_of_optional.py", line 9
+# def main(x: Optional[List[int]]):
+#     return len(x)
+#            ~~~ <--- HERE
+# Hint: the value may be None; test it with `is not None` before, so that its type is known
