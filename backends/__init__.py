@@ -46,9 +46,12 @@ def at(index: int) -> Backend:
 
 
 def of_array(array: object) -> Backend:
-    """The backend whose array `array` is; the last loaded first, as a class may be derived from NumPy's."""
+    """The backend whose array `array` is: the last loaded first.
+
+    The CPU's comes last, whenever it was loaded: the classes of others may be derived from NumPy's.
+    """
     for backend in reversed(_loaded.values()):
-        if isinstance(array, backend.array_type):
+        if backend.name != "cpu" and isinstance(array, backend.array_type):
             return backend
     if isinstance(array, np.ndarray):
         return get("cpu")

@@ -42,6 +42,7 @@ cdef class Operator:
     cdef int device_at                 # the argument that says on which device to create, or -1
     cdef list written                  # the arguments that it writes
     cdef bint reads                    # ... while it reads the others, element by element
+    cdef tuple layouts                 # the rules by which its results lie in memory: `ts.ops.layouts`
     cdef int overlap                   # what it does where elements of these are one place: `overlap.pxd`
 
 

@@ -196,6 +196,7 @@ cdef int read_signature(Operator op) except -1:
     base = getattr(op.record, "base", None) or op.record
     op.reads = getattr(op.record, "variant", "") == "inplace" and op.overlap != ALLOW
     op.reads = op.reads or getattr(base, "family", "") in POINTWISE
+    op.layouts = layouts_of(op)
     for i in range(len(op.parameters)):
         if op.parameters[i].kind == "Device":
             op.device_at = i
@@ -204,6 +205,19 @@ cdef int read_signature(Operator op) except -1:
     op.return_specs = tuple([spec_of_text(r.kind) for r in found.returns])
     op.signature_ = found
     return 0
+
+
+cdef tuple layouts_of(Operator op):
+    """The rules by which the results lie in memory: of results that are neither views nor written arguments."""
+    if op.record is None or getattr(op.record, "variant", "") or op.written:
+        return ()
+    from ts.ops import layouts  # which imports the core
+    global arranged
+    arranged = layouts.arranged
+    return layouts.rules_of(op.name.rpartition("::")[2], op.overload)
+
+
+cdef object arranged = None
 
 
 cdef object call_bound(Operator op, list args):
@@ -439,6 +453,8 @@ cdef object run_on(Operator op, list args, int backend, int device):
         if better is None:
             raise
         raise better from error
+    if op.layouts:
+        result = arranged(bound[1], op.layouts, result, values[1:])
     return wrapped(op, result, args)
 
 

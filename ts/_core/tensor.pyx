@@ -19,7 +19,7 @@ import numpy as np
 
 cimport cython
 cimport numpy as cnp
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, Py_EQ, Py_NE
 from cpython.ref cimport Py_INCREF
 
 from ts import devices, dtypes
@@ -203,7 +203,17 @@ cdef inline bint is_operand(object x):
 
 cdef object as_operand(object x):
     """A number as a tensor without dimensions, for operators that take no number first."""
-    return construct.tensor(x) if isinstance(x, (int, float, complex)) else x
+    return construct.tensor(x) if isinstance(x, (int, float, complex, np.generic)) else x
+
+
+cdef object compared(Tensor x, object other, int op):
+    """x == other and its like; arrays of numbers are compared by elements where the question is whether they are equal."""
+    if (op == Py_EQ or op == Py_NE) and isinstance(other, np.ndarray) and other.dtype.kind in "biufcV":
+        try:
+            other = construct.tensor(np.asarray(other))
+        except TypeError:  # of a dtype that tensors lack
+            return NotImplemented
+    return binary(COMPARISONS[op], x, other)
 
 
 cdef object reflected(str name, str direct, object a, object b):
@@ -664,6 +674,8 @@ cdef class Tensor:
     def __rtruediv__(self, other):
         if isinstance(other, Tensor):
             return binary("div", other, self)
+        if isinstance(other, np.ndarray):
+            return operator_function("reciprocal")(self) * other  # NumPy multiplies
         return binary("mul", operator_function("reciprocal")(self), other)
 
     def __floordiv__(self, other): return binary("floor_divide", self, other)
@@ -707,7 +719,7 @@ cdef class Tensor:
     def __ilshift__(self, other): return inplace("bitwise_left_shift_", self, other)
     def __irshift__(self, other): return inplace("bitwise_right_shift_", self, other)
 
-    def __richcmp__(self, other, int op): return binary(COMPARISONS[op], self, other)
+    def __richcmp__(self, other, int op): return compared(self, other, op)
 
 
 (<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import layouts, rules
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -179,7 +179,7 @@ def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[A
             raise RuntimeError(
                 f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: shape {list(t.shape)}"
             )
-    return list(xp.meshgrid(*[t.reshape(-1) for t in tensors], indexing=indexing))
+    return list(xp.meshgrid(*[t.reshape(-1) for t in tensors], indexing=indexing, copy=False))
 
 
 @op("aten::block_diag(Tensor[] tensors) -> Tensor")
@@ -322,7 +322,12 @@ def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Ar
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if self.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
-    return xp.rot90(self, k, tuple(dims)).copy()
+    turned = xp.rot90(self, k, tuple(dims))
+    if k % 2 == 0:
+        return layouts.placed(xp, "like_first" if k % 4 else "contiguous", turned.copy(), [self])
+    a, b = dims  # PyTorch flips, which keeps the order in memory, and transposes what came out
+    flipped = turned.swapaxes(a, b).copy()
+    return layouts.placed(xp, "like_first", flipped, [self]).swapaxes(a, b)
 
 
 # ------------------------------------------------------------------------------------ triangles, diagonals

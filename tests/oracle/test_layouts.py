@@ -1,0 +1,192 @@
+"""Strides of results: PyTorch's, for every record, whatever the order in memory of the arguments."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import ts  # noqa: E402
+from tests import samples  # noqa: E402
+from ts.ops import registry  # noqa: E402
+
+FOURIER = "PyTorch's depend on the library of the transforms; here they are as scipy.fft leaves them"
+ITSELF = "PyTorch gives an expanded argument itself back; here a copy"
+WORK = "PyTorch gives a part of the larger array that it works in"
+# Records, by name without `aten::`, whose results lie otherwise, and why.
+DIFFERENT = {
+    **dict.fromkeys(
+        ["fft_fft", "fft_ifft", "fft_rfft", "fft_irfft", "fft_hfft", "fft_ihfft", "fft_fft2", "fft_ifft2"]
+        + [
+            "fft_rfft2",
+            "fft_irfft2",
+            "fft_hfft2",
+            "fft_ihfft2",
+            "fft_rfftn",
+            "fft_irfftn",
+            "fft_hfftn",
+            "fft_ihfftn",
+        ],
+        FOURIER,
+    ),
+    **dict.fromkeys(
+        ["conj_physical", "dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"], ITSELF
+    ),
+    "linalg_lstsq": WORK,
+    "stack": "of channels_last tensors PyTorch gives an order of five dimensions that is no memory format",
+    "conv_transpose1d": "channels innermost in one argument only: PyTorch's library decides",
+    "where": "the indices that PyTorch gives are views of one array",
+    "nonzero_numpy": "the indices that PyTorch gives are views of one array",
+}
+LAYOUTS = ("contiguous", "mixed", "transposed", "swapped", "channels_last", "expanded")
+
+
+def relaid(x, layout, first):
+    """The tensor with other strides; None where it cannot have this layout."""
+    if layout == "transposed" and x.ndim:
+        return x.transpose(0, -1).contiguous().transpose(0, -1)
+    if (layout == "swapped" or (layout == "mixed" and first)) and x.ndim > 1:
+        return x.transpose(-2, -1).contiguous().transpose(-2, -1)
+    if layout == "channels_last":
+        formats = {4: ts.channels_last, 5: ts.channels_last_3d}
+        return x.contiguous(memory_format=formats[x.ndim]) if x.ndim in formats else x
+    return x[:1].expand(x.shape) if layout == "expanded" and x.ndim else x
+
+
+def with_layout(args, layout):
+    first = True
+    made = []
+    for x in args:
+        if isinstance(x, list):
+            made.append(with_layout(x, layout))
+        elif isinstance(x, ts.Tensor):
+            made.append(relaid(x, layout, first))
+            first = False
+        else:
+            made.append(x)
+    return made
+
+
+def pytorchs(x):
+    """The same value for PyTorch, with the same strides."""
+    if isinstance(x, list):
+        return [pytorchs(y) for y in x]
+    if isinstance(x, ts.Tensor):
+        dense = torch.from_numpy(np.array(x.contiguous().numpy()))
+        if 0 in x.stride() and x.numel():
+            return dense[:1].expand(dense.shape)
+        return torch.empty_strided(tuple(x.shape), x.stride(), dtype=dense.dtype).copy_(dense)
+    if isinstance(x, ts.device):
+        return torch.device(str(x))
+    return torch.Generator() if isinstance(x, ts.Generator) else x
+
+
+def tensors(x, library):
+    """The tensors among results, flat."""
+    if isinstance(x, (list, tuple)):
+        return [z for y in x for z in tensors(y, library)]
+    return [x] if isinstance(x, library.Tensor) else []
+
+
+def steps(x):
+    return tuple(step for step, n in zip(x.stride(), x.shape, strict=True) if n != 1)
+
+
+def records():
+    found = {}
+    for record in registry.records():
+        overloads = getattr(torch.ops.aten, record.name.removeprefix("aten::"), None)
+        theirs = getattr(overloads, record.overload or "default", None)
+        name = record.name.removeprefix("aten::")
+        if not record.variant and theirs is not None and name not in DIFFERENT and "empty" not in name:
+            found.setdefault(record.family, []).append((record, theirs))
+    return found
+
+
+RECORDS = records()
+
+
+def compared(record, theirs):
+    """(results compared, those that lie otherwise) over all sample arguments and layouts."""
+    count, wrong = 0, []
+    for layout in LAYOUTS:
+        for args in samples.candidates(record, ts.float32, "cpu"):
+            given = with_layout(args, layout)
+            values = list(zip(map(pytorchs, given), theirs._schema.arguments, strict=True))
+            try:
+                want = theirs(
+                    *[v for v, a in values if not a.kwarg_only],
+                    **{a.name: v for v, a in values if a.kwarg_only and v is not None},
+                )
+                got = samples.operator(record)(*given)
+            except (RuntimeError, NotImplementedError, TypeError, ValueError, IndexError):
+                continue
+            for w, g in zip(tensors(want, torch), tensors(got, ts), strict=False):
+                if w.numel() and tuple(w.shape) == tuple(g.shape):
+                    count += 1
+                    if steps(w) != steps(g):
+                        shapes = [(tuple(x.shape), x.stride()) for x in tensors(given, ts)]
+                        wrong.append(f"{record.key} {layout} {shapes}: {w.stride()}, not {g.stride()}")
+    return count, wrong
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("family", sorted(RECORDS))
+def test_strides_are_pytorchs(family):
+    """Every record of the family, over the sample arguments in every layout."""
+    count, wrong = 0, []
+    for record, theirs in RECORDS[family]:
+        n, bad = compared(record, theirs)
+        count += n
+        wrong += bad
+    assert not wrong, "\n".join(wrong[:20])
+    assert count or family == "spectrum"  # PyTorch refuses its samples: they do not say return_complex
+
+
+FLAT = [
+    "t.multinomial(t.rand(2, 50), 3)",
+    "t.sort(t.rand(4, 3), dim=0).values",
+    "t.softmax(t.rand(3, 4).t(), 0)",
+    "t.nn.functional.layer_norm(t.rand(4, 3, 2).transpose(0, 1), (2,))",
+    "t.rand(3, 4).t().cumsum(0)",
+    "t.nn.functional.one_hot(t.tensor([[0, 1], [2, 0]]).t())",
+    "t.stack([t.rand(3), t.rand(3)], -1)",
+    "t.nn.utils.rnn.pad_sequence([t.rand(3, 2), t.rand(2, 2)], padding_side='left')",
+    "t.cumulative_trapezoid(t.rand(3, 4).t())",
+    "t.searchsorted(t.arange(4.0), t.rand(3, 4).t())",
+]
+
+
+@pytest.mark.parametrize("line", FLAT)
+def test_what_is_contiguous_can_be_flattened(line):
+    want, got = (eval(line, {"t": library}) for library in (torch, ts))
+    assert tuple(got.stride()) == tuple(want.stride())
+    assert got.view(-1).shape == (want.numel(),)
+
+
+IMAGES = [
+    "F.conv2d(x, w)", "F.conv2d(x, w.contiguous(memory_format=t.channels_last))", "F.conv_transpose2d(x, v)",
+    "F.max_pool2d(x, 2)", "F.avg_pool2d(x, 2)", "F.adaptive_avg_pool2d(x, 2)", "F.adaptive_max_pool2d(x, 2)",
+    "F.interpolate(x, scale_factor=2)", "F.interpolate(x, scale_factor=2, mode='bilinear')",
+    "F.interpolate(x, scale_factor=2, mode='bicubic')", "F.group_norm(x, 2)", "F.batch_norm(x, None, None, training=True)",
+    "F.instance_norm(x)", "F.pad(x, (1, 1))", "F.pad(x, (1, 1, 1, 1), mode='reflect')",
+    "F.pad(x, (1, 1, 1, 1), mode='replicate')", "F.pixel_shuffle(x, 2)", "F.pixel_unshuffle(x, 2)", "F.relu(x)", "F.dropout(x)", "x + x", "t.cat([x, x])",
+    "F.lp_pool2d(x, 2, 2)", "F.channel_shuffle(x, 2)", "F.softmax(x, 1)", "F.gelu(x)", "x.flip(2)", "x.roll(1, 2)",
+    "F.local_response_norm(x, 2)", "F.grid_sample(x, t.zeros(2, 3, 3, 2))", "x.clamp(0, 1)", "F.prelu(x, t.ones(4))",
+    "F.embedding(t.arange(4).view(2, 2).t(), t.rand(4, 3))", "F.normalize(x)", "F.glu(x)", "F.hardtanh(x)", "x.half()",
+    "t.where(x > 0, x, -x)", "x.mean((2, 3), keepdim=True)", "F.unfold(x, 2)", "t.zeros_like(x)", "x.bernoulli()",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", IMAGES)
+def test_channels_last_stays(line):
+    """What a convolutional network does to images leaves their channels where PyTorch does."""
+    found = []
+    for t in (torch, ts):
+        names = {
+            "t": t,
+            "F": t.nn.functional,
+            "x": t.rand(2, 4, 8, 8).contiguous(memory_format=t.channels_last),
+        }
+        names |= {"w": t.rand(6, 4, 3, 3), "v": t.rand(4, 6, 3, 3)}
+        found.append(steps(eval(line, names)))
+    assert found[1] == found[0]

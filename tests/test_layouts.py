@@ -1,0 +1,59 @@
+"""Where the elements of results lie in memory: the rules, and operators that follow them."""
+
+import numpy as np
+import pytest
+
+import ts
+from ts.ops import layouts
+
+
+@pytest.mark.parametrize(
+    "rule, shape, given, order",
+    [
+        ("contiguous", (2, 3), [np.ones((3, 2)).T], (0, 1)),
+        ("columns", (2, 3, 4), [np.ones((2, 3, 4))], (0, 2, 1)),
+        ("outermost_last", (6, 2), [np.ones((2, 3))], (1, 0)),
+        ("like_first", (2, 3), [np.ones((3, 2)).T], (1, 0)),
+        ("like_first", (2, 4), [np.ones((3, 2)).T], (0, 1)),
+        ("like_first", (2, 3), [np.broadcast_to(np.ones(3), (2, 3))], (0, 1)),
+        ("like_all", (2, 3), [np.ones((3, 2)).T, np.ones((2, 3))], (1, 0)),
+        ("like_all", (2, 3), [np.ones(3), np.ones((3, 2)).T], (1, 0)),
+        ("channels", (2, 8, 2, 2), [np.ones((2, 4, 4, 3)).transpose(0, 3, 1, 2)], (0, 2, 3, 1)),
+        ("channels", (2, 8, 2, 2), [np.ones((2, 3, 4, 4))], (0, 1, 2, 3)),
+        ("channels", (2, 8, 2), [np.ones((2, 4, 3)).transpose(0, 2, 1)], (0, 1, 2)),
+        ("channels_1d", (2, 8, 2), [np.ones((2, 4, 3)).transpose(0, 2, 1)], (0, 2, 1)),
+        ("all_channels", (2, 6, 4, 4), [np.ones((2, 4, 4, 3)).transpose(0, 3, 1, 2), np.ones((2, 3, 4, 4))], (0, 1, 2, 3)),
+        ("any_channels", (2, 6, 4, 4), [np.ones((2, 3, 4, 4)), np.ones((6, 1, 1, 3)).transpose(0, 3, 1, 2)], (0, 2, 3, 1)),
+    ],
+)  # fmt: skip
+def test_rules(rule, shape, given, order):
+    """The dimensions from the outermost to the innermost."""
+    assert layouts.RULES[rule](shape, given) == order
+
+
+def test_placed_copies_only_what_lies_otherwise():
+    """Values stay; an array that has the strides already is the result."""
+    x = np.arange(6.0).reshape(2, 3)
+    assert layouts.placed(np, "contiguous", x, []) is x
+    y = layouts.placed(np, "columns", x, [])
+    assert y.strides == (8, 16) and np.array_equal(x, y)
+    one = np.ones((1, 3)).T
+    assert layouts.placed(np, "columns", one, []) is one
+
+
+def test_results():
+    """Rows for what is flattened, columns for LAPACK's matrices, channels innermost for images that have them so."""
+    x = ts.arange(12.0).view(3, 4)
+    assert x.t().cumsum(0).view(-1).tolist()[:4] == [0, 4, 8, 1]
+    assert ts.stack([ts.ones(2), ts.zeros(2)], -1).view(-1).tolist() == [1, 0, 1, 0]
+    assert ts.linalg.inv(ts.eye(3)).stride() == (1, 3)
+    image = ts.ones(1, 2, 4, 4).contiguous(memory_format=ts.channels_last)
+    assert ts.nn.functional.max_pool2d(image, 2).is_contiguous(memory_format=ts.channels_last)
+    assert ts.nn.functional.conv2d(image, ts.ones(3, 2, 1, 1)).stride() == (48, 1, 12, 3)
+    assert (x.t() + ts.ones(4, 3)).stride() == (1, 4)
+
+
+def test_meshgrid_gives_views():
+    """No element is copied."""
+    a, b = ts.meshgrid(ts.arange(2), ts.arange(3), indexing="ij")
+    assert a.stride() == (1, 0) and b.stride() == (0, 1) and b.tolist() == [[0, 1, 2]] * 2
