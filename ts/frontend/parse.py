@@ -456,15 +456,15 @@ def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
                 raise NotSupportedError("Comprehension ifs are not supported yet", where, hint)
             if node.generators[0].is_async:
                 raise NotSupportedError("async comprehensions aren't supported", where)
-        case ast.FormattedValue(conversion=conversion, format_spec=spec):
-            where = parsed.ranges.token(node)
-            if conversion != -1:
-                raise NotSupportedError(
-                    "Don't support conversion in JoinedStr", where, "leave `!r` and its like out"
-                )
-            if spec is not None:
-                hint = 'use the method of strings: `"{:.2f}".format(x)`'
-                raise NotSupportedError("Don't support formatting in JoinedStr", where, hint)
+        case ast.JoinedStr(values=values):
+            where = parsed.ranges.token(node)  # where its parts are depends on the version of Python
+            for part in values:
+                if getattr(part, "conversion", -1) != -1:
+                    hint = "leave `!r` and its like out"
+                    raise NotSupportedError("Don't support conversion in JoinedStr", where, hint)
+                if getattr(part, "format_spec", None) is not None:
+                    hint = 'use the method of strings: `"{:.2f}".format(x)`'
+                    raise NotSupportedError("Don't support formatting in JoinedStr", where, hint)
     for child in _parts(node):
         assert isinstance(child, ast.expr)
         _check_expression(child, parsed)

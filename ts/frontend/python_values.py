@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import FunctionType as PythonCallable
 from typing import TYPE_CHECKING, Any
 
@@ -163,10 +164,10 @@ def python_schema(
     called = function.function if isinstance(function, _ByName) else function
     name = getattr(called, "__qualname__", type(called).__qualname__)
     plain = inspect.unwrap(function)
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
+    parameters: list[inspect.Parameter] = []
+    if getattr(called, "__module__", None) != "builtins" or not isinstance(called, type):
+        with suppress(TypeError, ValueError):  # classes of Python itself tell theirs since 3.13 only
+            parameters = list(inspect.signature(function).parameters.values())
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     is_vararg = any(parameter.kind is variable[0] for parameter in parameters)
     parameters = [parameter for parameter in parameters if parameter.kind not in variable]
