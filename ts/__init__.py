@@ -50,7 +50,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     ),
     "ts.functions": (
         "no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "is_tensor", "is_floating_point",
-        "is_complex", "numel", "get_device", "typename",
+        "is_complex", "numel", "get_device", "typename", "_assert",
     ),
     "ts.buffers": ("asarray", "frombuffer"),
     "ts.lowrank": ("pca_lowrank", "svd_lowrank"),
@@ -82,9 +82,10 @@ _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi"
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
     "accelerator", "amp", "analysis", "autograd", "backends", "bytecode", "cli", "compiler", "cpu", "cuda",
-    "debugging", "devices", "distributed", "dtypes", "errors", "fft", "frontend", "functional",
+    "debugging", "devices", "distributed", "dtypes", "errors", "fft", "frontend", "func", "functional",
     "functions", "futures", "ir", "jit", "linalg", "masked", "mps", "nn", "ops", "passes", "printing",
-    "random", "runtime", "signal", "special", "terminal", "threads", "types", "utils", "version", "xpu",
+    "random", "runtime", "signal", "special", "terminal", "testing", "threads", "types", "utils",
+    "version", "xpu",
 })  # fmt: skip
 
 

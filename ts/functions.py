@@ -111,6 +111,12 @@ def is_grad_enabled() -> bool:
     return grad_mode.is_enabled()
 
 
+def _assert(condition: Any, message: str) -> None:
+    """Python's `assert` as a function."""
+    if not condition:
+        raise AssertionError(message)
+
+
 def is_tensor(x: object) -> bool:
     """Whether `x` is a Tensor."""
     return isinstance(x, Tensor)

@@ -13,6 +13,7 @@ These are the classes of `ts.ir`, under the name where `import ts as torch` look
 
 from __future__ import annotations
 
+from ts.devices import device
 from ts.ir.schema import AliasInfo, Argument, FunctionSchema, parse_schema
 from ts.ir.type_parser import parse_type
 from ts.ir.types import (
@@ -56,6 +57,9 @@ from ts.ir.types import (
     unify_list,
 )
 
+Number = int | float | bool
+Device = device | str | int | None
+
 __all__ = [
     "AliasInfo",
     "AnyClassType",
@@ -68,6 +72,7 @@ __all__ = [
     "BoolType",
     "ClassType",
     "ComplexType",
+    "Device",
     "DeviceObjType",
     "DictType",
     "EnumType",
@@ -83,6 +88,7 @@ __all__ = [
     "MemoryFormatType",
     "ModuleType",
     "NoneType",
+    "Number",
     "NumberType",
     "OptionalType",
     "PyObjectType",

@@ -1,5 +1,41 @@
-"""Helpers around modules and their data: packed sequences (`rnn`), parameters as one vector."""
+"""Helpers around modules and their data: packed sequences (`rnn`), parametrizations, normalised weights."""
 
-from ts.nn.utils import rnn as rnn
-from ts.nn.utils.convert_parameters import parameters_to_vector as parameters_to_vector
-from ts.nn.utils.convert_parameters import vector_to_parameters as vector_to_parameters
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ts.nn.utils import rnn as rnn
+    from ts.nn.utils.convert_parameters import parameters_to_vector as parameters_to_vector
+    from ts.nn.utils.convert_parameters import vector_to_parameters as vector_to_parameters
+
+_FUNCTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "convert_parameters": ("parameters_to_vector", "vector_to_parameters"),
+    "clip_grad": (
+        "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm",
+    ),
+    "fusion": (
+        "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights",
+    ),
+    "init": ("skip_init",),
+    "weight_norms": ("weight_norm", "remove_weight_norm"),
+    "spectral_norms": ("spectral_norm", "remove_spectral_norm"),
+}  # fmt: skip
+_HOMES: Final = {name: module for module, names in _FUNCTIONS.items() for name in names}
+_MODULES: Final = frozenset({"parametrizations", "parametrize", "rnn", *_FUNCTIONS})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"ts.nn.utils.{_HOMES[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"ts.nn.utils.{name}")
+    else:
+        raise AttributeError(f"module 'ts.nn.utils' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES, *_MODULES})

@@ -1,0 +1,81 @@
+"""The size of gradients, and bounds on them.
+
+    norm = clip_grad_norm_(net.parameters(), 1.0)        tensor(0.) where no parameter has a gradient
+
+In: parameters, whose `grad` may be missing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import ts
+from ts._core.tensor import Tensor
+
+Parameters = Tensor | Iterable[Tensor]
+
+
+def _gradients(parameters: Parameters) -> list[Tensor]:
+    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    found = (getattr(parameter, "grad", None) for parameter in listed)
+    return [gradient for gradient in found if gradient is not None]
+
+
+def get_total_norm(
+    tensors: Parameters, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Tensor:
+    """The norm of all elements of the tensors together."""
+    listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if not listed:
+        zero: Tensor = ts.tensor(0.0)
+        return zero
+    norms = ts.stack([ts.linalg.vector_norm(tensor, norm_type).to(listed[0].device) for tensor in listed])
+    total: Tensor = ts.linalg.vector_norm(norms, norm_type)
+    if error_if_nonfinite and not bool(ts.isfinite(total)):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it "
+            "cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, "
+            "set `error_if_nonfinite=False`"
+        )
+    return total
+
+
+def clip_grads_with_norm_(
+    parameters: Parameters, max_norm: float, total_norm: Any, foreach: bool | None = None
+) -> None:
+    """Scale the gradients down, so that their norm, which is `total_norm`, is at most `max_norm`."""
+    factor: Any = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
+    for gradient in _gradients(parameters):
+        gradient.mul_(factor.to(gradient.device))
+
+
+def clip_grad_norm_(
+    parameters: Parameters,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scale the gradients down, so that their norm is at most `max_norm`; the norm that they had."""
+    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = get_total_norm(_gradients(listed), float(norm_type), error_if_nonfinite)
+    clip_grads_with_norm_(listed, max_norm, total)
+    return total
+
+
+def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
+    """The older name of `clip_grad_norm_`."""
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(*args, **kwargs)
+
+
+def clip_grad_value_(parameters: Parameters, clip_value: float, foreach: bool | None = None) -> None:
+    """Put every element of the gradients between -clip_value and clip_value."""
+    for gradient in _gradients(parameters):
+        gradient.clamp_(-clip_value, clip_value)

@@ -1,0 +1,21 @@
+"""Modules without the cost of their initialisation.
+
+layer = skip_init(ts.nn.Linear, 4096, 4096)          its parameters have no set values
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from ts.nn.modules.module import Module
+
+
+def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """A module of that class whose parameters and buffers have no set values."""
+    if not (isinstance(module_cls, type) and issubclass(module_cls, Module)):
+        raise RuntimeError(f"Expected a Module; got {module_cls}")
+    if "device" not in inspect.signature(module_cls).parameters:
+        raise RuntimeError("Module must support a 'device' arg to skip initialization")
+    device = kwargs.pop("device", "cpu")
+    return module_cls(*args, device="meta", **kwargs).to_empty(device=device)

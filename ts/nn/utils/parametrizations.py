@@ -1,0 +1,114 @@
+"""Parametrizations that are used often: normalised weights.
+
+    layer = weight_norm(ts.nn.Linear(2, 3))         parametrizations.weight.original0 (lengths), original1
+    layer = spectral_norm(ts.nn.Linear(2, 3))       the weight over its largest singular value
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import ts
+from ts._core.tensor import Tensor
+from ts.nn import functional as F
+from ts.nn.modules.module import Module
+from ts.nn.utils import parametrize
+
+M = TypeVar("M", bound=Module)
+_FIRST_ITERATIONS = 15
+
+
+class _WeightNorm(Module):
+    """Lengths along all dimensions but `dim` times directions."""
+
+    def __init__(self, dim: int | None = 0) -> None:
+        super().__init__()
+        self.dim = -1 if dim is None else dim
+
+    def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
+        weight: Tensor = weight_v * (weight_g / ts.norm_except_dim(weight_v, 2, self.dim))
+        return weight
+
+    def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        return ts.norm_except_dim(weight, 2, self.dim), weight
+
+
+def weight_norm(module: M, name: str = "weight", dim: int = 0) -> M:
+    """Let a parameter be its lengths times its directions."""
+    parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
+    _read_older_names(module, name)
+    return module
+
+
+def _read_older_names(module: Any, name: str) -> None:
+    """State dicts of the older `weight_norm` have `weight_g` and `weight_v`."""
+
+    def rename(state_dict: Any, prefix: str, *rest: Any) -> None:
+        older = [f"{prefix}{name}_{suffix}" for suffix in "gv"]
+        if all(key in state_dict for key in older):
+            for i, key in enumerate(older):
+                state_dict[f"{prefix}parametrizations.{name}.original{i}"] = state_dict.pop(key)
+
+    module._register_load_state_dict_pre_hook(rename)
+
+
+class _SpectralNorm(Module):
+    """A matrix over its largest singular value, which power iteration follows while training."""
+
+    def __init__(self, weight: Tensor, n_power_iterations: int, dim: int, eps: float) -> None:
+        super().__init__()
+        if n_power_iterations <= 0:
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={n_power_iterations}"
+            )
+        self.dim = dim if dim >= 0 else dim + weight.dim()
+        self.eps = eps
+        if weight.dim() > 1:
+            self.n_power_iterations = n_power_iterations
+            matrix = self._matrix(weight)
+            u, v = (F.normalize(matrix.new_empty(n).normal_(0, 1), dim=0, eps=eps) for n in matrix.shape)
+            self.register_buffer("_u", u)
+            self.register_buffer("_v", v)
+            self._iterate(matrix, _FIRST_ITERATIONS)
+
+    def _matrix(self, weight: Tensor) -> Tensor:
+        matrix: Tensor = weight.movedim(self.dim, 0).flatten(1)
+        return matrix
+
+    def _iterate(self, matrix: Tensor, count: int) -> None:
+        with ts.no_grad():
+            for _ in range(count):
+                self._u.copy_(F.normalize(ts.mv(matrix, self._v), dim=0, eps=self.eps))
+                self._v.copy_(F.normalize(ts.mv(matrix.t().conj(), self._u), dim=0, eps=self.eps))
+
+    def forward(self, weight: Tensor) -> Tensor:
+        if weight.dim() == 1:
+            unit: Tensor = F.normalize(weight, dim=0, eps=self.eps)
+            return unit
+        matrix = self._matrix(weight)
+        if self.training:
+            self._iterate(matrix, self.n_power_iterations)
+        result: Tensor = weight / ts.vdot(self._u, ts.mv(matrix, self._v))
+        return result
+
+    def right_inverse(self, value: Tensor) -> Tensor:
+        return value
+
+
+def spectral_norm(
+    module: M,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> M:
+    """Let a parameter be divided by its largest singular value."""
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if dim is None:
+        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+    step = _SpectralNorm(weight, n_power_iterations, dim, eps)
+    parametrize.register_parametrization(module, name, step)
+    return module

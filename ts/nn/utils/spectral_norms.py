@@ -1,0 +1,96 @@
+"""Spectral normalisation: a weight divided by its largest singular value, which power iteration follows.
+
+    layer = spectral_norm(ts.nn.Linear(2, 3))    parameters bias, weight_orig; buffers weight_u, weight_v
+    remove_spectral_norm(layer)                  parameters bias, weight
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import ts
+from ts._core.tensor import Tensor
+from ts.nn import functional as F
+from ts.nn.modules.module import Module
+from ts.nn.parameter import Parameter
+from ts.nn.utils.weight_norms import hook_of
+
+M = TypeVar("M", bound=Module)
+
+
+class SpectralNorm:
+    """The hook that computes the weight before `forward`."""
+
+    def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
+        if n_power_iterations <= 0:
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={n_power_iterations}"
+            )
+        self.name = name
+        self.n_power_iterations = n_power_iterations
+        self.dim = dim
+        self.eps = eps
+
+    def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
+        """The weight with `dim` as rows, all others as columns."""
+        matrix: Tensor = weight.movedim(self.dim, 0).reshape(weight.size(self.dim), -1)
+        return matrix
+
+    def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
+        """The weight over its largest singular value, after more steps towards that one."""
+        weight = getattr(module, f"{self.name}_orig")
+        u, v = getattr(module, f"{self.name}_u"), getattr(module, f"{self.name}_v")
+        matrix = self.reshape_weight_to_matrix(weight)
+        if do_power_iteration:
+            with ts.no_grad():
+                for _ in range(self.n_power_iterations):
+                    v.copy_(F.normalize(ts.mv(matrix.t(), u), dim=0, eps=self.eps))
+                    u.copy_(F.normalize(ts.mv(matrix, v), dim=0, eps=self.eps))
+        result: Tensor = weight / ts.dot(u, ts.mv(matrix, v))
+        return result
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module, module.training))
+
+
+def spectral_norm(
+    module: M,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> M:
+    """Divide a parameter by its largest singular value before each `forward`."""
+    if dim is None:
+        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+    if hook_of(module, SpectralNorm, name) is not None:
+        raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
+    hook = SpectralNorm(name, n_power_iterations, dim, eps)
+    weight = module._parameters[name]
+    if weight is None:
+        raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+    rows, columns = hook.reshape_weight_to_matrix(weight).shape
+    u, v = (F.normalize(weight.new_empty(n).normal_(0, 1), dim=0, eps=eps) for n in (rows, columns))
+    del module._parameters[name]
+    module.register_parameter(f"{name}_orig", weight)
+    setattr(module, name, weight.detach())
+    module.register_buffer(f"{name}_u", u)
+    module.register_buffer(f"{name}_v", v)
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def remove_spectral_norm(module: M, name: str = "weight") -> M:
+    """Let the weight, as it is now, be a parameter again."""
+    found = hook_of(module, SpectralNorm, name)
+    if found is None:
+        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    key, hook = found
+    weight = hook.compute_weight(module, False).detach()
+    delattr(module, name)
+    for suffix in ("u", "v", "orig"):
+        delattr(module, f"{name}_{suffix}")
+    del module._forward_pre_hooks[key]
+    module.register_parameter(name, Parameter(weight))
+    return module

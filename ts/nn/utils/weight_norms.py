@@ -1,0 +1,77 @@
+"""Weight normalisation: a weight as its directions `weight_v` times their lengths `weight_g`.
+
+    layer = weight_norm(ts.nn.Linear(2, 3))      parameters bias, weight_g, weight_v
+    remove_weight_norm(layer)                    parameters bias, weight
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, TypeVar
+
+import ts
+from ts._core.tensor import Tensor
+from ts.nn.hooks import ForwardHook
+from ts.nn.modules.module import Module
+from ts.nn.parameter import Parameter
+
+M = TypeVar("M", bound=Module)
+
+
+class WeightNorm:
+    """The hook that computes the weight before `forward`."""
+
+    def __init__(self, name: str, dim: int) -> None:
+        self.name = name
+        self.dim = dim
+
+    def compute_weight(self, module: Module) -> Tensor:
+        """The weight from lengths and directions."""
+        g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
+        weight: Tensor = v * (g / ts.norm_except_dim(v, 2, self.dim))
+        return weight
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module))
+
+
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
+    """Replace a parameter by its lengths, along all dimensions but `dim`, and its directions."""
+    warnings.warn(
+        "`torch.nn.utils.weight_norm` is deprecated in favor of "
+        "`torch.nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    if hook_of(module, WeightNorm, name) is not None:
+        raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
+    hook = WeightNorm(name, -1 if dim is None else dim)
+    weight = getattr(module, name)
+    del module._parameters[name]
+    module.register_parameter(f"{name}_g", Parameter(ts.norm_except_dim(weight, 2, hook.dim).detach()))
+    module.register_parameter(f"{name}_v", Parameter(weight.detach()))
+    setattr(module, name, hook.compute_weight(module))
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def remove_weight_norm(module: M, name: str = "weight") -> M:
+    """Let the weight be a parameter again."""
+    found = hook_of(module, WeightNorm, name)
+    if found is None:
+        raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    key, hook = found
+    weight = hook.compute_weight(module)
+    delattr(module, name)
+    del module._parameters[f"{name}_g"], module._parameters[f"{name}_v"], module._forward_pre_hooks[key]
+    setattr(module, name, Parameter(weight.detach()))
+    return module
+
+
+def hook_of(module: Any, kind: type[Any], name: str) -> tuple[int, Any] | None:
+    """The hook of that kind for a parameter, with its number."""
+    for key, hook in module._forward_pre_hooks.items():
+        function = hook.function if isinstance(hook, ForwardHook) else hook
+        if isinstance(function, kind) and function.name == name:
+            return key, function
+    return None
