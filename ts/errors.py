@@ -207,6 +207,10 @@ class BackendError(TsError):
     """A device is not there, or its backend cannot do what was asked; the message says what to install."""
 
 
+class MissingCudaError(AssertionError, RuntimeError):
+    """CuPy is not installed: for PyTorch a failed assertion ("Torch not compiled with CUDA enabled")."""
+
+
 class ArchiveError(TsError):
     """An archive is damaged, or holds something that it may not hold."""
 

@@ -18,7 +18,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-
 class _GradMode:
     """A context manager and decorator that switches gradients on or off inside."""
 
@@ -122,24 +121,31 @@ def is_tensor(x: object) -> bool:
     return isinstance(x, Tensor)
 
 
+def _tensor(name: str, x: Any) -> Any:
+    """x; TypeError where it is no tensor."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
+    return x
+
+
 def is_floating_point(x: Any) -> bool:
     """Whether the elements of `x` are real floating point numbers."""
-    return bool(x.is_floating_point())
+    return bool(_tensor("is_floating_point", x).is_floating_point())
 
 
 def is_complex(x: Any) -> bool:
     """Whether the elements of `x` are complex numbers."""
-    return bool(x.is_complex())
+    return bool(_tensor("is_complex", x).is_complex())
 
 
 def numel(x: Any) -> int:
     """The number of elements of `x`."""
-    return int(x.numel())
+    return int(_tensor("numel", x).numel())
 
 
 def get_device(x: Any) -> int:
     """The number of the device that `x` is on; -1 on the CPU."""
-    return int(x.get_device())
+    return int(_tensor("get_device", x).get_device())
 
 
 def typename(obj: Any, /) -> str:

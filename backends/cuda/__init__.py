@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts.errors import MissingCudaError
+
 from .switches import (
     cudnn_sdp_enabled,
     enable_cudnn_sdp,
@@ -47,5 +49,5 @@ def __getattr__(name: str) -> Any:
     try:
         from . import device
     except ImportError as error:
-        raise RuntimeError(f"device 'cuda' needs CuPy, which is not installed: {INSTALL}") from error
+        raise MissingCudaError(f"device 'cuda' needs CuPy, which is not installed: {INSTALL}") from error
     return device.backend()

@@ -584,6 +584,8 @@ cdef int run_fold(
     cdef object made
     if a == NULL or not read_shape(a, dims, keepdim, &s):
         return run_record(op, r, at)
+    if (fold == VARIANCE or fold == DEVIATION) and s.n <= correction:  # the record warns
+        return run_record(op, r, at)
     made = folded(fold, a, scalar_type(&r[at[0]]), &s, correction, &result)
     if made is None:
         return run_record(op, r, at)

@@ -33,7 +33,17 @@ class Size(tuple[int, ...]):
         return math.prod(self)
 
     def __add__(self, other: object) -> Any:
-        return Size(tuple.__add__(self, tuple(other))) if isinstance(other, tuple) else NotImplemented
+        if not isinstance(other, tuple):
+            raise TypeError(f'can only concatenate tuple (not {type(other).__name__}) to torch.Size')
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other: object) -> Any:
+        return Size(tuple.__add__(tuple(other), self)) if isinstance(other, tuple) else NotImplemented
+
+    def __mul__(self, count: Any) -> Any:
+        return Size(tuple.__mul__(self, count))
+
+    __rmul__ = __mul__
 
     def __getitem__(self, i: Any) -> Any:
         found = tuple.__getitem__(self, i)

@@ -210,7 +210,7 @@ def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
 def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool) -> Array:
     """exp(x) / sum(exp(x)) along `dim`, or its logarithm, from the largest element down."""
     target = rules.dtype_from(dtype, self.dtype)
-    if rules.CATEGORY_OF[target] < rules.FLOATING:
+    if rules.CATEGORY_OF[target] != rules.FLOATING:
         rules.refuse("log_softmax_lastdim_kernel_impl" if log else "softmax_lastdim_kernel_impl", target)
     axis = rules.wrap_dim(dim, self.ndim)
     x = rules.cast(xp, self, rules.opmath(target))

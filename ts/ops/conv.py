@@ -12,6 +12,7 @@ computes it takes that and the arrays.  A faster backend gives another `compute`
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -207,6 +208,12 @@ def _pads(padding: Sizes | str, stride: Sizes, dilation: Sizes, kernel: Sizes) -
     if any(s != 1 for s in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
+    if any(t % 2 for t in totals):
+        warnings.warn(
+            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy "
+            "of the input be created",
+            stacklevel=7,  # the caller of the operator
+        )
     return [(t // 2, t - t // 2) for t in totals]
 
 

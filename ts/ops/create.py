@@ -7,11 +7,11 @@ The dispatcher chooses the backend from the device argument, so kernels see only
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts.ops import rules, storage
-from ts.ops.registry import op
+from ts.ops.registry import Record, add, op, write_out
 
 Array = rules.Array
 
@@ -358,6 +358,40 @@ def _eye_m(xp: Any, n: int, m: int, dtype: int | None = None, *_: Any) -> Array:
     return xp.eye(*rules.check_sizes([n, m]), dtype=rules.dtype_from(dtype))
 
 
+# ---------------------------------------------------------------------------------------- into tensors given
+
+
+def _into(schema: str, make: Callable[..., Array]) -> None:
+    """Declare the form of a factory that fills `out`, in its dtype; make(xp, *arguments, dtype)."""
+
+    def kernel(xp: Any, *args: Any) -> Array:
+        *given, out = args
+        return write_out(xp, out, make(xp, *given, rules.CODE_OF[out.dtype]))
+
+    add(Record(schema, kernel, "create", variant="out", where="f"))
+
+
+def _filled(xp: Any, size: Sequence[int], memory_format: int | None, dtype: int) -> Array:
+    return _zeros(xp, size, dtype, None, None, None, memory_format)
+
+
+_OUT = "Tensor(a!) out) -> Tensor(a!)"
+_into(f"aten::zeros.out(SymInt[] size, *, {_OUT}", _zeros)
+_into(f"aten::ones.out(SymInt[] size, *, {_OUT}", _ones)
+_into(f"aten::empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, {_OUT}", _filled)
+_into(f"aten::full.out(SymInt[] size, Scalar fill_value, *, {_OUT}", _full)
+_into(f"aten::arange.start_out(Scalar start, Scalar end, Scalar step=1, *, {_OUT}", arange_kernel)
+_into(f"aten::arange.out(Scalar end, *, {_OUT}", _arange)
+_into(f"aten::range.out(Scalar start, Scalar end, Scalar step=1, *, {_OUT}", _range)
+for _places in ("Scalar Scalar", "Tensor Tensor", "Tensor Scalar", "Scalar Tensor"):
+    _a, _b = _places.split()
+    _overload = "out" if _a == _b == "Scalar" else f"{_a}_{_b}_out"
+    _into(f"aten::linspace.{_overload}({_a} start, {_b} end, int steps, *, {_OUT}", _linspace)
+    _into(f"aten::logspace.{_overload}({_a} start, {_b} end, int steps, float base=10., *, {_OUT}", _logspace)
+_into(f"aten::eye.out(SymInt n, *, {_OUT}", _eye)
+_into(f"aten::eye.m_out(SymInt n, SymInt m, *, {_OUT}", _eye_m)
+
+
 @op(
     "aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -382,7 +416,9 @@ def _triu_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | Non
 
 @op("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", where="f")
 def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -> Array:
-    return xp.vander(x, N, increasing)
+    if x.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    return xp.vander(x, N, increasing).astype(rules.accumulate_dtype(x.dtype), copy=False)
 
 
 @op("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", where="f")

@@ -158,6 +158,14 @@ def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
 @op("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", out="out")
 def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) -> Array:
     rules.check_factorised("cholesky_solve_cpu", self, input2)
+    rows, columns = input2.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
+    if self.shape[-2] != rows:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {rows} but each b "
+            f"matrix is {self.shape[-2]} by {self.shape[-1]}"
+        )
     turned = xp.conj(input2.swapaxes(-1, -2))
     return xp.linalg.solve(xp.matmul(turned, input2) if upper else xp.matmul(input2, turned), self)
 

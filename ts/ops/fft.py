@@ -55,6 +55,9 @@ def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) 
     for n in lengths or ():
         if n is not None and n < 1 and n != -1:
             raise RuntimeError(f"Invalid number of data points ({n}) specified")
+    for i, axis in enumerate(dims):
+        if not x.shape[axis] and (lengths is None or lengths[i] in (None, -1)):
+            raise RuntimeError("Invalid number of data points (0) specified")
     x = rules.cast(xp, x, rules.float_dtype(x.dtype))
     if name in ("fft", "ifft", "fftn", "ifftn", "irfft", "irfftn", "hfft", "hfftn"):
         x = rules.cast(xp, x, rules.complex_dtype(x.dtype))

@@ -9,6 +9,7 @@ package itself; every other function is its operator.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -44,7 +45,25 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 def block_diag(*tensors: Any) -> Any:
     """A matrix with the tensors along its diagonal."""
+    if not tensors:
+        from ts._core import construct
+
+        return construct.tensor([[]])
     return operator("block_diag")(_listed(tensors))
+
+
+def chain_matmul(*matrices: Any, out: Any = None) -> Any:
+    """The product of matrices, in the order that needs the fewest multiplications."""
+    given = _listed(matrices)
+    if len(given) == 1:
+        return given[0]
+    warnings.warn(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+        "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple "
+        "parameters.",
+        stacklevel=2,
+    )
+    return operator("chain_matmul")(given) if out is None else operator("chain_matmul")(given, out=out)
 
 
 def cartesian_prod(*tensors: Any) -> Any:
@@ -52,14 +71,45 @@ def cartesian_prod(*tensors: Any) -> Any:
     return operator("cartesian_prod")(_listed(tensors))
 
 
-def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
+def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     """Coordinate tensors of the grid that the tensors span."""
-    return tuple(operator("meshgrid")(_listed(tensors), indexing=indexing))
+    if indexing is None:
+        warnings.warn(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
+            stacklevel=2,
+        )
+    return tuple(operator("meshgrid")(_listed(tensors), indexing=indexing or "ij"))
 
 
-def einsum(equation: str, *operands: Any) -> Any:
-    """The sum of products that `equation` describes."""
-    return operator("einsum")(equation, _listed(operands))
+def einsum(*args: Any) -> Any:
+    """The sum of products that an equation describes, or lists of numbers of dimensions beside the tensors.
+
+    einsum("ij,jk", a, b) is einsum(a, [0, 1], b, [1, 2]); a last list says what the result keeps.
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand "
+            "and its subscripts list"
+        )
+    if isinstance(args[0], str):
+        return operator("einsum")(args[0], _listed(args[1:]))
+    equation = ",".join(map(_subscripts, args[1::2]))
+    if len(args) % 2:
+        equation += "->" + _subscripts(args[-1])
+    return operator("einsum")(equation, list(args[: len(args) // 2 * 2 : 2]))
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _subscripts(numbers: Any) -> str:
+    """The letters that stand for a list of numbers of dimensions."""
+    letters = []
+    for n in numbers:
+        if n is not ... and not 0 <= n < len(_LETTERS):
+            raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+        letters.append("..." if n is ... else _LETTERS[n])
+    return "".join(letters)
 
 
 def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
@@ -67,7 +117,9 @@ def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
     return tuple(operator("nonzero_numpy")(input)) if as_tuple else operator("nonzero")(input)
 
 
-_TORCH = (broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, meshgrid, einsum, nonzero)
+_TORCH = (
+    broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, chain_matmul, meshgrid, einsum, nonzero,
+)  # fmt: skip
 
 
 def torch_functions() -> dict[str, Function]:

@@ -65,7 +65,7 @@ def like_all(shape: Shape, given: Sequence[Array]) -> Order:
 
 def _broadcast(x: Array, shape: Shape) -> Shape:
     """Strides of x expanded to a shape."""
-    missing = len(shape) - x.ndim
+    missing = len(shape) - int(x.ndim)
     pairs = zip(_steps(x), x.shape, shape[missing:], strict=True)
     return (0,) * missing + tuple(0 if n == 1 != m else step for step, n, m in pairs)
 

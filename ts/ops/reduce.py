@@ -10,6 +10,7 @@ In: an array, the dimensions to reduce (None or [] is all), keepdim; out: an arr
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -136,20 +137,27 @@ def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) 
 
 
 def _moments(
-    xp: Any, self: Array, dim: Dims, correction: Any, keepdim: bool, root: bool
+    name: str, xp: Any, self: Array, dim: Dims, correction: Any, keepdim: bool
 ) -> tuple[Array, Array]:
     value, mean = variance(xp, self, dim, 1 if correction is None else correction, keepdim)
-    return (xp.sqrt(value) if root else value), mean
+    free = 1 if correction is None else correction
+    if math.prod(self.shape[a] for a in rules.wrap_dims(dim, self.ndim)) <= free:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
+            "factor (input numel divided by output numel).",
+            stacklevel=3,
+        )
+    return (xp.sqrt(value) if name.startswith("std") else value), mean
 
 
 @op("aten::std(Tensor self, bool unbiased=True) -> Tensor")
 def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
-    return _moments(xp, self, None, int(unbiased), False, True)[0]
+    return _moments("std", xp, self, None, int(unbiased), False)[0]
 
 
 @op("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out="out")
 def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
-    return _moments(xp, self, dim, int(unbiased), keepdim, True)[0]
+    return _moments("std", xp, self, dim, int(unbiased), keepdim)[0]
 
 
 @op(
@@ -160,17 +168,17 @@ def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
 def _std_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
 ) -> Array:
-    return _moments(xp, self, dim, correction, keepdim, True)[0]
+    return _moments("std", xp, self, dim, correction, keepdim)[0]
 
 
 @op("aten::var(Tensor self, bool unbiased=True) -> Tensor")
 def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
-    return _moments(xp, self, None, int(unbiased), False, False)[0]
+    return _moments("var", xp, self, None, int(unbiased), False)[0]
 
 
 @op("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out="out")
 def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
-    return _moments(xp, self, dim, int(unbiased), keepdim, False)[0]
+    return _moments("var", xp, self, dim, int(unbiased), keepdim)[0]
 
 
 @op(
@@ -181,12 +189,12 @@ def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
 def _var_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
 ) -> Array:
-    return _moments(xp, self, dim, correction, keepdim, False)[0]
+    return _moments("var", xp, self, dim, correction, keepdim)[0]
 
 
 @op("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", where="f")
 def _std_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array]:
-    return _moments(xp, self, None, int(unbiased), False, True)
+    return _moments("std_mean", xp, self, None, int(unbiased), False)
 
 
 @op(
@@ -197,7 +205,7 @@ def _std_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array
 def _std_mean_dim(
     xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False
 ) -> tuple[Array, Array]:
-    return _moments(xp, self, dim, int(unbiased), keepdim, True)
+    return _moments("std_mean", xp, self, dim, int(unbiased), keepdim)
 
 
 @op(
@@ -208,12 +216,12 @@ def _std_mean_dim(
 def _std_mean_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
 ) -> tuple[Array, Array]:
-    return _moments(xp, self, dim, correction, keepdim, True)
+    return _moments("std_mean", xp, self, dim, correction, keepdim)
 
 
 @op("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", where="f")
 def _var_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array]:
-    return _moments(xp, self, None, int(unbiased), False, False)
+    return _moments("var_mean", xp, self, None, int(unbiased), False)
 
 
 @op(
@@ -224,7 +232,7 @@ def _var_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array
 def _var_mean_dim(
     xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False
 ) -> tuple[Array, Array]:
-    return _moments(xp, self, dim, int(unbiased), keepdim, False)
+    return _moments("var_mean", xp, self, dim, int(unbiased), keepdim)
 
 
 @op(
@@ -235,7 +243,7 @@ def _var_mean_dim(
 def _var_mean_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
 ) -> tuple[Array, Array]:
-    return _moments(xp, self, dim, correction, keepdim, False)
+    return _moments("var_mean", xp, self, dim, correction, keepdim)
 
 
 # ---------------------------------------------------------------------------------------- extremes
@@ -271,7 +279,8 @@ def argument(xp: Any, name: str, self: Array, dim: int | None, keepdim: bool) ->
     if name.startswith("arg") and self.dtype == rules.BOOL:
         raise RuntimeError(f"{name}(): does not support bool input")
     if dim is None:
-        _need_elements(name, self, tuple(range(self.ndim)))
+        if not self.size:
+            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         index = xp.asarray(find(self), dtype=rules.INT64)
         return index.reshape((1,) * self.ndim) if keepdim else index
     axis = rules.wrap_dim(dim, self.ndim)

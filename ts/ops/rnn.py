@@ -71,6 +71,13 @@ _CELL = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
 
 def _cell(xp: Any, step: Step, x: Array, state: State, weights: tuple[Any, ...]) -> State:
     w = _Weights(weights, True)
+    if x.shape[-1] != w.w_ih.shape[1]:
+        raise RuntimeError(f"input has inconsistent input_size: got {x.shape[-1]} expected {w.w_ih.shape[1]}")
+    for i, hidden in enumerate(state):
+        if hidden.shape[-1] != w.w_hh.shape[1]:
+            raise RuntimeError(
+                f"hidden{i} has inconsistent hidden_size: got {hidden.shape[-1]}, expected {w.w_hh.shape[1]}"
+            )
     return step(xp, _linear(xp, x, w.w_ih, w.b_ih), state, w)
 
 
@@ -92,9 +99,7 @@ _single("rnn_relu_cell", _relu_step)
 
 # ---- stacks ----------------------------------------------------------------------------------------
 
-_OPTIONS = (
-    "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
-)
+_OPTIONS = "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
 
 
 def _stack(
@@ -114,6 +119,8 @@ def _stack(
     directions = 2 if bidirectional else 1
     if num_layers <= 0:
         raise RuntimeError("Expected more hidden states in stacked_rnn")
+    if sizes is None and not len(x):
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     size = len(params) // (num_layers * directions)
     join = xp.stack if sizes is None else xp.concatenate
     final: list[State] = []

@@ -88,6 +88,8 @@ def _diff(
 ) -> Array:
     if self.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
     axis = rules.wrap_dim(dim, self.ndim)
     parts = [x for x in (prepend, self, append) if x is not None]
     x = xp.concatenate(parts, axis=axis) if len(parts) > 1 else self

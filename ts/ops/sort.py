@@ -5,6 +5,7 @@ In: an array and a dimension; out: values in order, and where they were.  NaN co
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ts.ops import ranking, rules
@@ -277,6 +278,12 @@ def _searchsorted(
             "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, "
             f"but we got boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
         )
+    if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{list(sorted_sequence.shape)} and input value tensor {list(values.shape)}"
+        )
     order = sorted_sequence if sorter is None else xp.take_along_axis(sorted_sequence, sorter, -1)
     if order.ndim == 1:
         return rules.cast(xp, xp.asarray(xp.searchsorted(order, values, side=at)), code)
@@ -418,6 +425,8 @@ def _histc(xp: Any, self: Array, bins: int = 100, min: Any = 0, max: Any = 0) ->
         raise RuntimeError("torch.histc: max must be larger than min")
     if low == high and self.size:
         low, high = float(self.min()), float(self.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low == high:
         low, high = low - 1, high + 1
     counts, _ = xp.histogram(self.reshape(-1), bins=bins, range=(low, high))

@@ -418,6 +418,17 @@ def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int
 def _tensor_split_tensor(
     xp: Any, self: Array, tensor_indices_or_sections: Array, dim: int = 0
 ) -> list[Array]:
+    where = tensor_indices_or_sections
+    if where.dtype != rules.INT64:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{rules.NAME_OF[where.dtype]}"
+        )
+    if where.ndim > 1:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional "
+            f"tensor, but got a tensor with {where.ndim} dims"
+        )
     if tensor_indices_or_sections.ndim == 0:
         return _tensor_split(xp, self, int(tensor_indices_or_sections), dim)
     return _tensor_split_indices(xp, self, [int(i) for i in tensor_indices_or_sections], dim)

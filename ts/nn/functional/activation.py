@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import ts
 from ts._core.tensor import Tensor
 
@@ -205,9 +207,19 @@ def _softmax_dim(ndim: int) -> int:
     return chosen
 
 
+def _warn_of_dim(name: str, level: int) -> None:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+        "argument.",
+        stacklevel=level,
+    )
+
+
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: int | None = None) -> Tensor:
     """exp(x), normalised over a dimension."""
     if dim is None:
+        if not ts.jit.is_scripting():
+            _warn_of_dim("softmax", _stacklevel)
         dim = _softmax_dim(input.dim())
     if dtype is None:
         result = input.softmax(dim)
@@ -219,6 +231,8 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: int | None = None) -> Tensor:
     """softmax(-x)"""
     if dim is None:
+        if not ts.jit.is_scripting():
+            _warn_of_dim("softmin", _stacklevel)
         dim = _softmax_dim(input.dim())
     if dtype is None:
         result = (-input).softmax(dim)
@@ -232,6 +246,8 @@ def log_softmax(
 ) -> Tensor:
     """log(softmax(x))"""
     if dim is None:
+        if not ts.jit.is_scripting():
+            _warn_of_dim("log_softmax", _stacklevel)
         dim = _softmax_dim(input.dim())
     if dtype is None:
         result = input.log_softmax(dim)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import ts
@@ -47,6 +48,17 @@ def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_we
     return result
 
 
+def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
+    if target.size() != input.size():
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+            f"Using a target size ({target.size()}) that is different to the input size "
+            f"({input.size()}). "
+            "size.",
+            stacklevel=3,
+        )
+
+
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -56,6 +68,8 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """|x - y|"""
+    if not ts.jit.is_scripting():
+        _warn_of_sizes(input, target)
     if weight is not None:
         return _weighted(ts.abs(ts.sub(input, target)), input, weight, reduction, True)
     return ts.l1_loss(input, target, reduction_code(size_average, reduce, reduction))
@@ -70,6 +84,8 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """(x - y)^2"""
+    if not ts.jit.is_scripting():
+        _warn_of_sizes(input, target)
     if weight is not None:
         return _weighted(ts.pow(ts.sub(input, target), 2), input, weight, reduction, True)
     return ts.mse_loss(input, target, reduction_code(size_average, reduce, reduction))
@@ -95,6 +111,8 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """Quadratic up to `beta`, linear beyond."""
+    if not ts.jit.is_scripting():
+        _warn_of_sizes(input, target)
     return ts.smooth_l1_loss(input, target, reduction_code(size_average, reduce, reduction), beta)
 
 
@@ -106,6 +124,8 @@ def huber_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """`delta` times smooth_l1_loss."""
+    if not ts.jit.is_scripting():
+        _warn_of_sizes(input, target)
     if weight is not None:
         return _weighted(ts.huber_loss(input, target, 0, delta), input, weight, reduction, False)
     return ts.huber_loss(input, target, reduction_code(None, None, reduction), delta)
@@ -259,6 +279,15 @@ def poisson_nll_loss(
     )
 
 
+def _warn_of_mean() -> None:
+    warnings.warn(
+        "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
+        "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed "
+        "to behave the same as 'batchmean' in the next major release.",
+        stacklevel=3,
+    )
+
+
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -268,6 +297,8 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """The Kullback-Leibler divergence."""
+    if reduction == "mean" and not ts.jit.is_scripting():
+        _warn_of_mean()
     if reduction == "batchmean":
         return ts.kl_div(input, target, 2, log_target=log_target) / input.size(0)
     code = reduction_code(size_average, reduce, reduction)

@@ -34,17 +34,11 @@ class IncompatibleKeys(_Keys):
     __str__ = __repr__
 
 
-class StateDict(OrderedDict[str, Any]):
-    """A `state_dict`; `_metadata` holds the version of every module's layout."""
-
-    _metadata: OrderedDict[str, dict[str, Any]]
-
-
 def collect(module: Any, destination: Any, prefix: str, keep_vars: bool) -> Any:
     """The tensors of `module` and what is below it, added to `destination`."""
     if destination is None:
-        destination = StateDict()
-        destination._metadata = OrderedDict()
+        destination = OrderedDict()
+        destination._metadata = OrderedDict()  # type: ignore[attr-defined]  # versions of the modules' layouts
     metadata = {"version": module._version}
     if hasattr(destination, "_metadata"):
         destination._metadata[prefix[:-1]] = metadata
