@@ -136,3 +136,12 @@ def test_nothing_to_warn_of():
         F.mse_loss(x, x), F.softmax(x, 1), x.std(), ts.meshgrid(ts.ones(2), indexing="ij")
         F.kl_div(x, x, reduction="batchmean")
         F.conv1d(ts.ones(1, 1, 5), ts.ones(1, 1, 3), padding="same")
+
+
+def test_a_buffer_is_a_marked_tensor():
+    """Its class is Tensor; `isinstance` and modules know it by its mark."""
+    b = ts.nn.Buffer(ts.ones(2), persistent=False)
+    assert type(b) is ts.Tensor and isinstance(b, ts.nn.Buffer) and not isinstance(ts.ones(2), ts.nn.Buffer)
+    m = ts.nn.Module()
+    m.a, m.b = ts.nn.Buffer(ts.zeros(1)), b
+    assert list(m.state_dict()) == ["a"] and [n for n, _ in m.named_buffers()] == ["a", "b"]

@@ -46,20 +46,27 @@ def _parameter(data: Tensor, requires_grad: bool, attributes: dict[str, Any]) ->
     return made
 
 
-class Buffer(Tensor):
-    """A tensor that is part of a module's buffers; `persistent=False` leaves it out of `state_dict`."""
+class _BufferMeta(type):
+    """Buffers are tensors with a mark: nothing else tells one from another tensor."""
 
-    def __init__(self, data: Tensor | None = None, *, persistent: bool = True) -> None:
+    def __instancecheck__(cls, instance: object) -> bool:
+        if cls is Buffer:
+            return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
+        return type.__instancecheck__(cls, instance)
+
+
+class Buffer(Tensor, metaclass=_BufferMeta):
+    """A tensor that is part of a module's buffers; `persistent=False` leaves it out of `state_dict`.
+
+    What comes out is a Tensor around the memory of `data`.
+    """
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         given = Tensor() if data is None else data
-        rebind_array(self, given.array)
-        self.requires_grad_(given.requires_grad)
-        self.persistent = persistent
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Buffer:
-        copied = type(self)(self.detach().clone().requires_grad_(self.requires_grad))
-        memo[id(self)] = copied
-        copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
-        return copied
+        made: Any = given.detach().requires_grad_(given.requires_grad)
+        made.persistent = persistent
+        made._is_buffer = True
+        return made
 
 
 _KNOWN = frozenset(
@@ -123,11 +130,11 @@ class UninitializedParameter(Parameter):
     __str__ = __repr__
 
 
-class UninitializedBuffer(Buffer):
+class UninitializedBuffer(Tensor):
     """A buffer whose shape is not known yet."""
 
     def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> None:
-        super().__init__(ts.empty(0, dtype=dtype, device=device))
+        rebind_array(self, ts.empty(0, dtype=dtype, device=device).array)
 
     def __getattribute__(self, name: str) -> Any:
         return _ask_uninitialized(self, name)

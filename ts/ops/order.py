@@ -98,6 +98,7 @@ _ORDERS = {
         "- Tensor low_dtype generator Tensor_generator low_generator_dtype out generator_out Tensor_out "
         "Tensor_generator_out low_dtype_out low_generator_dtype_out"
     ),
+    "prim::abs": "int float complex Scalar -",
     "repeat_interleave": "Tensor self_Tensor self_int Tensor_out",
     "scatter": "value src reduce value_reduce src_out value_out reduce_out value_reduce_out",
     "searchsorted": "Tensor Tensor_out Scalar Scalar_out",
@@ -123,7 +124,11 @@ _ORDERS = {
 
 @cache
 def _order_of() -> dict[str, list[str]]:
-    return {f"aten::{name}": order.split() for names, order in _ORDERS.items() for name in names.split()}
+    return {
+        name if "::" in name else f"aten::{name}": order.split()
+        for names, order in _ORDERS.items()
+        for name in names.split()
+    }
 
 
 def in_order(name: str, operators: Sequence[Any]) -> tuple[Any, ...]:
