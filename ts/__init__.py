@@ -82,9 +82,9 @@ _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi"
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
     "accelerator", "amp", "analysis", "autograd", "backends", "bytecode", "cli", "compiler", "cpu", "cuda",
-    "debugging", "devices", "distributed", "dtypes", "errors", "fft", "frontend", "func", "functional",
-    "functions", "futures", "ir", "jit", "linalg", "masked", "mps", "nn", "ops", "passes", "printing",
-    "random", "runtime", "signal", "special", "terminal", "testing", "threads", "types", "utils",
+    "debugging", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend", "func",
+    "functional", "functions", "futures", "ir", "jit", "linalg", "masked", "mps", "nn", "ops", "passes",
+    "printing", "random", "runtime", "signal", "special", "terminal", "testing", "threads", "types", "utils",
     "version", "xpu",
 })  # fmt: skip
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ts.errors import LinAlgError
 from ts.ops import rules
 from ts.ops.reduce import vector_norm
@@ -145,7 +147,21 @@ def _cholesky_old(xp: Any, self: Array, upper: bool = False) -> Array:
 def _cholesky_ex(
     xp: Any, self: Array, upper: bool = False, check_errors: bool = False
 ) -> tuple[Array, Array]:
-    return _cholesky(xp, self, upper), xp.zeros(self.shape[:-2], dtype=rules.INT32)
+    try:
+        return _cholesky(xp, self, upper), xp.zeros(self.shape[:-2], dtype=rules.INT32)
+    except LinAlgError:
+        if check_errors:
+            raise
+    factors, info = xp.zeros_like(self), xp.zeros(self.shape[:-2], dtype=rules.INT32)
+    for place in np.ndindex(self.shape[:-2]):
+        for k in range(1, self.shape[-1] + 1):  # up to the first leading block that is not positive definite
+            try:
+                block = (*place, slice(k), slice(k))
+                factors[block] = _cholesky(xp, self[block], upper)
+            except LinAlgError:
+                info[place] = k
+                break
+    return factors, info
 
 
 @op("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", out="out")

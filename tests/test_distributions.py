@@ -1,0 +1,83 @@
+"""Distributions against their mathematics."""
+
+import math
+
+import pytest
+
+import ts
+from ts.distributions import (
+    Beta,
+    Categorical,
+    Dirichlet,
+    Distribution,
+    Exponential,
+    Gamma,
+    Independent,
+    Laplace,
+    MultivariateNormal,
+    Normal,
+    Uniform,
+    kl_divergence,
+    register_kl,
+)
+
+
+@pytest.mark.parametrize(
+    "d", [Normal(1.0, 2.0), Uniform(-1.0, 3.0), Exponential(2.0), Laplace(0.5, 1.5), Gamma(3.0, 2.0), Beta(2.0, 3.0)]
+)
+def test_moments_and_entropy_are_those_of_samples(d):
+    ts.manual_seed(0)
+    x = d.sample((40000,))
+    assert float(x.mean()) == pytest.approx(float(d.mean), abs=0.05)
+    assert float(x.var()) == pytest.approx(float(d.variance), abs=0.15)
+    assert float(-d.log_prob(x).mean()) == pytest.approx(float(d.entropy()), abs=0.05)
+
+
+@pytest.mark.parametrize("d", [Normal(1.0, 2.0), Uniform(-1.0, 3.0), Exponential(2.0), Laplace(0.5, 1.5)])
+def test_icdf_undoes_cdf(d):
+    p = ts.tensor([0.1, 0.4, 0.9])
+    assert ts.allclose(d.cdf(d.icdf(p)), p, atol=1e-6)
+
+
+def test_densities_by_hand():
+    assert float(Normal(0.0, 1.0).log_prob(ts.tensor(0.0))) == pytest.approx(-0.5 * math.log(2 * math.pi))
+    assert float(Categorical(ts.tensor([1.0, 3.0])).log_prob(ts.tensor(1))) == pytest.approx(math.log(0.75))
+    assert float(Dirichlet(ts.ones(3)).log_prob(ts.tensor([0.2, 0.3, 0.5]))) == pytest.approx(math.log(2))
+
+
+def test_independent_normals_are_a_multivariate_one():
+    loc, scale, x = ts.tensor([1.0, 2.0]), ts.tensor([0.5, 3.0]), ts.tensor([[0.0, 1.0], [2.0, 2.0]])
+    apart = Independent(Normal(loc, scale), 1)
+    together = MultivariateNormal(loc, ts.diag(scale**2))
+    assert ts.allclose(apart.log_prob(x), together.log_prob(x), atol=1e-5)
+    assert float(kl_divergence(apart, Independent(Normal(0.0 * loc, 1.0), 1))) == pytest.approx(
+        float(kl_divergence(together, MultivariateNormal(ts.zeros(2), ts.eye(2)))), rel=1e-5
+    )
+
+
+def test_divergences_of_derived_classes_and_new_pairs():
+    class Mine(Normal):
+        pass
+
+    assert float(kl_divergence(Mine(0.0, 1.0), Normal(1.0, 1.0))) == pytest.approx(0.5)
+    with pytest.raises(NotImplementedError, match="No KL"):
+        kl_divergence(Mine(0.0, 1.0), Gamma(1.0, 1.0))
+
+    class Other(Distribution):
+        pass
+
+    register_kl(Mine, Other)(lambda p, q: 7)
+    assert kl_divergence(Mine(0.0, 1.0), Other()) == 7
+
+
+def test_wrong_parameters_are_named():
+    with pytest.raises(ValueError, match=r"parameter scale .* GreaterThan\(lower_bound=0.0\)"):
+        Normal(0.0, -1.0)
+    assert Normal(0.0, -1.0, validate_args=False).batch_shape == ()
+
+
+def test_cholesky_ex_names_the_block():
+    factor, info = ts.linalg.cholesky_ex(ts.stack([ts.eye(2), ts.tensor([[1.0, 0.0], [0.0, -1.0]])]))
+    assert info.tolist() == [0, 2] and factor[0].tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    with pytest.raises(ts.linalg.LinAlgError):
+        ts.linalg.cholesky_ex(-ts.eye(2), check_errors=True)

@@ -1,0 +1,223 @@
+"""Distributions of one real number: Normal, Uniform, Exponential, Laplace."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ts
+from ts.distributions import constraints
+from ts.distributions.distribution import Distribution, broadcast_all
+
+
+class Normal(Distribution):
+    """The normal distribution of mean `loc` and standard deviation `scale`."""
+
+    loc: Any
+    scale: Any
+    has_rsample = True
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def stddev(self) -> Any:
+        return self.scale
+
+    @property
+    def variance(self) -> Any:
+        return self.scale**2
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        with ts.no_grad():
+            return ts.normal(self.loc.expand(shape), self.scale.expand(shape))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        return self.loc + self.loc.new_empty(shape).normal_() * self.scale
+
+    def log_prob(self, value: Any) -> Any:
+        self._check(value)
+        distance = (value - self.loc) ** 2 / (2 * self.scale**2)
+        return -distance - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+
+    def cdf(self, value: Any) -> Any:
+        self._check(value)
+        return 0.5 * (1 + ts.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
+
+    def icdf(self, value: Any) -> Any:
+        return self.loc + self.scale * ts.erfinv(2 * value - 1) * math.sqrt(2)
+
+    def entropy(self) -> Any:
+        return 0.5 + 0.5 * math.log(2 * math.pi) + ts.log(self.scale)
+
+
+class Uniform(Distribution):
+    """Every number from `low` up to `high` alike."""
+
+    low: Any
+    high: Any
+    has_rsample = True
+
+    def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
+        self.low, self.high = broadcast_all(low, high)
+        super().__init__(self.low.shape, validate_args=validate_args)
+
+    @property
+    def arg_constraints(self) -> Any:  # type: ignore[override]
+        """Each bound is a bound of the other."""
+        return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
+
+    def _check_parameter(self, name: str, constraint: Any) -> None:
+        shown = getattr(constraint, "lower_bound", getattr(constraint, "upper_bound", None))
+        if shown is not None and shown.numel() == 1:  # a message that shows numbers
+            constraint.__dict__ = {key: bound.item() for key, bound in constraint.__dict__.items()}
+        super()._check_parameter(name, constraint)
+
+    @property
+    def support(self) -> Any:  # type: ignore[override]
+        """What lies between the bounds."""
+        if self.low.numel() == 1:
+            return constraints.interval(self.low.item(), self.high.item())
+        return constraints.interval(self.low, self.high)
+
+    @property
+    def mean(self) -> Any:
+        return (self.high + self.low) / 2
+
+    @property
+    def mode(self) -> Any:
+        return ts.nan * self.high
+
+    @property
+    def variance(self) -> Any:
+        return (self.high - self.low) ** 2 / 12
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        drawn = ts.rand(shape, dtype=self.low.dtype, device=self.low.device)
+        return self.low + drawn * (self.high - self.low)
+
+    def log_prob(self, value: Any) -> Any:
+        self._check(value)
+        inside = (self.low <= value).to(self.low.dtype) * (self.high > value).to(self.low.dtype)
+        return inside.log() - ts.log(self.high - self.low)
+
+    def cdf(self, value: Any) -> Any:
+        self._check(value)
+        return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value: Any) -> Any:
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self) -> Any:
+        return ts.log(self.high - self.low)
+
+
+class Exponential(Distribution):
+    """The time until something that happens `rate` times in a unit of time."""
+
+    rate: Any
+    has_rsample = True
+    arg_constraints = {"rate": constraints.positive}
+    support = constraints.nonnegative
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        (self.rate,) = broadcast_all(rate)
+        super().__init__(self.rate.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.rate.reciprocal()
+
+    @property
+    def mode(self) -> Any:
+        return ts.zeros_like(self.rate)
+
+    @property
+    def stddev(self) -> Any:
+        return self.rate.reciprocal()
+
+    @property
+    def variance(self) -> Any:
+        return self.rate.pow(-2)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self.rate.new_empty(self._extended_shape(sample_shape)).exponential_() / self.rate
+
+    def log_prob(self, value: Any) -> Any:
+        self._check(value)
+        return self.rate.log() - self.rate * value
+
+    def cdf(self, value: Any) -> Any:
+        self._check(value)
+        return 1 - ts.exp(-self.rate * value)
+
+    def icdf(self, value: Any) -> Any:
+        return -ts.log1p(-value) / self.rate
+
+    def entropy(self) -> Any:
+        return 1.0 - ts.log(self.rate)
+
+
+class Laplace(Distribution):
+    """Two exponential distributions back to back at `loc`."""
+
+    loc: Any
+    scale: Any
+    has_rsample = True
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        return 2 * self.scale.pow(2)
+
+    @property
+    def stddev(self) -> Any:
+        return math.sqrt(2) * self.scale
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        drawn = self.loc.new_empty(self._extended_shape(sample_shape))
+        drawn.uniform_(ts.finfo(self.loc.dtype).eps - 1, 1)
+        return self.loc - self.scale * drawn.sign() * ts.log1p(-drawn.abs())
+
+    def log_prob(self, value: Any) -> Any:
+        self._check(value)
+        return -ts.log(2 * self.scale) - ts.abs(value - self.loc) / self.scale
+
+    def cdf(self, value: Any) -> Any:
+        self._check(value)
+        away = value - self.loc
+        return 0.5 - 0.5 * away.sign() * ts.expm1(-away.abs() / self.scale)
+
+    def icdf(self, value: Any) -> Any:
+        term = value - 0.5
+        return self.loc - self.scale * term.sign() * ts.log1p(-2 * term.abs())
+
+    def entropy(self) -> Any:
+        return 1 + ts.log(2 * self.scale)

@@ -1,0 +1,175 @@
+"""The base of all distributions: shapes, the check of parameters and values, and what follows from the rest.
+
+In: parameters, which broadcast together to the batch.  Out: samples of shape (*sample, *batch, *event), and
+densities of shape (*sample, *batch).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import ts
+from ts._core.tensor import Size, Tensor
+from ts.distributions.constraints import Constraint
+
+_validate = __debug__
+
+
+class Distribution:
+    """Samples and densities; a class says its parameters' constraints and computes the rest."""
+
+    has_rsample = False
+    has_enumerate_support = False
+    arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
+    support: Any = None
+
+    def __init__(
+        self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None
+    ) -> None:
+        self._batch_shape = Size(batch_shape)
+        self._event_shape = Size(event_shape)
+        self._validate_args = _validate if validate_args is None else validate_args
+        if self._validate_args:
+            for name, constraint in self.arg_constraints.items():
+                if name in self.__dict__:  # others are computed from those that were given
+                    self._check_parameter(name, constraint)
+
+    def _check_parameter(self, name: str, constraint: Constraint) -> None:
+        value = self.__dict__[name]
+        if not bool(constraint.check(value).all()):
+            raise ValueError(
+                f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of "
+                f"distribution {self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n"
+                f"{_shown(value)}"
+            )
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Check parameters and values from now on, or do not."""
+        global _validate
+        if value not in (True, False):
+            raise ValueError
+        _validate = value
+
+    @property
+    def batch_shape(self) -> Size:
+        """The shape of the parameters together."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Size:
+        """The shape of one sample."""
+        return self._event_shape
+
+    def _extended_shape(self, sample_shape: Any = ()) -> Size:
+        return Size((*sample_shape, *self._batch_shape, *self._event_shape))
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Samples, through which no gradients go."""
+        with ts.no_grad():
+            return self.rsample(sample_shape).detach()  # type: ignore[no-any-return]
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Samples as a function of the parameters."""
+        raise NotImplementedError
+
+    def log_prob(self, value: Any) -> Tensor:
+        """The logarithm of the density at `value`."""
+        raise NotImplementedError
+
+    def cdf(self, value: Any) -> Tensor:
+        """The probability of what is not above `value`."""
+        raise NotImplementedError
+
+    def icdf(self, value: Any) -> Tensor:
+        """The inverse of `cdf`."""
+        raise NotImplementedError
+
+    def entropy(self) -> Tensor:
+        """The mean of the negative logarithm of the density."""
+        raise NotImplementedError
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """All values, along a new first dimension."""
+        raise NotImplementedError
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        raise NotImplementedError
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        raise NotImplementedError(f"{type(self)} does not implement mode")
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        raise NotImplementedError
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return self.variance.sqrt()  # type: ignore[no-any-return]
+
+    def perplexity(self) -> Tensor:
+        """exp of the entropy."""
+        return ts.exp(self.entropy())  # type: ignore[no-any-return]
+
+    def _check(self, value: Any) -> None:
+        """Refuse values that no sample has."""
+        if not self._validate_args:
+            return
+        if not isinstance(value, Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        shape = self._batch_shape + self._event_shape
+        for i, j in zip(reversed(value.shape), reversed(shape), strict=False):
+            if i != 1 and j != 1 and i != j:
+                raise ValueError(
+                    f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {shape}."
+                )
+        if self.support is not None and not bool(self.support.check(value).all()):
+            raise ValueError(
+                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be "
+                f"within the support ({self.support!r}) of the distribution {self!r}, but found "
+                f"invalid values:\n{_shown(value)}"
+            )
+
+    def __repr__(self) -> str:
+        found = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
+        texts = (f"{n}: {p.item() if p.numel() == 1 else p.size()}" for n, p in found.items())
+        return f"{type(self).__name__}({', '.join(texts)})"
+
+
+def _shown(value: Any) -> Any:
+    return value.item() if value.dim() == 0 else value
+
+
+def broadcast_all(*values: Any) -> list[Tensor]:
+    """Numbers and tensors as tensors of one shape."""
+    if not all(isinstance(value, Tensor | int | float) for value in values):
+        raise ValueError(
+            "Input arguments must all be instances of Number, torch.Tensor or objects implementing "
+            "__torch_function__."
+        )
+    first = next((value for value in values if isinstance(value, Tensor)), None)
+    dtype = ts.get_default_dtype() if first is None else first.dtype
+    device = None if first is None else first.device
+    tensors = [v if isinstance(v, Tensor) else ts.tensor(v, dtype=dtype, device=device) for v in values]
+    return list(ts.broadcast_tensors(*tensors))
+
+
+def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
+    """The logarithms of probabilities; of the odds where there are two values."""
+    eps = ts.finfo(probs.dtype).eps
+    clamped = probs.clamp(min=eps, max=1 - eps)
+    logits: Tensor = clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
+    return logits
+
+
+def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
+    """The inverse of `probs_to_logits`."""
+    probs: Tensor = logits.sigmoid() if is_binary else logits.softmax(-1)
+    return probs

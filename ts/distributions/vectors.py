@@ -1,0 +1,173 @@
+"""Distributions of vectors: MultivariateNormal; Independent, which makes dimensions of a batch an event."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ts
+from ts._core.tensor import Size, Tensor
+from ts.distributions import constraints
+from ts.distributions.distribution import Distribution
+
+
+class Independent(Distribution):
+    """The last dimensions of another distribution's batch as dimensions of its event."""
+
+    def __init__(
+        self,
+        base_distribution: Distribution,
+        reinterpreted_batch_ndims: int,
+        validate_args: bool | None = None,
+    ) -> None:
+        batch = base_distribution.batch_shape
+        if reinterpreted_batch_ndims > len(batch):
+            raise ValueError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
+                f"actual {reinterpreted_batch_ndims} vs {len(batch)}"
+            )
+        self.base_dist = base_distribution
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        first = len(batch) - reinterpreted_batch_ndims
+        event = (*batch[first:], *base_distribution.event_shape)
+        super().__init__(batch[:first], event, validate_args)
+
+    @property
+    def has_rsample(self) -> bool:  # type: ignore[override]
+        """Whether the other one has."""
+        return self.base_dist.has_rsample
+
+    @property
+    def support(self) -> Any:  # type: ignore[override]
+        """That of the other one, for each number."""
+        support, count = self.base_dist.support, self.reinterpreted_batch_ndims
+        return constraints.independent(support, count) if count and support is not None else support
+
+    @property
+    def mean(self) -> Any:
+        return self.base_dist.mean
+
+    @property
+    def mode(self) -> Any:
+        return self.base_dist.mode
+
+    @property
+    def variance(self) -> Any:
+        return self.base_dist.variance
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self.base_dist.rsample(sample_shape)
+
+    def _summed(self, values: Tensor) -> Any:
+        count = self.reinterpreted_batch_ndims
+        return values.sum(tuple(range(-count, 0))) if count else values
+
+    def log_prob(self, value: Any) -> Any:
+        return self._summed(self.base_dist.log_prob(value))
+
+    def entropy(self) -> Any:
+        return self._summed(self.base_dist.entropy())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
+
+class MultivariateNormal(Distribution):
+    """The normal distribution of vectors, by its covariance, the inverse of that, or its Cholesky factor."""
+
+    loc: Any
+    _factor: Any
+    scale_tril: Any
+    has_rsample = True
+    arg_constraints = {
+        "loc": constraints.real_vector,
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
+    support = constraints.real_vector
+
+    def __init__(
+        self,
+        loc: Tensor,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        if loc.dim() < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        matrices = {
+            "covariance_matrix": covariance_matrix, "scale_tril": scale_tril,
+            "precision_matrix": precision_matrix,
+        }  # fmt: skip
+        given = {name: matrix for name, matrix in matrices.items() if matrix is not None}
+        if len(given) != 1:
+            raise ValueError(
+                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
+            )
+        ((name, matrix),) = given.items()
+        if matrix.dim() < 2:
+            raise ValueError(
+                f"{name} must be at least two-dimensional, with optional leading batch dimensions"
+            )
+        batch = ts.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
+        size = loc.shape[-1]
+        setattr(self, name, matrix.expand((*batch, -1, -1)))
+        self.loc = loc.expand((*batch, -1))
+        super().__init__(batch, (size,), validate_args)
+        if name == "scale_tril":
+            self._factor = self.scale_tril
+        elif name == "covariance_matrix":
+            self._factor = ts.linalg.cholesky(matrix).expand((*batch, -1, -1))
+        else:
+            self._factor = ts.linalg.cholesky(ts.linalg.inv(matrix)).expand((*batch, -1, -1))
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.arg_constraints or "_factor" not in self.__dict__:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        if name == "scale_tril":
+            return self._factor
+        covariance = self._factor @ self._factor.mT
+        return covariance if name == "covariance_matrix" else ts.cholesky_inverse(self._factor)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        return self._factor.pow(2).sum(-1)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).normal_()
+        return self.loc + (self._factor @ drawn.unsqueeze(-1)).squeeze(-1)
+
+    def _half_log_det(self) -> Any:
+        return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+    def log_prob(self, value: Any) -> Any:
+        self._check(value)
+        distance = mahalanobis(self._factor, value - self.loc)
+        size = self._event_shape[0]
+        return -0.5 * (size * math.log(2 * math.pi) + distance) - self._half_log_det()
+
+    def entropy(self) -> Any:
+        size = self._event_shape[0]
+        return 0.5 * size * (1.0 + math.log(2 * math.pi)) + self._half_log_det()
+
+
+def mahalanobis(factor: Tensor, away: Tensor) -> Any:
+    """The squared distance from the middle in units of the distribution whose Cholesky factor this is."""
+    shape = Size(ts.broadcast_shapes(factor.shape[:-1], away.shape))
+    solved = ts.linalg.solve_triangular(
+        factor.expand((*shape, shape[-1])), away.expand(shape).unsqueeze(-1), upper=False
+    )
+    return solved.squeeze(-1).pow(2).sum(-1)
