@@ -105,6 +105,14 @@ def records():
 RECORDS = records()
 
 
+@pytest.fixture(autouse=True)
+def every_warning():
+    """PyTorch's warnings that come once in a process are left to the tests that wait for them."""
+    torch.set_warn_always(True)
+    yield
+    torch.set_warn_always(False)
+
+
 def compared(record, theirs):
     """(results compared, those that lie otherwise) over all sample arguments and layouts."""
     count, wrong = 0, []

@@ -58,8 +58,11 @@ class _BufferMeta(type):
 class Buffer(Tensor, metaclass=_BufferMeta):
     """A tensor that is part of a module's buffers; `persistent=False` leaves it out of `state_dict`.
 
-    What comes out is a Tensor around the memory of `data`.
+    What comes out is a Tensor around the memory of `data`; only what a lazy layer made stays of this class.
     """
+
+    persistent = True
+    _is_buffer = True
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         given = Tensor() if data is None else data

@@ -86,8 +86,9 @@ def all_channels(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def any_channels(shape: Shape, given: Sequence[Array]) -> Order:
-    """Channels innermost where they are in one of the first two arguments: an input and a weight."""
-    return _channels_last(len(shape), any(channels_last(x) for x in given[:2]))
+    """Channels innermost where they are in input or weight of a 2-d convolution, in both of others."""
+    found = [channels_last(x) for x in given[:2]]
+    return _channels_last(len(shape), any(found) if len(shape) == 4 else bool(found) and all(found))
 
 
 def _channels_last(rank: int, wanted: bool) -> Order:
@@ -129,18 +130,22 @@ RULES: Final[dict[str, Rule]] = {
 
 _TABLE: Final[dict[str, str]] = {
     "contiguous": """
-        cumsum cumprod logcumsumexp special_multigammaln mvlgamma renorm tril triu gather take
-        masked_scatter masked_fill.Scalar pow.Scalar float_power.Scalar matmul linalg_matmul cross
-        linalg_cross linalg_vander vander linalg_vecdot linalg_pinv pinverse linalg_matrix_rank rrelu
-        rrelu_with_noise log_sigmoid softmax special_softmax _safe_softmax log_softmax special_log_softmax
-        _softmax_backward_data _log_softmax_backward_data layer_norm cdist scaled_dot_product_attention
-        stack pad_sequence cumulative_trapezoid trapezoid trapz fft_fftshift fft_ifftshift einsum conv_tbc
-        prod.dim_int any.dim all.dim norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype logsumexp
-        special_logsumexp frobenius_norm cosine_similarity pairwise_distance linalg_eigvalsh
-        linalg_eigvals linalg_svdvals multinomial one_hot max_pool1d avg_pool3d adaptive_avg_pool3d
-        conv_transpose3d det linalg_det logdet linalg_cond nuclear_norm linalg_matrix_norm gradient
+        max_unpool3d mean.dim nanmean sum.dim_IntList nansum amax amin std var norm linalg_vector_norm
+        quantile count_nonzero cumsum cumprod logcumsumexp special_multigammaln mvlgamma renorm tril triu
+        gather take masked_scatter masked_fill.Scalar pow.Scalar float_power.Scalar matmul linalg_matmul
+        cross linalg_cross linalg_vander vander linalg_vecdot linalg_pinv pinverse linalg_matrix_rank
+        rrelu rrelu_with_noise log_sigmoid softmax special_softmax _safe_softmax log_softmax
+        special_log_softmax _softmax_backward_data _log_softmax_backward_data layer_norm cdist
+        scaled_dot_product_attention stack pad_sequence cumulative_trapezoid trapezoid trapz fft_fftshift
+        fft_ifftshift einsum conv_tbc prod.dim_int any.dim all.dim norm.ScalarOpt_dim
+        norm.ScalarOpt_dim_dtype logsumexp special_logsumexp frobenius_norm cosine_similarity
+        pairwise_distance linalg_eigvalsh linalg_eigvals linalg_svdvals multinomial one_hot max_pool1d
+        avg_pool3d adaptive_avg_pool3d conv_transpose3d det linalg_det logdet linalg_cond nuclear_norm
+        linalg_matrix_norm gradient
     """,
-    "contiguous, contiguous": "slogdet linalg_slogdet cummax cummin _pack_padded_sequence",
+    "contiguous, contiguous": """
+        topk var_mean std_mean aminmax slogdet linalg_slogdet cummax cummin _pack_padded_sequence
+    """,
     "contiguous, contiguous, contiguous": "native_layer_norm",
     "channels, contiguous, contiguous": """
         native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training
@@ -186,7 +191,7 @@ _TABLE: Final[dict[str, str]] = {
         max_pool2d max_pool3d avg_pool2d adaptive_avg_pool2d max_unpool2d upsample_nearest2d
         upsample_nearest3d _upsample_nearest_exact2d _upsample_nearest_exact3d upsample_bilinear2d
         upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa
-        _upsample_lanczos2d_aa pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffle
+        _upsample_lanczos2d_aa roll pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffle
         batch_norm group_norm rms_norm
     """,
     "channels, contiguous": "_fused_rms_norm",
