@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 import ts
@@ -65,3 +66,15 @@ def test_hooks_of_all_modules_go_away():
     with ts.nn.modules.module.register_module_forward_pre_hook(lambda module, args: (args[0] + 1,)):
         assert ts.nn.Identity()(ts.zeros(1)).item() == 1
     assert ts.nn.Identity()(ts.zeros(1)).item() == 0 and not hooks.anywhere
+
+
+def test_what_computes_can_be_shown():
+    assert f"NumPy {np.__version__}" in ts.__config__.show()
+    assert f"get_num_threads() : {ts.get_num_threads()}" in ts.__config__.parallel_info()
+
+
+def test_nothing_is_downloaded():
+    with pytest.raises(NotImplementedError, match="nothing is downloaded"):
+        ts.hub.load("pytorch/vision", "resnet18")
+    with pytest.raises(NotImplementedError, match=r"load it with `ts\.load`"):
+        ts.hub.load_state_dict_from_url("https://example.org/weights.pt")

@@ -81,10 +81,11 @@ _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
+    "__config__",
     "accelerator", "amp", "analysis", "autograd", "backends", "bytecode", "cli", "compiler", "cpu", "cuda",
     "debugging", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend", "func",
-    "functional", "functions", "futures", "ir", "jit", "linalg", "masked", "mps", "nn", "ops", "passes",
-    "printing", "random", "runtime", "signal", "special", "terminal", "testing", "threads", "types", "utils",
+    "functional", "functions", "futures", "hub", "ir", "jit", "linalg", "masked", "mps", "nn", "ops",
+    "passes", "printing", "random", "runtime", "signal", "special", "terminal", "testing", "threads", "types", "utils",
     "version", "xpu",
 })  # fmt: skip
 

@@ -1,0 +1,34 @@
+"""What computes: the text that programs print with `ts.__config__.show()`.
+
+print(ts.__config__.parallel_info())
+"""
+
+from __future__ import annotations
+
+import platform
+
+import numpy as np
+
+from ts import __version__, backends, threads
+from ts._core import blas, pool
+
+
+def show() -> str:
+    """The versions of what was built and of what does the linear algebra."""
+    library = blas.library()
+    lines = [
+        f"ts {__version__} built with:",
+        f"Python {platform.python_version()}",
+        f"NumPy {np.__version__}",
+        f"BLAS: {'NumPy' if library is None else library.name}",
+        f"CPU capability usage: {backends.cpu.get_cpu_capability()}",
+    ]
+    return "\n  - ".join(lines) + "\n"
+
+
+def parallel_info() -> str:
+    """How many threads run operators, and forked programs."""
+    return (
+        f"ts.get_num_threads() : {threads.get_num_threads()}\n"
+        f"ts.get_num_interop_threads() : {pool.get_num_interop_threads()}\n"
+    )
