@@ -85,8 +85,8 @@ _MODULES = frozenset({
     "accelerator", "amp", "analysis", "autograd", "backends", "bytecode", "cli", "compiler", "cpu", "cuda",
     "debugging", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend", "func",
     "functional", "functions", "futures", "hub", "ir", "jit", "linalg", "masked", "mps", "nn", "ops",
-    "passes", "printing", "random", "runtime", "signal", "special", "terminal", "testing", "threads", "types", "utils",
-    "version", "xpu",
+    "passes", "printing", "random", "runtime", "signal", "special", "terminal", "testing", "threads",
+    "types", "utils", "version", "xpu",
 })  # fmt: skip
 
 
