@@ -32,6 +32,7 @@ DIFFERENT = {
         ["conj_physical", "dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"], ITSELF
     ),
     "linalg_lstsq": WORK,
+    "roll": "PyTorch keeps the order of channels along one dimension, not along several; here always",
     "stack": "of channels_last tensors PyTorch gives an order of five dimensions that is no memory format",
     "conv_transpose1d": "channels innermost in one argument only: PyTorch's library decides",
     "where": "the indices that PyTorch gives are views of one array",
