@@ -54,8 +54,10 @@ def generated_method(cls: type, name: str) -> ParsedFunction:
 
 
 def is_generated(cls: type, function: Any) -> bool:
-    """Whether `@dataclass` made the function."""
-    return dataclasses.is_dataclass(cls) and inspect.unwrap(function).__code__.co_filename == "<string>"
+    """Whether `@dataclass` made the function, or gave the class its own (`__replace__`, since 3.13)."""
+    if not dataclasses.is_dataclass(cls):
+        return False
+    return inspect.unwrap(function).__code__.co_filename in ("<string>", dataclasses.__file__)
 
 
 def is_frozen(cls: type | None) -> bool:
