@@ -20,22 +20,24 @@ PROGRAMS = [
     and not read(path).compile_error
     and path.parent.name != "tracing"  # held against PyTorch in test_tracing.py
     and path.stem != "overloads"  # PyTorch compiles an overloaded function only where it is called
+    and path.stem != "packed_sequences"  # calls functions of the package, which are written otherwise
     and path.stem != "guide_tracer_warnings"  # functions to be traced, which PyTorch cannot script
 ]
 # Programs with a function whose graph and source are others.
 OTHER_GRAPH = {
     "builtins/dict_and_tuple": "PyTorch makes a loop of `dict` of pairs",
     "dicts/constructor": "PyTorch makes a loop of `dict` of pairs",
+    "builtins/of_tensors": "`reversed` of a tensor is an operator here, a call of Python in PyTorch",
     "builtins/reversed_and_slice": "bounds that a slice object lacks are None here, numbers in PyTorch",
     "lists/slice_objects": "bounds that a slice object lacks are None here, numbers in PyTorch",
     "enums/name_and_value": "a constant that both branches give is made once here",
-    "modules/packed_sequences": "the package's own functions are written otherwise",
     "reference/guide_check_inputs": "a trace asserts what it took for constant",
     "reference/guide_mixed": "a trace has its results in variables",
     "reference/guide_trace": "a trace has its results in variables",
     "modules/hooks": "PyTorch calls hooks as functions",
     "tensors/conversions": "the index of a constant device is a constant here",
     "tensors/generators": "PyTorch makes generators while compiling, and asks twice for the middle of `a < b < c`",
+    "tuples/defaults": "containers that are defaults are made for each call here, constants in PyTorch",
     "tuples/named_defaults": "a named tuple of constants is not folded here",
 }
 # Programs of which only the graph's text differs, in most by numbers of values and places in the source.
@@ -51,7 +53,6 @@ OTHER_NUMBERS = {
     "reference/guide_questions": "the weights of a trace need no gradient",
     "strings/appending": "PyTorch escapes what is not ASCII as other characters",
     "tuples/computed_index": "a computed index has a place here, as it may fail",
-    "tensors/devices": "numbers: PyTorch emits what is not used",
     "tuples/named": "a named tuple of constants is not folded here",
     "tensors/empty_list_defaults": "PyTorch keeps a constant for each empty list",
     "tensors/tolist": "`tolist` has a place here, as it may fail",

@@ -86,9 +86,9 @@ def all_channels(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def any_channels(shape: Shape, given: Sequence[Array]) -> Order:
-    """Channels innermost where they are in input or weight of a 2-d convolution, in both of others."""
-    found = [channels_last(x) for x in given[:2]]
-    return _channels_last(len(shape), any(found) if len(shape) == 4 else bool(found) and all(found))
+    """Channels innermost where input or weight has them so, but for 3-d convolutions of one image."""
+    found = any(channels_last(x) for x in given[:2])
+    return _channels_last(len(shape), found and (len(shape) < 5 or shape[0] > 1))
 
 
 def _channels_last(rank: int, wanted: bool) -> Order:
