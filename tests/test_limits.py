@@ -109,6 +109,16 @@ GREEDY = (
 )  # fmt: skip
 
 
+def test_strings_in_memory_that_was_free():
+    """Strings count also where they take no memory from the system."""
+    before = [str(i).zfill(3000) for i in range(10000)]
+    between = before[::50]
+    del before
+    with ts.limits(bytes=MEGABYTE), pytest.raises(MemoryExceeded, match="more memory than"):
+        texts(3000)
+    assert len(between) == 200
+
+
 @pytest.mark.parametrize("function", GREEDY, ids=lambda f: f.name)
 def test_what_does_not_fit_is_refused(function):
     """A little fits in a megabyte, much does not; without limits it is allowed again."""

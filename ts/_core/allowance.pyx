@@ -10,8 +10,9 @@ Allowances nest as limits do: what is taken counts in all of them.  Memory that 
 back under an allowance that never gave it, so `used` stops at zero.
 
 Python does not tell when a string is freed.  The lengths of new ones are added up, and when that sum and the
-rest do not fit, the process's resident memory (Linux's /proc) tells how much of it is still there; where there
-is no /proc, only single strings are limited.
+rest do not fit, the process's resident memory (Linux's /proc) tells how much of it is still there: free memory is
+given back to the system before, or strings would go where others were.  Where there is no /proc, only single
+strings are limited.
 
 Without an allowance anywhere, all of this is one look at `limited`.
 """
@@ -158,6 +159,7 @@ cdef Allowance *new_allowance(long long size) except NULL:
     hold_allowance(a.outer)
     a.users = 1
     a.size = size
+    trim_memory()
     a.resident = resident_bytes()
     return a
 
