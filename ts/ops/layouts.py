@@ -86,9 +86,10 @@ def all_channels(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def any_channels(shape: Shape, given: Sequence[Array]) -> Order:
-    """Channels innermost where input or weight has them so, but for 3-d convolutions of one image."""
-    found = any(channels_last(x) for x in given[:2])
-    return _channels_last(len(shape), found and (len(shape) < 5 or shape[0] > 1))
+    """Channels innermost where input or weight has them so; both in 1-d; in 3-d of several images only."""
+    found = [channels_last(x) for x in given[:2]]
+    wanted = any(found) if len(shape) > 3 else bool(found) and all(found)
+    return _channels_last(len(shape), wanted and (len(shape) < 5 or shape[0] > 1))
 
 
 def _channels_last(rank: int, wanted: bool) -> Order:
