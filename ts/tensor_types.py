@@ -32,6 +32,11 @@ class TensorType:
         self.__qualname__ = self.__name__
 
     @property
+    def __ts_annotation__(self) -> str | None:
+        """What scripts take it for as an annotation."""
+        return None if self.is_cuda else "Tensor"
+
+    @property
     def is_cuda(self) -> bool:
         """Whether these are tensors on CUDA devices."""
         return self.place == "cuda"

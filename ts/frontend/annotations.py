@@ -17,6 +17,7 @@ import inspect
 import sys
 import types as python_types
 import typing
+import warnings
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final, NamedTuple, TypeVar
@@ -164,6 +165,18 @@ def object_type(annotation: object) -> Type | None:
         return _Reader(Resolver(), None).of_object(annotation)
     except FrontendError:
         return None
+
+
+def _tensor_of_old(annotation: object) -> Type | None:
+    """`Tensor` for `ts.LongTensor` and its like."""
+    if getattr(annotation, "__ts_annotation__", None) != "Tensor":
+        return None
+    warnings.warn(
+        "TorchScript will treat type annotations of Tensor dtype-specific subtypes as if they are normal "
+        "Tensors. dtype constraints are not enforced in compilation either.",
+        stacklevel=2,
+    )
+    return ir.TENSOR
 
 
 class _Reader:
@@ -318,7 +331,7 @@ class _Reader:
             return self._convert_generic(annotation, origin)
         if isinstance(annotation, type):
             return self._convert_class(annotation)
-        return None
+        return _tensor_of_old(annotation)
 
     def _convert_generic(self, annotation: Any, origin: Any) -> Type | None:
         arguments = [a for a in typing.get_args(annotation) if a != ()]
