@@ -184,10 +184,11 @@ cdef int look_up(State *state, bint may_release) noexcept nogil:
         if state.thread != NULL:
             PyEval_RestoreThread(state.thread)
             state.thread = NULL
+            state.looked = now
         elif now - state.looked > TURN_SECONDS:
             PyEval_RestoreThread(PyEval_SaveThread())    # a turn for other threads
+            state.looked = now
         status = (<Check>check)(now)
-        state.looked = now
     if status == 0 and (state.suspending or state.slice <= 0):
         return 1
     if status == 0:
