@@ -19,32 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ts._core.strides import suggests_channels_last
-
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
 Kernel = Callable[..., Any]  # kernel(xp, *args), as in an operator's record
-
-
-def in_format_of(kernel: Kernel, count: int) -> Kernel:
-    """The kernel, with results in channels-last order where one of the first `count` arguments is in it."""
-
-    def in_format(xp: Any, *args: Any) -> Any:
-        result = kernel(xp, *args)
-        for x in args[:count]:
-            if x is not None and x.ndim > 3 and suggests_channels_last(x.shape, x.strides):
-                return tuple(_turned(xp, r) for r in result) if type(result) is tuple else _turned(xp, result)
-        return result
-
-    return in_format
-
-
-def _turned(xp: Any, array: Array) -> Array:
-    """The same elements with the second dimension innermost."""
-    turned = xp.empty((array.shape[0], *array.shape[2:], array.shape[1]), dtype=array.dtype)
-    places = (0, array.ndim - 1, *range(1, array.ndim - 1))
-    made = turned.transpose(places)
-    made[...] = array
-    return made
 
 
 class Backend:
@@ -124,9 +100,6 @@ class Backend:
         for `add` holds for the forms that are derived from it, `add_` and `add` with `out=`.
         """
         found = self.overrides.get(record.key) or self.overrides.get(record.name) or self.own_kernel(record)
-        count = getattr(record, "format_from", 0)
-        if count and not record.variant:
-            return in_format_of(found or record.kernel, count)
         if found is not None:
             return found
         base = getattr(record, "base", None)

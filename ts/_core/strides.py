@@ -68,22 +68,6 @@ def has_format(shape: Sequence[int], strides: Sequence[int], memory_format: dtyp
     return True
 
 
-def suggests_channels_last(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether results computed from such a tensor take a channels-last format: its channels lie innermost.
-
-    Gaps do not matter; where the strides fit the plain order as well (one channel, one pixel), that wins.
-    """
-    order = _CHANNELS_LAST.get(len(shape))
-    if order is None or 0 in shape:
-        return False
-    step = 0
-    for dim in reversed(order):
-        if strides[dim] < step or (dim == 0 and step == strides[1]):
-            return False
-        step = strides[dim] * (shape[dim] if shape[dim] > 1 else 1)
-    return True
-
-
 def dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether the elements fill a block of memory, each place once."""
     if 0 in shape:

@@ -10,8 +10,8 @@ from ts.distributions import constraints
 from ts.distributions.distribution import Distribution, broadcast_all
 
 
-class Normal(Distribution):
-    """The normal distribution of mean `loc` and standard deviation `scale`."""
+class _Symmetric(Distribution):
+    """A distribution around `loc`, as wide as `scale` says."""
 
     loc: Any
     scale: Any
@@ -30,6 +30,10 @@ class Normal(Distribution):
     @property
     def mode(self) -> Any:
         return self.loc
+
+
+class Normal(_Symmetric):
+    """The normal distribution of mean `loc` and standard deviation `scale`."""
 
     @property
     def stddev(self) -> Any:
@@ -172,26 +176,8 @@ class Exponential(Distribution):
         return 1.0 - ts.log(self.rate)
 
 
-class Laplace(Distribution):
+class Laplace(_Symmetric):
     """Two exponential distributions back to back at `loc`."""
-
-    loc: Any
-    scale: Any
-    has_rsample = True
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:

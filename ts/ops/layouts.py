@@ -7,7 +7,8 @@ gives the order of a result's dimensions in memory, from its shape and from the 
     rules_of("linalg_qr", "")           ("columns", "columns")
     x.t().cumsum(0).is_contiguous()     True, so that view(-1) works on it
 
-`placed` copies a result that lies in another order.  Dimensions of length 1 lie anyhow.
+`placed` copies a result that lies in another order.  Dimensions of length 1 lie anyhow, but not in
+channels-last results.
 """
 
 from __future__ import annotations
@@ -154,7 +155,8 @@ _TABLE: Final[dict[str, str]] = {
     "like_first": """
         isreal nan_to_num as_strided_scatter resize flip fliplr flipud index_put put fill zero
         select_scatter slice_scatter diagonal_scatter index_fill argsort msort embedding_renorm cauchy
-        exponential geometric log_normal random uniform fft_fftn fft_ifftn
+        exponential geometric log_normal random uniform fft_fftn fft_ifftn dropout feature_dropout
+        alpha_dropout feature_alpha_dropout
     """,
     "like_first, like_first": "sort native_dropout",
     "like_all": """
@@ -243,9 +245,10 @@ def placed(xp: Any, rule: str, x: Array, given: Sequence[Array]) -> Array:
     """The result x with the strides of a rule; x itself where it has them."""
     shape = tuple(x.shape)
     order = RULES[rule](shape, given)
+    all_count = len(order) > 3 and order[-1] == 1  # channels-last strides say it also of a single pixel
     step = x.dtype.itemsize
     for d in reversed(order):
-        if shape[d] != 1:
+        if shape[d] != 1 or all_count:
             if x.strides[d] != step:
                 break
             step *= shape[d]
@@ -254,4 +257,6 @@ def placed(xp: Any, rule: str, x: Array, given: Sequence[Array]) -> Array:
     if not x.size:
         return x
     inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
-    return xp.ascontiguousarray(x.transpose(order)).transpose(inverse)
+    made = xp.empty([shape[d] for d in order], dtype=x.dtype).transpose(inverse)
+    made[...] = x
+    return made

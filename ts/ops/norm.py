@@ -165,7 +165,6 @@ def _fused_rms_norm(
     "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
     "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
     where="f",
-    format_from=1,
 )
 def _group_norm(
     xp: Any,

@@ -111,6 +111,5 @@ add(
         _mode_kernel("circular"),
         "pad",
         where="f",
-        format_from=0,
     )
 )

@@ -262,10 +262,7 @@ def _enter(
 ) -> None:
     bound = partial(kernel, n=n)
     meta = None if kernel is max_unpool else partial(bound, None, compute=_shape)
-    plain = n == 3 and kernel in (avg_pool, adaptive_avg_pool, adaptive_max_pool)
-    record = Record(
-        f"aten::{text} -> {returns}", bound, "pool", where="f", meta=meta, format_from=0 if plain else 1
-    )
+    record = Record(f"aten::{text} -> {returns}", bound, "pool", where="f", meta=meta)
     add(record)
     if out is not None:
         add(out_of(record, out, names))

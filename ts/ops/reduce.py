@@ -139,9 +139,9 @@ def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) 
 def _moments(
     name: str, xp: Any, self: Array, dim: Dims, correction: Any, keepdim: bool
 ) -> tuple[Array, Array]:
-    value, mean = variance(xp, self, dim, 1 if correction is None else correction, keepdim)
-    free = 1 if correction is None else correction
-    if math.prod(self.shape[a] for a in rules.wrap_dims(dim, self.ndim)) <= free:
+    correction = 1 if correction is None else correction
+    value, mean = variance(xp, self, dim, correction, keepdim)
+    if math.prod(self.shape[a] for a in rules.wrap_dims(dim, self.ndim)) <= correction:
         warnings.warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
             "factor (input numel divided by output numel).",

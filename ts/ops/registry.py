@@ -44,9 +44,6 @@ FAMILIES = (
     "least_squares", "spectrum", "gradient", "histogram", "fading", "script", "place",
 )  # fmt: skip
 
-# `Record.format_from` of whole families.
-FORMAT_FROM = {"conv": 2, "pool": 1, "resample": 1, "pad": 1, "dropout": 1}
-
 NAMESPACES = ("linalg", "special", "fft")
 
 
@@ -71,7 +68,6 @@ class Record:
     base: Record | None = None  # of a derived variant: the record it computes with
     derive: Callable[[Kernel], Kernel] | None = None  # of a derived variant: its kernel from the base's
     meta: Kernel | None = None  # meta(*arguments) -> (shape, dtype) or a list of them
-    format_from: int = -1  # of how many first arguments results take a channels-last order; -1: FORMAT_FROM
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
     name: str = field(init=False)  # "aten::add"
     overload: str = field(init=False)  # "Tensor"
@@ -80,8 +76,6 @@ class Record:
     def __post_init__(self) -> None:
         head = self.schema_text.partition("(")[0]
         self.name, _, self.overload = head.partition(".")
-        if self.format_from < 0:
-            self.format_from = FORMAT_FROM.get(self.family, 0)
 
     @property
     def key(self) -> str:

@@ -283,7 +283,7 @@ def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None =
     return xp.repeat(xp.arange(repeats.size), repeats)
 
 
-@op("aten::flip(Tensor self, int[] dims) -> Tensor", out="out", format_from=1)
+@op("aten::flip(Tensor self, int[] dims) -> Tensor", out="out")
 def _flip(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     axes = rules.wrap_dims(dims, self.ndim) if len(dims) else ()
     return xp.flip(self, axes).copy() if axes else self.copy()
@@ -377,7 +377,7 @@ def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int
     return xp.moveaxis(result, (-2, -1), (a, b))
 
 
-@op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out", format_from=1)
+@op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out")
 @op("aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor", where="f")
 def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
     if self.ndim <= 2:
@@ -397,7 +397,7 @@ def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
     return self.reshape(n, groups, c // groups, *rest).swapaxes(1, 2).reshape(self.shape)
 
 
-@op("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out="out", format_from=1)
+@op("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out="out")
 def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     r = upscale_factor
     if self.ndim < 3:
@@ -419,7 +419,7 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     return x.reshape(*batch, c // (r * r), h * r, w * r)
 
 
-@op("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out="out", format_from=1)
+@op("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out="out")
 def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:
     r = downscale_factor
     if self.ndim < 3:

@@ -20,7 +20,6 @@ from ts.ops import rules
 from ts.ops.registry import op
 
 Array = rules.Array
-MAX_NUMEL = (1 << 63) - 1
 
 
 def elements(self: Array) -> strides.Shape:
@@ -83,14 +82,13 @@ def _contiguous(xp: Any, self: Array, memory_format: int = 0) -> Array:
 # ---------------------------------------------------------------------------------------- other views
 
 
-def _check_numel(size: Sequence[int], itemsize: int) -> None:
+def _check_numel(size: Sequence[int], dtype: rules.DType) -> None:
     numel = 1
     for n in size:
         numel *= n
-        if n < 0 or numel > MAX_NUMEL:
+        if n < 0 or numel > rules.MAX_INT:
             raise RuntimeError("numel: integer multiplication overflow")
-    if numel * itemsize > MAX_NUMEL:
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
+    rules.check_storage(size, dtype)
 
 
 @op(
@@ -100,7 +98,7 @@ def _check_numel(size: Sequence[int], itemsize: int) -> None:
     overlap=2,
 )
 def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None = None) -> Array | None:
-    _check_numel(size, self.dtype.itemsize)
+    _check_numel(size, self.dtype)
     if memory_format == 1:
         raise RuntimeError("Unsupported memory formatPreserve")
     if tuple(size) == tuple(self.shape) and not memory_format:

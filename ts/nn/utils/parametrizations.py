@@ -13,6 +13,7 @@ from ts._core.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.module import Module
 from ts.nn.utils import parametrize
+from ts.nn.utils.spectral_norms import output_dim
 
 M = TypeVar("M", bound=Module)
 _FIRST_ITERATIONS = 15
@@ -107,8 +108,7 @@ def spectral_norm(
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
-    if dim is None:
-        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+    dim = output_dim(module) if dim is None else dim
     step = _SpectralNorm(weight, n_power_iterations, dim, eps)
     parametrize.register_parametrization(module, name, step)
     return module

@@ -54,6 +54,11 @@ class SpectralNorm:
         setattr(module, self.name, self.compute_weight(module, module.training))
 
 
+def output_dim(module: Module) -> int:
+    """The dimension of a layer's weight that its outputs are counted by."""
+    return 1 if type(module).__name__.startswith("ConvTranspose") else 0
+
+
 def spectral_norm(
     module: M,
     name: str = "weight",
@@ -62,8 +67,7 @@ def spectral_norm(
     dim: int | None = None,
 ) -> M:
     """Divide a parameter by its largest singular value before each `forward`."""
-    if dim is None:
-        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+    dim = output_dim(module) if dim is None else dim
     if hook_of(module, SpectralNorm, name) is not None:
         raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
     hook = SpectralNorm(name, n_power_iterations, dim, eps)
