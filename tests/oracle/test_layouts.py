@@ -148,7 +148,7 @@ def test_strides_are_pytorchs(family):
         count += n
         wrong += bad
     assert not wrong, "\n".join(wrong[:20])
-    assert count or family == "spectrum"  # PyTorch refuses its samples: they do not say return_complex
+    assert count or family == "stft"  # PyTorch refuses its samples: they do not say return_complex
 
 
 FLAT = [

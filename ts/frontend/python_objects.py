@@ -51,7 +51,7 @@ from ts.ir.source import SourceRange
 from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, ClassType, TupleType
 from ts.ir.value import Value
 from ts.ops import registry
-from ts.ops.named import Namespace, Packet
+from ts.ops.namespace import Namespace, Packet
 
 if TYPE_CHECKING:
     from ts.frontend.emitter import Emitter

@@ -5,7 +5,7 @@ from typing import Any
 
 def __getattr__(name: str) -> Any:
     if name in ("aten", "prim"):
-        from ts.ops.named import Namespace
+        from ts.ops.namespace import Namespace
 
         found = globals()[name] = Namespace(name)
         return found

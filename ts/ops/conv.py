@@ -19,7 +19,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.registry import Record, add, out_of
-from ts.ops.window import columns, folded, per_dim
+from ts.ops.unfold import columns, folded, per_dim
 
 Array = rules.Array
 Sizes = Sequence[int]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.registry import Record, add, op, out_of
-from ts.ops.window import padded
+from ts.ops.unfold import padded
 
 Array = rules.Array
 Sizes = Sequence[int]

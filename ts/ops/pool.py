@@ -19,7 +19,7 @@ import numpy as np
 from ts.ops import rules
 from ts.ops.pool_windows import AVG, MAX, MAX_VALUES, Windows, fixed, parts
 from ts.ops.registry import Record, add, out_of
-from ts.ops.window import per_dim
+from ts.ops.unfold import per_dim
 
 Array = rules.Array
 Sizes = Sequence[int]

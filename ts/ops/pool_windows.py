@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ts.ops.window import out_size
+from ts.ops.unfold import out_size
 
 Sizes = Sequence[int]
 LARGEST_KEPT = 1 << 12  # counts of windows

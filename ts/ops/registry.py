@@ -36,12 +36,13 @@ K = TypeVar("K", bound=Callable[..., Any])
 
 FAMILIES = (
     "unary", "pointwise", "ternary", "reduce", "scan", "view", "storage",
-    "shape", "index", "scatter", "sort", "linalg",
-    "create", "convert", "random", "sampling", "dropout",
+    "shape", "index", "scatter", "sort", "matmul",
+    "create", "dtype", "random", "sampling", "dropout",
     "activation", "norm", "embedding", "loss", "class_loss", "ctc", "distance",
-    "window", "conv", "pad", "pool", "fractional", "resample", "grid", "attention",
-    "packing", "rnn", "polynomial", "copies", "fft", "decomp", "factor",
-    "least_squares", "spectrum", "gradient", "histogram", "fading", "script", "place",
+    "unfold", "conv", "pad", "pool", "fractional_pool", "upsample", "grid_sample", "attention",
+    "packed_sequence", "rnn", "polynomial", "functional_forms", "fft",
+    "factorizations", "lu", "householder", "pseudo_inverse", "covariance", "least_squares",
+    "stft", "finite_differences", "histogram", "window_functions", "script", "to",
 )  # fmt: skip
 
 NAMESPACES = ("linalg", "special", "fft")

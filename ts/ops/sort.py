@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ts.ops import ranking, rules
+from ts.ops import argsort, rules
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -21,7 +21,7 @@ def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool, stable: boo
         return xp.zeros((), dtype=rules.INT64)
     if self.dtype.kind == "c":
         raise RuntimeError("Sort does not support complex dtypes on CPU")
-    return ranking.argsort(xp, self, rules.wrap_dim(dim, self.ndim), descending, stable)
+    return argsort.argsort(xp, self, rules.wrap_dim(dim, self.ndim), descending, stable)
 
 
 def sort_kernel(
@@ -89,7 +89,7 @@ def _topk(
         return self.copy(), xp.zeros((), dtype=rules.INT64)
     if self.dtype.kind == "c":
         rules.refuse("topk_cpu", self.dtype)
-    order = ranking.first_places(xp, self, axis, k, largest, sorted)
+    order = argsort.first_places(xp, self, axis, k, largest, sorted)
     return xp.take_along_axis(self, order, axis), order
 
 
@@ -113,7 +113,7 @@ def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False
         return self.copy(), xp.zeros((), dtype=rules.INT64)
     axis = rules.wrap_dim(dim, self.ndim)
     wanted = xp.full(rules.reduced_shape(self.shape, (axis,), True), k - 1, dtype=rules.INT64)
-    return _taken(xp, self, ranking.nth_place(xp, self, axis, wanted), axis, keepdim)
+    return _taken(xp, self, argsort.nth_place(xp, self, axis, wanted), axis, keepdim)
 
 
 def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
@@ -126,7 +126,7 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     nan = self != self
     missing = xp.sum(nan, axis=axis, keepdims=True)
     middle = xp.maximum((n - (missing if skip_nan else missing * 0) - 1) // 2, 0)
-    index = ranking.nth_place_in_order(xp, self, axis, middle)
+    index = argsort.nth_place_in_order(xp, self, axis, middle)
     if not skip_nan:  # the first NaN, where there is one
         index = xp.where(missing > 0, xp.argmax(nan, axis=axis, keepdims=True), index)
     return _taken(xp, self, index, axis, keepdim)

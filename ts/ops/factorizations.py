@@ -1,4 +1,4 @@
-"""Decompositions and solvers: `ts.linalg` beyond products.
+"""Factorisations of matrices and what is solved with them: `ts.linalg` beyond products.
 
 In: (batches of) matrices in a floating or complex dtype; out: factors, solutions, invariants.
 NumPy's batched LAPACK routines do the work.
@@ -19,22 +19,28 @@ from ts.ops.registry import op
 Array = rules.Array
 
 
-def _square(name: str, x: Array) -> Array:
-    _matrix(name, x)
-    if x.shape[-1] != x.shape[-2]:
-        raise RuntimeError(
-            f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by "
-            f"{x.shape[-1]} matrices"
-        )
-    return x
+def transposed(x: Array) -> Array:
+    """Rows as columns, of each matrix."""
+    return x.swapaxes(-1, -2)
 
 
-def _matrix(name: str, x: Array) -> Array:
+def matrix(name: str, x: Array) -> Array:
+    """x, which has to be matrices of a floating or complex dtype."""
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     if rules.CATEGORY_OF[x.dtype] < rules.FLOATING:
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {rules.NAME_OF[x.dtype]}"
+        )
+    return x
+
+
+def _square(name: str, x: Array) -> Array:
+    matrix(name, x)
+    if x.shape[-1] != x.shape[-2]:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by "
+            f"{x.shape[-1]} matrices"
         )
     return x
 
@@ -101,7 +107,7 @@ def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
         if left:
             result = xp.linalg.solve(A, right)
         else:
-            result = xp.linalg.solve(A.swapaxes(-1, -2), right.swapaxes(-1, -2)).swapaxes(-1, -2)
+            result = transposed(xp.linalg.solve(transposed(A), transposed(right)))
     except xp.linalg.LinAlgError:
         raise _singular("torch.linalg.solve") from None
     return result[..., 0] if vector else result
@@ -129,7 +135,7 @@ def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
             "linalg.cholesky: The factorization could not be completed because the input is not "
             "positive-definite."
         ) from None
-    return xp.conj(factor.swapaxes(-1, -2)) if upper else factor
+    return xp.conj(transposed(factor)) if upper else factor
 
 
 @op("aten::cholesky(Tensor self, bool upper=False) -> Tensor", out="out")
@@ -167,7 +173,7 @@ def _cholesky_ex(
 @op("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", out="out")
 def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     rules.check_factorised("cholesky_inverse_out_cpu", self)
-    turned = xp.conj(self.swapaxes(-1, -2))
+    turned = xp.conj(transposed(self))
     return xp.linalg.inv(xp.matmul(turned, self) if upper else xp.matmul(self, turned))
 
 
@@ -182,7 +188,7 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
             f"Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {rows} but each b "
             f"matrix is {self.shape[-2]} by {self.shape[-1]}"
         )
-    turned = xp.conj(input2.swapaxes(-1, -2))
+    turned = xp.conj(transposed(input2))
     return xp.linalg.solve(xp.matmul(turned, input2) if upper else xp.matmul(input2, turned), self)
 
 
@@ -228,7 +234,7 @@ def _eigvals(xp: Any, self: Array) -> Array:
 def _svd(
     xp: Any, A: Array, full_matrices: bool = True, driver: str | None = None
 ) -> tuple[Array, Array, Array]:
-    return tuple(xp.linalg.svd(_matrix("linalg.svd", A), full_matrices))  # type: ignore[return-value]
+    return tuple(xp.linalg.svd(matrix("linalg.svd", A), full_matrices))  # type: ignore[return-value]
 
 
 @op(
@@ -237,17 +243,17 @@ def _svd(
     out_names="U,S,V",
 )
 def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -> tuple[Array, Array, Array]:
-    u, s, vh = xp.linalg.svd(_matrix("linalg.svd", self), not some)
+    u, s, vh = xp.linalg.svd(matrix("linalg.svd", self), not some)
     if not compute_uv:
         m, n = self.shape[-2:]
         batch = self.shape[:-2]
         return xp.zeros((*batch, m, m), self.dtype), s, xp.zeros((*batch, n, n), self.dtype)
-    return u, s, xp.conj(vh.swapaxes(-1, -2))
+    return u, s, xp.conj(transposed(vh))
 
 
 @op("aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", out="out", where="f")
 def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
-    return xp.linalg.svd(_matrix("linalg.svdvals", A), compute_uv=False)
+    return xp.linalg.svd(matrix("linalg.svdvals", A), compute_uv=False)
 
 
 @op(
@@ -257,7 +263,7 @@ def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
     where="f",
 )
 def _qr(xp: Any, A: Array, mode: str = "reduced") -> tuple[Array, Array]:
-    _matrix("linalg.qr", A)
+    matrix("linalg.qr", A)
     if mode == "r":
         return xp.empty((0,), dtype=A.dtype), xp.linalg.qr(A, "r")
     q, r = xp.linalg.qr(A, mode)
@@ -297,7 +303,7 @@ def _norm_str(
 
 def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: int | None) -> Array:
     """A norm of the matrices in the two dimensions `dim`."""
-    _matrix("linalg.matrix_norm", self)
+    matrix("linalg.matrix_norm", self)
     x = rules.cast(xp, self, rules.dtype_from(dtype, self.dtype))
     axes = rules.wrap_dims(list(dim), self.ndim)
     if ord == "fro":
@@ -354,7 +360,7 @@ def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool
         part = part * (1 - xp.eye(n, dtype=a.dtype)) + xp.eye(n, dtype=a.dtype)
     if left:
         return xp.linalg.solve(part, b)
-    return xp.linalg.solve(part.swapaxes(-1, -2), b.swapaxes(-1, -2)).swapaxes(-1, -2)
+    return transposed(xp.linalg.solve(transposed(part), transposed(b)))
 
 
 @op(
@@ -366,7 +372,7 @@ def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool
 def _triangular_solve(
     xp: Any, self: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Array, Array]:
-    part = xp.conj(A.swapaxes(-1, -2)) if transpose else A
+    part = xp.conj(transposed(A)) if transpose else A
     shape = rules.broadcast_shapes(self.shape[:-2], A.shape[:-2])
     clone = xp.array(xp.broadcast_to(A, (*shape, *A.shape[-2:])))
     return _triangular(xp, part, self, upper != transpose, True, unitriangular), clone

@@ -15,7 +15,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.registry import op
-from ts.ops.resample import cubic_weights
+from ts.ops.upsample import cubic_weights
 
 Array = rules.Array
 BILINEAR, NEAREST, BICUBIC = 0, 1, 2

@@ -13,7 +13,7 @@ from typing import Any
 from ts.ops import rules
 from ts.ops.fft import library as fft_library
 from ts.ops.registry import op
-from ts.ops.window import windows
+from ts.ops.unfold import windows
 
 Array = rules.Array
 

@@ -36,14 +36,14 @@ def _copy_of(key: str) -> Record:
     text = f"{name}_copy{dot}{overload}({rest}"
     for mark in ("(a -> *)", "(a)"):
         text = text.replace(f"Tensor{mark}", "Tensor")
-    return add(Record(text, _copying(view.kernel), "copies", where="f"))
+    return add(Record(text, _copying(view.kernel), "functional_forms", where="f"))
 
 
 for _key in _VIEWS:
     _record = _copy_of(_key)
     add(out_of(_record, f"{_record.overload}_out" if _record.overload else "out"))
 _detached = Record(
-    "aten::detach_copy(Tensor self) -> Tensor", _copying(lambda xp, self: self), "copies", where="f"
+    "aten::detach_copy(Tensor self) -> Tensor", _copying(lambda xp, self: self), "functional_forms", where="f"
 )
 add(_detached)
 add(out_of(_detached, "out"))
@@ -69,7 +69,7 @@ def _filled(key: str) -> Record:
         return compute(xp, self.copy(), *args)
 
     text = f"{name.removesuffix('_')}{dot}{overload}({rest}"
-    return add(Record(text, kernel, "copies", where="", nondeterministic=True))
+    return add(Record(text, kernel, "functional_forms", where="", nondeterministic=True))
 
 
 for _key in _FILLED:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.registry import op
-from ts.ops.window import per_dim
+from ts.ops.unfold import per_dim
 
 Array = rules.Array
 Sizes = Sequence[int]

@@ -205,7 +205,7 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool) -> None:
         (f"(Tensor self, SymInt[{n}] output_size, {corners}{scales})", by_size),
         (f".vec(Tensor input, SymInt[]? output_size, {corners}float[]? scale_factors)", by_factors),
     ):
-        record = add(Record(f"aten::{name}{text} -> Tensor", kernel, "resample", where="f"))
+        record = add(Record(f"aten::{name}{text} -> Tensor", kernel, "upsample", where="f"))
         if kernel is by_size:
             add(out_of(record, "out"))
         elif name in ("upsample_nearest2d", "upsample_bilinear2d"):  # the two that PyTorch has

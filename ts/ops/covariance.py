@@ -1,0 +1,91 @@
+"""Covariances and correlations of variables, which stand in rows; observations stand in columns.
+
+In: observations, and how often or how much each counts; out: a matrix of variables by variables.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+@op(
+    "aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
+)
+def _cov(
+    xp: Any, self: Array, correction: int = 1, fweights: Array | None = None, aweights: Array | None = None
+) -> Array:
+    if self.ndim > 2:
+        raise RuntimeError(
+            "cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.ndim} dimensions"
+        )
+    if self.dtype.kind == "b":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    x = self.reshape(1, self.size) if self.ndim < 2 else self
+    _check_weights("fweights", fweights, x.shape[1], integral=True)
+    _check_weights("aweights", aweights, x.shape[1], integral=False)
+    weights = [w for w in (fweights, aweights) if w is not None]
+    # Integers become what the floating point weights are, else the default; 16 bits are computed in 32.
+    weighted = x.dtype if aweights is None else rules.promote_types(x.dtype, aweights.dtype)
+    target = rules.float_dtype(weighted)
+    x = rules.cast(xp, x, rules.opmath(target))
+    w = xp.ones(x.shape[1], dtype=rules.real_dtype(x.dtype))
+    for part in weights:
+        w = w * rules.cast(xp, part, w.dtype)
+    total = xp.sum(w)
+    mean = xp.sum(x * w, axis=1, keepdims=True) / total
+    if aweights is None or not correction:
+        factor = total - correction
+    else:
+        factor = total - correction * xp.sum(w * rules.cast(xp, aweights, w.dtype)) / total
+    centred = x - mean
+    result = xp.matmul(centred * w, xp.conj(centred.T)) / xp.maximum(factor, 0)
+    return rules.cast(xp, xp.asarray(result.squeeze()), target)
+
+
+def _check_weights(name: str, weights: Array | None, count: int, integral: bool) -> None:
+    if weights is None:
+        return
+    if weights.ndim > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} "
+            "dimensions"
+        )
+    if (rules.category(weights) == rules.FLOATING) == integral:
+        kind = "integral" if integral else "floating point"
+        raise RuntimeError(
+            f"cov(): expected {name} to have {kind} dtype but got {name} with "
+            f"{rules.NAME_OF[weights.dtype]} dtype"
+        )
+    if weights.size != count:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{weights.size} != {count}"
+        )
+    if weights.size and weights.min() < 0:
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
+@op("aten::corrcoef(Tensor self) -> Tensor")
+def _corrcoef(xp: Any, self: Array) -> Array:
+    if self.ndim > 2:
+        raise RuntimeError(
+            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.ndim} dimensions"
+        )
+    dtype = rules.float_dtype(self.dtype)
+    c = _cov(xp, rules.cast(xp, self, rules.opmath(dtype)))
+    if c.ndim == 0:
+        return rules.cast(xp, xp.asarray(c / c), dtype)
+    spread = xp.sqrt(xp.diagonal(c).real)
+    found = c / spread[:, None] / spread[None, :]
+    if found.dtype.kind == "c":
+        found = xp.clip(found.real, -1, 1) + 1j * xp.clip(found.imag, -1, 1)
+    else:
+        found = xp.clip(found, -1, 1)
+    return rules.cast(xp, found, dtype)

@@ -1,0 +1,151 @@
+"""LU factorisations with row swaps, for whole batches at once, and what is solved with them.
+
+In: (batches of) matrices; out: L and U packed in one matrix with LAPACK's pivots, or apart; solutions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.factorizations import matrix, transposed
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
+    """L and U in one matrix, LAPACK's pivots (from 1), and the first zero on the diagonal (or 0)."""
+    lu = A.copy().reshape(-1, *A.shape[-2:])
+    batch, m, n = lu.shape
+    k = min(m, n)
+    pivots = xp.zeros((batch, k), dtype=rules.INT32)
+    info = xp.zeros(batch, dtype=rules.INT32)
+    rows = xp.arange(batch)
+    for i in range(k):
+        column = lu[:, i:, i]  # LAPACK compares complex numbers by |re| + |im|
+        size = xp.abs(column.real) + xp.abs(column.imag) if column.dtype.kind == "c" else xp.abs(column)
+        best = i + xp.argmax(size, axis=1) if batch else xp.zeros(0, dtype=rules.INT64)
+        pivots[:, i] = best + 1
+        lu[rows, i], lu[rows, best] = lu[rows, best], lu[rows, i]
+        head = lu[:, i, i]
+        info = xp.where((head == 0) & (info == 0), i + 1, info).astype(rules.INT32)
+        lu[:, i + 1 :, i] /= xp.where(head == 0, 1, head)[:, None]
+        lu[:, i + 1 :, i + 1 :] -= lu[:, i + 1 :, i, None] * lu[:, i, None, i + 1 :]
+    lead = A.shape[:-2]
+    return lu.reshape(A.shape), pivots.reshape(*lead, k), info.reshape(lead)
+
+
+def permutation(xp: Any, pivots: Array, m: int) -> Array:
+    """The matrix P of A = P L U from LAPACK's row swaps."""
+    flat = pivots.reshape(-1, pivots.shape[-1])
+    order = xp.broadcast_to(xp.arange(m), (flat.shape[0], m)).copy()
+    rows = xp.arange(flat.shape[0])
+    for i in range(flat.shape[1]):
+        other = flat[:, i] - 1
+        order[rows, i], order[rows, other] = order[rows, other], order[rows, i]
+    return order.reshape(*pivots.shape[:-1], m)[..., None, :] == xp.arange(m)[:, None]
+
+
+def _pivoting(name: str, pivot: bool) -> None:
+    if not pivot:
+        raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
+
+
+_PACKED = "(Tensor LU, Tensor pivots)"
+
+
+@op(
+    f"aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> {_PACKED}",
+    out="out",
+    out_names="LU,pivots",
+    where="f",
+)
+def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
+    _pivoting("linalg.lu_factor", pivot)
+    return lu_packed(xp, matrix("torch.lu_factor", A))[:2]
+
+
+@op(
+    "aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor "
+    "pivots, Tensor info)",
+    out="out",
+    out_names="LU,pivots,info",
+    where="f",
+)
+def _lu_factor_ex(
+    xp: Any, A: Array, pivot: bool = True, check_errors: bool = False
+) -> tuple[Array, Array, Array]:
+    _pivoting("linalg.lu_factor", pivot)
+    return lu_packed(xp, matrix("torch.lu_factor", A))
+
+
+@op(
+    "aten::_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, "
+    "Tensor info)",
+    where="f",
+)
+def _lu_with_info(
+    xp: Any, A: Array, pivot: bool = True, check_errors: bool = True
+) -> tuple[Array, Array, Array]:
+    return _lu_factor_ex(xp, A, pivot, check_errors)
+
+
+@op(
+    "aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> "
+    "(Tensor P, Tensor L, Tensor U)",
+    out="out",
+    out_names="P,L,U",
+    where="f",
+)
+def _lu_unpack(
+    xp: Any, LU_data: Array, LU_pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
+) -> tuple[Array, Array, Array]:
+    if unpack_pivots and LU_pivots.dtype != rules.INT32:
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."
+        )
+    m, n = LU_data.shape[-2:]
+    k = min(m, n)
+    nothing = xp.zeros((0,), dtype=LU_data.dtype)
+    p = permutation(xp, LU_pivots, m).astype(LU_data.dtype) if unpack_pivots else nothing
+    if not unpack_data:
+        return p, nothing, nothing
+    lower = xp.tril(LU_data[..., :k], -1) + xp.eye(m, k, dtype=LU_data.dtype)
+    return p, lower, xp.triu(LU_data[..., :k, :])
+
+
+@op(
+    "aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
+    out="out",
+    out_names="P,L,U",
+    where="f",
+)
+def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
+    return _lu_unpack(xp, *_lu_factor(xp, A, pivot))
+
+
+@op(
+    "aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> "
+    "Tensor",
+    out="out",
+    where="f",
+)
+def _linalg_lu_solve(
+    xp: Any, LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bool = False
+) -> Array:
+    if rules.CATEGORY_OF[LU.dtype] < rules.FLOATING:
+        raise RuntimeError(
+            "torch.linalg.lu_solve: Expected a floating point or complex tensor as input. Got "
+            f"{rules.NAME_OF[LU.dtype]}"
+        )
+    rules.check_factorised("linalg.lu_solve_cpu", LU)
+    p, lower, upper = _lu_unpack(xp, LU, pivots)
+    A = xp.matmul(p, xp.matmul(lower, upper))
+    A = xp.conj(transposed(A)) if adjoint else A
+    return xp.linalg.solve(A, B) if left else transposed(xp.linalg.solve(transposed(A), transposed(B)))
+
+
+@op("aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", out="out")
+def _lu_solve(xp: Any, self: Array, LU_data: Array, LU_pivots: Array) -> Array:
+    return _linalg_lu_solve(xp, LU_data, LU_pivots, self)

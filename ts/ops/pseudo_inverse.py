@@ -1,0 +1,99 @@
+"""Ranks and pseudo-inverses: what rests on the singular values that do not count as zero.
+
+In: (batches of) matrices and tolerances, absolute and relative to the largest value; out: ranks, inverses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.factorizations import matrix, transposed
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+def _cutoff(xp: Any, A: Array, largest: Array, atol: Any, rtol: Any) -> Array:
+    """Where a singular value counts as zero: the larger of `atol` and `rtol` times the largest."""
+    if rtol is None:
+        eps = float(xp.finfo(A.dtype).eps) * max(A.shape[-2:])
+        rtol = eps if atol is None else xp.where(xp.asarray(atol) > 0, 0.0, eps)
+    low = xp.maximum(xp.asarray(0.0 if atol is None else atol), xp.asarray(rtol) * largest)
+    return low[..., None]
+
+
+def _spectrum(xp: Any, A: Array, hermitian: bool) -> Array:
+    return xp.abs(xp.linalg.eigvalsh(A)) if hermitian else xp.linalg.svd(A, compute_uv=False)
+
+
+def _largest(xp: Any, values: Array) -> Array:
+    return values.max(axis=-1) if values.shape[-1] else xp.zeros(values.shape[:-1], dtype=values.dtype)
+
+
+@op(
+    "aten::linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool "
+    "hermitian=False) -> Tensor",
+    out="atol_rtol_tensor_out",
+    where="f",
+)
+@op(
+    "aten::linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
+    "hermitian=False) -> Tensor",
+    out="atol_rtol_float_out",
+    where="f",
+)
+def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
+    values = _spectrum(xp, matrix("linalg.matrix_rank", A), hermitian)
+    kept = values > _cutoff(xp, A, _largest(xp, values), atol, rtol)
+    return xp.asarray(kept.sum(axis=-1, dtype=rules.INT64))
+
+
+@op("aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor", out="out", where="f")
+@op(
+    "aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
+    out="out_tol_tensor",
+    where="f",
+)
+def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Array:
+    return _matrix_rank(xp, A, tol, 0.0, hermitian)
+
+
+@op(
+    "aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool "
+    "hermitian=False) -> Tensor",
+    out="atol_rtol_tensor_out",
+    where="f",
+)
+@op(
+    "aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
+    "hermitian=False) -> Tensor",
+    out="atol_rtol_float_out",
+    where="f",
+)
+def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
+    matrix("linalg.pinv", A)
+    if not A.size:
+        return xp.empty((*A.shape[:-2], A.shape[-1], A.shape[-2]), dtype=A.dtype)
+    if hermitian:
+        s, u = xp.linalg.eigh(A)
+        vh = xp.conj(transposed(u))
+    else:
+        u, s, vh = xp.linalg.svd(A, full_matrices=False)
+    size = xp.abs(s)
+    kept = size > _cutoff(xp, A, _largest(xp, size), atol, rtol)
+    inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0).astype(s.dtype)
+    return rules.cast(
+        xp, xp.matmul(xp.conj(transposed(vh)) * inverse[..., None, :], xp.conj(transposed(u))), A.dtype
+    )
+
+
+@op("aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor", out="out", where="f")
+@op(
+    "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
+    out="out_rcond_tensor",
+    where="f",
+)
+@op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor")
+def _pinv_rcond(xp: Any, A: Array, rcond: Any = 1e-15, hermitian: bool = False) -> Array:
+    return _pinv(xp, A, 0.0, rcond, hermitian)
