@@ -14,7 +14,7 @@ import ts
 from tests.program_files import all_programs, read
 from ts.errors import ArchiveError, FrontendError
 from ts.frontend import classes
-from ts.runtime.unpickle import Global, Unpickler
+from ts.archive.unpickler import Global, Unpickler
 
 # What stays in Python cannot be saved; an index that is wrong for sure does not compile again; graphs do not
 # show expressions whose value nobody reads.

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ts import terminal
-from ts.cli import main
+from ts.cli import terminal
+from ts.cli.main import main
 
 PROGRAM = """
 from typing import Dict, List, Optional

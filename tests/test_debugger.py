@@ -14,9 +14,9 @@ import pytest
 import ts
 from tests import debugger_programs as programs
 from tests.program_files import FOLDER, all_programs, read
-from ts.cli import main as command_line
+from ts.cli.main import main as command_line
 from ts.errors import DebuggerQuit
-from ts.runtime.debugger import Debugger
+from ts.debugger.debugger import Debugger
 
 ROOT = Path(__file__).parent.parent
 TEXT = """\

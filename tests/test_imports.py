@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "bytecode": VOCABULARY | {"_core", "ir", "ops", "bytecode", "analysis"},
 }
 ALLOWED_INSIDE_FUNCTIONS = {
-    "frontend": {"", "jit", "nn"},  # names of the program are looked up in `ts` itself; markers such as `annotate`
+    "frontend": {"", "jit", "nn", "runtime", "futures"},  # names of the program are looked up in `ts` itself
     "_core": {"backends", "ops", "printing"},  # a tensor finds its operators and its text by name
     "backends": {"ops"},
     "ops": {"functional"},  # methods that are functions in the scripted subset

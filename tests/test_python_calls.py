@@ -1,12 +1,12 @@
-"""Calls from compiled code back to Python, marks, overloads: `ts.jit.markers`, `overloads`, `python_call`."""
+"""Calls from compiled code back to Python, marks, overloads: `ts.frontend.markers`, `overloads`, `python_call`."""
 
 from typing import List
 
 import pytest
 
 import ts
-from ts.frontend.python_values import python_schema
-from ts.jit import markers, overloads
+from ts.frontend.values.python_functions import python_schema
+from ts.frontend import markers, overloads
 
 
 @ts.jit.ignore

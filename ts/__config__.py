@@ -9,8 +9,9 @@ import platform
 
 import numpy as np
 
-from ts import __version__, backends, threads
+from ts import __version__, backends
 from ts._core import blas, pool
+from ts.functions import threads
 
 
 def show() -> str:

@@ -40,21 +40,21 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts.ir.read": ("parse_ir",),
     "ts.printing": ("set_printoptions",),
     "ts.runtime.limits": ("limits",),
-    "ts.runtime.saving": ("save", "load"),
+    "ts.archive.saving": ("save", "load"),
     "ts.futures": ("Future",),
-    "ts.debugging": ("debug",),
-    "ts.threads": ("get_num_threads", "set_num_threads"),
+    "ts.debugger.debug": ("debug",),
+    "ts.functions.threads": ("get_num_threads", "set_num_threads"),
     "ts._core.pool": ("get_num_interop_threads", "set_num_interop_threads"),
     "ts.functional": (
         "cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index",
     ),
-    "ts.functions": (
-        "no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "is_tensor", "is_floating_point",
-        "is_complex", "numel", "get_device", "typename", "_assert",
+    "ts.autograd.grad_mode": ("no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled"),
+    "ts.functions.questions": (
+        "is_tensor", "is_floating_point", "is_complex", "numel", "get_device", "typename", "_assert",
     ),
-    "ts.buffers": ("asarray", "frombuffer"),
-    "ts.lowrank": ("pca_lowrank", "svd_lowrank"),
-    "ts.switches": (
+    "ts.functions.buffers": ("asarray", "frombuffer"),
+    "ts.functions.lowrank": ("pca_lowrank", "svd_lowrank"),
+    "ts.functions.switches": (
         "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
         "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
         "get_deterministic_debug_mode", "set_float32_matmul_precision", "get_float32_matmul_precision",
@@ -65,11 +65,11 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts.amp": ("autocast", "is_autocast_enabled", "get_autocast_dtype"),
     "ts.autograd.anomaly": ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"),
     "ts.compiler": ("compile",),
-    "ts.tensor_types": (
+    "ts.functions.tensor_types": (
         "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor",
         "ShortTensor", "IntTensor", "LongTensor", "BoolTensor", "set_default_tensor_type",
     ),
-    "ts.symbolic": (
+    "ts.functions.symbolic": (
         "sym_int", "sym_float", "sym_not", "sym_max", "sym_min", "sym_ite", "sym_sqrt", "sym_sum",
     ),
     "ts.random": (
@@ -82,11 +82,11 @@ _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi"
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
     "__config__",
-    "accelerator", "amp", "analysis", "autograd", "backends", "bytecode", "cli", "compiler", "cpu", "cuda",
-    "debugging", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend", "func",
-    "functional", "functions", "futures", "hub", "ir", "jit", "linalg", "masked", "mps", "nn", "ops",
-    "passes", "printing", "random", "runtime", "signal", "special", "terminal", "testing", "threads",
-    "types", "utils", "version", "xpu",
+    "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "cli", "compiler", "cpu",
+    "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
+    "func", "functional", "functions", "futures", "hub", "ir", "jit", "linalg", "masked", "mps", "nn", "ops",
+    "passes", "printing", "random", "runtime", "signal", "special", "testing", "tracing", "types", "utils",
+    "version", "xpu",
 })  # fmt: skip
 
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from ts.cli import main
+from ts.cli.main import main
 
 sys.exit(main())

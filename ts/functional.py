@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import ts
 from ts._core.tensor import Tensor
-from ts.jit.markers import boolean_dispatch
+from ts.frontend.markers import boolean_dispatch
 
 if TYPE_CHECKING:
     from typing import overload
 else:
-    from ts.jit.overloads import overload
+    from ts.frontend.overloads import overload
 
 __all__ = ["cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"]
 

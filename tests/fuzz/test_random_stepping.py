@@ -9,7 +9,7 @@ import ts
 from tests.fuzz.containers import ContainerProgramWriter
 from tests.fuzz.running import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions
 from tests.fuzz.test_random_programs import programs
-from ts.runtime.debugger import Debugger
+from ts.debugger.debugger import Debugger
 
 # CPython stops at a `for` each time round, and leaves some lines out where its compiler joins jumps.
 NOT_COMPARED = ("for ", "break", "continue", "pass")

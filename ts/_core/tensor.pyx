@@ -229,7 +229,7 @@ cdef object inplace(str name, object a, object b):
 
 # ---------------------------------------------------------------- tracing
 
-cdef object tracer = None            # `ts.runtime.trace.Tracer` that records this thread's work, or None
+cdef object tracer = None            # `ts.tracing.tracer.Tracer` that records this thread's work, or None
 cdef unsigned long tracer_thread = 0
 
 

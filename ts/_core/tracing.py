@@ -5,7 +5,8 @@
     stop()                 nobody does any more
 
 One trace at a time: while a thread records, others run as ever.  The compiled modules ask a variable of
-their own, so that a call costs nothing more while nobody records; what they ask is `ts.runtime.trace.Tracer`.
+their own, so that a call costs nothing more while nobody records; what they ask is a
+`ts.tracing.tracer.Tracer`.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def __getattr__(name: str) -> Any:
     if name == "amp":
         return importlib.import_module("ts.cuda.amp")
     if name.endswith("Tensor"):
-        from ts.tensor_types import CUDA
+        from ts.functions.tensor_types import CUDA
 
         if name in CUDA:
             return CUDA[name]

@@ -117,7 +117,7 @@ def _constructor_first(item: tuple[str, object]) -> tuple[bool, str]:
 
 def is_marked(function: Any) -> bool:
     """Whether a function is marked as one that scripts do not compile."""
-    from ts.jit import markers
+    from ts.frontend import markers
 
     return markers.modifier_of(function) in ("ignore", "unused")
 
@@ -129,7 +129,7 @@ def declare_method(type: ClassType, cls: type, name: str, function: Any, is_clas
 
 def declare_overload(type: ClassType, cls: type, name: str, function: Any, declaration: Any) -> Any:
     """Enter a method with the types of one of its declarations."""
-    from ts.jit.overloads import parse_overload
+    from ts.frontend.overloads import parse_overload
 
     def parsed() -> ParsedFunction:
         definition = parse_overload(function, declaration)

@@ -17,21 +17,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from ts.errors import CompilationError, FrontendError, NestingError
-from ts.frontend import closures, emit_call, emit_expr, emit_flow, emit_index, emit_loop, emit_stmt, emit_with
 from ts.frontend.annotations import NO_DEFAULT, Parameter, signature
-from ts.frontend.class_values import ClassValue
-from ts.frontend.emitter import Emitter
+from ts.frontend.emit import (
+    calls,
+    closures,
+    expressions,
+    flow,
+    loops,
+    statements,
+    subscripts,
+    with_statements,
+)
+from ts.frontend.emit.emitter import Emitter
 from ts.frontend.failures import compilation, together
-from ts.frontend.module_values import ModuleValue
 from ts.frontend.parse import NESTED, ParsedFunction
 from ts.frontend.scope import is_meaningful
-from ts.frontend.sugared import CompileCallee
+from ts.frontend.values.classes import ClassValue
+from ts.frontend.values.modules import ModuleValue
+from ts.frontend.values.sugared import CompileCallee
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import NONE, ClassType, ModuleType, Type
 
 # Imported because they fill the emitter's tables.
-EMITTERS = (closures, emit_call, emit_expr, emit_flow, emit_index, emit_loop, emit_stmt, emit_with)
+EMITTERS = (calls, closures, expressions, flow, loops, statements, subscripts, with_statements)
 
 
 @dataclass
@@ -122,7 +131,7 @@ def emit_function(em: Emitter, parameters: list[Parameter], returns: Type | None
                 range,
                 "end with a `return` or a `raise`, or annotate the result as Optional",
             )
-        emit_stmt.finish(em, em.constant(None, range), range)
+        statements.finish(em, em.constant(None, range), range)
     result = em.merged_return or returns or NONE
     # The conversion to SSA puts the returned value here.
     placeholder = em.insert("prim::Uninitialized").output().set_type(result)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ts.errors import CompilationError
 from ts.frontend.classes import ATTRIBUTE, live_type, note_live, qualified_name, unique_name
 from ts.frontend.match import MatchedSchema, insert_operator
-from ts.frontend.sugared import SimpleValue, SugaredValue
+from ts.frontend.values.sugared import SimpleValue, SugaredValue
 from ts.ir.attributes import constant_type_hooks, type_of_constant
 from ts.ir.source import SourceRange
 from ts.ir.types import FLOAT, INT, STR, EnumType, ListType, Type
@@ -27,7 +27,7 @@ from ts.ir.value import Value
 from ts.ops import registry
 
 if TYPE_CHECKING:
-    from ts.frontend.emitter import Emitter
+    from ts.frontend.emit.emitter import Emitter
 
 _OVERLOADS = {INT: "int", FLOAT: "float", STR: "str"}
 

@@ -17,7 +17,7 @@ from ts.errors import CompilationError
 from ts.ir.types import NONE, TupleType, Type
 
 if TYPE_CHECKING:
-    from ts.frontend.emitter import Emitter
+    from ts.frontend.emit.emitter import Emitter
 
 _NAMES = ("_IgnoreContextManager", "ignore_context_manager")
 _FUNCTION = "ignored_block"
@@ -33,7 +33,7 @@ def is_ignored_block(node: ast.stmt) -> bool:
 
 def emit_ignored_block(em: Emitter, node: ast.With) -> None:
     """Call the block as a function of Python, and assign its results."""
-    from ts.frontend.python_values import PythonFunction
+    from ts.frontend.values.python_functions import PythonFunction
 
     inputs, outputs = _declared(em, node)
     types = list(outputs.values())

@@ -20,7 +20,7 @@ from ts.ir.types import ANY, AnyListType, DictType, ListType, OptionalType, Type
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
-    from ts.frontend.emitter import Emitter
+    from ts.frontend.emit.emitter import Emitter
 
 Kind = TypeVar("Kind", ListType, DictType)
 

@@ -436,7 +436,7 @@ def emit_builtin_call(
     self: Actual | None = None,
 ) -> Value:
     """Insert the operator `name` that takes the arguments; several results come as a tuple."""
-    from ts.frontend.builtin_functions import builtin_functions
+    from ts.frontend.values.builtin_functions import builtin_functions
 
     operators = candidates(name)
     functions = builtin_functions(name)
@@ -482,7 +482,7 @@ def insert_operator(
 
 def has_method(name: str, type: Type) -> bool:
     """Whether some operator `name` takes a `type` as its `self`."""
-    from ts.frontend.builtin_functions import builtin_functions
+    from ts.frontend.values.builtin_functions import builtin_functions
 
     schemas = [operator.schema for operator in registry.lookup(name)]
     schemas += [function.schema for function in builtin_functions(name)]

@@ -127,7 +127,7 @@ class ConcreteModule:
 
     def overloads(self, name: str) -> list[Any]:
         """Methods for the declarations of an overloaded one, in order."""
-        from ts.jit.overloads import overloads_of_method
+        from ts.frontend.overloads import overloads_of_method
 
         declarations = overloads_of_method(self.python_class, name)
         found = []
@@ -139,7 +139,7 @@ class ConcreteModule:
 
     def entry_points(self) -> Iterator[Any]:
         """The methods that scripting a module compiles: `forward`, exported ones, properties, hooks."""
-        from ts.jit.markers import modifier_of
+        from ts.frontend.markers import modifier_of
 
         names = []
         forward = self.python_function("forward")
@@ -179,7 +179,7 @@ class ConcreteModule:
 
     def declare_properties(self) -> None:
         """Enter the properties of the class that are not said to be unused."""
-        from ts.jit.markers import modifier_of
+        from ts.frontend.markers import modifier_of
 
         unused = {
             name
@@ -258,7 +258,7 @@ def concrete_module(instance: Any, share_types: bool = True, traced: bool = Fals
 
 def has_exports(instance: Any) -> bool:
     """Whether the class marks a method to be compiled although nothing calls it."""
-    from ts.jit.markers import modifier_of
+    from ts.frontend.markers import modifier_of
 
     members = (inspect.getattr_static(instance, name, None) for name in dir(type(instance)))
     return any(modifier_of(member) == "export" for member in members if isinstance(member, FunctionType))
@@ -329,7 +329,7 @@ class _Description:
         annotated = self._annotated(name)
         if annotated is not None:
             return annotated
-        from ts.jit.markers import Attribute
+        from ts.frontend.markers import Attribute
 
         if isinstance(value, Attribute):
             return to_type(value.type, self.resolver)
@@ -420,7 +420,7 @@ class _Description:
                 )
 
     def _function(self, name: str, function: Any) -> None:
-        from ts.jit.markers import modifier_of
+        from ts.frontend.markers import modifier_of
 
         assert _compile_function is not None
         if modifier_of(function) is not None or getattr(function, "__ts_boolean_dispatch__", None):

@@ -23,14 +23,16 @@ from typing import Any
 
 from ts.devices import device
 from ts.errors import CompilationError
-from ts.frontend import emit_call, parse
-from ts.frontend.emitter import Emitter
+from ts.frontend import parse
+from ts.frontend.emit import calls
+from ts.frontend.emit.emitter import Emitter
 from ts.frontend.enums import EnumClassValue
 from ts.frontend.match import Actual
 from ts.frontend.parse import ParsedFunction
-from ts.frontend.python_values import PythonFunction
 from ts.frontend.resolve import Resolver
-from ts.frontend.sugared import (
+from ts.frontend.upgraders import FormerOperator, former
+from ts.frontend.values.python_functions import PythonFunction
+from ts.frontend.values.sugared import (
     BuiltinFunction,
     FunctionValue,
     Kwargs,
@@ -40,7 +42,6 @@ from ts.frontend.sugared import (
     SugaredValue,
     inserted,
 )
-from ts.frontend.upgraders import FormerOperator, former
 from ts.ir.node import Node
 from ts.ir.source import SourceRange
 from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleType, Type
@@ -176,7 +177,7 @@ class Namespace(SugaredValue):
         self.find = find
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        from ts.frontend.python_objects import to_sugared
+        from ts.frontend.values.python_objects import to_sugared
 
         full = f"{self.name}.{name}"
         found = self.find(full)
@@ -274,4 +275,4 @@ class Fork(SugaredValue):
         closure = inserted(em, args[0]) if args else None
         if closure is None or closure.node().kind() != "prim::Closure":
             raise CompilationError("fork takes a function that is defined before it", range)
-        return SimpleValue(emit_call.start(em, range, closure.node()))
+        return SimpleValue(calls.start(em, range, closure.node()))

@@ -24,7 +24,7 @@ from ts.ir.types import ListType, Type, unshaped
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
-    from ts.frontend.sugared import SugaredValue
+    from ts.frontend.values.sugared import SugaredValue
 
 
 def is_meaningful(name: str) -> bool:
@@ -195,6 +195,6 @@ class Scope:
 
 
 def _simple(value: Value) -> SugaredValue:
-    from ts.frontend.sugared import SimpleValue
+    from ts.frontend.values.sugared import SimpleValue
 
     return SimpleValue(value)

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from ts.errors import SchemaMatchError
 from ts.frontend import classes, parse
-from ts.frontend.emitter import Emitter
+from ts.frontend.emit.emitter import Emitter
 from ts.frontend.match import Actual, match_schemas
 from ts.frontend.resolve import Resolver
-from ts.frontend.sugared import BuiltinFunction, FunctionValue, Kwargs, SugaredValue
+from ts.frontend.values.sugared import BuiltinFunction, FunctionValue, Kwargs, SugaredValue
 from ts.ir.source import SourceRange
 
 # Name -> the version in which it got its present meaning, and what it meant before.

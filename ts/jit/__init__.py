@@ -29,24 +29,24 @@ _HOMES: dict[str, tuple[str, str]] = {
     for module, names in {
         "ts.jit.switch": "enable disable",
         "ts.jit.scripting": "script CompilationUnit",
-        "ts.jit.markers": "annotate ignore unused export is_scripting is_tracing isinstance boolean_dispatch "
-        "fork wait script_if_tracing ignore_context_manager Attribute ScriptWarning unwrap_optional "
-        "set_module is_optional get_tracing_state",
+        "ts.frontend.markers": "annotate ignore unused export is_scripting is_tracing isinstance "
+        "boolean_dispatch fork wait script_if_tracing ignore_context_manager Attribute ScriptWarning "
+        "unwrap_optional set_module is_optional get_tracing_state",
         "ts.jit.tracing": "trace trace_module get_trace_graph TracerWarning TracingCheckError",
-        "ts.runtime.traced": "TracedModule TopLevelTracedModule",
+        "ts.tracing.traced": "TracedModule TopLevelTracedModule",
         "ts.futures": "Future",
         "ts.frontend.interfaces": "interface",
         "ts.runtime.objects": "RecursiveScriptClass",
-        "ts.jit.overloads": "overload overload_method get_overloads",
+        "ts.frontend.overloads": "overload overload_method get_overloads",
         "ts.ir.print": "hide_source_ranges",
         "ts.passes.inline": "set_inline_everything_mode get_inline_everything_mode",
         "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph",
         "ts.runtime.module": "ScriptModule RecursiveScriptModule module_type method_names",
         "ts.runtime.script_method": "ScriptMethod script_method",
         "ts.runtime.executor": "optimized_execution",
-        "ts.runtime.archive_read": "load",
-        "ts.runtime.archive_write": "save",
-        "ts.runtime.opnames": "export_opnames",
+        "ts.archive.read": "load",
+        "ts.archive.write": "save",
+        "ts.archive.opnames": "export_opnames",
         "ts.errors": "FrontendError NotSupportedError UnsupportedNodeError",
     }.items()
     for name in names.split()
@@ -54,17 +54,17 @@ _HOMES: dict[str, tuple[str, str]] = {
     "Final": ("typing", "Final"),
     "clear_class_registry": ("ts.frontend.classes", "clear_names"),
     "Error": ("ts.errors", "ScriptRuntimeError"),
-    "get_callable_argument_names": ("ts.jit.markers", "callable_argument_names"),
+    "get_callable_argument_names": ("ts.frontend.markers", "callable_argument_names"),
     # PyTorch's private names, which programs use all the same.
     "_get_trace_graph": ("ts.jit.tracing", "get_trace_graph"),
-    "_fork": ("ts.jit.markers", "fork"),
-    "_wait": ("ts.jit.markers", "wait"),
-    "_overload": ("ts.jit.overloads", "overload"),
-    "_overload_method": ("ts.jit.overloads", "overload_method"),
-    "_script_if_tracing": ("ts.jit.markers", "script_if_tracing"),
-    "_IgnoreContextManager": ("ts.jit.markers", "ignore_context_manager"),
-    "_unwrap_optional": ("ts.jit.markers", "unwrap_optional"),
-    "_isinstance": ("ts.jit.markers", "isinstance"),
+    "_fork": ("ts.frontend.markers", "fork"),
+    "_wait": ("ts.frontend.markers", "wait"),
+    "_overload": ("ts.frontend.overloads", "overload"),
+    "_overload_method": ("ts.frontend.overloads", "overload_method"),
+    "_script_if_tracing": ("ts.frontend.markers", "script_if_tracing"),
+    "_IgnoreContextManager": ("ts.frontend.markers", "ignore_context_manager"),
+    "_unwrap_optional": ("ts.frontend.markers", "unwrap_optional"),
+    "_isinstance": ("ts.frontend.markers", "isinstance"),
 }
 _SUBMODULES = frozenset({"annotations", "frontend"})
 

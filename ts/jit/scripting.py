@@ -29,11 +29,11 @@ from ts.frontend.compile import compile_all
 from ts.frontend.enums import enum_type
 from ts.frontend.failures import for_users
 from ts.frontend.observed import Call, observe
+from ts.frontend.overloads import has_overloads
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.printed import PrintedNames, printed_defs
 from ts.frontend.resolve import Resolver
 from ts.ir.types import ClassType
-from ts.jit.overloads import has_overloads
 from ts.jit.switch import enabled
 from ts.passes import log  # noqa: F401 -- wrong switches are refused when this is imported
 from ts.runtime.deep import with_deep_stack

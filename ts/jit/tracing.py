@@ -16,15 +16,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ts._core.tensor import Tensor
+from ts.frontend.markers import callable_argument_names
 from ts.ir.types import DictType, ListType, TupleType, Type
-from ts.jit.markers import callable_argument_names
 from ts.jit.switch import enabled
-from ts.jit.trace_check import TracingCheckError, check_trace
 from ts.nn.modules.module import Module
 from ts.runtime.module import ScriptModule
-from ts.runtime.trace import TracerWarning
-from ts.runtime.trace_types import type_of
-from ts.runtime.traced import TopLevelTracedModule, lowered, trace_function, trace_methods
+from ts.tracing.check import TracingCheckError, check_trace
+from ts.tracing.traced import TopLevelTracedModule, lowered, trace_function, trace_methods
+from ts.tracing.tracer import TracerWarning
+from ts.tracing.types import type_of
 
 __all__ = ["TracerWarning", "TracingCheckError", "get_trace_graph", "trace", "trace_module"]
 

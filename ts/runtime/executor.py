@@ -52,7 +52,7 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 def prepare(function: ScriptFunction) -> Any:
     """The code of a function."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
-        from ts.runtime.debug_code import prepare_with_breakpoints
+        from ts.debugger.code import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
     return prepare_graph(function.graph, function.name)

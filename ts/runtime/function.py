@@ -143,13 +143,13 @@ class ScriptFunction(Function):
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Write the function to a path or a file, as the `forward` of a module."""
-        from ts.runtime.archive_write import save
+        from ts.archive.write import save
 
         save(self, f, _extra_files)
 
     def save_to_buffer(self, _extra_files: Any = None) -> bytes:
         """The bytes of the function's archive."""
-        from ts.runtime.archive_write import save_to_buffer
+        from ts.archive.write import save_to_buffer
 
         return save_to_buffer(self, _extra_files)
 
@@ -244,7 +244,7 @@ def forget(function: object) -> None:
 
 
 def _compile_overload(function: Callable[..., Any], declaration: Callable[..., Any]) -> ScriptFunction:
-    from ts.jit.overloads import parse_overload
+    from ts.frontend.overloads import parse_overload
 
     parsed = parse_overload(function, declaration)
     script = _named(function, parsed)

@@ -27,11 +27,11 @@ from ts.errors import FrontendError
 from ts.frontend import classes, modules, parse
 from ts.frontend.compile import compile_all
 from ts.frontend.failures import for_users
+from ts.frontend.markers import Attribute, modifier_of
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
 from ts.ir.types import ModuleType
-from ts.jit.markers import Attribute, modifier_of
 from ts.jit.switch import enabled
 from ts.nn.modules.module import Module
 from ts.runtime.function import compile_function
@@ -113,7 +113,7 @@ class ScriptModule(Module):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if cls.__module__.startswith("ts.runtime."):
+        if cls.__module__.startswith(("ts.runtime.", "ts.tracing.")):
             return
         inherited = dict(cls._script_methods)
         marked = {name: m for name, m in vars(cls).items() if isinstance(m, ScriptMethodMarker)}
@@ -262,13 +262,13 @@ class ScriptModule(Module):
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Write the module to a path or a file, as `ts.jit.save` does."""
-        from ts.runtime.archive_write import save
+        from ts.archive.write import save
 
         save(self, f, _extra_files)
 
     def save_to_buffer(self, _extra_files: Any = None) -> bytes:
         """The bytes of the module's archive."""
-        from ts.runtime.archive_write import save_to_buffer
+        from ts.archive.write import save_to_buffer
 
         return save_to_buffer(self, _extra_files)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import ts
 from ts._core.tensor import Tensor
+from ts.frontend.markers import boolean_dispatch
 from ts.jit.annotations import BroadcastingList1, BroadcastingList2, BroadcastingList3
-from ts.jit.markers import boolean_dispatch
 
 
 def _root(mean: Tensor, p: float, count: int) -> Tensor:

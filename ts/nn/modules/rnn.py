@@ -8,7 +8,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor import Tensor
-from ts.jit.overloads import overload_method
+from ts.frontend.overloads import overload_method
 from ts.nn import init
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter

@@ -1,0 +1,269 @@
+"""Writes the pickles of archives: values of scripts as PyTorch lays them out.
+
+In: a value and its type.  Out: the bytes of a pickle of protocol 2:
+
+    Pickler(names.name, storages.place).dump(module, module_type)
+
+Objects are written as their class's name and a dictionary of attributes, lists and dictionaries with the
+text of their type, tensors as a place in a storage.  What is reached twice is written once, so that it is
+shared again when it is read.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any, Final
+
+from ts._core.dicts import Dict
+from ts._core.ivalue import from_core, object_get, to_core
+from ts._core.lists import List, Tuple
+from ts._core.objects import Object
+from ts._core.tensor import Tensor
+from ts.archive.storages import Place
+from ts.bytecode.typespec import type_spec
+from ts.devices import device
+from ts.errors import ArchiveError
+from ts.frontend.enums import enum_type
+from ts.ir.attributes import type_of_constant
+from ts.ir.types import (
+    ANY,
+    BOOL,
+    FLOAT,
+    INT,
+    TENSOR,
+    ClassType,
+    DictType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    UnionType,
+)
+
+_PICKLE: Final = "torch.jit._pickle"
+_BUILDERS: Final[dict[Type, str]] = {
+    INT: "build_intlist",
+    FLOAT: "build_doublelist",
+    BOOL: "build_boollist",
+    TENSOR: "build_tensorlist",
+}
+
+
+class Pickler:
+    """Writes one pickle."""
+
+    def __init__(
+        self, spell: Callable[[Type], str], name: Callable[[Type], str], place: Callable[[Tensor], Place]
+    ) -> None:
+        """`spell` writes a type, `name` says what a class is called, `place` where a tensor lies."""
+        self.spell = spell
+        self.name = name
+        self.place = place
+        self.parts: list[bytes] = [b"\x80\x02"]
+        self.memo: dict[object, int] = {}  # texts and names, and containers and objects by id
+        self.kept: list[object] = []
+
+    def dump(self, value: Any, type: Type) -> bytes:
+        """The pickle of a value."""
+        self.push(value, type)
+        self.write(b".")
+        return b"".join(self.parts)
+
+    # ---- parts ---------------------------------------------------------------------------------------
+
+    def write(self, part: bytes) -> None:
+        self.parts.append(part)
+
+    def remember(self, key: object) -> None:
+        index = self.memo[key] = len(self.memo)
+        self.write(b"q" + bytes([index]) if index < 256 else b"r" + struct.pack("<I", index))
+
+    def recall(self, key: object) -> bool:
+        """Write what was remembered under a key; False if nothing was."""
+        index = self.memo.get(key)
+        if index is None:
+            return False
+        self.write(b"h" + bytes([index]) if index < 256 else b"j" + struct.pack("<I", index))
+        return True
+
+    def text(self, text: str) -> None:
+        if not self.recall(text):
+            data = text.encode("utf-8", "surrogatepass")
+            self.write(b"X" + struct.pack("<I", len(data)) + data)
+            self.remember(text)
+
+    def number(self, value: int) -> None:
+        if 0 <= value < 1 << 8:
+            self.write(b"K" + bytes([value]))
+        elif 0 <= value < 1 << 16:
+            self.write(b"M" + struct.pack("<H", value))
+        elif -(1 << 31) <= value < 1 << 31:
+            self.write(b"J" + struct.pack("<i", value))
+        else:
+            self.write(b"\x8a\x08" + struct.pack("<q", value))
+
+    def real(self, value: float) -> None:
+        self.write(b"G" + struct.pack(">d", value))
+
+    def named(self, module: str, name: str) -> None:
+        key = ("global", module, name)
+        if not self.recall(key):
+            self.write(f"c{module}\n{name}\n".encode())
+            self.remember(key)
+
+    def numbers(self, values: Iterable[int]) -> None:
+        self.write(b"(")
+        for value in values:
+            self.number(value)
+        self.write(b"t")
+
+    # ---- values --------------------------------------------------------------------------------------
+
+    def push(self, value: Any, type: Type) -> None:
+        """Write a value of a type."""
+        match value:
+            case None:
+                self.write(b"N")
+            case bool():
+                self.write(b"\x88" if value else b"\x89")
+            case Enum():
+                self.named(*self.split(enum_type(value.__class__)))
+                self.push(value.value, ANY)
+                self.write(b"R")
+            case int():
+                self.number(value)
+            case float():
+                self.real(value)
+            case str():
+                self.text(value)
+            case complex():
+                self.named("builtins", "complex")
+                self.real(value.real)
+                self.real(value.imag)
+                self.write(b"\x86R")
+            case Tensor():
+                self.tensor(value)
+            case device():
+                self.named("torch", "device")
+                self.text(str(value))
+                self.write(b"\x85R")
+            case List() | Dict() | Tuple() | Object() | list() | dict() | tuple():
+                self.container(value, _own_type(value, type))
+            case _:
+                what = value.__class__.__name__
+                raise ArchiveError(f"Unknown IValue type for pickling: {what}. It cannot be saved")
+
+    def container(self, value: Any, type: Type) -> None:
+        if self.recall(id(value)):
+            return
+        self.kept.append(value)  # as long as the pickle is being written its id is no other's
+        if isinstance(value, Object):
+            self.object(value)
+            return
+        if isinstance(value, List | list) and isinstance(type, ListType):
+            self.list(value, type)
+        elif isinstance(value, Dict | dict) and isinstance(type, DictType):
+            self.dict(value, type)
+        elif isinstance(value, Tuple | tuple) and isinstance(type, TupleType):
+            self.sequence(value, type)
+        else:
+            raise ArchiveError(f"a {value.__class__.__name__} of type {type.annotation_str} cannot be saved")
+        self.remember(id(value))
+
+    def list(self, value: Any, type: ListType) -> None:
+        builder = _BUILDERS.get(type.elem)
+        if builder is not None:
+            self.named(_PICKLE, builder)
+            self.write(b"(")
+        else:
+            self.named(_PICKLE, "restore_type_tag")
+        self.write(b"](")
+        for element in value:
+            self.push(element, type.elem)
+        self.write(b"e")
+        if builder is not None:
+            self.write(b"tR")
+        else:
+            self.text(self.spell(type))
+            self.write(b"\x86R")
+
+    def dict(self, value: Any, type: DictType) -> None:
+        self.named(_PICKLE, "restore_type_tag")
+        self.write(b"}(")
+        for key in value:
+            self.push(key, type.key)
+            self.push(value[key], type.value)
+        self.write(b"u")
+        self.text(self.spell(type))
+        self.write(b"\x86R")
+
+    def sequence(self, value: Any, type: TupleType) -> None:
+        few = {0: b")", 1: b"\x85", 2: b"\x86", 3: b"\x87"}
+        if len(value) > 3:
+            self.write(b"(")
+        for element, its_type in zip(value, type.elems, strict=True):
+            self.push(element, its_type)
+        self.write(few.get(len(value), b"t"))
+
+    def object(self, value: Object) -> None:
+        type: ClassType = value.cls.type
+        self.named(*self.split(type))
+        self.write(b")\x81")
+        self.remember(id(value))
+        save = type.find_method("__getstate__")
+        if save is not None and type.find_method("__setstate__") is not None:
+            state_type = save.schema.returns[0].type
+            self.push(to_core(save(value), type_spec(state_type)), state_type)
+        else:
+            self.write(b"}(")
+            for slot, (name, attribute) in enumerate(type.attributes.items()):
+                self.text(name)
+                self.push(object_get(value, slot, False), attribute)
+            self.write(b"u")
+        self.write(b"b")
+
+    def split(self, type: Type) -> tuple[str, str]:
+        """Module and name of a class."""
+        module, _, name = self.name(type).rpartition(".")
+        return module, name
+
+    # ---- tensors -------------------------------------------------------------------------------------
+
+    def tensor(self, value: Tensor) -> None:
+        place = self.place(value)
+        if place.storage == "UntypedStorage":
+            raise ArchiveError(f"tensors of type {value.dtype} cannot be saved")
+        self.named("torch._utils", "_rebuild_tensor_v2")
+        self.write(b"(")
+        key = ("storage", place.key, place.storage)
+        if not self.recall(key):
+            self.write(b"(")
+            self.text("storage")
+            self.named("torch", place.storage)
+            self.text(place.key)
+            self.text(place.location)
+            self.number(place.numel)
+            self.write(b"tQ")
+            self.remember(key)
+        self.number(place.offset)
+        self.numbers(place.size)
+        self.numbers(place.stride)
+        self.write(b"\x88" if value.requires_grad else b"\x89")
+        self.named("collections", "OrderedDict")
+        self.write(b")RtR")
+
+
+def _own_type(value: Any, type: Type) -> Type:
+    """The type of a value where its place may hold values of several."""
+    if isinstance(type, OptionalType):
+        return _own_type(value, type.elem)
+    if isinstance(value, Object) or isinstance(type, ListType | DictType | TupleType):
+        return type
+    plain = from_core(value) if isinstance(value, List | Dict | Tuple) else value
+    own = type_of_constant(plain) or type
+    if isinstance(type, UnionType):
+        same_kind = [option for option in type.contained_types() if option.kind() == own.kind()]
+        return own if own in same_kind or not same_kind else same_kind[0]
+    return own

@@ -1,0 +1,112 @@
+"""Debug records of archives: which place of the program each piece of a source file was made from.
+
+In: the marks of a file, (offset, range) in order. Out: the bytes of its record, and the other way:
+
+    write_places([(192, range)])            b"..."
+    read_places(data)(200)                  a range of the same text, or None
+
+A record holds the sources' lines once each, in a table of texts.  One that is damaged costs its places only.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NoReturn
+
+from ts.archive.pickler import Pickler
+from ts.archive.unpickler import Global, Unpickler
+from ts.errors import ArchiveError
+from ts.ir.attributes import type_of_constant
+from ts.ir.source import Source, SourceRange
+
+_FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
+_NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # the empty text
+
+
+def write_places(places: Iterable[tuple[int, SourceRange | None]]) -> bytes:
+    """The record of a file's places."""
+    numbers: dict[str, int] = {"": 0}
+    sources: dict[Source, tuple[Any, ...]] = {}
+    entries = []
+    for tag, (offset, range) in enumerate(places):
+        if range is None or not range.location():
+            entries.append((offset, _NOWHERE, tag))
+            continue
+        range = range.origin() or range
+        source = sources.get(range.source)
+        if source is None:
+            lines = [
+                numbers.setdefault(line, len(numbers)) for line in range.source.text.splitlines(keepends=True)
+            ]
+            name = numbers.setdefault(range.source.filename or "", len(numbers))
+            source = sources[range.source] = (lines, name, range.source.first_line)
+        entries.append((offset, (source, range.start, range.end), tag))
+    record = (_FORMAT, tuple(numbers), tuple(entries))
+    type = type_of_constant(record)
+    assert type is not None
+    return Pickler(str, str, _no_tensor).dump(record, type)
+
+
+def _no_tensor(tensor: object) -> NoReturn:
+    raise ArchiveError("a debug record holds no tensors")
+
+
+def read_places(data: bytes) -> Callable[[int], SourceRange | None]:
+    """From an offset in a file to the range of the program; the record is read when that is asked for."""
+    found: list[tuple[int, SourceRange]] | None = None
+
+    def place(offset: int) -> SourceRange | None:
+        nonlocal found
+        if found is None:
+            try:
+                found = _entries(Unpickler(data, _name, _no_tensor).load())
+            except ArchiveError:
+                found = []
+        at = bisect_right(found, offset, key=lambda entry: entry[0])
+        return found[at - 1][1] if at else None
+
+    return place
+
+
+def _name(module: str, name: str) -> Global:
+    if module == "torch.jit._pickle":
+        return Global(name, lambda value, *rest: value)
+    raise ArchiveError(f"a debug record names {module}.{name}")
+
+
+def _entries(record: Any) -> list[tuple[int, SourceRange]]:
+    """The entries of a record: with a table of texts, or as older versions wrote them."""
+    match record:
+        case (str(form), texts, entries) if form == _FORMAT:
+            sources = _Sources(texts)
+        case _:
+            sources, entries = _Sources(None), record
+    try:
+        return [(offset, sources.range(*range)) for offset, range, *_ in entries]
+    except (TypeError, ValueError, IndexError) as error:
+        raise ArchiveError(f"a debug record is damaged: {error}") from error
+
+
+class _Sources:
+    """The sources of one record, each of them made once."""
+
+    def __init__(self, texts: Sequence[str] | None) -> None:
+        self.texts = texts
+        self.made: dict[int, tuple[object, Source]] = {}
+
+    def range(self, source: Any, start: Any, end: Any) -> SourceRange:
+        if not isinstance(start, int) or not isinstance(end, int):
+            raise ValueError("a range is not two numbers")
+        known = self.made.get(id(source))
+        if known is None:
+            known = self.made[id(source)] = source, self._source(*source)
+        return SourceRange(known[1], start, end)
+
+    def _source(self, text: Any, name: Any, line: Any) -> Source:
+        if self.texts is not None:
+            text = "".join([self.texts[number] for number in text])
+            name = self.texts[name]
+        if not isinstance(text, str) or not isinstance(name, str | None) or not isinstance(line, int):
+            raise ValueError("a source is not a text")
+        return Source(text, name, line)

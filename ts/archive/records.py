@@ -1,0 +1,177 @@
+"""The records of PyTorch's zip files, and the tensors whose storages are among them.
+
+In: an open file; out: the contents of its records, and tensors on the devices where they are wanted:
+
+    with Records(file) as records:
+        records.read("data.pkl")
+        StoredTensors(records, "cpu").storage("data", ("storage", Global("FloatStorage"), "0", "cpu", 12))
+
+Sizes are checked before anything is allocated.
+"""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any, Final
+
+from ts._core.tensor import Tensor
+from ts.archive.storages import Storage, StorageType, read_storage, storage_type, view
+from ts.archive.unpickler import Global
+from ts.devices import device
+from ts.errors import ArchiveError
+
+Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
+
+_MOST_TEXT: Final = 1 << 30  # bytes of one source file or pickle: what is larger was not written by a program
+_ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
+_DAMAGED: Final = (
+    "PytorchStreamReader failed reading zip archive: {}. The file is corrupted, or it is no archive of a "
+    "scripted module"
+)
+
+
+@contextmanager
+def _damage_is_told() -> Iterator[None]:
+    """Whatever `zipfile` says of a damaged file is one error."""
+    try:
+        yield
+    except ArchiveError:
+        raise
+    except (*_ZIP_ERRORS, EOFError, OSError, ValueError, OverflowError, RuntimeError) as error:
+        raise ArchiveError(_DAMAGED.format(error)) from error
+
+
+class Records:
+    """The records of an archive by their names, without the folder that all of them are in."""
+
+    def __init__(self, file: IO[bytes], scripted: bool = True) -> None:
+        with _damage_is_told():
+            self.zip = zipfile.ZipFile(file)
+            entries = self.zip.infolist()
+        self.root = entries[0].filename.partition("/")[0] if entries else ""
+        prefix = f"{self.root}/"
+        self.entries = {
+            entry.filename.removeprefix(prefix): entry
+            for entry in entries
+            if entry.filename.startswith(prefix)
+        }
+        if not self.has("data.pkl"):
+            raise ArchiveError("PytorchStreamReader failed locating file data.pkl: file not found")
+        if scripted and not self.has("constants.pkl"):
+            raise ArchiveError(
+                "PytorchStreamReader failed locating file constants.pkl: file not found. This is no archive "
+                "of a scripted module: it may be what torch.save wrote"
+            )
+
+    def __enter__(self) -> Records:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.zip.close()
+
+    def has(self, name: str) -> bool:
+        return name in self.entries
+
+    def read(self, name: str, size: int | None = None) -> bytearray:
+        """The contents of a record; of `size` bytes, where that is known."""
+        entry = self.entries.get(name)
+        if entry is None:
+            raise ArchiveError(f"PytorchStreamReader failed locating file {name}: file not found")
+        if size is not None and entry.file_size != size:
+            raise ArchiveError(f"the record {name} has {entry.file_size} bytes instead of {size}")
+        if entry.compress_type != zipfile.ZIP_STORED and entry.file_size > _MOST_TEXT:
+            raise ArchiveError(f"the record {name} would have {entry.file_size} bytes")
+        if entry.compress_type == zipfile.ZIP_STORED and entry.file_size != entry.compress_size:
+            raise ArchiveError(f"the record {name} has two sizes")
+        data = bytearray(entry.file_size)
+        with _damage_is_told(), self.zip.open(entry) as stream:
+            record: Any = stream
+            rest = memoryview(data)
+            while rest:
+                read = record.readinto(rest)
+                if not read:
+                    raise ArchiveError(f"the record {name} ends too early")
+                rest = rest[read:]
+            if record.read(1):
+                raise ArchiveError(f"the record {name} has two sizes")
+        return data
+
+    def text(self, name: str) -> str:
+        """The contents of a record that is text."""
+        try:
+            return self.read(name).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ArchiveError(f"the record {name} is no text: {error}") from None
+
+    @property
+    def version(self) -> int:
+        """The version of the format, which is that of the operators' meaning."""
+        name = "version" if self.has("version") else ".data/version"
+        text = self.text(name).strip()
+        if not text.isdecimal() or len(text) > 9:
+            raise ArchiveError(f"the archive has the version {text[:20]!r}")
+        return int(text)
+
+
+class StoredTensors:
+    """Makes the tensors that the pickles of one file speak of."""
+
+    def __init__(self, records: Records, map_location: Location) -> None:
+        self.records = records
+        self.map_location = map_location
+        self.storages: dict[tuple[str, str], Storage] = {}
+        if records.has("byteorder") and records.text("byteorder").strip() != "little":
+            raise ArchiveError("archives of machines with another byte order cannot be read")
+
+    def storage(self, archive: str, reference: Any) -> Storage:
+        """The storage that a persistent id of a pickle means."""
+        match reference:
+            case ("storage", Global(name=name), str(key), str(location), int(numel)):
+                pass
+            case _:
+                raise ArchiveError("the archive refers to what is no storage")
+        type: StorageType | None = storage_type(name)
+        if type is None or numel < 0 or "/" in key:
+            raise ArchiveError(f"the archive refers to a storage {name} of {numel} elements")
+        found = self.storages.get((archive, key))
+        if found is None or found.elements.dtype != type.dtype.numpy_dtype:
+            data = self.records.read(f"{archive}/{key}", numel * type.dtype.itemsize)
+            found = read_storage(data, type.dtype, numel, location)
+            self.storages[archive, key] = found
+        return found
+
+    def tensor(
+        self, storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, *rest: Any
+    ) -> Tensor:
+        """The tensor at a place of a storage."""
+        if not isinstance(storage, Storage):
+            raise ArchiveError("a tensor has no storage")
+        from ts._core.construct import from_numpy
+
+        elements = from_numpy(view(storage, offset, size, stride))
+        made = self.located(elements, storage.location)
+        if requires_grad and (made.dtype.is_floating_point or made.dtype.is_complex):
+            made.requires_grad = True
+        return made
+
+    def located(self, elements: Tensor, location: str) -> Tensor:
+        """The tensor on the device where it belongs."""
+        wanted = self.map_location
+        if callable(wanted):
+            moved = wanted(elements, location)
+            return elements if moved is None else moved
+        if isinstance(wanted, Mapping):
+            wanted = wanted.get(location, location)
+        target = device_named(location if wanted is None else wanted)
+        return elements if target.type == "cpu" else elements.to(target)
+
+
+def device_named(name: Any) -> device:
+    try:
+        return device(name)
+    except RuntimeError as error:
+        raise ArchiveError(str(error)) from None

@@ -1,0 +1,287 @@
+"""`ts.save` and `ts.load`: values of Python with tensors in them, in the zip format of `torch.save`.
+
+In: a value and a path or an open file; out: the file, and the value again:
+
+    ts.save({"weight": x, "step": 3}, "state.pt")          torch.load reads it
+    ts.load("state.pt", map_location="cpu")                so does this what torch.save wrote
+
+    state/data.pkl        the value, pickled; tensors as places in storages
+    state/data/0          the bytes of a storage, which several tensors may share
+
+Reading builds the listed types and nothing else, as `weights_only=True` does in PyTorch: numbers, texts,
+containers, tensors, parameters, dtypes, devices, shapes.  Files of other programs' classes are refused.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import pickle
+import zipfile
+from collections import Counter, OrderedDict
+from functools import partial
+from typing import IO, Any, Final
+
+from ts import devices, dtypes
+from ts._core.size import Size
+from ts._core.tensor import Tensor
+from ts.archive.records import Location, Records, StoredTensors, device_named
+from ts.archive.storages import Storage, WrittenStorages, storage_type
+from ts.archive.unpickler import Global, Unpickler
+from ts.archive.write import replaced, write_record
+from ts.errors import ArchiveError
+
+_VERSION: Final = 3
+_PROTOCOL: Final = 2
+
+
+class _Named:
+    """Stands for a function or class of PyTorch in a pickle that is being written."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module = module
+        self.name = name
+
+    def __call__(self, *args: Any) -> Any:
+        raise TypeError("this is a name in a pickle")
+
+
+class _Reference:
+    """Stands for a storage there."""
+
+    def __init__(self, identity: tuple[Any, ...]) -> None:
+        self.identity = identity
+
+
+_TENSOR: Final = _Named("torch._utils", "_rebuild_tensor_v2")
+_TENSOR_OF_DTYPE: Final = _Named("torch._utils", "_rebuild_tensor_v3")
+_PARAMETER: Final = _Named("torch._utils", "_rebuild_parameter")
+_WITH_ATTRIBUTES: Final = _Named("torch._tensor", "_rebuild_from_type_v2")
+_TENSOR_CLASS: Final = _Named("torch", "Tensor")
+_SIZE: Final = _Named("torch", "Size")
+_DEVICE: Final = _Named("torch", "device")
+_DTYPES: Final = {d: _Named("torch", d.name) for d in dtypes.ALL}
+
+
+# The pickler written in Python, since the one in C looks every name up in its module.
+_PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
+
+
+class _Writer(_PythonPickler):  # type: ignore[misc]
+    """Writes tensors as places in storages, and names of PyTorch that are not there."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(file, _PROTOCOL)
+        self.storages = WrittenStorages()
+        self.references: dict[str, _Reference] = {}
+
+    def save(self, obj: Any, save_persistent_id: bool = True) -> None:
+        if isinstance(obj, _Named):
+            found = self.memo.get(id(obj))
+            if found is not None:
+                self.write(self.get(found[0]))
+                return
+            self.write(f"c{obj.module}\n{obj.name}\n".encode())
+            self.memoize(obj)
+            return
+        super().save(obj, save_persistent_id)
+
+    def persistent_id(self, obj: Any) -> Any:
+        return obj.identity if isinstance(obj, _Reference) else None
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, Tensor):
+            return self.tensor(obj)
+        if isinstance(obj, Size):
+            return _SIZE, (tuple(obj),)
+        if isinstance(obj, devices.device):
+            return _DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
+        if isinstance(obj, OrderedDict) and type(obj).__module__.startswith("ts."):  # a module's state
+            return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
+        return NotImplemented
+
+    def tensor(self, x: Tensor) -> Any:
+        from ts.nn.parameter import Parameter
+
+        if isinstance(x, Parameter):
+            return _PARAMETER, (x.detach(), x.requires_grad, OrderedDict())
+        place = self.storages.place(x)
+        untyped = place.storage == "UntypedStorage"
+        reference = self.references.get(place.key)
+        if reference is None:
+            identity = ("storage", _named_storage(place.storage), place.key, place.location, place.numel)
+            reference = self.references[place.key] = _Reference(identity)
+        arguments: tuple[Any, ...] = (
+            reference, place.offset, place.size, place.stride, x.requires_grad, OrderedDict(),
+        )  # fmt: skip
+        build = _TENSOR
+        if untyped:
+            build, arguments = _TENSOR_OF_DTYPE, (*arguments, _DTYPES[x.dtype])
+        if x.__dict__:
+            return _WITH_ATTRIBUTES, (build, _TENSOR_CLASS, arguments, dict(x.__dict__))
+        return build, arguments
+
+
+def _named_storage(name: str) -> _Named:
+    return _Named("torch.storage" if name == "UntypedStorage" else "torch", name)
+
+
+def _save_dtype(writer: Any, d: dtypes.dtype) -> None:
+    writer.save(_DTYPES[d])
+
+
+_Writer.dispatch = {**_PythonPickler.dispatch, dtypes.dtype: _save_dtype}
+
+
+def save(
+    obj: Any,
+    f: str | os.PathLike[str] | IO[bytes],
+    pickle_module: Any = pickle,
+    pickle_protocol: int = _PROTOCOL,
+    _use_new_zipfile_serialization: bool = True,
+    _disable_byteorder_record: bool = False,
+) -> None:
+    """Write a value to a path or a file, as `torch.save`."""
+    if not _use_new_zipfile_serialization:
+        raise ArchiveError("only the zip format is written")
+    if isinstance(f, (str, os.PathLike)):
+        replaced(os.fspath(f), partial(_write, obj))
+    else:
+        buffer = io.BytesIO()
+        _write(obj, buffer, "archive")
+        f.write(buffer.getvalue())
+
+
+def _write(obj: Any, file: IO[bytes], root: str) -> None:
+    data = io.BytesIO()
+    writer = _Writer(data)
+    writer.dump(obj)
+    with zipfile.ZipFile(file, "w") as archive:
+        write_record(archive, f"{root}/data.pkl", data.getvalue())
+        write_record(archive, f"{root}/byteorder", b"little")
+        for key, elements in writer.storages.arrays.items():
+            write_record(archive, f"{root}/data/{key}", elements.data)
+        write_record(archive, f"{root}/version", f"{_VERSION}\n".encode())
+
+
+# ---------------------------------------------------------------- reading
+
+
+def load(
+    f: str | os.PathLike[str] | IO[bytes],
+    map_location: Location = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = True,
+    mmap: bool | None = None,
+    **pickle_load_args: Any,
+) -> Any:
+    """The value that a file of `torch.save` or `ts.save` holds.
+
+    `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
+    file to others, or a function of a storage's elements and its device that gives a tensor or None.
+    Whatever `weights_only` says, nothing but the listed types is built.
+    """
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return _load(file, map_location)
+    return _load(io.BytesIO(f.read()), map_location)
+
+
+def _load(file: IO[bytes], map_location: Location) -> Any:
+    if file.read(2) != b"PK":
+        raise ArchiveError("the file is no zip file: it is damaged, or PyTorch before 1.6 wrote it")
+    file.seek(0)
+    with Records(file, scripted=False) as records:
+        if records.has("constants.pkl"):
+            raise ArchiveError("the file holds a scripted module: ts.jit.load reads it")
+        reader = _Reader(records, map_location)
+        return Unpickler(bytes(records.read("data.pkl")), reader.name, partial(reader.storage, "data")).load()
+
+
+class _Reader(StoredTensors):
+    """What the pickle of a file may name."""
+
+    def name(self, module: str, name: str) -> Any:
+        full = f"{module}.{name}".replace("__builtin__.", "builtins.")
+        if module == "torch" and name in dtypes.NAMES:
+            return dtypes.by_name(name)
+        if module in ("torch", "torch.storage") and (storage_type(name) is not None or name == "Tensor"):
+            return Global(name)
+        calls: dict[str, Any] = {
+            "torch._utils._rebuild_tensor_v2": self.tensor,
+            "torch._utils._rebuild_tensor_v3": self.tensor_of_dtype,
+            "torch._utils._rebuild_parameter": _parameter,
+            "torch._tensor._rebuild_from_type_v2": _with_attributes,
+            "torch.Size": Size,
+            "torch.device": _device,
+            "builtins.complex": complex,
+            "builtins.set": set,
+            "builtins.frozenset": frozenset,
+            "builtins.bytearray": _bytearray,
+            "builtins.slice": slice,
+            "collections.Counter": Counter,
+            "_codecs.encode": _bytes,
+        }
+        if full == "collections.OrderedDict":
+            return Global(full, OrderedDict, build=_set_attributes)
+        if full not in calls:
+            raise pickle.UnpicklingError(
+                f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed "
+                "global by "
+                "default: ts.load builds numbers, texts, containers and tensors only"
+            )
+        return Global(full, calls[full])
+
+    def tensor_of_dtype(
+        self, storage: Any, offset: Any, size: Any, stride: Any, grad: Any, hooks: Any, dtype: Any, *rest: Any
+    ) -> Tensor:
+        """The tensor at a place of a storage of bytes."""
+        if not isinstance(storage, Storage) or not isinstance(dtype, dtypes.dtype):
+            raise ArchiveError("a tensor has no storage or no dtype")
+        if len(storage.elements) % dtype.itemsize:
+            raise ArchiveError(f"a storage of {len(storage.elements)} bytes has no elements of {dtype}")
+        typed = Storage(storage.elements.view(dtype.numpy_dtype), storage.location)
+        return self.tensor(typed, offset, size, stride, grad, hooks)
+
+
+def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
+    from ts.nn.parameter import Parameter
+
+    if not isinstance(data, Tensor):
+        raise ArchiveError("a parameter is no tensor")
+    return Parameter(data, bool(requires_grad))
+
+
+def _with_attributes(build: Any, cls: Any, arguments: Any, state: Any) -> Any:
+    """A tensor with attributes that a user hung on it."""
+    if not isinstance(build, Global) or build.call is None or not isinstance(arguments, tuple):
+        raise ArchiveError("a tensor is made of nothing")
+    made = build.call(*arguments)
+    _set_attributes(made, state)
+    return made
+
+
+def _set_attributes(made: Any, state: Any) -> None:
+    if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
+        raise ArchiveError("the attributes of an object are no dictionary")
+    made.__dict__.update(state)
+
+
+def _device(kind: Any, index: Any = None) -> devices.device:
+    return device_named(kind if index is None else f"{kind}:{index}")
+
+
+def _bytes(text: Any, encoding: Any = "latin1") -> bytes:
+    if not isinstance(text, str) or encoding != "latin1":
+        raise ArchiveError("bytes are written as another text than latin1")
+    return codecs.latin_1_encode(text)[0]
+
+
+def _bytearray(data: Any = b"", *rest: Any) -> bytearray:
+    if isinstance(data, str):
+        data = _bytes(data, "latin1")
+    if not isinstance(data, bytes):
+        raise ArchiveError("a bytearray is made of no bytes")
+    return bytearray(data)

@@ -1,0 +1,215 @@
+"""Writes archives: zip files that `ts.jit.load` and PyTorch's `torch.jit.load` read.
+
+In: a scripted module or function, and a path or an open file.  Out: the file:
+
+    save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
+    save_to_buffer(module)                                              the same as bytes
+
+The layout is that of `ts.archive.read`.  Contents of records begin at multiples of 64 bytes, so that
+they can be mapped into memory.  A file is written under another name beside the old one, which it replaces
+when it is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import struct
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from typing import IO, Any, Final
+
+from ts._core.ivalue import new_object, object_set
+from ts._core.objects import Object
+from ts.archive.pickler import Pickler
+from ts.archive.places import write_places
+from ts.archive.storages import WrittenStorages
+from ts.bytecode.typespec import object_class
+from ts.errors import ArchiveError
+from ts.frontend.imported import ReadModule
+from ts.ir.attributes import type_of_constant
+from ts.ir.graph import Graph
+from ts.ir.print_class import DefinitionPrinter, Names
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.types import BOOL, ModuleType, TupleType
+from ts.runtime.function import ScriptFunction
+from ts.runtime.module import ScriptModule
+
+ExtraFiles = Mapping[str, str | bytes] | None
+
+_ALIGNMENT: Final = 64
+_OLDEST_VERSION: Final = 3
+_NEW_PLACE: Final = 6  # since this version it stands in `.data/version`
+# The version of the format since which an operator means what it means today.
+_VERSIONS: Final = {
+    "aten::div": 4, "aten::div_": 4, "aten::full": 5, "aten::linspace": 8, "aten::logspace": 9,
+    "aten::gelu": 10,
+}  # fmt: skip
+
+
+def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles = None) -> None:
+    """Write a scripted module or function to a path or a file."""
+    if isinstance(f, str | os.PathLike):
+        replaced(os.fspath(f), lambda file, name: _write(m, file, name, _extra_files))
+    else:
+        f.write(save_to_buffer(m, _extra_files))
+
+
+def save_to_buffer(m: Any, _extra_files: ExtraFiles = None) -> bytes:
+    """The bytes of the archive of a scripted module or function."""
+    buffer = io.BytesIO()
+    _write(m, buffer, "archive", _extra_files)
+    return buffer.getvalue()
+
+
+def replaced(path: str, write: Any) -> None:
+    """Write a file such that its path holds the old contents or all of the new ones at any time."""
+    folder, base = os.path.split(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise ArchiveError(f"Parent directory {os.path.dirname(path)} does not exist.")
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{base}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            write(file, os.path.splitext(base)[0] or "archive")
+            file.flush()
+            os.fsync(file.fileno())
+        mode = os.stat(path).st_mode if os.path.exists(path) else 0o666 & ~_umask()
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _write(m: Any, file: IO[bytes], root: str, extra_files: ExtraFiles) -> None:
+    if isinstance(m, ScriptFunction):
+        handle = _holder(m)
+    elif isinstance(m, ScriptModule) and m._object is not None:
+        handle = m._object
+    else:
+        raise AttributeError(
+            f"'{type(m).__name__}' object has no attribute 'save_to_buffer': only what ts.jit.script made "
+            "can be saved"
+        )
+    with zipfile.ZipFile(file, "w") as zip_file:
+        ArchiveWriter(zip_file, root).write(handle, extra_files or {})
+
+
+def _holder(function: ScriptFunction) -> Object:
+    """A module whose `forward` is the function."""
+    type = ModuleType("__torch__.PlaceholderModule", {"training": BOOL})
+    concrete = type.concrete = ReadModule(_Placeholder, type=type, compiled=True)
+    concrete.attributes = type.attributes
+    graph = function.graph.copy()
+    receiver = graph.param_node().insert_output(0)
+    receiver.set_type(type)
+    receiver.set_debug_name("self")
+    forward = ScriptFunction("forward", f"{type.qualified_name()}.forward")
+    schema = function.schema
+    forward.finish(
+        graph, FunctionSchema("forward", "", (Argument("self", type), *schema.arguments), schema.returns)
+    )
+    type.methods["forward"] = forward
+    made = new_object(object_class(type))
+    object_set(made, 0, True)
+    return made
+
+
+class _Placeholder:
+    """Stands for the class of a module that holds a function."""
+
+
+class ArchiveWriter:
+    """Writes the records of one archive."""
+
+    def __init__(self, file: zipfile.ZipFile, root: str) -> None:
+        self.file = file
+        self.root = root
+        self.names = Names()
+        self.constants: list[Any] = []
+        self.version = _OLDEST_VERSION
+        self.digest = hashlib.sha256()
+
+    def write(self, handle: Object, extra_files: Mapping[str, str | bytes]) -> None:
+        """All records of the archive of a module."""
+        for name, contents in extra_files.items():
+            self.record(f"extra/{name}", contents.encode() if isinstance(contents, str) else contents)
+        self.pickle("data", handle, handle.cls.type)
+        self.code()
+        types = [type_of_constant(value) for value in self.constants]
+        if None in types:
+            raise ArchiveError(f"the constant {self.constants[types.index(None)]!r} cannot be saved")
+        self.pickle("constants", tuple(self.constants), TupleType(type for type in types if type is not None))
+        version = "version" if self.version < _NEW_PLACE else ".data/version"
+        self.record(version, f"{self.version}\n".encode())
+        self.record("byteorder", b"little")
+        identity = int.from_bytes(self.digest.digest()[:16], "big")
+        self.record(".data/serialization_id", f"{identity:040d}".encode())
+
+    def pickle(self, archive: str, value: Any, type: Any) -> None:
+        """A pickle, and before it the storages of its tensors."""
+        storages = WrittenStorages()
+        data = Pickler(self.names.spell, self.names.name, storages.place).dump(value, type)
+        for key, elements in storages.arrays.items():
+            self.record(f"{archive}/{key}", elements.data)
+        self.record(f"{archive}.pkl", data)
+
+    def code(self) -> None:
+        """The source files: every definition that the module's data and the definitions before it name."""
+        files: dict[str, list[str]] = {}
+        printers: dict[str, DefinitionPrinter] = {}
+        for thing in self.names.things:  # which grows while definitions are printed
+            prefix = self.names.name(thing).rpartition(".")[0]
+            printer = printers.get(prefix)
+            if printer is None:
+                printer = DefinitionPrinter(self.names, self.constants, self.check)
+                printers[prefix], files[prefix] = printer, []
+            files[prefix].append(printer.definition(thing))
+        for prefix, definitions in files.items():
+            text, places = printers[prefix].marks.split("".join(definitions) + "\n")
+            name = f"code/{prefix.replace('.', '/')}.py"
+            self.record(name, text.encode(), zipfile.ZIP_DEFLATED)
+            self.record(f"{name}.debug_pkl", write_places(places), zipfile.ZIP_DEFLATED)
+
+    def check(self, function: Any) -> None:
+        """Refuse what no archive can hold, and note which version of the operators a function needs."""
+        graph: Graph = function.graph
+        for node in graph.all_nodes():
+            kind = node.kind()
+            self.version = max(self.version, _VERSIONS.get(kind, 0))
+            if kind == "prim::PythonOp":
+                name = node.get("name")
+                where = node.range.highlight() if node.range is not None else ""
+                raise ArchiveError(
+                    f"\nCould not export Python function call '{name}'. Remove calls to Python functions "
+                    "before export. Did you forget to add @script or @script_method annotation? If this is a "
+                    f"nn.ModuleList, add it to __constants__:\n{where}"
+                )
+
+    def record(self, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED) -> None:
+        """One record."""
+        write_record(self.file, f"{self.root}/{name}", data, method)
+        self.digest.update(data)
+
+
+def write_record(
+    file: zipfile.ZipFile, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED
+) -> None:
+    """One record, whose contents begin at a multiple of 64 bytes."""
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = method
+    stream = file.fp
+    assert stream is not None
+    is_large = len(data) * 1.05 > zipfile.ZIP64_LIMIT  # then `zipfile` adds 20 bytes of its own
+    start = stream.tell() + 30 + len(entry.filename.encode()) + 4 + 20 * is_large
+    padding = -start % _ALIGNMENT
+    entry.extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding
+    file.writestr(entry, data)

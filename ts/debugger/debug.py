@@ -1,0 +1,91 @@
+"""`ts.debug`: a call of a scripted function under the step debugger.
+
+In: a function, a method or a module, plain or scripted.  Out: what is called like it and stops before its
+first line, where commands are read:
+
+    ts.debug(f)(27)                                     from the terminal
+    run = ts.debug(f, ["b 9", "c", "p steps"])          from a list; at its end the program runs on
+    run(27), run.transcript
+
+The debugger compiles the function and what it calls once more for itself, with a place to stop before
+every line.  Other calls of the same function run as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from typing import Any
+
+from ts.debugger.debugger import PROMPT, Debugger
+from ts.debugger.terminal import Terminal, interrupting
+from ts.jit.scripting import script
+from ts.runtime.function import ScriptFunction
+from ts.runtime.module import ScriptModule
+from ts.runtime.script_method import ScriptMethod
+
+
+class Debugged:
+    """A function that runs under the debugger."""
+
+    def __init__(
+        self,
+        function: Any,
+        commands: Iterable[str] | None = None,
+        output: Callable[[str], None] | None = None,
+    ) -> None:
+        self._function, self._first = callable_of(function)
+        self._lines: list[str] = []
+        self._output = output
+        self._commands = None if commands is None else iter(commands)
+        if self._commands is None:
+            self.debugger = Debugger(Terminal().read, output or print)
+        else:
+            self.debugger = Debugger(self._next_command, self._write)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function; the breakpoints are those of the calls before."""
+        with nullcontext() if self._commands is not None else interrupting(self.debugger):
+            return self.debugger.run(self._function, (*self._first, *args), kwargs)
+
+    @property
+    def transcript(self) -> str:
+        """The commands of a list and what they printed."""
+        return "".join(f"{line}\n" for line in self._lines)
+
+    def _next_command(self) -> str | None:
+        assert self._commands is not None
+        command = next(self._commands, None)
+        if command is not None:
+            self._write(f"{PROMPT}{command}".rstrip())
+        return command
+
+    def _write(self, text: str) -> None:
+        self._lines.append(text)
+        if self._output is not None:
+            self._output(text)
+
+
+def debug(
+    function: Any, commands: Iterable[str] | None = None, output: Callable[[str], None] | None = None
+) -> Debugged:
+    """What is called like `function`, and is stepped through.
+
+    Without `commands` they are read from the terminal.  With them, `output` gets the lines of the transcript
+    as they come.
+    """
+    return Debugged(function, commands, output)
+
+
+def callable_of(function: Any) -> tuple[ScriptFunction, tuple[Any, ...]]:
+    """The scripted function to run, and what it takes before the arguments."""
+    scripted = function
+    if not isinstance(scripted, ScriptFunction | ScriptMethod | ScriptModule):
+        scripted = script(function)
+    if isinstance(scripted, ScriptModule):
+        scripted = scripted.forward
+    if isinstance(scripted, ScriptMethod):
+        return scripted.function, (scripted.owner._object,)
+    if isinstance(scripted, ScriptFunction):
+        return scripted, ()
+    raise TypeError(f"debug takes a function, a method or a module, not {type(function).__name__}")

@@ -1,0 +1,550 @@
+"""The step debugger: breakpoints, stepping, and a look at what a program that stands still holds.
+
+In: lines of commands, from `read`.  Out: text, to `write`; terminals and files are others' business.
+
+    debugger = Debugger(read, write)
+    debugger.run(f, (27,), {})            calls f; stops before its first line and asks `read` what to do
+
+    > collatz, collatz.py:3
+    ->     steps = 0
+    (ts) b 9 if steps > 100
+    Breakpoint 1 at collatz.py:9, in collatz
+    (ts) c
+
+A program that stops has left the interpreter's loop: its frames stay where they are while commands are read,
+on the thread that runs it.  Programs that it has forked run on, and stop at breakpoints only.  Values are
+shown as Python would get them: to change a copy changes nothing in the program.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ts._core.breaks import Stopped
+from ts.bytecode.stepping import Place, Stack
+from ts.debugger.breakpoints import Breakpoint, file_and_line, short_name
+from ts.debugger.code import DebugCode, Twin
+from ts.debugger.shown import PartOfObject, text_of
+from ts.errors import DebuggerQuit, ScriptRuntimeError
+from ts.ir.source import SourceRange
+from ts.runtime.function import ScriptFunction
+
+PROMPT = "(ts) "
+_EVERYWHERE = 0x7FFFFFFF
+_LINES_AROUND = 5
+_SHORT = 200  # characters of a value in a list of values
+
+Read = Callable[[], str | None]
+Write = Callable[[str], None]
+
+
+class FrameView(NamedTuple):
+    """A call under way: in which frame, and where."""
+
+    level: int
+    name: str
+    range: SourceRange | None
+    place: Place | None  # the line's; None where the code was not made for debugging
+
+
+class _Resume(NamedTuple):
+    """How far to go: to a line in no more calls than `depth`, or a return in no more than `return_depth`."""
+
+    depth: int = 0
+    return_depth: int = 0
+
+
+class Debugger:
+    """A debugger of one or more calls, which keeps its breakpoints between them."""
+
+    def __init__(self, read: Read, write: Write) -> None:
+        self.read, self.write = read, write
+        self.code = DebugCode(self._on_stop, self._on_failure, self._bind)
+        self.breakpoints: dict[int, Breakpoint] = {}
+        self._count = 0
+        self._lock = threading.RLock()
+        self._entry: Twin | None = None
+        self._last = ""
+        self.begin()
+
+    def begin(self) -> None:
+        """Be ready for another call: its first line stops."""
+        self._main: int | None = None  # the program that was called; others are forked
+        self._stepping: int | None = None
+        self._resume = _Resume(_EVERYWHERE)
+        self._attached = True
+        self._interrupted = False
+        self._stopped: Stopped | None = None
+        self._frames: list[FrameView] = []
+        self._level = 0
+        self._listed: int | None = None  # the line that `list` goes on from
+        self.code.breaks.go(None)
+
+    def run(self, function: ScriptFunction, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
+        """Call the function under the debugger."""
+        twin = self.code.twin(function)
+        if not isinstance(twin, Twin):
+            raise TypeError(f"{function.name} was made of a graph: there is no source to step through")
+        self._entry = twin
+        self.begin()
+        return twin(*args, **kwargs)
+
+    def interrupt(self) -> bool:
+        """Stop at the next line, for signals; False if that is under way, or the program stands."""
+        if self._interrupted or self._stopped is not None:
+            return False
+        self._interrupted = True
+        self._stepping, self._resume = None, _Resume(_EVERYWHERE)
+        self.code.breaks.go(None)
+        return True
+
+    # ---- stops -----------------------------------------------------------------------------------------
+
+    def _on_stop(self, stopped: Stopped, place: Place, armed: bool) -> None:
+        with self._lock:
+            if self._main is None:
+                self._main = stopped.program
+            if not self._attached:
+                return
+            if not self._look(stopped):
+                return
+            reasons = [f"breakpoint() in {place.function}"] if place.event == "breakpoint" else []
+            for breakpoint in list(self.breakpoints.values()):
+                if place.number in breakpoint.places and self._holds(breakpoint):
+                    reasons.append(f"Breakpoint {breakpoint.number}")
+                    if breakpoint.temporary:
+                        self._remove(breakpoint)
+            if not reasons and armed and not self._is_step(stopped, place):
+                return
+            if self._interrupted:
+                self._interrupted = False
+                reasons.append("Interrupted")
+            if place.event == "return":
+                reasons.append(f"--Return-- {self._text_of('return')}")
+            self._interact(stopped, reasons)
+
+    def _on_failure(self, stopped: Stopped, error: BaseException) -> None:
+        with self._lock:
+            if self._main is None:
+                self._main = stopped.program
+            if not self._attached or isinstance(error, DebuggerQuit) or stopped.program != self._main:
+                return
+            if self._look(stopped):
+                with suppress(DebuggerQuit):  # the exception goes on to whoever called
+                    self._interact(
+                        stopped, [_text_of_error(error), "The program ends here; it can still be looked at."]
+                    )
+
+    def _is_step(self, stopped: Stopped, place: Place) -> bool:
+        """Whether the program stops here also without a breakpoint."""
+        depth = self._resume.return_depth if place.event == "return" else self._resume.depth
+        return stopped.depth <= depth and self._stepping in (None, stopped.program)
+
+    def _look(self, stopped: Stopped) -> bool:
+        """Take the frames of a program that has stopped; False if there are none."""
+        self._stopped = stopped
+        self._frames = []
+        for level, (code, at) in enumerate(stopped.frames()):
+            stack = code.lines[at] if code.lines else ((code.name, None),)
+            place = self.code.places[stack.place] if isinstance(stack, Stack) and stack.place >= 0 else None
+            for name, range in reversed(stack):
+                self._frames.append(FrameView(level, name, range, place))
+        self._level = 0
+        self._listed = None
+        return bool(self._frames)
+
+    def _interact(self, stopped: Stopped, reasons: list[str]) -> None:
+        """Carry out commands until one lets the program go on."""
+        if stopped.program != self._main:
+            reasons = ["In a forked program:", *reasons]
+        for reason in reasons:
+            self.write(reason)
+        self._show_frame(self._frame)
+        resume = None
+        while resume is None:
+            command = self.read()
+            if command is None:  # nobody is there any more
+                self._attached, resume = False, _Resume()
+            else:
+                resume = self.execute(command)
+        self._stopped = None
+        self._stepping, self._resume = stopped.program, resume
+        self.code.breaks.go(stopped, *resume)
+
+    @property
+    def _frame(self) -> FrameView:
+        return self._frames[self._level]
+
+    # ---- commands --------------------------------------------------------------------------------------
+
+    def execute(self, line: str) -> _Resume | None:
+        """Carry out one command; how far to go, if it lets the program go on."""
+        line = line.strip() or self._last
+        self._last = line if line.partition(" ")[0] in _REPEATED else ""
+        word, _, rest = line.partition(" ")
+        command = _COMMANDS.get(word)
+        if command is None:
+            if line:
+                self._print(line)
+            return None
+        resume: _Resume | None = command(self, rest.strip())
+        return resume
+
+    def _step(self, rest: str) -> _Resume:
+        """go to the next line, also of a function that this one calls"""
+        return _Resume(_EVERYWHERE)
+
+    def _next(self, rest: str) -> _Resume:
+        """go to the next line of this function; what it calls runs through"""
+        return _Resume(self._depth)
+
+    def _finish(self, rest: str) -> _Resume:
+        """go on until this function (the one that `up` went to) returns"""
+        return _Resume(self._depth - 1, self._depth)
+
+    def _continue(self, rest: str) -> _Resume:
+        """go on to the next breakpoint, or to the end"""
+        return _Resume()
+
+    def _quit(self, rest: str) -> _Resume:
+        """end the program"""
+        raise DebuggerQuit("the debugger was told to end the program")
+
+    @property
+    def _depth(self) -> int:
+        """How many calls are under way in the chosen frame."""
+        assert self._stopped is not None
+        return self._stopped.depth - self._frame.level
+
+    # ---- where the program is --------------------------------------------------------------------------
+
+    def _where(self, rest: str) -> None:
+        """the calls under way, the innermost last"""
+        for number in reversed(range(len(self._frames))):
+            self._show_frame(self._frames[number], ">" if number == self._level else " ")
+
+    def _up(self, rest: str) -> None:
+        """look at the caller"""
+        self._move(1, "this is the outermost call")
+
+    def _down(self, rest: str) -> None:
+        """look at the function that this one calls"""
+        self._move(-1, "this is the innermost call")
+
+    def _move(self, by: int, otherwise: str) -> None:
+        if not 0 <= self._level + by < len(self._frames):
+            self.write(f"*** {otherwise}")
+            return
+        self._level += by
+        self._listed = None
+        self._show_frame(self._frame)
+
+    def _show_frame(self, frame: FrameView, mark: str = ">") -> None:
+        if frame.range is None:
+            self.write(f"{mark} {frame.name} (no source)")
+            return
+        self.write(f"{mark} {frame.name}, {short_name(_file_of(frame.range))}:{frame.range.line}")
+        lines = _lines_of(frame.range)
+        self.write(f"-> {lines.get(frame.range.line, '')}")
+
+    def _list(self, rest: str) -> None:
+        """the source around the line (again: what follows; with a number: around that line)"""
+        place = self._frame.range
+        if place is None:
+            self.write("*** there is no source here")
+            return
+        lines = _lines_of(place)
+        first = place.line - _LINES_AROUND if self._listed is None else self._listed
+        if rest:
+            if not rest.isdecimal():
+                self.write("*** list takes the number of a line")
+                return
+            first = int(rest) - _LINES_AROUND
+        stops = {
+            p.line
+            for b in self.breakpoints.values()
+            for p in self._places(b)
+            if p.filename == _file_of(place)
+        }
+        shown = [n for n in range(first, first + 2 * _LINES_AROUND + 1) if n in lines]
+        for number in shown:
+            mark = "->" if number == place.line else "  "
+            self.write(f"{number:4} {'B' if number in stops else ' '}{mark} {lines[number]}".rstrip())
+        if not shown:
+            self.write(f"*** the source has lines {min(lines)} to {max(lines)}")
+        self._listed = first + 2 * _LINES_AROUND + 1
+
+    # ---- values ----------------------------------------------------------------------------------------
+
+    def _args(self, rest: str) -> None:
+        """the parameters of the function"""
+        place = self._frame.place
+        owner = place.owner if place is not None else None
+        self._show(owner.parameters() if isinstance(owner, Twin) else ())
+
+    def _locals(self, rest: str) -> None:
+        """all variables that have a value here"""
+        self._show(self._variables())
+
+    def _show(self, names: Iterable[str]) -> None:
+        known = self._variables()
+        shown = [name for name in names if name in known and name != "return"]
+        for name in shown:
+            text = self._text_of(name)
+            if len(text) > _SHORT or "\n" in text:
+                text = text.split("\n", 1)[0][:_SHORT] + " ..."
+            self.write(f"{name} = {text}")
+        if not shown:
+            self.write("(none)")
+
+    def _print(self, rest: str) -> None:
+        """p EXPRESSION: its value; of variables by their names in the source, attributes, elements"""
+        self._show_result(rest, text_of)
+
+    def _whatis(self, rest: str) -> None:
+        """whatis NAME: the type of a variable, or of an expression's value"""
+        type = self._variables().get(rest)
+        if type is not None:
+            self.write(type.annotation_str)
+        else:
+            self._show_result(rest, lambda value: builtins.type(value).__name__)
+
+    def _show_result(self, text: str, show: Callable[[Any], str]) -> None:
+        if not text:
+            self.write("*** an expression is missing")
+            return
+        try:
+            shown = show(self.evaluate(text))
+        except Exception as error:
+            self.write(f"*** {type(error).__name__}: {error}")
+        else:
+            self.write(shown)
+
+    def evaluate(self, text: str) -> Any:
+        """The value of an expression of the variables of the chosen frame, in Python."""
+        code, names = _compiled(text.strip())
+        place = self._frame.place
+        owner = place.owner if place is not None else None
+        known = self._variables()
+        values = owner.names_around(names - known.keys()) if isinstance(owner, Twin) else {}
+        for name in names & known.keys():
+            values[name] = self._value(name)
+        return eval(code, values)
+
+    def _variables(self) -> dict[str, Any]:
+        """The types of the variables in scope, by name."""
+        return {} if self._frame.place is None else self._frame.place.types
+
+    def _value(self, name: str) -> Any:
+        frame = self._frame
+        assert self._stopped is not None and frame.place is not None
+        register = frame.place.registers[list(frame.place.types).index(name)]
+        try:
+            return self._stopped.value(frame.level, register)
+        except AttributeError:  # an object that its `__init__` has not done with
+            return PartOfObject(self._stopped.value(frame.level, register, whole=False))
+
+    def _text_of(self, name: str) -> str:
+        try:
+            return text_of(self._value(name))
+        except Exception as error:  # of a `__repr__` of the program's, say
+            return f"<{type(error).__name__}: {error}>"
+
+    # ---- breakpoints -----------------------------------------------------------------------------------
+
+    def _break(self, rest: str, temporary: bool = False) -> None:
+        """b LINE | FILE:LINE | FUNCTION [if CONDITION]: stop there; alone: the list of breakpoints"""
+        if not rest:
+            self._show_breakpoints()
+            return
+        what, _, condition = rest.partition(" if ")
+        here = self._frame.range
+        try:
+            if condition:
+                compile(condition.strip(), "<condition>", "eval")
+            wanted = file_and_line(what.strip(), None if here is None else _file_of(here))
+        except (SyntaxError, ValueError) as error:
+            self.write(f"*** {error}")
+            return
+        if self._entry is not None:
+            self.code.prepare_all(self._entry)
+        self._count += 1
+        breakpoint = Breakpoint(self._count, *wanted, condition.strip(), temporary)
+        self.breakpoints[self._count] = breakpoint
+        self._bind()
+        self.write(self._describe(breakpoint))
+
+    def _temporary(self, rest: str) -> None:
+        """tbreak ...: the same, for one stop"""
+        self._break(rest, temporary=True)
+
+    def _clear(self, rest: str) -> None:
+        """clear NUMBER | LINE | FILE:LINE | FUNCTION | all: remove breakpoints; `clear 1` the first"""
+        here = self._frame.range
+        found: list[Breakpoint] = []
+        if rest in ("", "all"):
+            found = list(self.breakpoints.values())
+        elif rest.isdecimal() and int(rest) in self.breakpoints:
+            found = [self.breakpoints[int(rest)]]
+        else:
+            wanted = file_and_line(rest, None if here is None else _file_of(here))
+            found = [b for b in self.breakpoints.values() if (b.filename, b.line, b.function) == wanted]
+        for breakpoint in found:
+            self._remove(breakpoint)
+            self.write(f"Breakpoint {breakpoint.number} is gone")
+        if not found:
+            self.write("*** there is no such breakpoint")
+
+    def _remove(self, breakpoint: Breakpoint) -> None:
+        del self.breakpoints[breakpoint.number]
+        self._bind()
+
+    def _bind(self) -> None:
+        """Find the places of the breakpoints, and arm these and no others."""
+        armed = {place.number for place in self.code.places if place.event == "breakpoint"}
+        for breakpoint in self.breakpoints.values():
+            breakpoint.bind(self.code.places)
+            armed |= breakpoint.places
+        for place in self.code.places:
+            self.code.breaks.arm(place.number, place.number in armed)
+
+    def _holds(self, breakpoint: Breakpoint) -> bool:
+        if not breakpoint.condition:
+            return True
+        try:
+            return bool(self.evaluate(breakpoint.condition))
+        except Exception as error:
+            self.write(
+                f"*** the condition of breakpoint {breakpoint.number}: {type(error).__name__}: {error}"
+            )
+            return True
+
+    def _places(self, breakpoint: Breakpoint) -> list[Place]:
+        return [self.code.places[number] for number in breakpoint.places]
+
+    def _describe(self, breakpoint: Breakpoint) -> str:
+        text = f"{'Temporary breakpoint' if breakpoint.temporary else 'Breakpoint'} {breakpoint.number}"
+        places = self._places(breakpoint)
+        if places:
+            text += f" at {short_name(places[0].filename)}:{places[0].line}, in {places[0].function}"
+        else:
+            text += f" waits for code at {breakpoint.wanted}"
+        return text + (f", if {breakpoint.condition}" if breakpoint.condition else "")
+
+    def _show_breakpoints(self) -> None:
+        for breakpoint in self.breakpoints.values():
+            self.write(self._describe(breakpoint))
+        if not self.breakpoints:
+            self.write("There are no breakpoints.")
+
+    def _help(self, rest: str) -> None:
+        """this list"""
+        spellings: dict[Any, list[str]] = {}
+        for name, command in _COMMANDS.items():
+            spellings.setdefault(command, []).append(name)
+        for command, names in spellings.items():
+            self.write(f"{', '.join(names):<20} {command.__doc__}")
+        self.write(f"{'':<20} anything else is printed; an empty line repeats a step or a list")
+
+
+_COMMANDS: dict[str, Callable[[Debugger, str], _Resume | None]] = {
+    **dict.fromkeys(("b", "break"), Debugger._break),
+    **dict.fromkeys(("tb", "tbreak"), Debugger._temporary),
+    **dict.fromkeys(("cl", "clear"), Debugger._clear),
+    **dict.fromkeys(("s", "step"), Debugger._step),
+    **dict.fromkeys(("n", "next"), Debugger._next),
+    **dict.fromkeys(("r", "return", "finish"), Debugger._finish),
+    **dict.fromkeys(("c", "continue"), Debugger._continue),
+    **dict.fromkeys(("w", "where", "bt"), Debugger._where),
+    **dict.fromkeys(("u", "up"), Debugger._up),
+    **dict.fromkeys(("d", "down"), Debugger._down),
+    **dict.fromkeys(("l", "list"), Debugger._list),
+    **dict.fromkeys(("a", "args"), Debugger._args),
+    "locals": Debugger._locals,
+    **dict.fromkeys(("p", "print"), Debugger._print),
+    "whatis": Debugger._whatis,
+    **dict.fromkeys(("q", "quit"), Debugger._quit),
+    **dict.fromkeys(("h", "help"), Debugger._help),
+}
+_REPEATED = ("s", "step", "n", "next", "l", "list", "u", "up", "d", "down")
+
+
+# ---- text ----------------------------------------------------------------------------------------------
+
+
+def _file_of(range: SourceRange) -> str:
+    return range.source.filename or "<string>"
+
+
+def _lines_of(range: SourceRange) -> dict[int, str]:
+    """The lines of a source by number."""
+    return dict(enumerate(range.source.text.rstrip("\n").split("\n"), range.source.first_line))
+
+
+@lru_cache(maxsize=64)
+def _compiled(text: str) -> tuple[Any, set[str]]:
+    """An expression, and the names in it."""
+    code = compile(text, "<debugger>", "eval")
+    return code, _names_in(code)
+
+
+def _names_in(code: Any) -> set[str]:
+    """The names that an expression mentions, also in the comprehensions and lambdas in it."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_names"):
+            names |= _names_in(constant)
+    return names
+
+
+def _text_of_error(error: BaseException) -> str:
+    if isinstance(error, ScriptRuntimeError):
+        return f"{error.class_name.rpartition('.')[2]}: {error.message}"
+    while error.__cause__ is not None:  # what was raised at first
+        error = error.__cause__
+    return f"{type(error).__name__}: {error}"
+
+
+# ---- breakpoint() where no debugger drives the program -----------------------------------------------------
+
+
+class ProcessDebugger(Debugger):
+    """What `breakpoint()` in a script calls for when no other debugger drives the program.
+
+    It follows Python: `PYTHONBREAKPOINT=0` passes by; a hook that somebody installed, or that
+    PYTHONBREAKPOINT names, is called; else this debugger opens on the terminal, if there is one.
+    """
+
+    def __init__(self) -> None:
+        from ts.debugger.terminal import Terminal
+
+        super().__init__(Terminal().read, print)
+        self.code.breaks.go(None, 0)
+        self._resume = _Resume()
+
+    def _on_stop(self, stopped: Stopped, place: Place, armed: bool) -> None:
+        self._main = stopped.program
+        if place.event != "breakpoint" or self._is_step(stopped, place):
+            super()._on_stop(stopped, place, armed)
+        elif os.environ.get("PYTHONBREAKPOINT") == "0":
+            return
+        elif os.environ.get("PYTHONBREAKPOINT") or sys.breakpointhook is not sys.__breakpointhook__:
+            sys.breakpointhook()
+        elif sys.stdin.isatty() and sys.stdout.isatty():
+            self._attached = True
+            super()._on_stop(stopped, place, armed)
+
+    def _on_failure(self, stopped: Stopped, error: BaseException) -> None:
+        """The exception is for who called the script."""
+
+
+def breakpoint_code() -> DebugCode:
+    """The code of functions with a `breakpoint()`."""
+    return ProcessDebugger().code

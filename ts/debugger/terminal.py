@@ -1,0 +1,79 @@
+"""The debugger's terminal: `ts debug FILE.py:FUNCTION ARG...`, and what `ts.debug` reads commands from.
+
+In: what is typed.  Out: lines for `ts.debugger.debugger`.  Ctrl-C while the program runs stops it at its next
+line; Ctrl-D ends it.
+
+    ts debug examples/words.py:most_frequent @README.md 5
+    ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from ts.debugger.debugger import PROMPT, Debugger
+from ts.runtime.function import ScriptFunction
+
+
+class Terminal:
+    """Reads commands: first those given, then those typed."""
+
+    def __init__(self, commands: Iterable[str] = ()) -> None:
+        self._given = list(commands)
+        self._typed = False
+
+    def read(self) -> str | None:
+        """The next command."""
+        if self._given:
+            command = self._given.pop(0)
+            print(f"{PROMPT}{command}")
+            return command
+        if not self._typed:
+            self._typed = True
+            with suppress(ImportError):
+                import readline  # noqa: F401 -- gives `input` its history and editing
+        while True:
+            try:
+                command = input(PROMPT)
+            except EOFError:
+                print()
+                return "quit"
+            except KeyboardInterrupt:
+                print("\n(`quit` ends the program)")
+                continue
+            if not sys.stdin.isatty():
+                print(command)  # so that the transcript is complete
+            return command
+
+
+@contextmanager
+def interrupting(debugger: Debugger) -> Iterator[None]:
+    """Ctrl-C stops the program at its next line; where that does not come, the next Ctrl-C ends it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def stop(number: int, frame: Any) -> None:
+        if not debugger.interrupt():
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def run(
+    function: ScriptFunction, args: list[Any], kwargs: dict[str, Any], commands: Iterable[str] = ()
+) -> Any:
+    """Call a function under a debugger on the terminal."""
+    debugger = Debugger(Terminal(commands).read, print)
+    with interrupting(debugger):
+        return debugger.run(function, args, kwargs)

@@ -1,0 +1,1 @@
+"""Syntax to graph: one module for each kind of statement and expression."""

@@ -1,0 +1,333 @@
+"""Functions and other objects of Python that compiled code calls.
+
+In: a Python object that is called, or asked for attributes.  Out: a `SugaredValue`:
+
+    def helper(x): ...              FunctionValue            compiled on demand
+    @ignore def log(x): ...         PythonFunction           ^log[]()(%x): runs in Python
+    @unused def train(x): ...       PythonFunction           raises when it is called
+    @_overload def f(x: int): ...   OverloadedFunction       one compiled function for each declaration
+    boolean_dispatch(...)           BooleanDispatch          chosen by a constant argument
+    functools.partial(f, k=2)       PythonFunction           runs in Python
+    anything else                   PythonObject             refuses to be a value, with its class
+
+A function that stays in Python is called with its arguments as Python objects, and its result has to be of
+the annotated type.  Without any annotation all arguments and the result are tensors (several, where several
+names are assigned).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import FunctionType as PythonCallable
+from typing import TYPE_CHECKING, Any
+
+from ts.errors import CompilationError, FrontendError, SchemaMatchError
+from ts.frontend import parse
+from ts.frontend.annotations import NO_DEFAULT, constant_of_type, signature, to_type
+from ts.frontend.match import Actual, emit_builtin_call, match_schema, match_schemas
+from ts.frontend.resolve import Resolver
+from ts.frontend.values.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.source import SourceRange
+from ts.ir.types import NONE, TENSOR, TensorType, TupleType, Type
+from ts.ir.value import Value
+
+if TYPE_CHECKING:
+    from ts.frontend.emit.emitter import Emitter
+
+_DROPPED = "This Python function is annotated to be ignored and cannot be run"
+
+
+# ---- functions -------------------------------------------------------------------------------------
+
+
+def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange) -> SugaredValue:
+    """What a call of a Python function means: compiled, overloaded, or left to Python."""
+    from ts.frontend import markers, overloads
+
+    marker = markers.modifier_of(function)
+    if marker in ("ignore", "unused"):
+        return PythonFunction(function)
+    if markers.BOOLEAN_DISPATCH in getattr(function, "__dict__", ()):
+        return BooleanDispatch(em, function, range)
+    try:
+        declared = overloads.compiled_overloads(function, em.compile_callee)
+        if declared:
+            return OverloadedFunction(declared)
+        return FunctionValue(em.compile_callee(function))
+    except FrontendError as error:
+        place = range if em.calling is None else em.range(em.calling)
+        raise error.add_call(function.__name__, em.parsed.name, place) from None
+
+
+def object_value(em: Emitter, obj: Any, range: SourceRange) -> SugaredValue:
+    """What an object means that is neither a function nor a constant."""
+    if inspect.isbuiltin(obj) and callable(obj):
+        return UnsupportedBuiltin(obj)
+    if inspect.ismethod(obj) and markers_of(obj) is None:
+        return function_value(em, obj.__func__, range)
+    if callable(obj):
+        return PythonFunction(obj)
+    return PythonObject(obj)
+
+
+def markers_of(obj: Any) -> str | None:
+    """The mark that `ts.jit.ignore` and its like left on a callable."""
+    from ts.frontend import markers
+
+    return markers.modifier_of(obj)
+
+
+class PythonFunction(SugaredValue):
+    """A callable that stays in Python; `receiver` is the first argument of a method of a scripted object."""
+
+    def __init__(self, function: Callable[..., Any], receiver: Value | None = None) -> None:
+        self.function = function
+        self.receiver = receiver
+        self.name = getattr(function, "__name__", "<python_value>")
+
+    def describe(self) -> str:
+        return f"python value of type '{type(self.function).__name__}'"
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise no_value(self.describe(), range)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        given = args if self.receiver is None else [self.receiver, *args]
+        self_type = None if self.receiver is None else self.receiver.type()
+        schema = python_schema(self.function, len(given), n_binders, self_type)
+        if self.receiver is not None:
+            receiver = Argument(schema.arguments[0].name, self.receiver.type())
+            arguments = (receiver, *schema.arguments[1:])
+            schema = FunctionSchema(schema.name, "", arguments, schema.returns, is_vararg=schema.is_vararg)
+        try:
+            matched = match_schema(schema, em.graph, range, given, kwargs)
+        except SchemaMatchError as error:
+            error.hint = _how_to_call(self.function) or error.hint
+            raise
+        result = matched.returns[0]
+        if markers_of(self.function) == "unused":
+            message = em.constant(_DROPPED)
+            emit_builtin_call(range, em.graph, "prim::RaiseException", [message])
+            return SimpleValue(em.insert("prim::Uninitialized").output().set_type(result))
+        node = em.insert("prim::PythonOp", matched.inputs, 1, range)
+        node.set("name", self.name)
+        by_name = [argument.name for argument in schema.arguments if argument.kwarg_only]
+        node.set("function", _ByName(self.function, by_name) if by_name else self.function, "ival")
+        return SimpleValue(node.output().set_type(result))
+
+
+def _how_to_call(function: Callable[..., Any]) -> str:
+    """What to write where a function that stays in Python does not take the arguments."""
+    home = getattr(function, "__module__", None) or ""
+    name = getattr(function, "__name__", "")
+    if home.partition(".")[0] == "numpy":
+        return f"functions of NumPy take no values of scripts; use torch.{name} or an @ts.jit.ignore function"
+    if home == "builtins":
+        return _BUILTINS.get(name, "it runs in Python, and takes tensors only")
+    return ""
+
+
+_BUILTINS = {
+    "set": "there are no sets; use the keys of a dict",
+    "frozenset": "there are no sets; use the keys of a dict",
+    "type": "types are no values; ask with `isinstance(x, int)`",
+    "map": "write a list comprehension",
+    "filter": "write a `for` loop that appends to a list",
+}
+
+
+class _ByName:
+    """A callable whose last parameters are only given by name: the program gives all by their places."""
+
+    def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
+        self.function = function
+        self.names = tuple(names)
+        self.__wrapped__ = function  # what its signature is
+
+    def __call__(self, *args: Any) -> Any:
+        first = len(args) - len(self.names)
+        return self.function(*args[:first], **dict(zip(self.names, args[first:], strict=True)))
+
+
+def python_schema(
+    function: Callable[..., Any], count: int, n_binders: int, self_type: Type | None = None
+) -> FunctionSchema:
+    """The schema of a function that stays in Python: by its annotations, else of tensors only.
+
+    `self_type` is the type of the first argument of a method.
+    """
+    called = function.function if isinstance(function, _ByName) else function
+    name = getattr(called, "__qualname__", type(called).__qualname__)
+    plain = inspect.unwrap(function)
+    parameters: list[inspect.Parameter] = []
+    if getattr(called, "__module__", None) != "builtins" or not isinstance(called, type):
+        with suppress(TypeError, ValueError):  # classes of Python itself tell theirs since 3.13 only
+            parameters = list(inspect.signature(function).parameters.values())
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    is_vararg = any(parameter.kind is variable[0] for parameter in parameters)
+    parameters = [parameter for parameter in parameters if parameter.kind not in variable]
+    types = _annotated_types(plain, parameters, self_type)
+    if types is None:
+        results = {0: NONE, 1: TENSOR}.get(n_binders) or TupleType([TENSOR] * n_binders)
+        names = [parameter.name for parameter in parameters]
+        if is_vararg or not parameters:
+            names += [str(i) for i in range(len(names), count)]
+        types = [TENSOR] * len(names), results
+    else:
+        names = [parameter.name for parameter in parameters]
+    if self_type is not None and types[0]:
+        types[0][0] = self_type
+    arguments = []
+    by_name = {parameter.name: parameter for parameter in parameters}
+    for parameter_name, parameter_type in zip(names, types[0], strict=True):
+        default: object = NO_DEFAULT
+        parameter = by_name.get(parameter_name)
+        if parameter is not None and parameter.default is not parameter.empty:
+            default = constant_of_type(parameter.default, parameter_type)
+        has_default = default is not NO_DEFAULT
+        arguments.append(
+            Argument(
+                parameter_name,
+                parameter_type,
+                default=default if has_default else None,
+                has_default=has_default,
+                kwarg_only=parameter is not None
+                and parameter.kind is parameter.KEYWORD_ONLY
+                and not isinstance(function, _ByName),
+            )
+        )
+    return FunctionSchema(name, "", tuple(arguments), (Argument("0", types[1]),), is_vararg=is_vararg)
+
+
+def _annotated_types(
+    function: Callable[..., Any], parameters: list[inspect.Parameter], self_type: Type | None
+) -> tuple[list[Type], Type] | None:
+    """Types of parameters and result; None where nothing is annotated."""
+    try:
+        returns = inspect.signature(function).return_annotation
+    except (TypeError, ValueError):
+        return None
+    inferred = TensorType.get_inferred()
+    written = [parameter.annotation for parameter in parameters]
+    if any(annotation is not inspect.Parameter.empty for annotation in [*written, returns]):
+        resolver = Resolver.of_function(function) if isinstance(function, PythonCallable) else Resolver()
+
+        def read(annotation: object) -> Type:
+            if annotation is inspect.Parameter.empty:
+                return inferred
+            return to_type(annotation, resolver)
+
+        return [read(annotation) for annotation in written], read(returns)
+    if not isinstance(function, PythonCallable):
+        return None
+    try:
+        parsed = parse.function_def(function, signature_only=True)
+    except (OSError, FrontendError):
+        return None
+    if parsed.type_comment is None:
+        return None
+    parsed.self_type = self_type
+    typed, result = signature(parsed)
+    return [parameter.type for parameter in typed], result or inferred
+
+
+# ---- overloads -------------------------------------------------------------------------------------
+
+
+class OverloadedFunction(SugaredValue):
+    """A function with several declarations: the first one that takes the arguments is called."""
+
+    kind = "function"
+
+    def __init__(self, functions: Sequence[Any]) -> None:
+        self.functions = list(functions)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        schemas = [function.schema for function in self.functions]
+        index, matched = match_schemas(schemas, em.graph, range, args, kwargs)
+        return FunctionValue(self.functions[index]).call_matched(em, range, matched)
+
+
+class BooleanDispatch(SugaredValue):
+    """One of two functions, by an argument that is a constant (`return_indices` of the pooling functions)."""
+
+    kind = "boolean dispatch"
+
+    def __init__(self, em: Emitter, function: Callable[..., Any], range: SourceRange) -> None:
+        from ts.frontend import markers
+
+        self.choice = getattr(function, markers.BOOLEAN_DISPATCH)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        choice = self.choice
+        given = args[choice.position] if choice.position < len(args) else kwargs.get(choice.name)
+        flag = choice.default
+        if given is not None:
+            flag = given.to_ivalue() if isinstance(given, Value) else given.value
+            if not isinstance(flag, bool):
+                raise CompilationError(
+                    f"value for boolean dispatch was neither true nor false: '{choice.name}' of "
+                    f"{choice.if_true.__name__} has to be a constant",
+                    range,
+                )
+        # The two functions take the flag too, and do not look at it.
+        callee = function_value(em, choice.if_true if flag else choice.if_false, range)
+        return callee.call(em, range, args, kwargs, n_binders)
+
+
+# ---- other objects ---------------------------------------------------------------------------------
+
+
+class UnsupportedBuiltin(SugaredValue):
+    """A function of Python that is written in C and has no counterpart in the language."""
+
+    kind = "builtin"
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise no_value(f"python value of type '{type(self.function).__name__}'", range)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        raise CompilationError(
+            f"Python builtin {self.function} is currently not supported in Torchscript; call it in a "
+            "function that is marked with @ts.jit.ignore",
+            range,
+        )
+
+
+class PythonObject(SugaredValue):
+    """An object that compiled code cannot hold."""
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        raise no_value(self.describe(), range)
+
+    def __init__(self, obj: object) -> None:
+        self.obj = obj
+
+    def describe(self) -> str:
+        return f"python value of type '{type(self.obj).__name__}'"
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise no_value(self.describe(), range)
+
+
+def no_value(kind: str, range: SourceRange) -> CompilationError:
+    """The error where a value is needed and something else is there."""
+    return CompilationError(
+        f"{kind} cannot be used as a value. Perhaps it is a closed over global variable? If so, please "
+        "consider passing it in as an argument or use a local variable instead.",
+        range,
+    )

@@ -1,0 +1,1 @@
+"""The functions of `ts` itself that are no operators."""

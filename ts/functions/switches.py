@@ -1,0 +1,132 @@
+"""Switches of the whole process that programs set and ask for.
+
+    ts.use_deterministic_algorithms(True)
+    with ts.inference_mode(): ...
+
+Operators here are deterministic, compute float32 in full and keep subnormal numbers, whatever is set: the
+switches remember what they were told.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ts import devices
+from ts.autograd.grad_mode import is_grad_enabled, no_grad
+
+_deterministic = {"mode": 0}  # 0: off, 1: warn, 2: error
+_others: dict[str, Any] = {"precision": "highest", "warn always": False}
+_MODES = {"default": 0, "warn": 1, "error": 2}
+_PRECISIONS = ("highest", "high", "medium")
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Ask for deterministic operators, which they are."""
+    _deterministic["mode"] = (1 if warn_only else 2) if mode else 0
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """Whether deterministic operators were asked for."""
+    return _deterministic["mode"] > 0
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether they were asked for with `warn_only`."""
+    return _deterministic["mode"] == 1
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """The same switch as a number or "default", "warn", "error"."""
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    mode = _MODES.get(debug_mode) if isinstance(debug_mode, str) else debug_mode
+    if mode not in _MODES.values():
+        if isinstance(debug_mode, str):
+            raise RuntimeError(
+                "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
+                f"{debug_mode}"
+            )
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    assert mode is not None
+    _deterministic["mode"] = mode
+
+
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2."""
+    return _deterministic["mode"]
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """How exact products of float32 have to be; they are exact."""
+    if precision in _PRECISIONS:
+        _others["precision"] = precision
+    else:
+        warnings.warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the current "
+            "setFloat32MatmulPrecision "
+            "call has no effect.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def get_float32_matmul_precision() -> str:
+    """What was set."""
+    return str(_others["precision"])
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Whether subnormal numbers could be switched to zero: no, they are kept."""
+    return not mode
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Ask for warnings each time; Python's filters decide that."""
+    if not isinstance(b, bool):
+        raise TypeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    _others["warn always"] = b
+
+
+def is_warn_always_enabled() -> bool:
+    """Whether warnings each time were asked for."""
+    return bool(_others["warn always"])
+
+
+def get_default_device() -> devices.device:
+    """Where tensors are made that name no device."""
+    return devices.CPU
+
+
+def set_default_device(device: Any) -> None:
+    """Let new tensors be made on a device: the CPU, or None for it."""
+    place = devices.as_device(device)
+    if place.type != "cpu":
+        raise NotImplementedError(
+            f"set_default_device('{place}') is not implemented: new tensors are made on the CPU; give "
+            "`device=`"
+        )
+
+
+class inference_mode(no_grad):
+    """Nothing inside is recorded for gradients; the results are tensors as any other."""
+
+    _depth = 0
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self.mode = not mode and is_grad_enabled()
+        self._counts = mode
+
+    def __enter__(self) -> None:
+        inference_mode._depth += self._counts
+        super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        inference_mode._depth -= self._counts
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this is inside of `inference_mode`."""
+    return inference_mode._depth > 0

@@ -1,0 +1,591 @@
+"""The recorder of traces: what a thread does with tensors becomes the nodes of a graph.
+
+In: calls of operators, scripted functions and modules, as `ts._core.tracing` passes them on while a trace is
+under way.  Out: a `Graph` in PyTorch's form, with the types that the values had:
+
+    tracer = Tracer()
+    x = tracer.add_input("x", x)
+    with tracer.recording():                     graph(%x : Float(2, 3, strides=[3, 1], ...)):
+        y = x * 2                         =>       %1 : Long() = prim::Constant[value={2}]() # f.py:3:0
+    tracer.add_output(y)                           %2 : Float(2, 3, ...) = aten::mul(%x, %1) # f.py:3:0
+
+A tensor is known by its identity; one that was made outside of the trace becomes a constant.  Sizes are
+tensors while a trace is recorded (`aten::size`, `prim::NumToTensor`), so that what is computed from them is
+recorded, too.  A number that leaves for Python otherwise (`int(x)`, `if x:`) is written down as a guard: the
+traced function raises where the number is another one.
+
+A call of a submodule is a `prim::TracedModuleForward` with a block, a fork a `prim::TracedFork`; values of
+any block may be used in any other until `ts.passes.trace_scopes` has made methods of them.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final
+
+import numpy as np
+
+from ts import devices, dtypes
+from ts._core import tracing
+from ts._core.future import Future
+from ts._core.objects import Object
+from ts._core.overload import overloads
+from ts._core.tensor import Size, Tensor, wrap_array
+from ts.ir.graph import Graph, Value
+from ts.ir.source import Source, SourceRange
+from ts.ir.types import (
+    ANY,
+    BOOL,
+    DEVICE,
+    FLOAT,
+    INT,
+    NUMBER,
+    TENSOR,
+    ClassType,
+    DictType,
+    FunctionType,
+    FutureType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    unshaped,
+)
+from ts.ops import registry
+from ts.tracing import guards, tensors, words
+from ts.tracing.indexing import get_index, put_index
+from ts.tracing.types import (
+    CONVERSIONS,
+    dtype_of_number,
+    name_in,
+    tensor_type,
+    type_of,
+)
+
+LARGEST: Final = sys.maxsize
+_NUMBER_KINDS: Final[dict[str, Type]] = {
+    "int": INT,
+    "float": FLOAT,
+    "bool": BOOL,
+}  # by how schemas spell them
+# Operators that PyTorch records with numbers as tensors, where the schema has an overload for either.
+_NUMBERS_AS_TENSORS: Final = frozenset(
+    f"aten::{name}{end}"
+    for name in ("add", "sub", "mul", "div", "floor_divide", "true_divide", "subtract", "multiply", "divide")
+    for end in ("", "_")
+)
+_OTHER_NAMES: Final = {"aten::detach_": "aten::detach"}  # as PyTorch records them
+_WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})  # in place in any trace
+_OWN_MODULES: Final = ("ts.tracing.", "ts.jit.tracing", "ts._core.", "contextlib")
+
+
+class TracerWarning(Warning):
+    """The trace may not do for other inputs what the function does."""
+
+
+class TracedFuture(Future[Any]):
+    """What `fork` gives inside a trace: its function has run, `wait` is recorded."""
+
+    def wait(self) -> Any:
+        tracer = tracing.current()
+        result = super().wait()
+        if tracer is not None:
+            tracer.wait(self, result)
+        return result
+
+
+class Tracer:
+    """Records one trace."""
+
+    def __init__(self, strict: bool = True, force_outplace: bool = False) -> None:
+        self.graph = Graph()
+        self.strict = strict
+        self.force_outplace = force_outplace
+        self.paths: dict[int, str] = {}  # by id of a module: where it is in the module that is traced
+        self._known: list[dict[int, tuple[object, Value]]] = [{}]  # by id; one table more inside of a fork
+        self._attributes: dict[str, Value] = {}  # by path
+        self._places: dict[tuple[str, int], SourceRange] = {}
+
+    # ---- on and off ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Within it, what this thread does is recorded."""
+        if tracing.active is not None:
+            raise RuntimeError("Tracing can't be nested")
+        tracing.start(self)
+        try:
+            yield
+        finally:
+            tracing.stop()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Within it, nothing is recorded."""
+        tracing.stop()
+        try:
+            yield
+        finally:
+            tracing.start(self)
+
+    def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
+        """function(*args), not recorded."""
+        with self.paused():
+            return function(*args)
+
+    # ---- where the program is ------------------------------------------------------------------------
+
+    def frame(self) -> FrameType:
+        """The innermost frame of Python that is not the recorder's."""
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN_MODULES):
+            frame = frame.f_back
+        return frame
+
+    def place(self) -> SourceRange:
+        """The line of the program that runs."""
+        frame = self.frame()
+        key = frame.f_code.co_filename, frame.f_lineno
+        found = self._places.get(key)
+        if found is None:
+            text = linecache.getline(*key).rstrip("\n")
+            found = self._places[key] = SourceRange(Source(f"{text}\n", *key), 0, len(text))
+        return found
+
+    def warn(self, message: str) -> None:
+        """A TracerWarning at the line that runs."""
+        frame = self.frame()
+        registry = frame.f_globals.setdefault("__warningregistry__", {})
+        name = frame.f_globals.get("__name__", "")
+        warnings.warn_explicit(
+            message, TracerWarning, frame.f_code.co_filename, frame.f_lineno, name, registry
+        )
+
+    # ---- values of tensors ---------------------------------------------------------------------------
+
+    def know(self, obj: object, value: Value) -> None:
+        """Let `obj` be this value from now on."""
+        self._known[-1][id(obj)] = obj, value
+
+    def find(self, obj: object) -> Value | None:
+        """The value of an object, if it has one."""
+        for table in reversed(self._known):
+            found = table.get(id(obj))
+            if found is not None:
+                return found[1]
+        return None
+
+    def tensor(self, x: Tensor) -> Value:
+        """The value of a tensor, named after a variable that holds it; a constant if it is new."""
+        found = self.find(x)
+        if found is None:
+            return self.constant_tensor(x)
+        if not found.has_debug_name():
+            with self.paused():
+                name = name_in(self.frame(), x)
+            found.set_debug_name(name)
+        return found
+
+    def constant_tensor(self, x: Tensor) -> Value:
+        """A tensor that was made outside of the trace."""
+        if x.requires_grad:
+            raise RuntimeError(words.WANTS_GRADIENT.format(x))
+        value = self.insert_tensor(x, self.place())
+        self.know(x, value)
+        return value
+
+    def insert_tensor(self, x: Tensor, place: SourceRange) -> Value:
+        """A constant."""
+        with self.paused():  # the graph looks at it
+            return self.graph.insert_constant(x, place, tensor_type(x))
+
+    def wrapped_number(self, number: Any) -> Value:
+        """A number that PyTorch records as a tensor; it promotes as the number it is."""
+        with self.paused():
+            x = wrap_array(np.asarray(number, dtype_of_number(number)))
+            x.is_wrapped_number = True  # type: ignore[attr-defined]
+        return self.insert_tensor(x, self.place())
+
+    def constant(self, value: Any, type: Type | None = None) -> Value:
+        """A constant that stands in the program."""
+        return self.graph.insert_constant(value, None if value is None else self.place(), type)
+
+    def number(self, x: Tensor, type: Type) -> Value:
+        """The number that a tensor stands for, right after what computes the tensor."""
+        value = self.tensor(x)
+        node = value.node()
+        graph = self.graph
+        inner = graph.create(CONVERSIONS[type], (value,))
+        if node.kind() == "prim::Param":
+            node.owning_block().prepend_node(inner)
+        else:
+            inner.insert_after(node)
+        return inner.output().set_type(type)
+
+    # ---- operators -----------------------------------------------------------------------------------
+
+    def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run an operator and record it."""
+        with self.paused():
+            op, values, given = operators.resolve(args, kwargs)
+        inputs = self._arguments(op, values, given)
+        place = self.place()
+        written = values[0] if op.name.endswith("_") and op.signature.parameters[0].written else None
+        if self.force_outplace and isinstance(written, Tensor):
+            self._warn_of_views(op.name, written)
+        with self.paused():
+            result = op.call_list(values)
+        self._record(op, inputs, result, place)
+        return operators.for_python(op, result)
+
+    def _arguments(self, op: Any, values: list[Any], given: list[Any]) -> list[Value]:
+        parameters = op.signature.parameters
+        makes = not any(p.kind.startswith("Tensor") for p in parameters)
+        inputs = []
+        given = [self._numbers(p.kind, raw) for p, raw in zip(parameters, given, strict=True)]
+        for parameter, value, raw in zip(parameters, values, given, strict=True):
+            if value is None and parameter.name == "pin_memory":
+                value = False
+            elif value is None and parameter.kind == "Device" and makes:
+                value = devices.CPU
+            as_tensor = op.name in _NUMBERS_AS_TENSORS and parameter.name == "other"
+            inputs.append(self._argument(parameter.kind, value, raw, as_tensor))
+        if op.name == "aten::copy_":
+            inputs[-1].node().range = None  # as PyTorch records it
+        return inputs
+
+    def _numbers(self, kind: str, raw: Any) -> Any:
+        """An argument as it was given, with values for tensors where the operator wants numbers."""
+        if isinstance(raw, Tensor) and not kind.startswith("Tensor"):
+            return self.number(raw, _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER))
+        if isinstance(raw, list | tuple) and not kind.startswith("Tensor"):
+            elem = _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER)
+            return [self.number(x, elem) if isinstance(x, Tensor) else x for x in raw]
+        return raw
+
+    def _argument(self, kind: str, value: Any, raw: Any, as_tensor: bool) -> Value:
+        """The value of an argument of this kind; `raw` is what was given before conversion."""
+        if value is None:
+            return self.constant(None)
+        if isinstance(raw, Value):
+            return raw
+        if kind == "Tensor" or (kind == "Scalar" and as_tensor):
+            if isinstance(raw, Tensor):
+                return self.tensor(raw)
+            return self.tensor(value) if isinstance(value, Tensor) else self.wrapped_number(value)
+        if kind in ("Tensor[]", "Tensor?[]"):
+            items = [self.constant(None) if x is None else self.tensor(x) for x in value]
+            return self._list(items, TENSOR if kind == "Tensor[]" else OptionalType(TENSOR))
+        if kind.endswith("[]"):
+            raws = raw if isinstance(raw, list | tuple) and len(raw) == len(value) else value
+            items = [
+                r if isinstance(r, Value) else self.constant(v) for v, r in zip(value, raws, strict=True)
+            ]
+            return self._list(items, _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER))
+        if kind == "Device":
+            return self.constant(value, DEVICE)
+        if kind == "Generator":
+            raise RuntimeError("a random generator cannot be part of a trace; seed the default one instead")
+        return self.constant(value)
+
+    def _list(self, items: list[Value], elem: Type) -> Value:
+        node = self.graph.insert_node(self.graph.create("prim::ListConstruct", items))
+        return node.output().set_type(ListType(elem))
+
+    def _record(self, op: Any, inputs: list[Value], result: Any, place: SourceRange) -> None:
+        node = self.graph.create(self._name(op), inputs, 0)
+        node.range = place
+        self.graph.insert_node(node)
+        returns = op.signature.returns
+        results = (result,) if len(returns) == 1 else result or ()
+        for x in results:
+            self.bind(node.add_output(), x)
+
+    def _name(self, op: Any) -> str:
+        """What an operator is recorded as: itself, or what makes a tensor instead of writing to one."""
+        name: str = op.name
+        if self.force_outplace and name.endswith("_") and name not in _WRITING:
+            outplace = name.removesuffix("_")
+            if any(other.nargs == op.nargs for other in registry.lookup(outplace)):
+                return outplace
+        return _OTHER_NAMES.get(name, name)
+
+    def _warn_of_views(self, name: str, written: Tensor) -> None:
+        """With operators out of place, other tensors on the same memory do not see what is written."""
+        own = 3  # references to a tensor: from the table, this loop, and the question
+        live = 0
+        for table in self._known:
+            for x, _ in table.values():
+                if isinstance(x, Tensor) and sys.getrefcount(x) > own:
+                    live += np.may_share_memory(x.array, written.array)
+        if live > 1:
+            operator = name.removeprefix("aten::")
+            reason = " (possibly due to an assignment)" if name in _WRITING else ""
+            self.warn(words.VIEWS.format(live, operator, reason))
+
+    def bind(self, value: Value, x: Any) -> None:
+        """Let `value` stand for a result; the elements of containers are taken out of it."""
+        value.set_type(type_of(x))
+        graph = self.graph
+        if isinstance(x, Tensor | Object | Future):
+            self.know(x, value)
+        elif isinstance(x, tuple | list) and len(x):
+            kind = "prim::TupleUnpack" if isinstance(x, tuple) else "prim::ListUnpack"
+            node = graph.insert_node(graph.create(kind, (value,), 0))
+            for item in x:
+                self.bind(node.add_output(), item)
+        elif isinstance(x, dict):
+            for key, item in x.items():
+                node = graph.insert_node(graph.create("aten::__getitem__", (value, self.constant(key))))
+                self.bind(node.output(), item)
+        elif isinstance(x, bool | int | float):
+            guards.guard(self, value, x, f"the result of a call was {x}")
+
+    # ---- methods of tensors --------------------------------------------------------------------------
+
+    def size(self, x: Tensor, dim: Any = None) -> Any:
+        """x.size(dim) as a tensor of one integer."""
+        if dim is None:
+            return self.shape(x)
+        with self.paused():
+            length = x.size(dim)
+            dim = int(dim)
+        return self._size("aten::size", [self.tensor(x), self.constant(dim)], length)
+
+    def shape(self, x: Tensor) -> Any:
+        """x.shape, of tensors of one integer each."""
+        return Size([self.size(x, i) for i in range(x.ndim)])
+
+    def numel(self, x: Tensor) -> Any:
+        """x.numel() as a tensor of one integer."""
+        return self._size("aten::numel", [self.tensor(x)], x.array.size)
+
+    def _size(self, kind: str, inputs: list[Value], number: int) -> Tensor:
+        graph = self.graph
+        node = graph.create(kind, inputs)
+        node.range = self.place()
+        graph.insert_node(node).output().set_type(INT)
+        wrapped = graph.insert_node(graph.create("prim::NumToTensor", (node.output(),)))
+        made = wrap_array(np.asarray(number, np.int64))
+        self.know(made, wrapped.output().set_type(tensor_type(made).with_(requires_grad=None)))
+        return made
+
+    def get(self, x: Tensor, index: Any) -> Any:
+        """x[index]"""
+        return get_index(x, index)
+
+    def put(self, x: Tensor, index: Any, value: Any) -> None:
+        """x[index] = value"""
+        put_index(x, index, value)
+
+    def iterate(self, x: Tensor) -> Iterator[Tensor]:
+        """The rows of `x`."""
+        self.warn(words.ESCAPES["iteration"])
+        return iter(overloads("unbind")(x, 0))
+
+    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        """x.to(...)"""
+        return tensors.to(self, x, args, kwargs)
+
+    def constructed(self, x: Tensor, function: str) -> None:
+        """A tensor of Python's numbers."""
+        tensors.constructed(self, x, function)
+
+    def escape(self, x: Tensor, kind: str, number: Any) -> None:
+        """A tensor becomes a value of Python: a warning now, and a guard in the trace."""
+        guards.escape(self, x, kind, number)
+
+    # ---- scripted functions, forks, modules ----------------------------------------------------------
+
+    def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a scripted function or method and record the call."""
+        schema = function.schema
+        with self.paused():
+            bound = function.bind(args, kwargs)
+        graph = self.graph
+        values = [self.value(x, a.type) for x, a in zip(bound, schema.arguments, strict=True)]
+        if bound and isinstance(bound[0], Object) and isinstance(schema.arguments[0].type, ClassType):
+            node = graph.create("prim::CallMethod", values).set("name", function.name)
+        else:
+            callee = graph.insert_node(
+                graph.create("prim::Constant").set("name", function.name, "s")
+            ).output()
+            node = graph.create("prim::CallFunction", (callee.set_type(FunctionType(function)), *values))
+        with self.paused():
+            result = function(*bound)
+        graph.insert_node(node)
+        self.bind(node.output(), result)
+        return result
+
+    def fork(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> TracedFuture:
+        """Run a function now and record it as a task of its own."""
+        graph = self.graph
+        node = graph.insert_node(graph.create("prim::TracedFork"))
+        block = node.add_block()
+        self._known.append({})
+        with graph.inserting_at_end(block):
+            result = function(*args, **kwargs)
+            value = self.value(result)
+        self._known.pop()
+        block.register_output(value)
+        node.output().set_type(FutureType(value.type()))
+        future = TracedFuture()
+        future.set_result(result)
+        self.know(future, node.output())
+        return future
+
+    def wait(self, future: Future[Any], result: Any) -> None:
+        """Record that a task's result is asked for."""
+        value = self.find(future)
+        if value is None:
+            raise RuntimeError("a future that was made outside of a trace cannot be waited for inside of it")
+        graph = self.graph
+        node = graph.insert_node(graph.create("aten::wait", (value,)))
+        self.bind(node.output(), result)
+
+    def forward_of(self, module: Any) -> Callable[..., Any]:
+        """A module's `forward`; recorded in a block of its own if it is one of the traced module's."""
+        path = self.paths.get(id(module))
+        if path is None or module.__dict__.get("_object") is not None:
+            return module.forward  # type: ignore[no-any-return]
+        return lambda *args, **kwargs: self._forward(path, module.forward, args, kwargs)
+
+    def _forward(
+        self, path: str, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        graph = self.graph
+        scope = graph.scope
+        node = graph.create("prim::TracedModuleForward", (self._attributes[path],), 0).set("scope", path)
+        block = graph.insert_node(node).add_block()
+        graph.scope = f"{scope}/{path}" if scope else path
+        try:
+            with graph.inserting_at_end(block):
+                return forward(*args, **kwargs)
+        finally:
+            graph.scope = scope
+
+    def add_attribute(self, path: str, obj: Any, type: Type) -> None:
+        """An attribute of the traced module, at a path as "__module.layer.weight"."""
+        node = self.graph.insert_node(self.graph.create("prim::TracedAttr").set("scope", path))
+        self._attributes[path] = node.output().set_type(type)
+        if obj is not None and self.find(obj) is None:
+            self.know(obj, node.output())
+
+    def value(self, x: Any, type: Type = ANY) -> Value:
+        """The value of any argument or result, as the type that is wanted of it."""
+        graph = self.graph
+        if isinstance(type, OptionalType) and x is not None:
+            type = type.elem
+        if isinstance(x, Tensor):
+            return self.number(x, type) if type in CONVERSIONS else self.tensor(x)
+        if isinstance(x, tuple) and not isinstance(type, ListType):
+            wanted = type.elems if isinstance(type, TupleType) else [ANY] * len(x)
+            items = [self.value(item, t) for item, t in zip(x, wanted, strict=True)]
+            node = graph.insert_node(graph.create("prim::TupleConstruct", items))
+            return node.output().set_type(TupleType([item.type() for item in items]))
+        if isinstance(x, list | tuple):
+            elem = type.elem if isinstance(type, ListType) else None
+            items = [self.value(item, elem or ANY) for item in x]
+            return self._list(items, elem or unshaped(items[0].type() if items else TENSOR))
+        if isinstance(x, dict):
+            key, item = (type.key, type.value) if isinstance(type, DictType) else (ANY, ANY)
+            pairs = [
+                self.value(each, t) for pair in x.items() for each, t in zip(pair, (key, item), strict=True)
+            ]
+            node = graph.insert_node(graph.create("prim::DictConstruct", pairs))
+            made = type if isinstance(type, DictType) else type_of(x)
+            return node.output().set_type(made)
+        if isinstance(x, Object | Future):
+            found = self.find(x)
+            if found is None:
+                what = f"<{x.cls.type}>" if isinstance(x, Object) else "a Future"
+                raise RuntimeError(words.NOT_TRACED.format(what))
+            return found
+        handle = getattr(x, "_object", None)
+        if isinstance(handle, Object):
+            return self.value(handle)
+        if isinstance(x, dtypes.dtype | dtypes.layout | dtypes.memory_format):
+            x = x.code
+        if isinstance(x, int) and type is FLOAT:
+            x = float(x)
+        value = graph.try_insert_constant(x, None if x is None else self.place())
+        if value is None:
+            raise RuntimeError(f"a value of type {x.__class__.__name__} cannot be part of a trace")
+        return value
+
+    # ---- inputs and outputs --------------------------------------------------------------------------
+
+    def add_input(self, x: Any, name: str = "") -> Any:
+        """An input of the trace: what the function is to be called with."""
+        value = self.graph.add_input(
+            type=unshaped(type_of(x)) if not isinstance(x, Tensor) else tensor_type(x)
+        )
+        value.set_debug_name(name)
+        return self._input(x, value)
+
+    def _input(self, x: Any, value: Value) -> Any:
+        """The object for `x`; no two of them are one, so that each is known as what it is."""
+        graph = self.graph
+        if isinstance(x, Tensor):
+            if self.find(x) is not None:
+                wants_grad, x = x.requires_grad, wrap_array(x.array)
+                x.requires_grad = wants_grad
+            self.know(x, value.set_type(tensor_type(x)))
+            return x
+        if isinstance(x, dict):
+            made = {}
+            for key, item in x.items():
+                node = graph.create("aten::__getitem__", (value, self.constant(key)))
+                made[key] = self._input(
+                    item, graph.insert_node(node).output().set_type(unshaped(type_of(item)))
+                )
+            return made
+        kind = "prim::TupleUnpack" if isinstance(x, tuple) else "prim::ListUnpack"
+        node = graph.insert_node(graph.create(kind, (value,), 0))
+        outputs = [node.add_output(type=unshaped(type_of(item))) for item in x]
+        items = [self._input(item, output) for item, output in zip(x, outputs, strict=True)]
+        if isinstance(x, tuple) and hasattr(x, "_fields"):
+            return type(x)(*items)
+        return tuple(items) if isinstance(x, tuple) else items
+
+    def add_output(self, x: Any) -> None:
+        """The result of the trace."""
+        if x is None:
+            raise RuntimeError(words.NO_OUTPUT)
+        for i, each in enumerate(x if isinstance(x, tuple | list) else (x,)):
+            if isinstance(each, Tensor) and self.find(each) is None:
+                with self.paused():
+                    text = str(each)
+                raise RuntimeError(words.UNKNOWN_OUTPUT.format(i + 1, text))
+        self.graph.register_output(self._output(x))
+
+    def _output(self, x: Any) -> Value:
+        if isinstance(x, Tensor):
+            return self.find(x) or self.tensor(x)
+        if isinstance(x, tuple):
+            items = [self._output(item) for item in x]
+            node = self.graph.insert_node(self.graph.create("prim::TupleConstruct", items))
+            return node.output().set_type(TupleType([item.type() for item in items]))
+        if isinstance(x, list):
+            if self.strict:
+                self.warn(words.CONTAINER_OUTPUT.format("list"))
+            items = [self._output(item) for item in x]
+            return self._list(items, unshaped(items[0].type() if items else TENSOR))
+        if isinstance(x, dict):
+            if self.strict:
+                raise RuntimeError(words.CONTAINER_OUTPUT.format("dict"))
+            pairs = [
+                self.constant(each) if isinstance(each, str | int | float) else self._output(each)
+                for pair in x.items()
+                for each in pair
+            ]
+            node = self.graph.insert_node(self.graph.create("prim::DictConstruct", pairs))
+            return node.output().set_type(type_of(x))
+        raise RuntimeError(words.WRONG_OUTPUT)
