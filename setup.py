@@ -4,40 +4,82 @@ Every ``.pyx`` under ``ts/_core`` and ``backends`` is one extension.  The opcode
 interpreter switches over is generated from the opcode table (``ts/bytecode/opcodes.py``), so the
 table stays the one place that says what an opcode is.
 
-``TS_EXTENSIONS="interp tensor"`` in the environment builds only the named extensions.
+Translating and compiling use every core, and do again only what changed and what depends on it: a
+``.pxd`` that is cimported, a ``.h`` that is included.  Three variables of the environment matter:
+
+    TS_JOBS=1                           how many files at once, where memory is short
+    TS_CHECKED=1                        bounds, initialisation and None are checked
+    TS_SANITIZE=address,undefined       the sanitizers of these names, with debug information
+
+Code of one kind never meets objects of another: when these variables change, everything is built again.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import runpy
+import tempfile
 from pathlib import Path
 
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build import build
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, PlatformError
 
 ROOT = Path(__file__).resolve().parent
 PACKAGE_OF = {"ts": "ts", "backends": "ts.backends"}
+CHECKED = os.environ.get("TS_CHECKED", "0") not in ("", "0")
+SANITIZERS = os.environ.get("TS_SANITIZE", "")
+
 DIRECTIVES = {
     "language_level": 3,
-    "boundscheck": False,  # the bytecode verifier has proved the bounds; containers check their own
-    "wraparound": False,
+    # The verifier has proved the registers, constants and jumps of bytecode, and nothing else: kernels and
+    # containers check their own.
+    "boundscheck": CHECKED,
+    "initializedcheck": CHECKED,
+    "nonecheck": CHECKED,
+    "wraparound": False,  # an index from the end is written out where it is meant: checked, -1 is an error
     "cdivision": True,  # Python's rounding is written out in scalar.pxd
-    "initializedcheck": False,
     "embedsignature": True,
 }
+
+# For gcc and clang, which know each other's names.
+FLAGS = [
+    *(["-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={SANITIZERS}"] if SANITIZERS else ["-O3", "-g0"]),
+    "-fno-strict-aliasing",
+    "-fwrapv",  # script ints wrap, as PyTorch's do
+    "-Wno-unused-function",
+    "-Wno-cpp",
+]
+LINK_FLAGS = [f"-fsanitize={SANITIZERS}"] if SANITIZERS else []
+MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *([("TS_CHECKED", "1")] if CHECKED else [])]
+KIND = ROOT / "build" / "kind.txt"  # what the translated and compiled files of this tree were made with
+NO_COMPILER = (
+    "ts needs a C compiler, gcc or clang, and Python's headers: {!r} cannot compile a file that includes "
+    "Python.h ({}).  Debian and Ubuntu: apt install build-essential python3-dev.  Fedora: dnf install gcc "
+    "python3-devel.  macOS: xcode-select --install."
+)
 
 
 def write_opcode_enum() -> None:
     """Write ``ts/_core/opcodes.pxd`` from the opcode table, only when it changed."""
     table = ROOT / "ts" / "bytecode" / "opcodes.py"
-    if not table.exists():
-        return
     text: str = runpy.run_path(str(table))["cython_enum"]()
     target = ROOT / "ts" / "_core" / "opcodes.pxd"
     if not target.exists() or target.read_text() != text:
         target.write_text(text)
+
+
+def with_included(headers: list[str]) -> list[str]:
+    """Headers, and those of this tree that they include: what Cython does not look for."""
+    found = {str(Path(header)) for header in headers if Path(header).exists()}
+    for header in sorted(found):
+        beside = re.findall(r'^\s*#\s*include "([^"]+)"', Path(header).read_text(), re.MULTILINE)
+        found.update(with_included([str(Path(header).parent / name) for name in beside]))
+    return sorted(found)
 
 
 def extension(source: Path) -> Extension:
@@ -47,27 +89,75 @@ def extension(source: Path) -> Extension:
         ".".join([PACKAGE_OF[top], *rest]),
         [str(source.relative_to(ROOT))],
         include_dirs=[numpy.get_include()],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-        extra_compile_args=[
-            "-O3",
-            "-g0",  # debug information would be most of the installed size
-            "-fno-strict-aliasing",
-            "-fwrapv",  # script ints wrap, as PyTorch's do
-            "-Wno-unused-function",
-            "-Wno-cpp",
-        ],
+        define_macros=MACROS,
+        extra_compile_args=FLAGS,
+        extra_link_args=LINK_FLAGS,
         libraries=["m"],
     )
 
 
-def extensions() -> list[Extension]:
-    """All extensions, or those that ``TS_EXTENSIONS`` names."""
-    sources = sorted(p for top in ("ts/_core", "backends") for p in (ROOT / top).rglob("*.pyx"))
-    wanted = os.environ.get("TS_EXTENSIONS", "").split()
-    return [extension(p) for p in sources if not wanted or p.stem in wanted]
+def jobs() -> int:
+    """How many files to translate or compile at once: the cores that this process may use, or ``TS_JOBS``."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(os.environ.get("TS_JOBS") or usable)
 
 
-write_opcode_enum()
-setup(
-    ext_modules=cythonize(extensions(), compiler_directives=DIRECTIVES, quiet=True),
-)
+def kind() -> str:
+    """What files are made with, besides their sources."""
+    return repr([sorted(DIRECTIVES.items()), MACROS, FLAGS, LINK_FLAGS])
+
+
+class Build(build_ext):
+    """Asks for the compiler first, then translates and compiles several files at a time."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or jobs()
+        if self.editable_mode:  # pip names a fresh folder, in which nothing would ever be up to date
+            usual = build(self.distribution)
+            usual.ensure_finalized()
+            self.build_lib, self.build_temp = usual.build_platlib, usual.build_temp
+
+    def build_extensions(self) -> None:
+        self.require_compiler()
+        self.force = self.force or not KIND.exists() or KIND.read_text() != kind()
+        KIND.unlink(missing_ok=True)
+        self.translate()
+        super().build_extensions()
+        KIND.parent.mkdir(exist_ok=True)
+        KIND.write_text(kind())
+
+    def require_compiler(self) -> None:
+        """One line at once where there is none, and no traceback after the translation."""
+        unix = self.compiler.compiler_type == "unix"
+        with tempfile.TemporaryDirectory() as folder:
+            probe = Path(folder, "probe.c")
+            probe.write_text("#include <Python.h>\n")
+            try:
+                if not unix:
+                    raise CompileError("its flags are not known here")
+                self.compiler.compile([str(probe)], folder)
+            except CompileError as error:
+                name = self.compiler.compiler_so[0] if unix else self.compiler.compiler_type
+                raise PlatformError(NO_COMPILER.format(name, error)) from error
+
+    def translate(self) -> None:
+        """Cython to C, beside the sources."""
+        write_opcode_enum()
+        translated = cythonize(
+            self.extensions,
+            nthreads=self.parallel,
+            force=self.force,
+            quiet=True,
+            compiler_directives=DIRECTIVES,
+        )
+        for extension, to_compile in zip(self.extensions, translated, strict=True):
+            extension.sources = to_compile.sources
+            extension.depends = with_included(to_compile.depends)
+        # The longest first, so that the cores end together.
+        self.extensions.sort(key=lambda extension: -os.stat(extension.sources[0]).st_size)
+
+
+if __name__ == "__main__":  # and not in the processes that translate
+    sources = sorted(path for top in ("ts/_core", "backends") for path in (ROOT / top).rglob("*.pyx"))
+    setup(ext_modules=[extension(path) for path in sources], cmdclass={"build_ext": Build})

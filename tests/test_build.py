@@ -1,0 +1,70 @@
+"""setup.py: what is built again, with what, and what it says where it cannot build."""
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def read_setup(monkeypatch, **environment):
+    """The names of setup.py under some environment, without running the build."""
+    for name in ("TS_CHECKED", "TS_SANITIZE", "TS_JOBS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    return runpy.run_path(str(ROOT / "setup.py"))
+
+
+def build(**environment):
+    """Run the build of the tree's extensions; only for builds that stop before they compile."""
+    command = [sys.executable, "setup.py", "build_ext", "--inplace"]
+    return subprocess.run(
+        command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_no_compiler_is_one_line_at_once():
+    """The compiler is looked for before Cython translates anything, and the message says what to install."""
+    done = build(CC="no-such-compiler")
+    assert done.returncode != 0
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert line.startswith(
+        "error: ts needs a C compiler, gcc or clang, and Python's headers: 'no-such-compiler' cannot"
+    )
+    assert "build-essential" in line and "Traceback" not in done.stderr
+    assert "Cythonizing" not in done.stdout and "Compiling" not in done.stdout
+
+
+def test_headers_of_headers_count(monkeypatch, tmp_path):
+    """Cython finds the header that a source names; those that it includes in turn are found here."""
+    (tmp_path / "outer.h").write_text('#include <math.h>\n#include "inner.h"\n#include "elsewhere.h"\n')
+    (tmp_path / "inner.h").write_text('  # include "innermost.h"\n')
+    (tmp_path / "innermost.h").write_text("")
+    found = read_setup(monkeypatch)["with_included"]([str(tmp_path / "outer.h"), "<stdio.h>", "Python.h"])
+    assert [Path(header).name for header in found] == ["inner.h", "innermost.h", "outer.h"]
+
+
+def test_kinds_of_builds_differ(monkeypatch):
+    """Each kind has its own flags, so that a tree that changes its kind is built again."""
+    kinds = [{}, {"TS_CHECKED": "1"}, {"TS_SANITIZE": "address"}, {"TS_SANITIZE": "address,undefined"}]
+    read = [read_setup(monkeypatch, **kind)["kind"]() for kind in kinds]
+    assert len(set(read)) == len(kinds)
+    assert read_setup(monkeypatch, TS_CHECKED="0")["kind"]() == read[0]
+
+
+def test_checked_builds_check(monkeypatch):
+    """What is taken for granted in the ordinary build is looked at in the checked one."""
+    checks = ("boundscheck", "initializedcheck", "nonecheck")
+    assert not any(read_setup(monkeypatch)["DIRECTIVES"][check] for check in checks)
+    assert all(read_setup(monkeypatch, TS_CHECKED="1")["DIRECTIVES"][check] for check in checks)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_jobs_can_be_said(monkeypatch, jobs):
+    """Each file that gcc compiles takes memory: a small machine does fewer at once than it has cores."""
+    assert read_setup(monkeypatch, TS_JOBS=str(jobs))["jobs"]() == jobs
