@@ -48,7 +48,10 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts.functional": (
         "cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index",
     ),
-    "ts.autograd.grad_mode": ("no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled"),
+    "ts.autograd.grad_mode": (
+        "no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "inference_mode",
+        "is_inference_mode_enabled",
+    ),
     "ts.functions.questions": (
         "is_tensor", "is_floating_point", "is_complex", "numel", "get_device", "typename", "_assert",
     ),
@@ -60,7 +63,6 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "get_deterministic_debug_mode", "set_float32_matmul_precision", "get_float32_matmul_precision",
         "set_flush_denormal", "set_warn_always", "is_warn_always_enabled", "get_default_device",
         "set_default_device",
-        "inference_mode", "is_inference_mode_enabled",
     ),
     "ts.amp": ("autocast", "is_autocast_enabled", "get_autocast_dtype"),
     "ts.autograd.anomaly": ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"),

@@ -82,7 +82,7 @@ EXCUSED_THERE = {
     "backends.mps": "get_core_count get_name is_macos*",  # no Metal
     "autograd": """
         DeviceType Function NestedIOFunction Profiler* SavedTensor anomaly_mode backward enforce_grad_layout_policy
-        forward_ad function functional grad grad_mode gradcheck gradgradcheck graph handle_torch_function
+        forward_ad function functional grad gradcheck gradgradcheck graph handle_torch_function
         has_torch_function is_* kineto_available profiler_* set_multithreading_enabled
     """,  # gradients and profiles
     "accelerator": "Graph graphs *cache current_device_idx set_device_idx *_stream device_index *memory* get_device_*",

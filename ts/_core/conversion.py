@@ -15,7 +15,8 @@ import numpy as np
 
 from ts import dtypes
 from ts._core import construct
-from ts._core.tensor import Tensor, define_methods, recorder
+from ts._core.context import current_tracer
+from ts._core.tensor import Tensor, define_methods
 
 
 def type_name(dtype: dtypes.dtype, device_type: str) -> str:
@@ -45,7 +46,7 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 def tolist(self: Tensor) -> Any:
     """Nested lists of Python numbers."""
-    tracer = recorder()
+    tracer = current_tracer()
     if tracer is not None:
         tracer.escape(self, "list", None)
     host = self._host()

@@ -16,8 +16,9 @@ import numpy as np
 
 from ts import devices, dtypes
 from ts._core import construct, storage
+from ts._core.context import current_tracer
 from ts._core.dlpack import exported, imported
-from ts._core.tensor import Tensor, backend_of, define_methods, recorder, wrap_array
+from ts._core.tensor import Tensor, backend_of, define_methods, wrap_array
 
 # ---------------------------------------------------------------- NumPy
 
@@ -35,7 +36,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
-    tracer = recorder()
+    tracer = current_tracer()
     if tracer is not None:
         tracer.escape(self, "array", None)
     return self.array

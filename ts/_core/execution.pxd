@@ -5,6 +5,7 @@ cimport cython
 from ts._core.code cimport Callee
 from ts._core.frame cimport State
 from ts._core.future cimport Future
+from ts._core.inherited cimport Inherited
 
 # Run the frames of `state` to their end, waiting where they wait; state.result holds the result.
 cdef int execute(State *state) except -1
@@ -28,7 +29,7 @@ cdef class Execution:
     cdef readonly Future future   # of the result
     cdef readonly Future awaited  # what it is parked for
     cdef Condition condition
-    cdef void *limits             # of the thread that began it
+    cdef Inherited inherited      # from the thread that began it
     cdef object __weakref__
 
     cdef void end(self) noexcept

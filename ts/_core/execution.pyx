@@ -59,7 +59,8 @@ from ts._core.interp cimport (
     loop,
 )
 from ts._core.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release, retain, set_object
-from ts._core.meter cimport charge, drop_limits, exchange_limits, hold_limits, look_up, start_meter
+from ts._core.inherited cimport Inherited
+from ts._core.meter cimport charge, exchange_limits, look_up, start_meter
 from ts._core.operand cimport O, R
 from ts._core.scalar cimport raise_status
 from ts._core.spec cimport TypeSpec
@@ -293,7 +294,7 @@ cdef Execution begin(Callee function):
     program.function = function
     program.future = Future()
     program.future.producer = program
-    program.limits = hold_limits()
+    program.inherited = Inherited()
     program.condition = STOPPED
     program.state = take_state()
     first_frame(program.state, function.code)
@@ -306,7 +307,6 @@ cdef class Execution:
 
     def __dealloc__(self):
         self.end()
-        drop_limits(self.limits)
 
     def __repr__(self):
         return f"<Execution of {self.function.name}, {CONDITIONS[self.condition]}>"
@@ -337,7 +337,8 @@ cdef class Execution:
         """Go on until the end, or for about `steps` backward jumps and calls; whether the end was reached.
 
         Where the program waits for a future, so does this.  Its result or exception is that of `future`.
-        The limits are those of the thread that calls this.
+        The limits are those of the thread that calls this; gradients are on or off as where the program was
+        made, or as it has switched them itself.
         """
         if steps is not None and steps < 1:
             raise ValueError(f"run: steps must be at least 1, not {steps}")
@@ -369,7 +370,7 @@ cdef class Execution:
         """Run it, if it is in the queue still, until it ends or waits; then it comes back by itself."""
         if self.condition != QUEUED:
             return
-        cdef void *before = exchange_limits(self.limits)
+        cdef void *before = exchange_limits(self.inherited.limits)
         try:
             self.turn()
         finally:
@@ -388,7 +389,11 @@ cdef class Execution:
         self.awaited = None
         self.state.suspending = False
         try:
-            status = advance(self.state)
+            self.inherited.trade_flags()
+            try:
+                status = advance(self.state)
+            finally:
+                self.inherited.trade_flags()
             if status == WAITING:
                 self.awaited = awaited(self.state)
                 self.condition = PARKED

@@ -11,6 +11,7 @@ In: Python arguments.  Out: a Python value, or the exception that PyTorch raises
 
 from cpython.long cimport PyLong_CheckExact
 
+from ts._core.context cimport tracer, tracing
 from ts._core.execution cimport Execution, begin, execute
 from ts._core.failure cimport shortened
 from ts._core.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
@@ -19,19 +20,7 @@ from ts._core.ivalue cimport IValue, KIND_INT, TypeSpec, box, release, unbox
 from ts._core.mismatch import argument_error
 
 cdef extern from "Python.h":
-    unsigned long PyThread_get_thread_ident()
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
-
-
-cdef object tracer = None            # who records the calling thread's calls, or None
-cdef unsigned long tracer_thread = 0
-
-
-def set_tracer(recorder):
-    """Let `recorder` make the calls of this thread; None ends that.  See `ts._core.tracing`."""
-    global tracer, tracer_thread
-    tracer = recorder
-    tracer_thread = PyThread_get_thread_ident()
 
 
 cdef class Function:
@@ -50,8 +39,8 @@ cdef class Function:
         return f"<{type(self).__name__} {self.name}>"
 
     def __call__(self, *args, **kwargs):
-        if tracer is not None and PyThread_get_thread_ident() == tracer_thread:
-            return tracer.function(self, args, kwargs)
+        if tracing():
+            return tracer().function(self, args, kwargs)
         return self.call(args, kwargs)
 
     @property

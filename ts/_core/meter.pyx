@@ -17,6 +17,7 @@ from libc.stdint cimport INT64_MAX, int64_t
 from libc.stdlib cimport free, malloc
 
 from ts._core.allowance cimport Allowance, drop_allowance, hold_allowance, new_allowance, set_allowance
+from ts._core.context cimport LIMITED, context, set_flag
 from ts._core.frame cimport State
 from ts.errors import FuelExceeded, TimeExceeded
 
@@ -27,7 +28,6 @@ cdef extern from "Python.h":
 cdef extern from *:
     """
     #include <time.h>
-    static _Thread_local void *current_limits = NULL;
     static double monotonic_seconds(void) {
         struct timespec now;
         timespec_get(&now, TIME_UTC);
@@ -40,7 +40,6 @@ cdef extern from *:
     #define take_fuel(fuel, n) __atomic_fetch_sub(fuel, n, __ATOMIC_RELAXED)
     """
     int64_t take_fuel(int64_t *fuel, int64_t n) noexcept nogil
-    void *current_limits
     double monotonic_seconds() noexcept nogil
 
 cdef enum:
@@ -65,12 +64,11 @@ cdef struct Limits:
 
 cdef inline Limits *innermost() noexcept nogil:
     """The limits of this thread, or NULL."""
-    return <Limits *>current_limits
+    return <Limits *>context().limits
 
 
 def push_limits(fuel=None, seconds=None, bytes=None, depth=None):
     """Limit what programs of this thread may use, until `pop_limits`."""
-    global current_limits
     cdef Limits *outer = innermost()
     cdef Limits limits
     limits.outer = outer
@@ -94,13 +92,11 @@ def push_limits(fuel=None, seconds=None, bytes=None, depth=None):
     else:
         hold_allowance(limits.memory)
     place[0] = limits
-    current_limits = place
-    set_allowance(limits.memory)
+    exchange_limits(place)
 
 
 def pop_limits():
     """End the innermost limits of this thread."""
-    global current_limits
     cdef Limits *limits = innermost()
     if limits == NULL:
         raise RuntimeError("pop_limits without push_limits")
@@ -131,10 +127,10 @@ cdef void drop_limits(void *held) noexcept:
 
 
 cdef void *exchange_limits(void *limits) noexcept:
-    global current_limits
     cdef Limits *before = innermost()
-    current_limits = limits
     if limits != before:
+        context().limits = limits
+        set_flag(LIMITED, limits != NULL)
         set_allowance(NULL if limits == NULL else (<Limits *>limits).memory)
     return before
 

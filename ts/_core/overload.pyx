@@ -24,11 +24,11 @@ from ts._core.binding cimport (
     call_directly,
     is_int,
 )
+from ts._core.context cimport tracer, tracing
 from ts._core.dispatch cimport Operator
 from ts._core.tensor cimport Tensor
 
 cdef extern from "Python.h":
-    unsigned long PyThread_get_thread_ident()
     object PyMethod_New(object function, object instance)
     PyObject **PySequence_Fast_ITEMS(object x) noexcept
     Py_ssize_t PyVectorcall_NARGS(size_t count) noexcept
@@ -44,19 +44,6 @@ cdef extern from "Python.h":
 
 # Other names under which PyTorch takes a parameter.
 _ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other", "x1": "self"}
-
-
-# ---------------------------------------------------------------- tracing
-
-cdef object tracer = None            # who records the calling thread's operators, or None
-cdef unsigned long tracer_thread = 0
-
-
-def set_tracer(recorder):
-    """Let `recorder` make the calls of this thread; None ends that.  See `ts._core.tracing`."""
-    global tracer, tracer_thread
-    tracer = recorder
-    tracer_thread = PyThread_get_thread_ident()
 
 
 cdef class OverloadSet:
@@ -101,8 +88,8 @@ cdef class OverloadSet:
         """The first overload that takes the arguments, by way of Python values."""
         cdef Binder b
         cdef list values
-        if tracer is not None and PyThread_get_thread_ident() == tracer_thread:
-            return tracer.operator(self, args, kwargs)
+        if tracing():
+            return tracer().operator(self, args, kwargs)
         if self.binders is None:
             self.load()
         if kwargs:
@@ -220,7 +207,7 @@ cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, P
     cdef dict kwargs
     if self.binders is None:
         self.load()
-    if not (tracer is not None and PyThread_get_thread_ident() == tracer_thread) and self.knows(names):
+    if not tracing() and self.knows(names):
         for b in self.binders:
             if not b.direct:
                 if given > b.positional and b.int_list_at < 0:

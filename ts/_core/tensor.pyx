@@ -22,6 +22,8 @@ cimport numpy as cnp
 from cpython.object cimport PyObject, Py_EQ, Py_NE
 from cpython.ref cimport Py_INCREF
 
+from ts._core.context cimport tracer, tracing
+
 from ts import devices, dtypes
 from ts._core import strides
 from ts._core.size import Size
@@ -29,7 +31,6 @@ from ts._core.size import Size
 cnp.import_array()
 
 cdef extern from "Python.h":
-    unsigned long PyThread_get_thread_ident()
     ctypedef struct PyTypeObject:
         PyObject *tp_dict
         const char *tp_name
@@ -229,30 +230,10 @@ cdef object inplace(str name, object a, object b):
 
 # ---------------------------------------------------------------- tracing
 
-cdef object tracer = None            # `ts.tracing.tracer.Tracer` that records this thread's work, or None
-cdef unsigned long tracer_thread = 0
-
-
-def set_tracer(recorder):
-    """Let `recorder` see what the calling thread does with tensors; None ends that.  See `ts._core.tracing`."""
-    global tracer, tracer_thread
-    tracer = recorder
-    tracer_thread = PyThread_get_thread_ident()
-
-
-cdef inline bint tracing() noexcept:
-    return tracer is not None and PyThread_get_thread_ident() == tracer_thread
-
-
-def recorder():
-    """Who records what the calling thread does with tensors, or None."""
-    return tracer if tracing() else None
-
-
 def constructed(Tensor x not None, str function not None):
     """Tell who records that `x` was made of values of Python by a function of this name."""
     if tracing():
-        tracer.constructed(x, function)
+        tracer().constructed(x, function)
 
 
 cdef object only_element(Tensor x):
@@ -265,7 +246,7 @@ cdef object only_element(Tensor x):
 
 cdef object cast(Tensor x, object wanted):
     """`x` with another dtype."""
-    return tracer.to(x, (wanted,), {}) if tracing() else construct.converted(x, wanted)
+    return tracer().to(x, (wanted,), {}) if tracing() else construct.converted(x, wanted)
 
 
 cdef Tensor shared(Tensor x):
@@ -337,7 +318,7 @@ cdef class Tensor:
         made = construct.legacy(args, device)
         rebind(self, made.array)
         if tracing():
-            tracer.constructed(self, "")
+            tracer().constructed(self, "")
 
     def __getattr__(self, name):
         """The first miss puts the operators' methods into the type: importing `ts` need not load them."""
@@ -351,7 +332,7 @@ cdef class Tensor:
 
     @property
     def shape(self):
-        return tracer.shape(self) if tracing() else size_of_shape(Size, self.array.shape)
+        return tracer().shape(self) if tracing() else size_of_shape(Size, self.array.shape)
 
     @property
     def dtype(self):
@@ -439,7 +420,7 @@ cdef class Tensor:
     def size(self, dim=None):
         """The shape, or its length in dimension `dim`."""
         if tracing():
-            return tracer.size(self, dim)
+            return tracer().size(self, dim)
         if dim is None:
             return size_of_shape(Size, self.array.shape)
         return self.array.shape[self._dimension(dim)]
@@ -468,7 +449,7 @@ cdef class Tensor:
 
     def numel(self):
         """The number of elements."""
-        return tracer.numel(self) if tracing() else self.array.size
+        return tracer().numel(self) if tracing() else self.array.size
 
     nelement = numel
 
@@ -501,7 +482,7 @@ cdef class Tensor:
         """The only element, as a Python number."""
         value = only_element(self)
         if tracing():
-            tracer.escape(self, "number", value)
+            tracer().escape(self, "number", value)
         return value
 
     def _host(self):
@@ -519,25 +500,25 @@ cdef class Tensor:
             raise RuntimeError(f"Boolean value of Tensor with {values} is ambiguous")
         value = bool(only_element(self))
         if tracing():
-            tracer.escape(self, "boolean", value)
+            tracer().escape(self, "boolean", value)
         return value
 
     def __int__(self):
         value = int(self._number(int))
         if tracing():
-            tracer.escape(self, "integer", value)
+            tracer().escape(self, "integer", value)
         return value
 
     def __float__(self):
         value = float(self._number(float))
         if tracing():
-            tracer.escape(self, "float", value)
+            tracer().escape(self, "float", value)
         return value
 
     def __complex__(self):
         value = complex(self._number(complex))
         if tracing():
-            tracer.escape(self, "complex", value)
+            tracer().escape(self, "complex", value)
         return value
 
     def _number(self, to):
@@ -556,21 +537,21 @@ cdef class Tensor:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         value = int(only_element(self))
         if tracing():
-            tracer.escape(self, "index", value)
+            tracer().escape(self, "index", value)
         return value
 
     def __len__(self):
         if self.array.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
         if tracing():
-            tracer.escape(self, "length", self.array.shape[0])
+            tracer().escape(self, "length", self.array.shape[0])
         return self.array.shape[0]
 
     def __iter__(self):
         if self.array.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
         if tracing():
-            return tracer.iterate(self)
+            return tracer().iterate(self)
         array = self.array
         return iter([view_on(self, array[i, ...]) for i in range(array.shape[0])])
 
@@ -587,7 +568,7 @@ cdef class Tensor:
     def __repr__(self):
         from ts import printing
         if tracing():
-            return tracer.unrecorded(printing.tensor_text, self)
+            return tracer().unrecorded(printing.tensor_text, self)
         return printing.tensor_text(self)
 
     __str__ = __repr__
@@ -627,7 +608,7 @@ cdef class Tensor:
 
     def to(self, *args, **kwargs):
         """The tensor with another dtype and/or on another device; itself where nothing changes."""
-        return tracer.to(self, args, kwargs) if tracing() else construct.to(self, args, kwargs)
+        return tracer().to(self, args, kwargs) if tracing() else construct.to(self, args, kwargs)
 
     def cpu(self, memory_format=None):
         return self.to(devices.CPU)
@@ -652,13 +633,13 @@ cdef class Tensor:
 
     def __getitem__(self, index):
         if tracing():
-            return tracer.get(self, index)
+            return tracer().get(self, index)
         found = subscripts.part(self, index)
         return indexing.get(self, index) if found is None else found
 
     def __setitem__(self, index, value):
         if tracing():
-            tracer.put(self, index, value)
+            tracer().put(self, index, value)
         else:
             indexing.put(self, index, value)
 

@@ -7,13 +7,12 @@
 
 from __future__ import annotations
 
-from ts.autograd import profiler
+from ts.autograd import grad_mode, profiler
 from ts.autograd.anomaly import detect_anomaly, set_detect_anomaly
-from ts.autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
+from ts.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ts.autograd.variable import Variable
-from ts.functions.switches import inference_mode
 
 __all__ = [
-    "Variable", "detect_anomaly", "enable_grad", "inference_mode", "no_grad", "profiler",
+    "Variable", "detect_anomaly", "enable_grad", "grad_mode", "inference_mode", "no_grad", "profiler",
     "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip

@@ -1,44 +1,99 @@
-"""Whether operations are recorded for gradients.
+"""Whether operations are recorded for gradients: blocks and decorators that say so for the calling thread.
 
-with ts.no_grad():
-    y = model(x)
+    with ts.no_grad():
+        y = model(x)
+
+    @ts.inference_mode()                 each call of the function; for a generator, each of its steps
+    def predict(x): ...
+
+Other threads are not concerned; a program that is forked inside goes on as it is here.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import inspect
+import warnings
+from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Self, TypeVar
 
-from ts._core import grad_mode
+from ts._core import context
+from ts._core.context import is_grad_enabled, is_inference_mode_enabled
 
-P = ParamSpec("P")
-R = TypeVar("R")
+__all__ = [
+    "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
+    "set_grad_enabled",
+]  # fmt: skip
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _GradMode:
-    """A context manager and decorator that switches gradients on or off inside."""
-
-    def __init__(self, mode: bool) -> None:
-        self.mode = mode
-        self._previous: list[bool] = []
+class _Block:
+    """A context manager, and a decorator of functions that run inside of it."""
 
     def __enter__(self) -> None:
-        self._previous.append(grad_mode.set_enabled(self.mode))
+        raise NotImplementedError
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        grad_mode.set_enabled(self._previous.pop())
+        raise NotImplementedError
 
-    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+    def clone(self) -> Self:
+        """Another block of the same kind: every call of a decorated function has its own."""
+        return type(self)()
+
+    def __call__(self, function: F) -> F:
+        if inspect.isclass(function):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only "
+                "decorate functions or methods. To preserve the current behavior of class decoration, you "
+                "can directly decorate the `__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
+        elif inspect.isgeneratorfunction(function):
+            return self._around_steps(function)  # type: ignore[return-value]
+
         @functools.wraps(function)
-        def inside(*args: P.args, **kwargs: P.kwargs) -> R:
-            with self:
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
                 return function(*args, **kwargs)
 
-        return inside
+        return inside  # type: ignore[return-value]
+
+    def _around_steps(self, function: Callable[..., Generator[Any, Any, Any]]) -> Callable[..., Any]:
+        """The generator function; its generators take every step inside, and leave in between."""
+
+        @functools.wraps(function)
+        def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+            generator = function(*args, **kwargs)
+            step = functools.partial(generator.send, None)
+            while True:
+                try:
+                    with self.clone():
+                        value = step()
+                except StopIteration as end:
+                    return end.value
+                try:
+                    step = functools.partial(generator.send, (yield value))
+                except GeneratorExit:
+                    with self.clone():
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    step = functools.partial(generator.throw, error)
+
+        return steps
+
+
+class _PlainBlock(_Block):
+    """One without arguments; what decorates may leave the parentheses out."""
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        self = super().__new__(cls)
+        return self if function is None else self(function)
 
 
 class _ScriptNoGrad:
@@ -75,35 +130,85 @@ class _ScriptEnableGrad:
         set_grad_enabled(self.prev)
 
 
-class no_grad(_GradMode):
+class no_grad(_PlainBlock):
     """Nothing inside is recorded for gradients."""
 
-    __ts_script_class__ = _ScriptNoGrad
+    __ts_script_class__: type = _ScriptNoGrad
+    _mode = False
 
     def __init__(self) -> None:
-        super().__init__(False)
+        self._before: list[bool] = []  # one more for each time that it was entered
+
+    def __enter__(self) -> None:
+        self._before.append(context.set_grad_enabled(self._mode))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        context.set_grad_enabled(self._before.pop())
 
 
-class enable_grad(_GradMode):
+class enable_grad(no_grad):
     """Everything inside is recorded for gradients again."""
 
     __ts_script_class__ = _ScriptEnableGrad
-
-    def __init__(self) -> None:
-        super().__init__(True)
+    _mode = True
 
 
-class set_grad_enabled(_GradMode):
+class set_grad_enabled(_Block):
     """Switches from here on; as a context manager, until its end."""
 
     def __init__(self, mode: bool) -> None:
-        super().__init__(mode)
-        self._previous.append(grad_mode.set_enabled(mode))
+        if not isinstance(mode, bool):
+            found = type(mode).__name__
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {found}")
+        self.mode = mode
+        self.prev = context.set_grad_enabled(mode)
 
     def __enter__(self) -> None:
-        """The switch was made when the object was."""
+        context.set_grad_enabled(self.mode)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        context.set_grad_enabled(self.prev)
+
+    def __call__(self, function: F) -> F:
+        context.set_grad_enabled(self.prev)  # a decorator switches nothing where it stands
+        return super().__call__(function)
+
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
+    def clone(self) -> set_grad_enabled:
+        """Another block of the same kind; it switches when it is made."""
+        return set_grad_enabled(self.mode)
 
 
-def is_grad_enabled() -> bool:
-    """Whether operations are recorded for gradients here."""
-    return grad_mode.is_enabled()
+class inference_mode(_Block):
+    """Nothing inside is recorded for gradients; the results are tensors as any other.
+
+    `inference_mode(False)` inside of one ends it for a while.
+    """
+
+    def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+        self._before: list[tuple[bool, bool]] = []  # inference mode, gradients
+
+    def __enter__(self) -> None:
+        inference = context.set_inference_mode_enabled(self.mode)
+        self._before.append((inference, context.set_grad_enabled(not self.mode)))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        inference, grad = self._before.pop()
+        context.set_inference_mode_enabled(inference)
+        context.set_grad_enabled(grad)
+
+    def clone(self) -> inference_mode:
+        """Another block of the same kind."""
+        return inference_mode(self.mode)

@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ts._core import tracing
+from ts._core.context import current_tracer
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -41,7 +41,7 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     from ts.futures import Future
     from ts.runtime.function import ScriptFunction
 
-    tracer = tracing.current()
+    tracer = current_tracer()
     if tracer is not None:
         return tracer.fork(func, args, kwargs)
     if builtins.isinstance(func, ScriptFunction):
@@ -72,12 +72,12 @@ def is_scripting() -> bool:
 
 def is_tracing() -> bool:
     """Whether a trace is being recorded."""
-    return tracing.current() is not None
+    return current_tracer() is not None
 
 
 def get_tracing_state() -> Any:
     """The trace that is being recorded, or None."""
-    return tracing.current()
+    return current_tracer()
 
 
 # ---- what becomes of a function --------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Switches of the whole process that programs set and ask for.
 
     ts.use_deterministic_algorithms(True)
-    with ts.inference_mode(): ...
+    ts.set_float32_matmul_precision("high")
 
 Operators here are deterministic, compute float32 in full and keep subnormal numbers, whatever is set: the
 switches remember what they were told.
@@ -13,7 +13,6 @@ import warnings
 from typing import Any
 
 from ts import devices
-from ts.autograd.grad_mode import is_grad_enabled, no_grad
 
 _deterministic = {"mode": 0}  # 0: off, 1: warn, 2: error
 _others: dict[str, Any] = {"precision": "highest", "warn always": False}
@@ -106,27 +105,3 @@ def set_default_device(device: Any) -> None:
             f"set_default_device('{place}') is not implemented: new tensors are made on the CPU; give "
             "`device=`"
         )
-
-
-class inference_mode(no_grad):
-    """Nothing inside is recorded for gradients; the results are tensors as any other."""
-
-    _depth = 0
-
-    def __init__(self, mode: bool = True) -> None:
-        super().__init__()
-        self.mode = not mode and is_grad_enabled()
-        self._counts = mode
-
-    def __enter__(self) -> None:
-        inference_mode._depth += self._counts
-        super().__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)
-        inference_mode._depth -= self._counts
-
-
-def is_inference_mode_enabled() -> bool:
-    """Whether this is inside of `inference_mode`."""
-    return inference_mode._depth > 0

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ts._core import tracing
+from ts._core.context import current_tracer
 
 _ids = itertools.count()
 
@@ -118,7 +118,7 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
                 args = changed if isinstance(changed, tuple) else (changed,)
     called: set[int] = set()
     try:
-        tracer = tracing.current()
+        tracer = current_tracer()
         forward = module.forward if tracer is None else tracer.forward_of(module)
         result = forward(*args, **kwargs)
         for key, hook in (*_all_hooks.items(), *module._forward_hooks.items()):

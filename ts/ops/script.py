@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core import grad_mode
+from ts._core import context
 from ts._core.construct import host_array
 from ts.ops import rules
 from ts.ops.registry import op
@@ -117,9 +117,9 @@ def _tensor(
 
 @op("aten::is_grad_enabled() -> bool", where="", side_effect=True)
 def _is_grad_enabled(xp: Any) -> bool:
-    return grad_mode.is_enabled()
+    return context.is_grad_enabled()
 
 
 @op("aten::set_grad_enabled(bool val) -> ()", where="", side_effect=True)
 def _set_grad_enabled(xp: Any, val: bool) -> None:
-    grad_mode.set_enabled(val)
+    context.set_grad_enabled(val)

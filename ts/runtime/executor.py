@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ts._core.values import register_script_text
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 register_script_text(script_text)
 
-_optimize = True
+_optimize = ContextVar("optimize", default=True)  # of the thread, as in PyTorch
 
 
 def optimized(graph: Graph) -> Graph:
@@ -40,13 +41,12 @@ def optimized(graph: Graph) -> Graph:
 
 @contextmanager
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """Whether functions that are first called inside this context are optimised; they keep that code."""
-    global _optimize
-    before, _optimize = _optimize, should_optimize
+    """Whether functions that this thread calls first inside are optimised; they keep that code."""
+    before = _optimize.set(should_optimize)
     try:
         yield
     finally:
-        _optimize = before
+        _optimize.reset(before)
 
 
 def prepare(function: ScriptFunction) -> Any:
@@ -60,9 +60,10 @@ def prepare(function: ScriptFunction) -> Any:
 
 def prepare_graph(graph: Graph, name: str) -> Any:
     """The code of a graph."""
+    optimize = _optimize.get()
 
     def optimize_and_lower() -> Any:
-        ready = optimized(graph) if _optimize else faithful(graph).copy()
+        ready = optimized(graph) if optimize else faithful(graph).copy()
         return lower(ready, name, prepare_graph)
 
     with no_collection():

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core import construct, tracing
+from ts._core import construct
+from ts._core.context import current_tracer
 from ts._core.overload import overloads
 from ts._core.tensor import Tensor
 
@@ -89,7 +90,7 @@ def _apply(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
 
 def _constant(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor that is a constant of the trace."""
-    return tracing.current().unrecorded(lambda: construct.tensor(data, dtype=dtype, device=device))  # type: ignore[no-any-return]
+    return current_tracer().unrecorded(lambda: construct.tensor(data, dtype=dtype, device=device))  # type: ignore[no-any-return]
 
 
 def _item(item: Any) -> Any:

@@ -1,6 +1,6 @@
 """The recorder of traces: what a thread does with tensors becomes the nodes of a graph.
 
-In: calls of operators, scripted functions and modules, as `ts._core.tracing` passes them on while a trace is
+In: calls of operators, scripted functions and modules, as `ts._core.context` passes them on while a trace is
 under way.  Out: a `Graph` in PyTorch's form, with the types that the values had:
 
     tracer = Tracer()
@@ -31,7 +31,7 @@ from typing import Any, Final
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core import tracing
+from ts._core.context import current_tracer, set_tracer
 from ts._core.future import Future
 from ts._core.objects import Object
 from ts._core.overload import overloads
@@ -92,7 +92,7 @@ class TracedFuture(Future[Any]):
     """What `fork` gives inside a trace: its function has run, `wait` is recorded."""
 
     def wait(self) -> Any:
-        tracer = tracing.current()
+        tracer = current_tracer()
         result = super().wait()
         if tracer is not None:
             tracer.wait(self, result)
@@ -116,22 +116,22 @@ class Tracer:
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Within it, what this thread does is recorded."""
-        if tracing.active is not None:
+        if current_tracer() is not None:
             raise RuntimeError("Tracing can't be nested")
-        tracing.start(self)
+        set_tracer(self)
         try:
             yield
         finally:
-            tracing.stop()
+            set_tracer(None)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Within it, nothing is recorded."""
-        tracing.stop()
+        set_tracer(None)
         try:
             yield
         finally:
-            tracing.start(self)
+            set_tracer(self)
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
         """function(*args), not recorded."""

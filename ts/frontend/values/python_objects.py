@@ -308,7 +308,7 @@ def _special(obj: Any) -> SugaredValue | None:
 
 def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredValue:
     cls = cls.__dict__.get("__ts_script_class__", cls)
-    if cls.__module__ in ("ts.autograd.grad_mode", "ts.functions.switches"):
+    if cls.__module__ == "ts.autograd.grad_mode":
         return BuiltinFunction(f"aten::{cls.__name__}")  # set_grad_enabled; there is no aten::inference_mode
     if issubclass(cls, BaseException):
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")

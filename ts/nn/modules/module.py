@@ -24,7 +24,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Self, TypeVar
 
-from ts._core import tracing
+from ts._core.context import current_tracer
 from ts._core.tensor import Tensor
 from ts.nn import hooks
 from ts.nn.hooks import (
@@ -88,7 +88,7 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._forward_pre_hooks or self._forward_hooks or hooks.anywhere or tracing.active is not None:
+        if self._forward_pre_hooks or self._forward_hooks or hooks.anywhere or current_tracer() is not None:
             return hooks.call_forward(self, args, kwargs)
         return self.forward(*args, **kwargs)
 

@@ -1,0 +1,247 @@
+"""What holds on one thread does not on another; forked programs take it along."""
+
+import threading
+import warnings
+
+import pytest
+
+import ts
+
+
+def on_another_thread(function):
+    results = []
+    thread = threading.Thread(target=lambda: results.append(function()))
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+def modes():
+    return ts.is_grad_enabled(), ts.is_inference_mode_enabled()
+
+
+@ts.jit.script
+def grad_enabled() -> bool:
+    return ts.is_grad_enabled()
+
+
+@ts.jit.script
+def grad_in_forks() -> list[bool]:
+    with ts.no_grad():
+        inside = ts.jit.fork(grad_enabled)
+    outside = ts.jit.fork(grad_enabled)
+    return [ts.jit.wait(inside), torch.jit.wait(outside), ts.is_grad_enabled()]
+
+
+def switching(n: int) -> list[bool]:
+    """Takes n steps without gradients."""
+    i = 0
+    with ts.no_grad():
+        while i < n:
+            i += 1
+        inside = ts.is_grad_enabled()
+    return [inside, ts.is_grad_enabled()]
+
+
+def test_other_threads_begin_with_the_defaults():
+    with ts.no_grad(), ts.inference_mode():
+        assert modes() == (False, True)
+        assert on_another_thread(modes) == (True, False)
+        assert on_another_thread(grad_enabled) and not grad_enabled()
+    assert modes() == (True, False)
+
+
+def test_what_another_thread_switches_stays_there():
+    assert on_another_thread(lambda: (ts.set_grad_enabled(False), modes())[1]) == (False, False)
+    assert modes() == (True, False) == on_another_thread(modes)
+
+
+def test_forks_inherit():
+    """What held where a program was forked holds in it, whoever runs it."""
+    with ts.no_grad():
+        future = ts.jit.fork(grad_enabled)
+    assert not future.wait()
+    assert ts.jit.fork(grad_enabled).wait()
+    assert grad_in_forks() == [False, True, True]
+    assert ts.is_grad_enabled()
+
+
+def test_a_program_that_is_left_takes_its_switches_along():
+    program = ts.jit.script(switching).start(10_000)
+    assert not program.run(steps=1000)
+    assert ts.is_grad_enabled()  # the program is inside of its `no_grad`, this thread is not
+    assert on_another_thread(program.run)
+    assert program.future.wait() == [False, True]
+    with ts.no_grad():
+        program = ts.jit.script(switching).start(1)
+    assert program.run() and program.future.wait() == [False, False]
+
+
+def test_inference_mode_is_a_state():
+    """As PyTorch's: False inside of it ends it, with gradients on, also where there were none before."""
+    with ts.no_grad():
+        with ts.inference_mode(False):
+            assert modes() == (True, False)
+        with ts.inference_mode():
+            with ts.enable_grad():
+                assert modes() == (True, True)
+            with ts.inference_mode(False):
+                assert modes() == (True, False)
+            assert modes() == (False, True)
+        assert modes() == (False, False)
+
+
+def test_blocks_can_be_entered_again():
+    block = ts.no_grad()
+    with block:
+        with block:
+            assert not ts.is_grad_enabled()
+        assert not ts.is_grad_enabled()
+    assert ts.is_grad_enabled()
+    switched = ts.set_grad_enabled(False)
+    assert not ts.is_grad_enabled()
+    for _ in range(2):
+        with switched:
+            assert not ts.is_grad_enabled()
+        assert ts.is_grad_enabled()
+
+
+@pytest.mark.parametrize(
+    "decorator, expected",
+    [
+        (ts.no_grad, (False, False)),
+        (ts.no_grad(), (False, False)),
+        (ts.enable_grad, (True, False)),
+        (ts.inference_mode, (False, True)),
+        (ts.inference_mode(), (False, True)),
+        (ts.inference_mode(False), (True, False)),
+    ],
+)
+def test_decorators(decorator, expected):
+    """With and without parentheses, of functions and methods; the name stays."""
+
+    @decorator
+    def current(*args):
+        """What holds."""
+        return modes()
+
+    class Holder:
+        method = decorator(lambda self: (self, modes()))
+
+    holder = Holder()
+    assert current() == expected and holder.method() == (holder, expected)
+    assert (current.__name__, current.__doc__) == ("current", "What holds.")
+    assert modes() == (True, False)
+
+
+def test_set_grad_enabled_as_decorator():
+    decorator = ts.set_grad_enabled(False)
+    assert not ts.is_grad_enabled()
+    current = decorator(modes)
+    assert ts.is_grad_enabled() and current() == (False, False) and ts.is_grad_enabled()
+    assert repr(decorator) == "torch.autograd.grad_mode.set_grad_enabled(mode=False)"
+    with pytest.raises(TypeError, match=r"argument 'enabled' \(position 1\) must be bool, not int"):
+        ts.set_grad_enabled(1)
+
+
+def test_generators_step_inside():
+    """The code of the generator runs inside, the code that takes its values outside."""
+    closed = []
+
+    @ts.no_grad()
+    def steps():
+        try:
+            assert (yield modes()) == "sent"
+            try:
+                yield modes()
+            except ValueError:
+                yield modes()
+        finally:
+            closed.append(modes())
+        return modes()
+
+    running = steps()
+    assert next(running) == (False, False) and modes() == (True, False)
+    assert running.send("sent") == (False, False) and modes() == (True, False)
+    assert running.throw(ValueError()) == (False, False) and modes() == (True, False)
+    with pytest.raises(StopIteration) as end:
+        next(running)
+    assert end.value.value == (False, False)
+    running = steps()
+    next(running)
+    running.close()
+    assert closed == [(False, False)] * 2 and modes() == (True, False)
+
+
+def test_decorated_classes():
+    with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
+
+        @ts.no_grad()
+        class Made:
+            def __init__(self):
+                self.modes = modes()
+
+    assert Made().modes == (False, False)
+
+
+def test_decorated_functions_of_two_threads():
+    """Each call has a block of its own."""
+    entered, leave = threading.Event(), threading.Event()
+
+    @ts.enable_grad()
+    def wait():
+        entered.set()
+        assert leave.wait(10)
+
+    def without_gradients():
+        ts.set_grad_enabled(False)
+        wait()
+        return ts.is_grad_enabled()
+
+    def meanwhile():
+        assert entered.wait(10)
+        decorated = ts.enable_grad()(ts.is_grad_enabled)
+        assert decorated()
+        leave.set()
+
+    helper = threading.Thread(target=meanwhile)
+    helper.start()
+    assert on_another_thread(without_gradients) is False
+    helper.join()
+
+
+def test_threads_trace_side_by_side():
+    """A trace records its thread only, and as many threads as like may record."""
+    started, traced = threading.Barrier(2), []
+
+    def double(x):
+        started.wait(10)
+        return x * 2
+
+    def trace():
+        with warnings.catch_warnings():
+            traced.append(ts.jit.trace(double, ts.ones(3), check_trace=False))
+
+    threads = [threading.Thread(target=trace) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [str(f.graph).count("aten::") for f in traced] == [1, 1]
+    assert ts.equal(traced[0](ts.ones(2)), ts.full((2,), 2.0))
+
+
+def test_a_trace_does_not_record_what_it_waits_for():
+    """A forked program that the tracing thread runs itself is no part of the trace."""
+    assert not ts.jit.is_tracing()
+    script = ts.jit.script(grad_in_forks)
+    traced = ts.jit.trace(lambda x: x + float(script()[0]), ts.ones(2), check_trace=False)
+    assert ts.equal(traced(ts.ones(2)), ts.ones(2))
+
+
+def test_optimized_execution_is_of_the_thread():
+    from ts.runtime import executor
+
+    with ts.jit.optimized_execution(False):
+        assert not executor._optimize.get() and on_another_thread(executor._optimize.get)
+    assert executor._optimize.get()

@@ -1,0 +1,58 @@
+"""What holds for the code that a thread runs: switches, and who looks on.
+
+    flags       one word; 0 in almost all programs, so that who asks pays a load and a branch
+    tracer      who records the thread's work, where TRACING is set
+    limits      those of `ts.limits`, where LIMITED is set
+
+Every thread has its own and begins with nothing set.  Forked programs, and threads that work for another one,
+begin with what held there: `inherited`.
+"""
+
+from cpython.ref cimport PyObject
+
+
+cdef enum Flag:
+    GRAD_DISABLED = 1             # operations are not recorded for gradients
+    INFERENCE = 2                 # inside of `inference_mode`
+    AUTOCAST = 4
+    TRACING = 8
+    PROFILING = 16
+    LIMITED = 32
+
+cdef extern from *:
+    """
+    typedef struct {
+        unsigned int flags;
+        PyObject *tracer;             /* a reference, or NULL */
+        void *limits;                 /* a reference, or NULL; `meter` knows what it is */
+    } Context;
+    """
+    ctypedef struct Context:
+        unsigned int flags
+        PyObject *tracer
+        void *limits
+
+# How many threads have a flag set: at 0, nobody need look for the thread's own.
+cdef int flagged_threads
+
+# That of this thread.
+cdef Context *context() noexcept nogil
+# Set or clear a flag of this thread; whether it was set.
+cdef bint set_flag(Flag flag, bint on) noexcept nogil
+# Make `flags` those of this thread, LIMITED apart; the result are those that it had.
+cdef unsigned int exchange_flags(unsigned int flags) noexcept nogil
+
+
+cdef inline unsigned int context_flags() noexcept nogil:
+    """The flags of this thread."""
+    return context().flags if flagged_threads else 0
+
+
+cdef inline bint tracing() noexcept nogil:
+    """Whether somebody records what this thread does."""
+    return (context_flags() & TRACING) != 0
+
+
+cdef inline object tracer():
+    """Who does; only where somebody does."""
+    return <object>context().tracer

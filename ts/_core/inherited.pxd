@@ -1,0 +1,10 @@
+"""What work on one thread takes from the thread that asked for it."""
+
+
+cdef class Inherited:
+    """The switches and limits of the thread that makes it, for work that others will do; the tracer stays behind."""
+    cdef unsigned int flags
+    cdef void *limits             # a reference, or NULL
+
+    # Between `trade_flags` twice, this thread has these flags; what the work switches stays with it.
+    cdef void trade_flags(self) noexcept
