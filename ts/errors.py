@@ -169,14 +169,34 @@ class ScriptRuntimeError(TsError):
 
 
 def _traceback(which: str, stack: Sequence[tuple[str, Located | None]]) -> str:
-    lines = [f"Traceback of TorchScript{which} (most recent call last):\n"]
-    for function, range in stack:
-        lines.append(f"  <no source>, in {function}\n" if range is None else range.highlight(function))
-    return "".join(lines)
+    return f"Traceback of TorchScript{which} (most recent call last):\n{_lines(stack)}"
+
+
+def _lines(stack: Sequence[tuple[str, Located | None]]) -> str:
+    return "".join(
+        f"  <no source>, in {function}\n" if range is None else range.highlight(function)
+        for function, range in stack
+    )
 
 
 class LimitExceeded(TsError):
-    """A running program used up what `ts.limits` allows it."""
+    """A running program used up what `ts.limits` allows it; `stack` says where it was."""
+
+    _SHOWN = 10  # calls at either end of a long stack
+
+    def __init__(self, message: str, stack: Sequence[tuple[str, Located | None]] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.stack = list(stack)
+
+    def __str__(self) -> str:
+        if not self.stack:
+            return self.message
+        hidden = len(self.stack) - 2 * self._SHOWN
+        if hidden <= 0:
+            return f"{self.message}\n{_traceback('', self.stack)}"
+        first, last = self.stack[: self._SHOWN], self.stack[-self._SHOWN :]
+        return f"{self.message}\n{_traceback('', first)}  ... {hidden} more calls ...\n{_lines(last)}"
 
 
 class FuelExceeded(LimitExceeded):

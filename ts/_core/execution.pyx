@@ -27,6 +27,7 @@ from ts._core.allowance cimport array_was_refused
 from ts._core.breaks cimport Breaks
 from ts._core.code cimport Callee, Code, Instruction, Method
 from ts._core.container cimport Object, list_size, raise_key_error, raise_list_index, value_text
+from ts._core.deadline cimport check_time, timed
 from ts._core.failure cimport located, script_stack, tidied
 from ts._core.frame cimport (
     Frame,
@@ -101,10 +102,12 @@ cdef int advance(State *state) except -1:
         if status == WAITING and not step_back(state).finished:
             charge(state)
             return WAITING
-        if status == DONE or status == SUSPENDED:
+        if status == SUSPENDED or status == DONE and not timed:
             charge(state)
             return status
         try:
+            if status == DONE:
+                return done_in_time(state)
             if status == CALL_SLOWLY:
                 if call_slowly(state) == SUSPENDED:
                     return SUSPENDED
@@ -118,6 +121,17 @@ cdef int advance(State *state) except -1:
                 raise_failure(state, status)
         except BaseException as error:
             fail(state, error)
+
+
+cdef int done_in_time(State *state) except -1:
+    """Leave with a result, unless the deadline has passed while the last operator ran."""
+    try:
+        check_time()
+    except BaseException:
+        release(&state.result)
+        raise
+    charge(state)
+    return DONE
 
 
 cdef int fail(State *state, object error) except -1:

@@ -29,10 +29,10 @@ cdef list script_stack(State *state):
 
 cdef object located(object error, list stack):
     """The exception to leave with: the class that PyTorch raises, with the script's stack in its text."""
-    if isinstance(error, ScriptRuntimeError):
+    if isinstance(error, (ScriptRuntimeError, LimitExceeded)):
         error.stack = stack + error.stack
         return error
-    if isinstance(error, (DebuggerQuit, LimitExceeded, MemoryError, Warning)) or not isinstance(error, Exception):
+    if isinstance(error, (DebuggerQuit, MemoryError, Warning)) or not isinstance(error, Exception):
         return error
     text = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))  # the class's name there, as in PyTorch
     result = NotImplementedError(text) if isinstance(error, NotImplementedError) else RuntimeError(text)

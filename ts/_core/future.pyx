@@ -18,7 +18,8 @@ from types import GenericAlias
 
 from ts._core.container cimport Dict, List, Tuple
 from ts._core.ivalue cimport IValue, box, box_shallow, copy_value, release, unbox, unbox_shallow
-from ts._core.meter cimport check, now_seconds, seconds_left
+from ts._core.deadline cimport seconds_left
+from ts._core.meter cimport check
 
 from ts._core.spec cimport (
     KIND_ANY,
@@ -180,7 +181,7 @@ cdef class Future:
             while not self.finished:
                 if lock.acquire(True, seconds_left()):
                     return 0
-                check(now_seconds())
+                check()
         finally:
             if not self.finished:
                 self.callbacks.remove(lock)

@@ -28,6 +28,7 @@ from ts._core.container cimport (
     object_slot,
     tuple_at,
 )
+from ts._core.deadline cimport timed
 from ts._core.dispatch cimport Operator
 from ts._core.frame cimport (
     Frame,
@@ -63,6 +64,7 @@ from ts._core.scalar cimport (
     shift_left,
     shift_right,
 )
+from ts._core.work cimport before_operator
 
 cdef extern from *:
     """
@@ -322,6 +324,11 @@ cdef int loop(State *state) noexcept nogil:
 
         elif op == CALL_OPERATOR:
             budget -= 16
+            if timed and (<KernelCall>before_operator)(
+                (<Code>frame.code).operator_at[at.a], <IValue *>r, pool + at.b + 1
+            ) < 0:
+                status = FAILED
+                break
             if kernel_of((<Code>frame.code).operator_at[at.a])(
                 (<Code>frame.code).operator_at[at.a], <IValue *>r, pool + at.b + 1
             ) < 0:

@@ -18,8 +18,5 @@ cdef void *hold_limits() noexcept
 cdef void drop_limits(void *limits) noexcept
 # Make `limits` those of this thread; the result are those that it had.
 cdef void *exchange_limits(void *limits) noexcept
-# Seconds until the deadline of this thread's limits; -1 when there is none.
-cdef double seconds_left() noexcept
 # Raise what stops the program: a signal's handler did, or a limit is passed.
-cdef int check(double now) except -1
-cdef double now_seconds() noexcept
+cdef int check() except -1

@@ -11,15 +11,15 @@ Code that works on numbers only gives the GIL back the first time that it looks 
 never pay for that; while it runs without the GIL it takes it back for signals every 20 ms.
 """
 
-from cpython.exc cimport PyErr_CheckSignals
 from cpython.pystate cimport PyThreadState
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.stdlib cimport free, malloc
 
 from ts._core.allowance cimport Allowance, drop_allowance, hold_allowance, new_allowance, set_allowance
 from ts._core.context cimport LIMITED, context, set_flag
+from ts._core.deadline cimport NO_DEADLINE, check_time, now_seconds, set_deadline
 from ts._core.frame cimport State
-from ts.errors import FuelExceeded, TimeExceeded
+from ts.errors import FuelExceeded
 
 cdef extern from "Python.h":
     PyThreadState *PyEval_SaveThread() noexcept nogil
@@ -27,26 +27,14 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    #include <time.h>
-    static double monotonic_seconds(void) {
-        struct timespec now;
-        timespec_get(&now, TIME_UTC);
-    #ifdef CLOCK_MONOTONIC
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    #endif
-        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    }
     /* Programs of several threads may draw on one allowance. */
     #define take_fuel(fuel, n) __atomic_fetch_sub(fuel, n, __ATOMIC_RELAXED)
     """
     int64_t take_fuel(int64_t *fuel, int64_t n) noexcept nogil
-    double monotonic_seconds() noexcept nogil
 
 cdef enum:
     QUANTUM = 4096
     DEPTH_LIMIT = 65536
-
-cdef double NO_DEADLINE = 1e300
 
 cdef double SIGNAL_SECONDS = 0.02     # without the GIL, signals are looked for this often
 cdef double TURN_SECONDS = 0.005      # with it, other threads get a turn this often
@@ -74,7 +62,7 @@ def push_limits(fuel=None, seconds=None, bytes=None, depth=None):
     limits.outer = outer
     limits.users = 1
     limits.fuel = INT64_MAX if fuel is None else min(fuel, INT64_MAX)
-    limits.deadline = NO_DEADLINE if seconds is None else monotonic_seconds() + seconds
+    limits.deadline = NO_DEADLINE if seconds is None else now_seconds() + seconds
     limits.depth = DEPTH_LIMIT if depth is None else min(depth, DEPTH_LIMIT)
     if outer != NULL:
         limits.deadline = min(limits.deadline, outer.deadline)
@@ -132,18 +120,8 @@ cdef void *exchange_limits(void *limits) noexcept:
         context().limits = limits
         set_flag(LIMITED, limits != NULL)
         set_allowance(NULL if limits == NULL else (<Limits *>limits).memory)
+        set_deadline(NO_DEADLINE if limits == NULL else (<Limits *>limits).deadline)
     return before
-
-
-cdef double seconds_left() noexcept:
-    cdef Limits *limits = innermost()
-    if limits == NULL or limits.deadline == NO_DEADLINE:
-        return -1
-    return max(limits.deadline - monotonic_seconds(), 0.0)
-
-
-cdef double now_seconds() noexcept:
-    return monotonic_seconds()
 
 
 cdef void start_meter(State *state) noexcept nogil:
@@ -168,11 +146,11 @@ cdef void charge(State *state) noexcept nogil:
 
 
 # `check` as it is called from here: with the GIL, but from a function that is declared without.
-ctypedef int (*Check)(double now) noexcept nogil
+ctypedef int (*Check)() noexcept nogil
 
 
 cdef int look_up(State *state, bint may_release) noexcept nogil:
-    cdef double now = monotonic_seconds()
+    cdef double now = now_seconds()
     cdef bint limited = innermost() != NULL
     cdef int status = 0
     charge(state)
@@ -184,7 +162,7 @@ cdef int look_up(State *state, bint may_release) noexcept nogil:
         elif now - state.looked > TURN_SECONDS:
             PyEval_RestoreThread(PyEval_SaveThread())    # a turn for other threads
             state.looked = now
-        status = (<Check>check)(now)
+        status = (<Check>check)()
     if status == 0 and (state.suspending or state.slice <= 0):
         return 1
     if status == 0:
@@ -194,14 +172,10 @@ cdef int look_up(State *state, bint may_release) noexcept nogil:
     return status
 
 
-cdef int check(double now) except -1:
+cdef int check() except -1:
     """Raise what stops the program, if something does."""
-    PyErr_CheckSignals()
     cdef Limits *limits = innermost()
-    if limits == NULL:
-        return 0
-    if now > limits.deadline:
-        raise TimeExceeded("the program took more time than ts.limits(seconds=...) allows")
+    check_time()
     while limits != NULL:
         if limits.fuel <= 0:
             raise FuelExceeded("the program used up its fuel: ts.limits(fuel=...)")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.loss import MEAN, reduced, refuse_bools, same, wide
 from ts.ops.reduce import vector_norm
 from ts.ops.registry import op
@@ -42,7 +42,11 @@ def _pairwise_distance(
     return vector_norm(xp, gap + rules.real_dtype(gap.dtype).type(eps), p, -1, keepdim)
 
 
-@op("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", where="f")
+@op(
+    "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
+    where="f",
+    work=work.pairs,
+)
 def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None = None) -> Array:
     for name, x in (("X1", x1), ("X2", x2)):
         if x.ndim < 2:
@@ -54,7 +58,7 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
     return vector_norm(xp, x1[..., :, None, :] - x2[..., None, :, :], p, -1, False)
 
 
-@op("aten::pdist(Tensor self, float p=2.) -> Tensor", where="f")
+@op("aten::pdist(Tensor self, float p=2.) -> Tensor", where="f", work=work.pairs)
 def _pdist(xp: Any, self: Array, p: float = 2) -> Array:
     rows, columns = xp.triu_indices(self.shape[0], 1)
     return vector_norm(xp, self[rows] - self[columns], p, -1, False)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ts.errors import LinAlgError
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.reduce import vector_norm
 from ts.ops.registry import op
 
@@ -79,8 +79,8 @@ def _logdet(xp: Any, self: Array) -> Array:
     return rules.cast(xp, logabs + xp.log(sign), self.dtype)
 
 
-@op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f")
-@op("aten::inverse(Tensor self) -> Tensor", out="out")
+@op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", work=0.1)
+@op("aten::inverse(Tensor self) -> Tensor", out="out", work=0.1)
 def _inv(xp: Any, A: Array) -> Array:
     try:
         return xp.linalg.inv(_square("linalg.inv", A))
@@ -197,12 +197,13 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
     out="eigvals",
     out_names="eigvals,eigvecs",
     where="f",
+    work=0.05,
 )
 def _eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
     return tuple(xp.linalg.eigh(_square("linalg.eigh", self), UPLO))  # type: ignore[return-value]
 
 
-@op('aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor', out="out", where="f")
+@op('aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor', out="out", where="f", work=0.03)
 def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
     return xp.linalg.eigvalsh(_square("linalg.eigvalsh", self), UPLO)
 
@@ -212,6 +213,7 @@ def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
     out="out",
     out_names="eigenvalues,eigenvectors",
     where="f",
+    work=0.4,
 )
 def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     values, vectors = xp.linalg.eig(_square("linalg.eig", self))
@@ -219,7 +221,7 @@ def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     return values.astype(dtype), vectors.astype(dtype)
 
 
-@op("aten::linalg_eigvals(Tensor self) -> Tensor", out="out", where="f")
+@op("aten::linalg_eigvals(Tensor self) -> Tensor", out="out", where="f", work=0.4)
 def _eigvals(xp: Any, self: Array) -> Array:
     return xp.linalg.eigvals(_square("linalg.eigvals", self)).astype(rules.complex_dtype(self.dtype))
 
@@ -230,6 +232,7 @@ def _eigvals(xp: Any, self: Array) -> Array:
     out="U",
     out_names="U,S,Vh",
     where="f",
+    work=0.4,
 )
 def _svd(
     xp: Any, A: Array, full_matrices: bool = True, driver: str | None = None
@@ -241,6 +244,7 @@ def _svd(
     "aten::svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
     out="U",
     out_names="U,S,V",
+    work=0.4,
 )
 def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -> tuple[Array, Array, Array]:
     u, s, vh = xp.linalg.svd(matrix("linalg.svd", self), not some)
@@ -251,7 +255,7 @@ def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -
     return u, s, xp.conj(transposed(vh))
 
 
-@op("aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", out="out", where="f")
+@op("aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", out="out", where="f", work=0.2)
 def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
     return xp.linalg.svd(matrix("linalg.svdvals", A), compute_uv=False)
 
@@ -280,6 +284,7 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
     "ScalarType? dtype=None) -> Tensor",
     out="out",
     where="f",
+    work=work.of(work.elements, 0.1),
 )
 def _norm(
     xp: Any, self: Array, ord: Any = None, dim: Any = None, keepdim: bool = False, dtype: int | None = None
@@ -294,6 +299,7 @@ def _norm(
     "ScalarType? dtype=None) -> Tensor",
     out="ord_str_out",
     where="f",
+    work=work.of(work.elements, 0.1),
 )
 def _norm_str(
     xp: Any, self: Array, ord: str, dim: Any = None, keepdim: bool = False, dtype: int | None = None
@@ -317,12 +323,14 @@ def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: 
     "ScalarType? dtype=None) -> Tensor",
     out="out",
     where="f",
+    work=work.of(work.elements, 0.1),
 )
 @op(
     'aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], bool '
     "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="str_ord_out",
     where="f",
+    work=work.of(work.elements, 0.1),
 )
 def _matrix_norm(
     xp: Any,
@@ -335,8 +343,8 @@ def _matrix_norm(
     return matrix_norm(xp, self, ord, dim, keepdim, dtype)
 
 
-@op("aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor", out="out", where="f")
-@op("aten::linalg_cond.p_str(Tensor self, str p) -> Tensor", out="p_str_out", where="f")
+@op("aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor", out="out", where="f", work=0.2)
+@op("aten::linalg_cond.p_str(Tensor self, str p) -> Tensor", out="p_str_out", where="f", work=0.01)
 def _cond(xp: Any, self: Array, p: Any = None) -> Array:
     return rules.cast(xp, xp.asarray(xp.linalg.cond(self, p)), rules.real_dtype(self.dtype))
 
@@ -394,8 +402,8 @@ def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
     return xp.linalg.tensorsolve(self, other, None if dims is None else tuple(dims))
 
 
-@op("aten::matrix_exp(Tensor self) -> Tensor")
-@op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f")
+@op("aten::matrix_exp(Tensor self) -> Tensor", work=0.2)
+@op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f", work=0.2)
 def _matrix_exp(xp: Any, self: Array) -> Array:
     # In double precision, because each squaring doubles the error.
     wide = xp.dtype("complex128" if self.dtype.kind == "c" else "float64")
@@ -434,22 +442,36 @@ def _exponential(xp: Any, x: Array) -> Array:
 # ------------------------------------------------------------------------------------ norms by name
 
 
-@op("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out="out", where="f")
+@op(
+    "aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    out="out",
+    where="f",
+    work=work.of(work.elements, 0.1),
+)
 def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
     return vector_norm(xp, self, 2, dim, keepdim)
 
 
-@op("aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", out="out", where="f")
+@op("aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", out="out", where="f", work=0.2)
 def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
     return matrix_norm(xp, self, "nuc", (-2, -1), keepdim, None)
 
 
-@op("aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", out="dim_out", where="f")
+@op(
+    "aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
+    out="dim_out",
+    where="f",
+    work=0.2,
+)
 def _nuclear_norm_dim(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
     return matrix_norm(xp, self, "nuc", dim, keepdim, None)
 
 
-@op("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", where="f")
+@op(
+    "aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
+    where="f",
+    work=work.of(work.elements, 0.1),
+)
 def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
     """The norm over all dimensions but one; over all where `dim` is -1."""
     if dim == -1:

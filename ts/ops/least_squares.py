@@ -53,6 +53,7 @@ def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
     out="out",
     out_names="solution,residuals,rank,singular_values",
     where="f",
+    work=0.05,
 )
 def _lstsq(
     xp: Any, self: Array, b: Array, rcond: float | None = None, driver: str | None = None

@@ -11,7 +11,7 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.registry import find, op
 
 Array = rules.Array
@@ -97,14 +97,19 @@ def _vdot(xp: Any, self: Array, other: Array) -> Array:
     return product(xp, xp.conj(self), other)
 
 
-@op("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", out="out", where="f")
+@op(
+    "aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
+    out="out",
+    where="f",
+    work=work.of(work.elements, 0.1),
+)
 def _vecdot(xp: Any, x: Array, y: Array, dim: int = -1) -> Array:
     shape = rules.broadcast_shapes(x.shape, y.shape)
     return xp.sum(xp.conj(x) * y, axis=rules.wrap_dim(dim, len(shape)))
 
 
-@op("aten::outer(Tensor self, Tensor vec2) -> Tensor", out="out")
-@op("aten::ger(Tensor self, Tensor vec2) -> Tensor", out="out")
+@op("aten::outer(Tensor self, Tensor vec2) -> Tensor", out="out", work=work.of(work.elements, 0.1))
+@op("aten::ger(Tensor self, Tensor vec2) -> Tensor", out="out", work=work.of(work.elements, 0.1))
 def _outer(xp: Any, self: Array, vec2: Array) -> Array:
     if self.ndim != 1 or vec2.ndim != 1:
         bad = "input" if self.ndim != 1 else "vec2"
@@ -203,6 +208,7 @@ def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, a
     out="out",
     where="f",
     loop="linear",
+    work=work.linear,
 )
 def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> Array:
     if input.shape[-1:] != weight.shape[-1:]:
@@ -213,7 +219,11 @@ def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> 
     return result if bias is None else xp.add(result, bias)
 
 
-@op("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", where="f")
+@op(
+    "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
+    where="f",
+    work=work.bilinear,
+)
 def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array | None = None) -> Array:
     if weight.ndim != 3:
         raise RuntimeError(f"bilinear(): weight must be a 3-D tensor, but got a {weight.ndim}-D one")
@@ -262,6 +272,7 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
     "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
     out="out",
     where="f",
+    work=work.contraction,
 )
 def _tensordot(
     xp: Any, self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]
@@ -283,8 +294,17 @@ def _tensordot(
     return xp.asarray(xp.tensordot(x, y, (first, second)))
 
 
-@op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out")
-@op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out", where="f")
+@op(
+    "aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
+    out="out",
+    work=work.of(work.elements, 0.1),
+)
+@op(
+    "aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+    out="out",
+    where="f",
+    work=work.of(work.elements, 0.1),
+)
 def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
@@ -307,8 +327,8 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     return x * y - xp.roll(a, -2, axis) * xp.roll(b, -1, axis)
 
 
-@op("aten::chain_matmul(Tensor[] matrices) -> Tensor", out="out", where="f")
-@op("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", out="out", where="f")
+@op("aten::chain_matmul(Tensor[] matrices) -> Tensor", out="out", where="f", work=work.chain)
+@op("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", out="out", where="f", work=work.chain)
 def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     if len(tensors) < 2:
         raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
@@ -335,8 +355,8 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     return rules.cast(xp, xp.asarray(result), dtype)
 
 
-@op("aten::matrix_power(Tensor self, int n) -> Tensor", out="out")
-@op("aten::linalg_matrix_power(Tensor self, int n) -> Tensor", out="out", where="f")
+@op("aten::matrix_power(Tensor self, int n) -> Tensor", out="out", work=work.power)
+@op("aten::linalg_matrix_power(Tensor self, int n) -> Tensor", out="out", where="f", work=work.power)
 def _matrix_power(xp: Any, self: Array, n: int) -> Array:
     if self.ndim < 2 or self.shape[-1] != self.shape[-2]:
         return xp.linalg.matrix_power(self, n)  # which says what is wrong
@@ -391,7 +411,9 @@ def _check_equation(text: str, tensors: Sequence[Array]) -> None:
             )
 
 
-@op("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", where="f")
+@op(
+    "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", where="f", work=work.einsum
+)
 def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
     # Small letters first: NumPy orders the result of an implicit equation by letter, PyTorch the same way.
     text = equation.replace(" ", "")

@@ -36,12 +36,14 @@ def _largest(xp: Any, values: Array) -> Array:
     "hermitian=False) -> Tensor",
     out="atol_rtol_tensor_out",
     where="f",
+    work=0.1,
 )
 @op(
     "aten::linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_float_out",
     where="f",
+    work=0.1,
 )
 def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
     values = _spectrum(xp, matrix("linalg.matrix_rank", A), hermitian)
@@ -49,11 +51,17 @@ def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitia
     return xp.asarray(kept.sum(axis=-1, dtype=rules.INT64))
 
 
-@op("aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor", out="out", where="f")
+@op(
+    "aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
+    out="out",
+    where="f",
+    work=0.1,
+)
 @op(
     "aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
     out="out_tol_tensor",
     where="f",
+    work=0.1,
 )
 def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Array:
     return _matrix_rank(xp, A, tol, 0.0, hermitian)
@@ -64,12 +72,14 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
     "hermitian=False) -> Tensor",
     out="atol_rtol_tensor_out",
     where="f",
+    work=0.2,
 )
 @op(
     "aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_float_out",
     where="f",
+    work=0.2,
 )
 def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
     matrix("linalg.pinv", A)
@@ -88,12 +98,18 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
     )
 
 
-@op("aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor", out="out", where="f")
+@op(
+    "aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
+    out="out",
+    where="f",
+    work=0.2,
+)
 @op(
     "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
     out="out_rcond_tensor",
     where="f",
+    work=0.2,
 )
-@op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor")
+@op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor", work=0.2)
 def _pinv_rcond(xp: Any, A: Array, rcond: Any = 1e-15, hermitian: bool = False) -> Array:
     return _pinv(xp, A, 0.0, rcond, hermitian)

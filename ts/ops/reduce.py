@@ -58,7 +58,7 @@ def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype
     return sum_kernel(xp, filled, dim, keepdim, dtype)
 
 
-@op("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out")
+@op("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out", work=1.0)
 def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
     return rules.cast(xp, xp.prod(rules.cast(xp, self, rules.opmath(target))), target)
@@ -67,6 +67,7 @@ def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
 @op(
     "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="int_out",
+    work=1.0,
 )
 def _prod_dim(xp: Any, self: Array, dim: int, keepdim: bool = False, dtype: int | None = None) -> Array:
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))

@@ -26,7 +26,7 @@ import numpy as np
 
 from ts._core import storage, strides
 from ts.ops import outputs as output_rules
-from ts.ops import refusals, rules
+from ts.ops import refusals, rules, work
 
 if TYPE_CHECKING:
     from ts.ir.schema import FunctionSchema
@@ -65,6 +65,7 @@ class Record:
     overlap: int = 0  # of a written tensor whose elements share places, by the numbers of `overlap.pxd`
     whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
     where: str = "fm"  # Python spellings: f function, m method
+    work: float | Callable[..., float] | None = None  # at least, where not its family's: `ts.ops.work`
     variant: str = ""  # "", "inplace" or "out"
     base: Record | None = None  # of a derived variant: the record it computes with
     derive: Callable[[Kernel], Kernel] | None = None  # of a derived variant: its kernel from the base's
@@ -360,8 +361,10 @@ def _load_prims() -> None:
         return
     from ts._core.dispatch import set_schema_parser
     from ts._core.prims import operators
+    from ts._core.work import set_work_rules
 
     set_schema_parser(_parse_schema)
+    set_work_rules(work.rule_of)
     for operator in operators():
         _prims.setdefault(operator.name, []).append(operator)
 

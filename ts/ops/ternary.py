@@ -213,8 +213,8 @@ def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
     return rules.cast(xp, xp.log(x / (1 - x)), dtype)
 
 
-@op("aten::polygamma(int n, Tensor self) -> Tensor", out="out")
-@op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out")
+@op("aten::polygamma(int n, Tensor self) -> Tensor", out="out", work=100.0)
+@op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out", work=100.0)
 def _polygamma(xp: Any, n: int, self: Array) -> Array:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")

@@ -5,9 +5,10 @@
 
 `fuel` counts the work of the interpreter: a backward jump or a call of a scripted function is 1, a call of an
 operator that works on objects (tensors, lists, strings) is 16, arithmetic on numbers is free.  `seconds` is
-elapsed time.  `bytes` is what the lists, dicts, tuples, objects, strings and CPU tensors of the program hold,
-temporary ones of operators included; what does not fit is refused before it is allocated.  `depth` is the
-number of nested calls; 65,536 is the most there can be, with or without a limit.
+elapsed time; an operator that could not be done in the time that is left is refused before it starts.
+`bytes` is what the lists, dicts, tuples, objects, strings and CPU tensors of the program hold, temporary ones
+of operators included; what does not fit is refused before it is allocated.  `depth` is the number of nested
+calls; 65,536 is the most there can be, with or without a limit.
 
 Limits nest: the inner one cannot give what the outer one has not.  They hold for the thread that entered them
 and for the programs that are forked inside.

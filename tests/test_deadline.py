@@ -1,0 +1,167 @@
+"""`ts.limits(seconds=...)`: a thread keeps its deadline, whatever the program does.
+
+No test looks at a clock: what would run for minutes or for ever is stopped, or the run of the tests is.
+"""
+
+from typing import List
+
+import pytest
+
+import ts
+from ts.errors import FuelExceeded, LimitExceeded, MemoryExceeded, StackExceeded, TimeExceeded
+from ts.ops import registry, work
+
+
+def spread(n: int) -> ts.Tensor:
+    return ts.zeros(1).expand(n)
+
+
+@ts.jit.script
+def summed(n: int) -> ts.Tensor:
+    return spread(n).sum()
+
+
+@ts.jit.script
+def largest(n: int) -> ts.Tensor:
+    return spread(n).max()
+
+
+@ts.jit.script
+def multiplied(n: int) -> ts.Tensor:
+    return spread(n // 100).prod()
+
+
+@ts.jit.script
+def dotted(n: int) -> ts.Tensor:
+    return ts.dot(spread(n), spread(n))
+
+
+@ts.jit.script
+def matrix_times_matrix(n: int) -> ts.Tensor:
+    x = ts.zeros(1).expand(n // 1000000, n // 1000000)
+    return (x @ x).sum()
+
+
+@ts.jit.script
+def singular_values(n: int) -> ts.Tensor:
+    return ts.linalg.svdvals(ts.zeros(1).expand(n // 1000000, n // 1000000))
+
+
+@ts.jit.script
+def contracted(n: int) -> ts.Tensor:
+    x = ts.zeros(1).expand(n // 1000000, n // 1000000)
+    return ts.einsum("ij,jk->ik", [x, x])
+
+
+@ts.jit.script
+def convolved(n: int) -> ts.Tensor:
+    return ts.conv1d(ts.zeros(1).expand(1, 1000, n // 100000), ts.zeros(1).expand(1000, 1000, 10))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [summed, largest, multiplied, dotted, matrix_times_matrix, singular_values, contracted, convolved],
+    ids=lambda f: f.name,
+)
+def test_an_operator_that_takes_too_long_does_not_begin(function):
+    """What would not be done in time at the best speed is refused; the same on a little is not."""
+    with ts.limits(seconds=5):
+        function(10_000_000)
+        with pytest.raises(TimeExceeded, match="the program wants to do what takes"):
+            function(10**12)
+
+
+@ts.jit.script
+def looked_at(n: int) -> int:
+    x = ts.zeros(1).expand(n)
+    return x[3:7].numel() + x.numel() + x.unsqueeze(0).size(1) + int(x[n - 1].item())
+
+
+def test_views_take_no_time():
+    """Sizes and views of a tensor with very many elements touch none of them."""
+    with ts.limits(seconds=5):
+        assert looked_at(10**12) == 2 * 10**12 + 4
+
+
+@ts.jit.script
+def popped(n: int) -> int:
+    xs = [0] * n
+    while len(xs) > 0:
+        xs.pop(0)
+    return len(xs)
+
+
+@ts.jit.script
+def products(n: int) -> ts.Tensor:
+    x = ts.zeros([n, n])
+    for _ in range(1000000):
+        x = x @ x
+    return x
+
+
+@pytest.mark.parametrize("function, n", [(popped, 5_000_000), (products, 500)], ids=["pop", "products"])
+def test_the_clock_is_looked_at_between_operators(function, n):
+    with ts.limits(seconds=0.3), pytest.raises(TimeExceeded, match=r"took more time|wants to do"):
+        function(n)
+
+
+def test_rules_look_at_sizes():
+    """Every record has a rule that is None or gives a number; variants have that of their base."""
+    registry.load()
+    x = ts.rand([30, 20])
+    estimate = {key: work.rule_of(registry.find(f"aten::{key}")) for key in ("mm", "mm.out", "mul_.Tensor", "t")}
+    assert estimate["t"] is None
+    assert estimate["mm"](x, x.t()) == estimate["mm.out"](x, x.t(), ts.empty(30, 30)) > 0
+    assert estimate["mul_.Tensor"](x, x) > 0
+    for record in registry.records():
+        assert record.work is None or callable(record.work) or record.work > 0, record.key
+
+
+# ---------------------------------------------------------------- where it was
+
+
+@ts.jit.script
+def deep(n: int) -> int:
+    return 1 + deep(n + 1)
+
+
+@ts.jit.script
+def endless(n: int) -> int:
+    while n > 0:
+        n += 1
+    return n
+
+
+@ts.jit.script
+def hoarded(n: int) -> List[int]:
+    xs: List[int] = []
+    while True:
+        xs.append(n)
+    return xs
+
+
+@pytest.mark.parametrize(
+    "function, limits, error",
+    [
+        (endless, {"seconds": 0.05}, TimeExceeded),
+        (endless, {"fuel": 1000}, FuelExceeded),
+        (hoarded, {"bytes": 1 << 20}, MemoryExceeded),
+        (summed, {"seconds": 1}, TimeExceeded),
+        (deep, {"depth": 100}, StackExceeded),
+    ],
+    ids=["seconds", "fuel", "bytes", "operator", "depth"],
+)
+def test_the_error_says_where_the_program_was(function, limits, error):
+    """File and line, and the calls that led there."""
+    with ts.limits(**limits), pytest.raises(error) as caught:
+        function(10**12)
+    assert isinstance(caught.value, LimitExceeded)
+    assert 'test_deadline.py", line ' in str(caught.value)
+    assert f"in {function.name}\n" in str(caught.value)
+    assert caught.value.stack[0][0] == function.name
+
+
+def test_a_long_stack_is_shortened():
+    with ts.limits(depth=5000), pytest.raises(StackExceeded, match=r"\.\.\. \d+ more calls \.\.\.") as caught:
+        deep(0)
+    assert len(str(caught.value).splitlines()) < 200

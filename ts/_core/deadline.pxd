@@ -1,0 +1,18 @@
+"""What `ts.limits(seconds=...)` counts: the time until this thread's deadline."""
+
+# How many threads have a deadline: who does long work looks at this first, and does nothing at 0.
+cdef int timed
+
+cdef double NO_DEADLINE
+
+# Before work that takes at least so many nanoseconds, or after a part of it: TimeExceeded when the deadline is past,
+# or would be.  Small amounts are added up, and the clock is read when they are worth it.
+cdef int take_time(double nanoseconds) except -1
+# Raise what stops the thread: a signal's handler did (Ctrl-C), or the deadline is past.
+cdef int check_time() except -1
+# Seconds until the deadline; -1 when there is none.
+cdef double seconds_left() noexcept
+# Make it the one of this thread, until it is set again; NO_DEADLINE for none.
+cdef void set_deadline(double deadline) noexcept
+
+cdef double now_seconds() noexcept nogil

@@ -1,0 +1,220 @@
+"""How long operators take at least: what `ts.limits(seconds=...)` asks before one starts.
+
+In: a record.  Out: a rule that gives nanoseconds from the arguments, of which only sizes are looked at; None
+for what touches no elements.
+
+    rule_of(record)(x, y)          2.7e8 for a product of two matrices of 3000 x 3000
+
+The family says what is counted (elements, results, multiplications) and how long one takes on a fast
+processor; a record whose work is of another kind has a rate or a rule of its own: `Record.work`.  What an
+operator allocates is not counted here: memory bounds it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from ts._core import workers
+from ts._core.lists import List
+from ts._core.signature import arity
+from ts._core.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ts.ops.registry import Record
+
+Measure = Callable[..., float]
+
+
+def rule_of(record: Record) -> Measure | None:
+    """Nanoseconds from the arguments of a call; None where there is nothing to count."""
+    if record.variant == "out":
+        assert record.base is not None
+        rule, count = rule_of(record.base), arity(record.base.schema_text)[2]
+        return None if rule is None else lambda *args: rule(*args[:count])
+    if record.base is not None:
+        return rule_of(record.base)
+    if callable(record.work):
+        return record.work
+    if record.family in _FREE or _gives_view(record):
+        return None
+    measure, rate, threaded = _FAMILIES.get(record.family, _OTHERS)
+    if record.work is not None:
+        rate = record.work
+    return of(measure, rate / workers.count() if threaded else rate)
+
+
+def _gives_view(record: Record) -> bool:
+    """Whether the schema says that the results are views: `-> Tensor(a)`."""
+    returns = record.schema_text.rpartition(" -> ")[2]
+    return "Tensor(" in returns and "!" not in returns
+
+
+# ---------------------------------------------------------------- measures
+
+
+def tensors(args: Iterable[Any]) -> list[Tensor]:
+    """The tensors among arguments, those in lists included."""
+    found: list[Tensor] = []
+    for x in args:
+        if isinstance(x, Tensor):
+            found.append(x)
+        elif isinstance(x, List) and len(x) and isinstance(x[0], Tensor | None):
+            found += [y for y in x if isinstance(y, Tensor)]
+    return found
+
+
+def sizes(args: Iterable[Any]) -> list[int]:
+    """The first argument that is a list of numbers."""
+    return next((list(x) for x in args if isinstance(x, List) and len(x) and isinstance(x[0], int)), [])
+
+
+def elements(*args: Any) -> float:
+    """Elements of the tensors, each place of an expanded one counted."""
+    return sum([x.numel() for x in tensors(args)])
+
+
+def broadcast(*args: Any) -> float:
+    """Elements of what the tensors are together."""
+    shapes = [x.shape for x in tensors(args)]
+    ndim = max(map(len, shapes), default=0)
+    return math.prod([max([s[-i] for s in shapes if len(s) >= i]) for i in range(1, ndim + 1)])
+
+
+def created(*args: Any) -> float:
+    """Elements of a new tensor: of the size that is given, else of the tensor that it is like."""
+    given = sizes(args)
+    return math.prod(given) if given else elements(*args)
+
+
+def enlarged(x: Tensor, *args: Any) -> float:
+    """Elements of a tensor and of the same with its last dimensions as given."""
+    given = sizes(args)
+    return x.numel() + math.prod([*x.shape[: x.ndim - len(given)], *given])
+
+
+def fewest(*args: Any) -> float:
+    """Elements of the smallest tensor: of the indices, where others are only looked up."""
+    return min([x.numel() for x in tensors(args)], default=0)
+
+
+def sorted_elements(*args: Any) -> float:
+    """Comparisons of a sort."""
+    n = elements(*args)
+    return n * math.log2(n + 2)
+
+
+def multiplications(*args: Any) -> float:
+    """Of a product of the last two tensors, whose matrices may be stacked."""
+    x, y, *_ = [*tensors(args)[-2:], None]
+    if x is None or y is None or y.ndim == 0 or x.ndim == 0:
+        return elements(*args)
+    columns = y.shape[-1] if y.ndim > 1 else 1
+    rows = x.shape[-2] if x.ndim > 1 else 1
+    return max(x.numel() * columns, y.numel() * rows)
+
+
+def cubes(*args: Any) -> float:
+    """Of decompositions: rows, columns and the smaller of them, times the number of matrices."""
+    return sum([x.numel() * min(x.shape[-2:]) if x.ndim > 1 else x.numel() for x in tensors(args)])
+
+
+def windows(x: Tensor, weight: Tensor, *rest: Any) -> float:
+    """Multiplications of a convolution, at least: each element meets each tap, one in `stride`."""
+    taps = math.prod(weight.shape[2:]) * min(weight.shape[:2], default=1)
+    return x.numel() * max(taps, 1) / max(math.prod(sizes(rest)), 1)
+
+
+def heads(query: Tensor, key: Tensor, *rest: Any) -> float:
+    """Multiplications of scores and sums of attention."""
+    return 2 * query.numel() * (key.shape[-2] if key.ndim > 1 else 1)
+
+
+# ---------------------------------------------------------------- rules of single records, in nanoseconds
+
+
+def of(measure: Measure, rate: float) -> Measure:
+    """A rule: what is counted, and nanoseconds of each."""
+    return lambda *args: rate * measure(*args)
+
+
+def linear(x: Tensor, weight: Tensor, *rest: Any) -> float:
+    """Of `x @ weight.T`."""
+    return _MULTIPLY * x.numel() * (weight.shape[0] if weight.ndim > 1 else 1) / workers.count()
+
+
+def pairs(x: Tensor, *rest: Any) -> float:
+    """Of the distances between the rows of one or two tensors."""
+    other = rest[0] if rest and isinstance(rest[0], Tensor) else x
+    return 2 * x.numel() * (other.shape[-2] if other.ndim > 1 else 1)
+
+
+def chain(matrices: Any) -> float:
+    """Of the product of several matrices."""
+    found = tensors([matrices])
+    return sum(map(linear, found, found[1:])) / 2
+
+
+def power(x: Tensor, n: int, *rest: Any) -> float:
+    """Of a matrix times itself."""
+    return _MULTIPLY * cubes(x) * math.log2(abs(n) + 1)
+
+
+def contraction(x: Tensor, y: Tensor, dims_x: Any, dims_y: Any, *rest: Any) -> float:
+    """Of `tensordot`."""
+    common = math.prod([y.shape[d] for d in dims_y]) or 1
+    return _MULTIPLY * x.numel() * y.numel() / common / workers.count()
+
+
+def einsum(equation: str, operands: Any, *rest: Any) -> float:
+    """Of the elements of the operands; of two, of all their indices together."""
+    found = tensors([operands])
+    names = equation.partition("->")[0].replace(" ", "").split(",")
+    if len(found) != 2 or any(len(n) != x.ndim for n, x in zip(names, found, strict=False)):
+        return 0.1 * elements(operands)
+    size = {
+        name: n for text, x in zip(names, found, strict=False) for name, n in zip(text, x.shape, strict=True)
+    }
+    return _MULTIPLY * math.prod(size.values()) / workers.count()
+
+
+def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
+    """Of x[i] weight[o, i, j] y[j]."""
+    return _MULTIPLY * x.numel() * math.prod(weight.shape[::2])
+
+
+# ---------------------------------------------------------------- families
+
+_FREE: Final = {"view", "to", "script", "dtype", "storage"}
+_MULTIPLY: Final = 0.02
+
+# family: what is counted, nanoseconds of each on one thread, and whether several threads share it
+_FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
+    "unary": (elements, 0.4, True),
+    "activation": (elements, 0.4, True),
+    "pointwise": (broadcast, 0.3, True),
+    "ternary": (broadcast, 0.3, True),
+    "polynomial": (broadcast, 1.0, False),
+    "reduce": (elements, 0.3, False),
+    "scan": (elements, 0.5, False),
+    "sort": (sorted_elements, 1.0, False),
+    "index": (fewest, 0.5, False),
+    "scatter": (fewest, 2.0, False),
+    "embedding": (fewest, 0.5, False),
+    "create": (created, 0.1, False),
+    "random": (created, 4.0, False),
+    "functional_forms": (elements, 0.1, False),
+    "upsample": (enlarged, 0.5, False),
+    "fft": (sorted_elements, 0.5, False),
+    "matmul": (multiplications, _MULTIPLY, True),
+    "conv": (windows, _MULTIPLY, True),
+    "attention": (heads, _MULTIPLY, True),
+    "factorizations": (cubes, 0.06, False),
+    "lu": (cubes, 0.06, False),
+    "householder": (cubes, 0.06, False),
+    "pseudo_inverse": (cubes, 0.2, False),
+    "covariance": (cubes, 0.02, False),
+    "least_squares": (cubes, 0.06, False),
+}
+_OTHERS: Final = (elements, 0.3, False)
