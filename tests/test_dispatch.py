@@ -9,21 +9,13 @@ from ts._core.dispatch import Operator
 from ts._core.overload import overloads
 from ts._core.pointwise import ufunc_loops
 from ts._core.signature import arity, signature
+from ts.ops.registry import Record
 
 tensor = construct.tensor
 
 
-class Record:
-    """The least that dispatch asks of a record."""
-
-    def __init__(self, schema_text, kernel, **fields):
-        self.schema_text, self.kernel, self.meta = schema_text, kernel, None
-        self.key, self.name = schema_text.partition("(")[0], schema_text.partition("(")[0].partition(".")[0]
-        self.__dict__.update(fields)
-
-
 def operator(schema_text, kernel, **fields):
-    return Operator(schema_text, Record(schema_text, kernel, **fields))
+    return Operator(schema_text, Record(schema_text, kernel, "test", **fields))
 
 
 def add_kernel(xp, a, b, alpha=1):

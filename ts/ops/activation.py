@@ -10,7 +10,8 @@ import math
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.registry import op
+from ts.ops.outputs import EXPECTED, FOUND
+from ts.ops.registry import facts, op
 from ts.ops.unary import SAME, sigmoid
 
 Array = rules.Array
@@ -33,6 +34,7 @@ def _softplus(xp: Any, x: Array) -> Array:
     promotion=SAME,
     ufunc="relu",
     cuda="max(a, 0)",
+    refuses={"c": "clamp is not supported for complex types"},
 )
 def _relu(xp: Any, self: Array) -> Array:
     if self.dtype.kind == "b":
@@ -40,7 +42,12 @@ def _relu(xp: Any, self: Array) -> Array:
     return xp.maximum(self, xp.zeros((), self.dtype))
 
 
-@op("aten::relu6(Tensor self) -> Tensor", inplace=True, where="f")
+@op(
+    "aten::relu6(Tensor self) -> Tensor",
+    inplace=True,
+    where="f",
+    refuses={"b": "Bool inputs not supported for hardtanh", "c": "clamp is not supported for complex types"},
+)
 def _relu6(xp: Any, self: Array) -> Array:
     return rules.cast(xp, xp.clip(self, 0, 6), self.dtype)
 
@@ -68,6 +75,7 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
     out="out",
     where="f",
     cuda="a > 0 ? a : a * alpha",
+    refuses={"c": "leaky_relu_cpu"},
 )
 def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
     x = _floating("leaky_relu", self)
@@ -75,7 +83,7 @@ def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
     return rules.cast(xp, xp.where(x > 0, x, x * slope), self.dtype)
 
 
-@op("aten::prelu(Tensor self, Tensor weight) -> Tensor")
+@op("aten::prelu(Tensor self, Tensor weight) -> Tensor", refuses={"bic": "prelu_cpu"})
 def _prelu(xp: Any, self: Array, weight: Array) -> Array:
     if weight.ndim > 1:
         raise RuntimeError(
@@ -102,20 +110,21 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
     inplace=True,
     out="out",
     where="f",
+    refuses={"c": "elu_cpu"},
 )
 def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Array:
     negative = xp.expm1(xp.minimum(_floating("elu", self), 0) * input_scale) * alpha
     return rules.cast(xp, xp.where(self > 0, self, negative) * scale, self.dtype)
 
 
-@op("aten::celu(Tensor self, Scalar alpha=1.) -> Tensor", inplace=True, out="out")
+@op("aten::celu(Tensor self, Scalar alpha=1.) -> Tensor", inplace=True, out="out", refuses={"c": "elu_cpu"})
 def _celu(xp: Any, self: Array, alpha: Any = 1.0) -> Array:
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _elu(xp, self, alpha, 1.0, 1.0 / alpha)
 
 
-@op("aten::selu(Tensor self) -> Tensor", inplace=True)
+@op("aten::selu(Tensor self) -> Tensor", inplace=True, refuses={"c": "elu_cpu"})
 def _selu(xp: Any, self: Array) -> Array:
     return _elu(xp, self, 1.6732632423543772, 1.0507009873554805)
 
@@ -125,6 +134,8 @@ def _selu(xp: Any, self: Array) -> Array:
     inplace=True,
     out="out",
     where="f",
+    refuses={"c": "GeluKernelImpl"},
+    out_refused=FOUND,
 )
 def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     x = rules.cast(xp, _floating("gelu", self), rules.opmath(self.dtype))
@@ -141,33 +152,64 @@ def _silu(xp: Any, self: Array) -> Array:
     return self * sigmoid(xp, _floating("silu", self))
 
 
-@op("aten::mish(Tensor self) -> Tensor", inplace=True, out="out", where="f")
+@op("aten::mish(Tensor self) -> Tensor", inplace=True, out="out", where="f", refuses={"c": "mish_cpu"})
 def _mish(xp: Any, self: Array) -> Array:
     return self * xp.tanh(_softplus(xp, _floating("mish", self)))
 
 
-@op("aten::hardswish(Tensor self) -> Tensor", inplace=True, out="out", where="f")
+@op(
+    "aten::hardswish(Tensor self) -> Tensor",
+    inplace=True,
+    out="out",
+    where="f",
+    refuses={"c": "hardswish_cpu"},
+)
 def _hardswish(xp: Any, self: Array) -> Array:
     return rules.cast(xp, self * xp.clip(_floating("hardswish", self) + 3, 0, 6) / 6, self.dtype)
 
 
-@op("aten::hardsigmoid(Tensor self) -> Tensor", inplace=True, out="out", where="f")
+@op(
+    "aten::hardsigmoid(Tensor self) -> Tensor",
+    inplace=True,
+    out="out",
+    where="f",
+    refuses={"c": "hardsigmoid_cpu"},
+)
 def _hardsigmoid(xp: Any, self: Array) -> Array:
     return rules.cast(xp, xp.clip(_floating("hardsigmoid", self) + 3, 0, 6) / 6, self.dtype)
 
 
-@op("aten::log_sigmoid(Tensor self) -> Tensor", out="out", where="f")
+@op(
+    "aten::log_sigmoid(Tensor self) -> Tensor",
+    out="out",
+    where="f",
+    layout="contiguous",
+    refuses={"c": "log_sigmoid_cpu"},
+    out_refused="expected scalar type {want} but found {got}",
+)
 def _log_sigmoid(xp: Any, self: Array) -> Array:
     return -_softplus(xp, -_floating("log_sigmoid", self))
 
 
-@op("aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", out="out", where="f")
+@op(
+    "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+    out="out",
+    where="f",
+    refuses={"c": "softplus_cpu"},
+    out_refused=FOUND,
+)
 def _softplus_op(xp: Any, self: Array, beta: Any = 1, threshold: Any = 20) -> Array:
     scaled = _floating("softplus", self) * beta
     return rules.cast(xp, xp.where(scaled > threshold, self, _softplus(xp, scaled) / beta), self.dtype)
 
 
-@op("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", out="out", where="f")
+@op(
+    "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    out="out",
+    where="f",
+    refuses={"bic": "softshrink_check"},
+    out_refused=FOUND,
+)
 def _softshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
@@ -175,7 +217,12 @@ def _softshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     return rules.cast(xp, shrunk, self.dtype)
 
 
-@op("aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", out="out")
+@op(
+    "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    out="out",
+    refuses={"bic": "hardshrink_cpu"},
+    out_refused=FOUND,
+)
 def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     return xp.where((self >= -lambd) & (self <= lambd), xp.zeros((), self.dtype), self)
 
@@ -185,6 +232,7 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     inplace=True,
     out="out",
     where="f",
+    refuses={"c": "threshold_cpu"},
 )
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
     if self.dtype == rules.BOOL:
@@ -193,7 +241,7 @@ def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
     return xp.where(self <= limit, other, self)
 
 
-@op("aten::glu(Tensor self, int dim=-1) -> Tensor", out="out", where="f")
+@op("aten::glu(Tensor self, int dim=-1) -> Tensor", out="out", where="f", refuses={"bic": "glu_cpu"})
 def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
     if self.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
@@ -224,13 +272,26 @@ def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool)
     return rules.cast(xp, shifted - xp.log(total) if log else raised / total, target)
 
 
-@op("aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out="int_out")
-@op("aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+@op(
+    "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    out="int_out",
+    out_refused=EXPECTED,
+)
+@op(
+    "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    refuses={"c": "softmax_lastdim_kernel_impl"},
+)
+@facts(layout="contiguous")
 def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return softmax_kernel(xp, self, dim, dtype, False)
 
 
-@op("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", where="f")
+@op(
+    "aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    where="f",
+    layout="contiguous",
+    refuses={"c": "softmax_lastdim_kernel_impl"},
+)
 def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     """Zeros where every element is -inf: what attention gives a query that may see nothing."""
     result = _softmax(xp, self, dim, dtype)
@@ -239,8 +300,16 @@ def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> A
     return xp.where(hidden, xp.zeros((), dtype=result.dtype), result)
 
 
-@op("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out="int_out")
-@op("aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")
+@op(
+    "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    out="int_out",
+    out_refused=EXPECTED,
+)
+@op(
+    "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    refuses={"c": "log_softmax_lastdim_kernel_impl"},
+)
+@facts(layout="contiguous")
 def _log_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return softmax_kernel(xp, self, dim, dtype, True)
 
@@ -249,6 +318,8 @@ def _log_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Ar
     "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)"
     " -> Tensor",
     where="f",
+    layout="contiguous",
+    refuses={"bic": "softmax_backward_lastdim_kernel_impl"},
 )
 def _softmax_backward(xp: Any, grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
     weighted = grad_output * output

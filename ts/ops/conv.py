@@ -318,12 +318,17 @@ add(
                 convolution,
                 "conv",
                 where="f",
+                layout="any_channels",
+                refuses={"bc": "slow_conv2d_cpu"},
                 meta=_meta(convolution),
             )
         ),
         "out",
     )
 )
+_PLAIN_NAMES = {1: "slow_conv2d_cpu", 2: "slow_conv2d_cpu", 3: "compute_columns3d"}
+_TRANSPOSED_NAMES = {n: f"slow_conv_transpose{max(n, 2)}d_out_cpu" for n in (1, 2, 3)}
+_TRANSPOSED_LAYOUTS: dict[int, str | tuple[str, ...]] = {1: (), 2: "any_channels", 3: "contiguous"}
 _HEAD = "(Tensor input, Tensor weight, Tensor? bias=None, "
 for _n in (1, 2, 3):
     _ones, _zeros = [1] * _n, [0] * _n
@@ -338,7 +343,17 @@ for _n in (1, 2, 3):
             conv_transpose,
         ),
     ):
-        add(Record(f"aten::{_text} -> Tensor", _kernel, "conv", where="f", meta=_meta(_kernel)))
+        _plain = _kernel is conv
+        _record = Record(
+            f"aten::{_text} -> Tensor",
+            _kernel,
+            "conv",
+            where="f",
+            layout="any_channels" if _plain else _TRANSPOSED_LAYOUTS[_n],
+            refuses={"b": (_PLAIN_NAMES if _plain else _TRANSPOSED_NAMES)[_n]},
+            meta=_meta(_kernel),
+        )
+        add(_record)
 
 
 def _conv_tbc(xp: Any, self: Array, weight: Array, bias: Array, pad: int = 0) -> Array:
@@ -366,6 +381,8 @@ add(
                 _conv_tbc,
                 "conv",
                 where="f",
+                layout="contiguous",
+                refuses={"b": "addmm_impl_cpu_"},
             )
         ),
         "out",

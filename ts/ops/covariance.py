@@ -71,7 +71,7 @@ def _check_weights(name: str, weights: Array | None, count: int, integral: bool)
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
-@op("aten::corrcoef(Tensor self) -> Tensor")
+@op("aten::corrcoef(Tensor self) -> Tensor", refuses={"b": "cov(): bool dtype is not supported for input"})
 def _corrcoef(xp: Any, self: Array) -> Array:
     if self.ndim > 2:
         raise RuntimeError(

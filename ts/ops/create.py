@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts.ops import rules, storage
-from ts.ops.registry import Record, add, op, write_out
+from ts.ops.outputs import write_out
+from ts.ops.registry import Record, add, op
 
 Array = rules.Array
 
@@ -288,11 +289,6 @@ def _line(xp: Any, start: Any, end: Any, steps: int, dtype: int | None) -> tuple
 
 
 @op(
-    "aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
-    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
-)
-@op(
     "aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     where="f",
@@ -307,16 +303,16 @@ def _line(xp: Any, start: Any, end: Any, steps: int, dtype: int | None) -> tuple
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     where="f",
 )
+@op(
+    "aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
+    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
 def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = None, *_: Any) -> Array:
     line, target = _line(xp, start, end, steps, dtype)
     return rules.cast(xp, line, target)
 
 
-@op(
-    "aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, "
-    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    where="f",
-)
 @op(
     "aten::logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType?"
     " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -330,6 +326,11 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
 @op(
     "aten::logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType?"
     " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+@op(
+    "aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     where="f",
 )
 def _logspace(
@@ -414,14 +415,14 @@ def _triu_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | Non
     return xp.stack(xp.triu_indices(row, offset, col)).astype(rules.dtype_from(dtype, rules.INT64))
 
 
-@op("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", where="f")
+@op("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", where="f", layout="contiguous")
 def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -> Array:
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
     return xp.vander(x, N, increasing).astype(rules.accumulate_dtype(x.dtype), copy=False)
 
 
-@op("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", where="f")
+@op("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", where="f", layout="contiguous")
 def _linalg_vander(xp: Any, x: Array, N: int | None = None) -> Array:
     x = x if x.ndim else x[None]
     if x.dtype in (rules.BOOL, rules.HALF, rules.BFLOAT16):

@@ -17,7 +17,12 @@ Array = rules.Array
 _TINY = 1e-12  # keeps the cosine of a vector of zeros finite
 
 
-@op("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", where="f")
+@op(
+    "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+    where="f",
+    layout="contiguous",
+    refuses={"c": "expected common dtype to be floating point, yet common dtype is {dtype}"},
+)
 def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float = 1e-08) -> Array:
     a, b = same(xp, x1, x2)
     shape = rules.broadcast_shapes(a.shape, b.shape)
@@ -32,6 +37,7 @@ def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float =
     "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool"
     " keepdim=False) -> Tensor",
     where="f",
+    layout="contiguous",
 )
 def _pairwise_distance(
     xp: Any, x1: Array, x2: Array, p: float = 2, eps: float = 1e-06, keepdim: bool = False
@@ -45,6 +51,8 @@ def _pairwise_distance(
 @op(
     "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
     where="f",
+    layout="contiguous",
+    refuses={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}", "h": "cdist"},
     work=work.pairs,
 )
 def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None = None) -> Array:
@@ -58,7 +66,12 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
     return vector_norm(xp, x1[..., :, None, :] - x2[..., None, :, :], p, -1, False)
 
 
-@op("aten::pdist(Tensor self, float p=2.) -> Tensor", where="f", work=work.pairs)
+@op(
+    "aten::pdist(Tensor self, float p=2.) -> Tensor",
+    where="f",
+    refuses={"bic": "pdist only supports floating-point dtypes", "h": "pdist"},
+    work=work.pairs,
+)
 def _pdist(xp: Any, self: Array, p: float = 2) -> Array:
     rows, columns = xp.triu_indices(self.shape[0], 1)
     return vector_norm(xp, self[rows] - self[columns], p, -1, False)

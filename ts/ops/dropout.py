@@ -13,8 +13,9 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.generator import source
+from ts.ops.outputs import write
 from ts.ops.random import empty_like, fill
-from ts.ops.registry import op, write
+from ts.ops.registry import op
 from ts.ops.sampling import bernoulli_array
 
 Array = rules.Array
@@ -79,7 +80,12 @@ def _forms(name: str, **how: bool) -> Callable[..., Array]:
     def in_place(xp: Any, self: Array, p: float, train: bool) -> Array:
         return write(xp, self, kernel(xp, self, p, train))
 
-    op(f"aten::{name}(Tensor input, float p, bool train) -> Tensor", family="dropout", **_FIELDS)(kernel)
+    op(
+        f"aten::{name}(Tensor input, float p, bool train) -> Tensor",
+        family="dropout",
+        layout="like_first",
+        **_FIELDS,
+    )(kernel)
     op(
         f"aten::{name}_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
         variant="inplace",
@@ -99,6 +105,7 @@ _forms("feature_alpha_dropout", channels=True, alpha=True)
     "aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
     out="out",
     out_names="out0,out1",
+    layout=("like_first", "like_first"),
     **_FIELDS,
 )
 def _native_dropout(xp: Any, input: Array, p: float, train: bool | None) -> tuple[Array, Array]:
@@ -116,6 +123,7 @@ def _native_dropout(xp: Any, input: Array, p: float, train: bool | None) -> tupl
     "aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
     out="out",
     where="f",
+    layout="like_all",
 )
 def _native_dropout_backward(xp: Any, grad_output: Array, mask: Array, scale: float) -> Array:
     return _step(xp, "multiply", grad_output * mask, scale, grad_output.dtype)
@@ -153,7 +161,7 @@ def _sloped(
     return _step(xp, "multiply", self, slopes, self.dtype), slopes
 
 
-@op(f"aten::rrelu(Tensor self, {_BOUNDS}) -> Tensor", inplace=True, **_FIELDS)
+@op(f"aten::rrelu(Tensor self, {_BOUNDS}) -> Tensor", inplace=True, layout="contiguous", **_FIELDS)
 def _rrelu(
     xp: Any,
     self: Array,
@@ -169,6 +177,7 @@ def _rrelu(
     f"aten::rrelu_with_noise(Tensor self, Tensor(b!) noise, {_BOUNDS}) -> Tensor",
     where="",
     nondeterministic=True,
+    layout="contiguous",
 )
 def _rrelu_with_noise(
     xp: Any,

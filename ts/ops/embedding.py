@@ -70,6 +70,7 @@ def _shortened(
     "aten::embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)",
     variant="inplace",
     where="f",
+    refuses={"bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."},
 )
 def _embedding_renorm_in_place(
     xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float
@@ -83,12 +84,14 @@ def _embedding_renorm_in_place(
     "aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor",
     out="out",
     where="",
+    layout="like_first",
+    refuses={"bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."},
 )
 def _embedding_renorm(xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
     return _embedding_renorm_in_place(xp, xp.copy(self), indices, max_norm, norm_type)
 
 
-@op("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", where="f")
+@op("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", where="f", layout="contiguous")
 def _one_hot(xp: Any, self: Array, num_classes: int = -1) -> Array:
     if self.dtype != rules.INT64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")

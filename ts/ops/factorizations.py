@@ -13,8 +13,10 @@ import numpy as np
 
 from ts.errors import LinAlgError
 from ts.ops import rules, work
+from ts.ops.outputs import EXPECTED
 from ts.ops.reduce import vector_norm
-from ts.ops.registry import op
+from ts.ops.refusals import INEXACT, LOW_PRECISION
+from ts.ops.registry import facts, op
 
 Array = rules.Array
 
@@ -53,8 +55,9 @@ def _singular(name: str) -> LinAlgError:
     )
 
 
-@op("aten::linalg_det(Tensor A) -> Tensor", out="out", where="f")
+@op("aten::linalg_det(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
 @op("aten::det(Tensor self) -> Tensor")
+@facts(layout="contiguous", refuses={"h": "lu_cpu"})
 def _det(xp: Any, A: Array) -> Array:
     return rules.cast(xp, xp.asarray(xp.linalg.det(_square("linalg.det", A))), A.dtype)
 
@@ -64,8 +67,10 @@ def _det(xp: Any, A: Array) -> Array:
     out="out",
     out_names="sign,logabsdet",
     where="f",
+    out_refused=EXPECTED,
 )
 @op("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", out="out", out_names="sign,logabsdet")
+@facts(layout=("contiguous", "contiguous"), refuses={"h": f"linalg.slogdet: {LOW_PRECISION}"})
 def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
     sign, logabs = xp.linalg.slogdet(_square("linalg.slogdet", A))
     return rules.cast(xp, xp.asarray(sign), A.dtype), rules.cast(
@@ -73,14 +78,15 @@ def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
     )
 
 
-@op("aten::logdet(Tensor self) -> Tensor")
+@op("aten::logdet(Tensor self) -> Tensor", layout="contiguous", refuses={"h": f"logdet: {LOW_PRECISION}"})
 def _logdet(xp: Any, self: Array) -> Array:
     sign, logabs = _slogdet(xp, self)
     return rules.cast(xp, logabs + xp.log(sign), self.dtype)
 
 
-@op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", work=0.1)
-@op("aten::inverse(Tensor self) -> Tensor", out="out", work=0.1)
+@op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
+@op("aten::inverse(Tensor self) -> Tensor", out="out")
+@facts(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1)
 def _inv(xp: Any, A: Array) -> Array:
     try:
         return xp.linalg.inv(_square("linalg.inv", A))
@@ -93,12 +99,22 @@ def _inv(xp: Any, A: Array) -> Array:
     out="inverse",
     out_names="inverse,info",
     where="f",
+    layout=("columns", "contiguous"),
+    refuses={"h": f"linalg.inv: {LOW_PRECISION}"},
+    out_refused=EXPECTED,
 )
 def _inv_ex(xp: Any, A: Array, check_errors: bool = False) -> tuple[Array, Array]:
     return _inv(xp, A), xp.zeros(A.shape[:-2], dtype=rules.INT32)
 
 
-@op("aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", out="out", where="f")
+@op(
+    "aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
+    out="out",
+    where="f",
+    layout="columns",
+    refuses={"h": "lu_cpu"},
+    out_refused=EXPECTED,
+)
 def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
     _square("linalg.solve", A)
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
@@ -119,6 +135,9 @@ def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
     out="out",
     out_names="result,info",
     where="f",
+    layout=("columns", "contiguous"),
+    refuses={"h": "lu_cpu"},
+    out_refused=EXPECTED,
 )
 def _solve_ex(
     xp: Any, A: Array, B: Array, left: bool = True, check_errors: bool = False
@@ -126,7 +145,14 @@ def _solve_ex(
     return _solve(xp, A, B, left), xp.zeros(A.shape[:-2], dtype=rules.INT32)
 
 
-@op("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", out="out", where="f")
+@op(
+    "aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
+    out="out",
+    where="f",
+    layout="columns",
+    refuses={"h": "cholesky_cpu"},
+    out_refused=EXPECTED,
+)
 def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
     try:
         factor = xp.linalg.cholesky(_square("linalg.cholesky", self))
@@ -138,7 +164,12 @@ def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
     return xp.conj(transposed(factor)) if upper else factor
 
 
-@op("aten::cholesky(Tensor self, bool upper=False) -> Tensor", out="out")
+@op(
+    "aten::cholesky(Tensor self, bool upper=False) -> Tensor",
+    out="out",
+    layout="columns",
+    refuses={"bih": "cholesky_cpu"},
+)
 def _cholesky_old(xp: Any, self: Array, upper: bool = False) -> Array:
     return _cholesky(xp, self, upper)
 
@@ -149,6 +180,9 @@ def _cholesky_old(xp: Any, self: Array, upper: bool = False) -> Array:
     out="L",
     out_names="L,info",
     where="f",
+    layout=("columns", "contiguous"),
+    refuses={"h": "cholesky_cpu"},
+    out_refused=EXPECTED,
 )
 def _cholesky_ex(
     xp: Any, self: Array, upper: bool = False, check_errors: bool = False
@@ -170,14 +204,18 @@ def _cholesky_ex(
     return factors, info
 
 
-@op("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", out="out")
+@op("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", out="out", layout="columns")
 def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     rules.check_factorised("cholesky_inverse_out_cpu", self)
     turned = xp.conj(transposed(self))
     return xp.linalg.inv(xp.matmul(turned, self) if upper else xp.matmul(self, turned))
 
 
-@op("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", out="out")
+@op(
+    "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+    out="out",
+    layout="columns",
+)
 def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) -> Array:
     rules.check_factorised("cholesky_solve_cpu", self, input2)
     rows, columns = input2.shape[-2:]
@@ -197,13 +235,24 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
     out="eigvals",
     out_names="eigvals,eigvecs",
     where="f",
+    layout=("contiguous", "columns"),
+    refuses={"bih": "linalg_eigh_cpu"},
+    out_refused=EXPECTED,
     work=0.05,
 )
 def _eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
     return tuple(xp.linalg.eigh(_square("linalg.eigh", self), UPLO))  # type: ignore[return-value]
 
 
-@op('aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor', out="out", where="f", work=0.03)
+@op(
+    'aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor',
+    out="out",
+    where="f",
+    layout="contiguous",
+    refuses={"bih": "linalg_eigh_cpu"},
+    out_refused=EXPECTED,
+    work=0.03,
+)
 def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
     return xp.linalg.eigvalsh(_square("linalg.eigvalsh", self), UPLO)
 
@@ -213,6 +262,8 @@ def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
     out="out",
     out_names="eigenvalues,eigenvectors",
     where="f",
+    layout=("contiguous", "columns"),
+    refuses={"h": "linalg_eig_out_cpu"},
     work=0.4,
 )
 def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
@@ -221,7 +272,14 @@ def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     return values.astype(dtype), vectors.astype(dtype)
 
 
-@op("aten::linalg_eigvals(Tensor self) -> Tensor", out="out", where="f", work=0.4)
+@op(
+    "aten::linalg_eigvals(Tensor self) -> Tensor",
+    out="out",
+    where="f",
+    layout="contiguous",
+    refuses={"h": "linalg_eig_out_cpu"},
+    work=0.4,
+)
 def _eigvals(xp: Any, self: Array) -> Array:
     return xp.linalg.eigvals(_square("linalg.eigvals", self)).astype(rules.complex_dtype(self.dtype))
 
@@ -232,6 +290,9 @@ def _eigvals(xp: Any, self: Array) -> Array:
     out="U",
     out_names="U,S,Vh",
     where="f",
+    layout=("columns", "contiguous", "columns"),
+    refuses={"h": "linalg_svd_cpu"},
+    out_refused=EXPECTED,
     work=0.4,
 )
 def _svd(
@@ -244,6 +305,9 @@ def _svd(
     "aten::svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
     out="U",
     out_names="U,S,V",
+    layout=("columns", "contiguous", "contiguous"),
+    refuses={"h": "linalg_svd_cpu"},
+    out_refused=EXPECTED,
     work=0.4,
 )
 def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -> tuple[Array, Array, Array]:
@@ -255,7 +319,15 @@ def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -
     return u, s, xp.conj(transposed(vh))
 
 
-@op("aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", out="out", where="f", work=0.2)
+@op(
+    "aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
+    out="out",
+    where="f",
+    layout="contiguous",
+    refuses={"h": "linalg_svd_cpu"},
+    out_refused=EXPECTED,
+    work=0.2,
+)
 def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
     return xp.linalg.svd(matrix("linalg.svdvals", A), compute_uv=False)
 
@@ -265,6 +337,9 @@ def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
     out="out",
     out_names="Q,R",
     where="f",
+    layout=("columns", "columns"),
+    refuses={"h": "geqrf_cpu"},
+    out_refused=EXPECTED,
 )
 def _qr(xp: Any, A: Array, mode: str = "reduced") -> tuple[Array, Array]:
     matrix("linalg.qr", A)
@@ -274,7 +349,14 @@ def _qr(xp: Any, A: Array, mode: str = "reduced") -> tuple[Array, Array]:
     return q, r
 
 
-@op("aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", out="Q", out_names="Q,R")
+@op(
+    "aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",
+    out="Q",
+    out_names="Q,R",
+    layout=("columns", "columns"),
+    refuses={"h": "geqrf_cpu"},
+    out_refused=EXPECTED,
+)
 def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
     return _qr(xp, self, "reduced" if some else "complete")
 
@@ -284,6 +366,7 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
     "ScalarType? dtype=None) -> Tensor",
     out="out",
     where="f",
+    out_refused="linalg.norm expected out tensor dtype {want} but got: {got}",
     work=work.of(work.elements, 0.1),
 )
 def _norm(
@@ -299,6 +382,7 @@ def _norm(
     "ScalarType? dtype=None) -> Tensor",
     out="ord_str_out",
     where="f",
+    out_refused="linalg.norm expected out tensor dtype {want} but got: {got}",
     work=work.of(work.elements, 0.1),
 )
 def _norm_str(
@@ -323,13 +407,16 @@ def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: 
     "ScalarType? dtype=None) -> Tensor",
     out="out",
     where="f",
-    work=work.of(work.elements, 0.1),
 )
 @op(
     'aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], bool '
     "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="str_ord_out",
     where="f",
+)
+@facts(
+    layout="contiguous",
+    out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
     work=work.of(work.elements, 0.1),
 )
 def _matrix_norm(
@@ -343,8 +430,21 @@ def _matrix_norm(
     return matrix_norm(xp, self, ord, dim, keepdim, dtype)
 
 
-@op("aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor", out="out", where="f", work=0.2)
-@op("aten::linalg_cond.p_str(Tensor self, str p) -> Tensor", out="p_str_out", where="f", work=0.01)
+@op(
+    "aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
+    out="out",
+    where="f",
+    refuses={"bi": f"linalg.svd: {INEXACT}", "h": "linalg_svd_cpu"},
+    work=0.2,
+)
+@op(
+    "aten::linalg_cond.p_str(Tensor self, str p) -> Tensor",
+    out="p_str_out",
+    where="f",
+    refuses={"bi": f"linalg.inv: {INEXACT}", "h": f"linalg.inv: {LOW_PRECISION}"},
+    work=0.01,
+)
+@facts(layout="contiguous")
 def _cond(xp: Any, self: Array, p: Any = None) -> Array:
     return rules.cast(xp, xp.asarray(xp.linalg.cond(self, p)), rules.real_dtype(self.dtype))
 
@@ -354,6 +454,9 @@ def _cond(xp: Any, self: Array, p: Any = None) -> Array:
     "unitriangular=False) -> Tensor",
     out="out",
     where="f",
+    layout="columns",
+    refuses={"bih": "triangular_solve_cpu"},
+    out_refused="expected scalar type {want} but found {got}",
 )
 def _solve_triangular(
     xp: Any, self: Array, B: Array, upper: bool, left: bool = True, unitriangular: bool = False
@@ -376,6 +479,9 @@ def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool
     "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
     out="X",
     out_names="X,M",
+    layout=("columns", "columns"),
+    refuses={"bih": "triangular_solve_cpu"},
+    out_refused=EXPECTED,
 )
 def _triangular_solve(
     xp: Any, self: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
@@ -386,7 +492,7 @@ def _triangular_solve(
     return _triangular(xp, part, self, upper != transpose, True, unitriangular), clone
 
 
-@op("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", out="out", where="f")
+@op("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", out="out", where="f", layout="outermost_last")
 def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
     dtype = self.dtype
     if dtype not in (rules.FLOAT, rules.DOUBLE, rules.CFLOAT, rules.CDOUBLE):
@@ -397,7 +503,12 @@ def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
     return xp.linalg.tensorinv(self, ind)
 
 
-@op("aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", out="out", where="f")
+@op(
+    "aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
+    out="out",
+    where="f",
+    refuses={"h": "lu_cpu"},
+)
 def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
     return xp.linalg.tensorsolve(self, other, None if dims is None else tuple(dims))
 
@@ -446,13 +557,21 @@ def _exponential(xp: Any, x: Array) -> Array:
     "aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     out="out",
     where="f",
+    layout="contiguous",
     work=work.of(work.elements, 0.1),
 )
 def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
     return vector_norm(xp, self, 2, dim, keepdim)
 
 
-@op("aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", out="out", where="f", work=0.2)
+@op(
+    "aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor",
+    out="out",
+    where="f",
+    layout="contiguous",
+    refuses={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
+    work=0.2,
+)
 def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
     return matrix_norm(xp, self, "nuc", (-2, -1), keepdim, None)
 
@@ -461,6 +580,8 @@ def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
     "aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
     out="dim_out",
     where="f",
+    layout="contiguous",
+    refuses={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
     work=0.2,
 )
 def _nuclear_norm_dim(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from ts.ops import rules
-from ts.ops.registry import op
+from ts.ops.registry import facts, op
 
 Array = rules.Array
+_NO_HALF = {"h": "Unsupported dtype {dtype}"}
 Ints = Sequence[int] | None
 
 
@@ -92,17 +93,32 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     return getattr(library(xp), name)(x, lengths, axes, norm)
 
 
-@op("aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", out="out", where="f")
+@op(
+    "aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
+    out="out",
+    where="f",
+    refuses=_NO_HALF,
+)
 def _fft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "fft", self, n, dim, norm)
 
 
-@op("aten::fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", out="out", where="f")
+@op(
+    "aten::fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
+    out="out",
+    where="f",
+    refuses=_NO_HALF,
+)
 def _ifft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "ifft", self, n, dim, norm)
 
 
-@op("aten::fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", out="out", where="f")
+@op(
+    "aten::fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
+    out="out",
+    where="f",
+    refuses=_NO_HALF,
+)
 def _rfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "rfft", self, n, dim, norm)
 
@@ -111,12 +127,18 @@ def _rfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
     "aten::fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
     out="out",
     where="f",
+    refuses=_NO_HALF,
 )
 def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "irfft", self, n, dim, norm)
 
 
-@op("aten::fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", out="out", where="f")
+@op(
+    "aten::fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
+    out="out",
+    where="f",
+    refuses=_NO_HALF,
+)
 def _hfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "hfft", self, n, dim, norm)
 
@@ -125,6 +147,7 @@ def _hfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
     "aten::fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
     out="out",
     where="f",
+    refuses={**_NO_HALF, "c": "ihfft expects a real input tensor, but got {dtype}"},
 )
 def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "ihfft", self, n, dim, norm)
@@ -134,12 +157,14 @@ def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str 
     "aten::fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
     out="out",
     where="f",
+    layout="like_first",
 )
 @op(
     "aten::fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
 )
+@facts(refuses=_NO_HALF)
 def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "fftn", self, s, dim, norm)
 
@@ -148,12 +173,14 @@ def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | No
     "aten::fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
     out="out",
     where="f",
+    layout="like_first",
 )
 @op(
     "aten::fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
 )
+@facts(refuses=_NO_HALF)
 def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "ifftn", self, s, dim, norm)
 
@@ -168,6 +195,7 @@ def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     out="out",
     where="f",
 )
+@facts(refuses=_NO_HALF)
 def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "rfftn", self, s, dim, norm)
 
@@ -182,6 +210,7 @@ def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     out="out",
     where="f",
 )
+@facts(refuses=_NO_HALF)
 def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "irfftn", self, s, dim, norm)
 
@@ -196,6 +225,7 @@ def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | 
     out="out",
     where="f",
 )
+@facts(refuses=_NO_HALF)
 def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "hfftn", self, s, dim, norm)
 
@@ -210,16 +240,17 @@ def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     out="out",
     where="f",
 )
+@facts(refuses={**_NO_HALF, "c": "Only supports floating-point dtypes, but found: {dtype}"})
 def _ihfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "ihfftn", self, s, dim, norm)
 
 
-@op("aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor", where="f")
+@op("aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor", where="f", layout="contiguous")
 def _fftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     return xp.fft.fftshift(self, None if dim is None else tuple(dim))
 
 
-@op("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", where="f")
+@op("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", where="f", layout="contiguous")
 def _ifftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     return xp.fft.ifftshift(self, None if dim is None else tuple(dim))
 

@@ -106,6 +106,7 @@ def _per_axis(self: Array, spacing: Sequence[Any], axes: Sequence[int], given: b
     "aten::gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> "
     "Tensor[]",
     where="f",
+    layout="contiguous",
 )
 def _scalar_int(
     xp: Any, self: Array, spacing: Any = None, dim: int | None = None, edge_order: int = 1
@@ -115,15 +116,19 @@ def _scalar_int(
 
 
 @op(
-    "aten::gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> "
-    "Tensor[]",
+    "aten::gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]",
     where="f",
+    layout="contiguous",
 )
 def _scalar_array(xp: Any, self: Array, spacing: Any, dim: Sequence[int], edge_order: int = 1) -> list[Array]:
     return _gradient(xp, self, [spacing] * len(dim), dim, edge_order)
 
 
-@op("aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]", where="f")
+@op(
+    "aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]",
+    where="f",
+    layout="contiguous",
+)
 def _array(xp: Any, self: Array, dim: Sequence[int], edge_order: int = 1) -> list[Array]:
     return _gradient(xp, self, [1] * len(dim), dim, edge_order)
 
@@ -132,6 +137,7 @@ def _array(xp: Any, self: Array, dim: Sequence[int], edge_order: int = 1) -> lis
     "aten::gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> "
     "Tensor[]",
     where="f",
+    layout="contiguous",
 )
 def _scalars_int(
     xp: Any, self: Array, spacing: Sequence[Any], dim: int | None = None, edge_order: int = 1
@@ -144,6 +150,7 @@ def _scalars_int(
     "aten::gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> "
     "Tensor[]",
     where="f",
+    layout="contiguous",
 )
 def _scalars_array(
     xp: Any, self: Array, spacing: Sequence[Any], dim: Sequence[int], edge_order: int = 1
@@ -164,6 +171,7 @@ def _check_coordinates(spacing: Sequence[Array]) -> None:
     "aten::gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> "
     "Tensor[]",
     where="f",
+    layout="contiguous",
 )
 def _tensors_int(
     xp: Any, self: Array, spacing: Sequence[Array], dim: int | None = None, edge_order: int = 1
@@ -175,9 +183,9 @@ def _tensors_int(
 
 
 @op(
-    "aten::gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> "
-    "Tensor[]",
+    "aten::gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]",
     where="f",
+    layout="contiguous",
 )
 def _tensors_array(
     xp: Any, self: Array, spacing: Sequence[Array], dim: Sequence[int], edge_order: int = 1

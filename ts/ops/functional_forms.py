@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.registry import Record, add, find, out_of
+from ts.ops.outputs import EXPECTED
+from ts.ops.registry import Record, add, find, order, out_of
 
 _VIEWS = (
     "alias", "as_strided", "diagonal", "expand", "permute", "select.int", "slice.Tensor", "squeeze",
@@ -36,14 +37,21 @@ def _copy_of(key: str) -> Record:
     text = f"{name}_copy{dot}{overload}({rest}"
     for mark in ("(a -> *)", "(a)"):
         text = text.replace(f"Tensor{mark}", "Tensor")
-    return add(Record(text, _copying(view.kernel), "functional_forms", where="f"))
+    kernel = _copying(view.kernel)
+    return add(
+        Record(text, kernel, "functional_forms", where="f", refuses=view.refuses, out_refused=EXPECTED)
+    )
 
 
 for _key in _VIEWS:
     _record = _copy_of(_key)
     add(out_of(_record, f"{_record.overload}_out" if _record.overload else "out"))
 _detached = Record(
-    "aten::detach_copy(Tensor self) -> Tensor", _copying(lambda xp, self: self), "functional_forms", where="f"
+    "aten::detach_copy(Tensor self) -> Tensor",
+    _copying(lambda xp, self: self),
+    "functional_forms",
+    where="f",
+    out_refused=EXPECTED,
 )
 add(_detached)
 add(out_of(_detached, "out"))
@@ -69,9 +77,10 @@ def _filled(key: str) -> Record:
         return compute(xp, self.copy(), *args)
 
     text = f"{name.removesuffix('_')}{dot}{overload}({rest}"
-    return add(Record(text, kernel, "functional_forms", where="", nondeterministic=True))
+    return add(Record(text, kernel, "functional_forms", where="", nondeterministic=True, layout="like_first"))
 
 
 for _key in _FILLED:
     _record = _filled(_key)
     add(out_of(_record, f"{_record.overload}_out" if _record.overload else "out"))
+order("aten::random", "from from_out to to_out")

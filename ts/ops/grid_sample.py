@@ -158,6 +158,7 @@ def _centres(xp: Any, n: int, align: bool, dtype: rules.DType) -> Array:
     "aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
     out="out",
     where="f",
+    refuses={"b": "linspace_cpu"},
 )
 def _affine_grid_generator(xp: Any, theta: Array, size: Sequence[int], align_corners: bool) -> Array:
     if len(size) not in (4, 5):

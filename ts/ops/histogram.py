@@ -129,6 +129,7 @@ def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array
     "(Tensor hist, Tensor bin_edges)",
     out="bins_tensor_out",
     out_names="hist,bin_edges",
+    order="bins_tensor bins_tensor_out",
 )
 def _histogram_edges(
     xp: Any, self: Array, bins: Array, weight: Array | None = None, density: bool = False

@@ -14,7 +14,13 @@ from ts.ops.registry import op
 Array = rules.Array
 
 
-@op("aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)", out="a", out_names="a,tau")
+@op(
+    "aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)",
+    out="a",
+    out_names="a,tau",
+    layout=("columns", "contiguous"),
+    refuses={"bih": "geqrf_cpu"},
+)
 def _geqrf(xp: Any, self: Array) -> tuple[Array, Array]:
     packed, tau = xp.linalg.qr(matrix("torch.geqrf", self), "raw")
     return transposed(packed), tau

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.registry import op, write
+from ts.ops.outputs import EXPECTED, write
+from ts.ops.registry import facts, op
 
 Array = rules.Array
 _C_NAMES = {rules.FLOAT: "float", rules.DOUBLE: "double", rules.INT64: "long int", rules.INT32: "int"}
@@ -42,7 +43,12 @@ def _out_of_range(error: IndexError) -> IndexError:
     return IndexError(text)
 
 
-@op("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", out="Tensor_out", where="f")
+@op(
+    "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+    out="Tensor_out",
+    where="f",
+    order="Tensor Tensor_out Tensor_hacked_twin str",
+)
 @op("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="f")
 def _index(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
     try:
@@ -56,6 +62,7 @@ def _index(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
     inplace=True,
     overlap=1,
     out="out",
+    order="- out",
 )
 @op(
     "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False)"
@@ -63,6 +70,7 @@ def _index(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
     inplace=True,
     overlap=1,
 )
+@facts(layout="like_first")
 def _index_put(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:
@@ -91,7 +99,11 @@ def _check_range(index: Array, n: int, text: str) -> None:
         raise IndexError(text)
 
 
-@op("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", out="out")
+@op(
+    "aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
+    out="out",
+    out_refused="index_select(): self and result must have the same scalar type",
+)
 def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
     axis = rules.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
@@ -109,6 +121,7 @@ def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
     "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
     out="out",
     out_refused="Expected out tensor to have dtype {want_cpp}, but got {got_cpp} instead",
+    layout="contiguous",
 )
 def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array:
     axis = rules.wrap_dim(dim, self.ndim)
@@ -142,7 +155,11 @@ def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
     return tuple(key)
 
 
-@op("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", out="out")
+@op(
+    "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+    out="out",
+    out_refused=EXPECTED,
+)
 def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None) -> Array:
     if dim is None:
         return self.reshape(-1)[indices.reshape(-1)]
@@ -156,7 +173,13 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
     return xp.take_along_axis(xp.broadcast_to(self, whole), xp.broadcast_to(indices, chosen), axis)
 
 
-@op("aten::take(Tensor self, Tensor index) -> Tensor", out="out")
+@op(
+    "aten::take(Tensor self, Tensor index) -> Tensor",
+    out="out",
+    layout="contiguous",
+    out_refused="take(): self and out expected to have the same dtype, but got self.dtype = {want} and "
+    "out.dtype = {got}",
+)
 def _take(xp: Any, self: Array, index: Array) -> Array:
     if index.dtype != rules.INT64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {rules.NAME_OF[index.dtype]}")
@@ -172,6 +195,7 @@ def _take(xp: Any, self: Array, index: Array) -> Array:
     "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     inplace=True,
     out="out",
+    layout="like_first",
 )
 def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
     flat = self.reshape(-1).copy()
@@ -196,6 +220,8 @@ def _mask(mask: Array) -> Array:
     inplace=True,
     overlap=1,
     out="Scalar_out",
+    layout="contiguous",
+    order="Scalar Scalar_out",
 )
 @op(
     "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
@@ -222,7 +248,11 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
     return xp.where(_mask(mask), rules.cast_checked(xp, value, self.dtype), xp.broadcast_to(self, shape))
 
 
-@op("aten::masked_select(Tensor self, Tensor mask) -> Tensor", out="out")
+@op(
+    "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
+    out="out",
+    out_refused="masked_select(): self and result must have the same scalar type",
+)
 def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
     if mask.dtype != rules.BOOL:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
@@ -230,7 +260,12 @@ def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
     return xp.broadcast_to(self, shape)[xp.broadcast_to(mask, shape)]
 
 
-@op("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", inplace=True, out="out")
+@op(
+    "aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+    inplace=True,
+    out="out",
+    layout="contiguous",
+)
 def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
     if self.dtype != source.dtype:
         raise RuntimeError("masked_scatter: expected self and source to have same dtypes")
@@ -244,7 +279,12 @@ def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
     return result
 
 
-@op("aten::nonzero(Tensor self) -> Tensor", out="out")
+@op(
+    "aten::nonzero(Tensor self) -> Tensor",
+    out="out",
+    layout="outermost_last",
+    out_refused="nonzero: Expected out tensor to have scalar type {want} but got scalar type{got}",
+)
 def _nonzero(xp: Any, self: Array) -> Array:
     if self.ndim == 0:
         return xp.zeros((int(bool(self)), 0), dtype=rules.INT64)
@@ -252,12 +292,12 @@ def _nonzero(xp: Any, self: Array) -> Array:
 
 
 @op("aten::nonzero_numpy(Tensor self) -> Tensor[]")
-@op("aten::where(Tensor condition) -> Tensor[]")
+@op("aten::where(Tensor condition) -> Tensor[]", layout="like_all")
 def _nonzero_numpy(xp: Any, self: Array) -> list[Array]:
     return list(xp.nonzero(xp.atleast_1d(self)))
 
 
-@op("aten::argwhere(Tensor self) -> Tensor")
+@op("aten::argwhere(Tensor self) -> Tensor", layout="outermost_last")
 def _argwhere(xp: Any, self: Array) -> Array:
     return _nonzero(xp, self)
 
@@ -272,8 +312,15 @@ def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Ar
 # ---------------------------------------------------------------------------------------- whole contents
 
 
-@op("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", inplace=True, overlap=2, out="Scalar_out")
+@op(
+    "aten::fill.Scalar(Tensor self, Scalar value) -> Tensor",
+    inplace=True,
+    overlap=2,
+    out="Scalar_out",
+    order="Scalar Scalar_out",
+)
 @op("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", inplace=True, overlap=2, out="Tensor_out")
+@facts(layout="like_first")
 def _fill(xp: Any, self: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)) and value.ndim:
         raise RuntimeError(
@@ -282,7 +329,7 @@ def _fill(xp: Any, self: Array, value: Any) -> Array:
     return xp.array(xp.broadcast_to(rules.cast_checked(xp, value, self.dtype), self.shape))
 
 
-@op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out")
+@op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out", layout="like_first")
 def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)
 
@@ -303,7 +350,11 @@ def _copy(xp: Any, self: Array, src: Array, non_blocking: bool = False) -> Array
     return self
 
 
-@op("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", out="out")
+@op(
+    "aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
+    out="out",
+    layout="like_first",
+)
 def _select_scatter(xp: Any, self: Array, src: Array, dim: int, index: int) -> Array:
     result = self.copy()
     result[(slice(None),) * rules.wrap_dim(dim, self.ndim) + (index, ...)] = src
@@ -314,6 +365,8 @@ def _select_scatter(xp: Any, self: Array, src: Array, dim: int, index: int) -> A
     "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, "
     "SymInt step=1) -> Tensor",
     out="out",
+    layout="like_first",
+    out_refused=EXPECTED,
 )
 def _slice_scatter(
     xp: Any,
@@ -332,6 +385,7 @@ def _slice_scatter(
 @op(
     "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
     out="out",
+    layout="like_first",
 )
 def _diagonal_scatter(
     xp: Any, self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1

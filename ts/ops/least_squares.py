@@ -14,6 +14,7 @@ from typing import Any
 
 from ts.errors import LinAlgError
 from ts.ops import rules
+from ts.ops.refusals import INEXACT
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -53,6 +54,7 @@ def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
     out="out",
     out_names="solution,residuals,rank,singular_values",
     where="f",
+    layout=("columns", "contiguous", "contiguous", "contiguous"),
     work=0.05,
 )
 def _lstsq(
@@ -116,6 +118,7 @@ def _ldl_type(x: Array, hermitian: bool) -> str:
     out="out",
     out_names="LD,pivots,info",
     where="f",
+    layout=("columns", "contiguous", "contiguous"),
 )
 def _ldl_factor_ex(
     xp: Any, self: Array, hermitian: bool = False, check_errors: bool = False
@@ -164,6 +167,7 @@ def _check_ldl(name: str, info: Array) -> None:
     out="out",
     out_names="LD,pivots",
     where="f",
+    layout=("columns", "contiguous"),
 )
 def _ldl_factor(xp: Any, self: Array, hermitian: bool = False) -> tuple[Array, Array]:
     factors, pivots, info = _ldl_factor_ex(xp, self, hermitian)
@@ -175,6 +179,8 @@ def _ldl_factor(xp: Any, self: Array, hermitian: bool = False) -> tuple[Array, A
     "aten::linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
     out="out",
     where="f",
+    layout="columns",
+    refuses={"bi": f"torch.linalg.ldl_solve: {INEXACT}", "h": "ldl_solve_kernel_cpu"},
 )
 def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = False) -> Array:
     name = "torch.linalg.ldl_solve"

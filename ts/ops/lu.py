@@ -9,6 +9,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.factorizations import matrix, transposed
+from ts.ops.outputs import EXPECTED
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -60,6 +61,9 @@ _PACKED = "(Tensor LU, Tensor pivots)"
     out="out",
     out_names="LU,pivots",
     where="f",
+    layout=("columns", "contiguous"),
+    refuses={"bih": "lu_cpu"},
+    out_refused=EXPECTED,
 )
 def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
     _pivoting("linalg.lu_factor", pivot)
@@ -72,6 +76,9 @@ def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
     out="out",
     out_names="LU,pivots,info",
     where="f",
+    layout=("columns", "contiguous", "contiguous"),
+    refuses={"bih": "lu_cpu"},
+    out_refused=EXPECTED,
 )
 def _lu_factor_ex(
     xp: Any, A: Array, pivot: bool = True, check_errors: bool = False
@@ -84,6 +91,8 @@ def _lu_factor_ex(
     "aten::_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, "
     "Tensor info)",
     where="f",
+    layout=("columns", "contiguous", "contiguous"),
+    refuses={"bih": "lu_cpu"},
 )
 def _lu_with_info(
     xp: Any, A: Array, pivot: bool = True, check_errors: bool = True
@@ -97,6 +106,7 @@ def _lu_with_info(
     out="out",
     out_names="P,L,U",
     where="f",
+    out_refused=EXPECTED,
 )
 def _lu_unpack(
     xp: Any, LU_data: Array, LU_pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
@@ -120,6 +130,8 @@ def _lu_unpack(
     out="out",
     out_names="P,L,U",
     where="f",
+    refuses={"bih": "lu_cpu"},
+    out_refused=EXPECTED,
 )
 def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
     return _lu_unpack(xp, *_lu_factor(xp, A, pivot))
@@ -130,6 +142,8 @@ def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
     "Tensor",
     out="out",
     where="f",
+    layout="columns",
+    out_refused=EXPECTED,
 )
 def _linalg_lu_solve(
     xp: Any, LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bool = False
@@ -146,6 +160,11 @@ def _linalg_lu_solve(
     return xp.linalg.solve(A, B) if left else transposed(xp.linalg.solve(transposed(A), transposed(B)))
 
 
-@op("aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", out="out")
+@op(
+    "aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
+    out="out",
+    layout="columns",
+    out_refused=EXPECTED,
+)
 def _lu_solve(xp: Any, self: Array, LU_data: Array, LU_pivots: Array) -> Array:
     return _linalg_lu_solve(xp, LU_data, LU_pivots, self)

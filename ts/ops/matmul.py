@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules, work
-from ts.ops.registry import find, op
+from ts.ops.outputs import EXPECTED
+from ts.ops.refusals import INEXACT
+from ts.ops.registry import facts, find, op
 
 Array = rules.Array
 _OTHER_DTYPE = "expected m1 and m2 to have the same dtype, but got: {want_cpp} != {got_cpp}"
@@ -36,7 +38,13 @@ def _need(x: Array, ndim: int, what: str) -> None:
         raise RuntimeError(what)
 
 
-@op("aten::mm(Tensor self, Tensor mat2) -> Tensor", out="out", loop="product")
+@op(
+    "aten::mm(Tensor self, Tensor mat2) -> Tensor",
+    out="out",
+    loop="product",
+    refuses={"b": "addmm_impl_cpu_"},
+    out_refused=EXPECTED,
+)
 def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 2, "self must be a matrix")
     _need(mat2, 2, "mat2 must be a matrix")
@@ -45,7 +53,7 @@ def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     return product(xp, self, mat2)
 
 
-@op("aten::bmm(Tensor self, Tensor mat2) -> Tensor", out="out")
+@op("aten::bmm(Tensor self, Tensor mat2) -> Tensor", out="out", refuses={"b": "bmm"}, out_refused=EXPECTED)
 def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 3, "batch1 must be a 3D tensor")
     _need(mat2, 3, "batch2 must be a 3D tensor")
@@ -58,7 +66,7 @@ def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     return product(xp, self, mat2)
 
 
-@op("aten::mv(Tensor self, Tensor vec) -> Tensor", out="out")
+@op("aten::mv(Tensor self, Tensor vec) -> Tensor", out="out", refuses={"b": "addmv_impl_cpu"})
 def _mv(xp: Any, self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
@@ -85,13 +93,23 @@ def _check_dot(name: str, self: Array, other: Array) -> None:
         )
 
 
-@op("aten::dot(Tensor self, Tensor tensor) -> Tensor", out="out")
+@op(
+    "aten::dot(Tensor self, Tensor tensor) -> Tensor",
+    out="out",
+    refuses={"b": "dot"},
+    out_refused="result dtype {got} does not match input dtype {want}",
+)
 def _dot(xp: Any, self: Array, tensor: Array) -> Array:
     _check_dot("dot", self, tensor)
     return product(xp, self, tensor)
 
 
-@op("aten::vdot(Tensor self, Tensor other) -> Tensor", out="out")
+@op(
+    "aten::vdot(Tensor self, Tensor other) -> Tensor",
+    out="out",
+    refuses={"b": "dot"},
+    out_refused="result dtype {got} does not match input dtype {want}",
+)
 def _vdot(xp: Any, self: Array, other: Array) -> Array:
     _check_dot("vdot", self, other)
     return product(xp, xp.conj(self), other)
@@ -101,6 +119,9 @@ def _vdot(xp: Any, self: Array, other: Array) -> Array:
     "aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
     out="out",
     where="f",
+    layout="contiguous",
+    refuses={"bi": f"linalg.vecdot: {INEXACT}"},
+    out_refused="linalg.vecdot: Expected out of dtype{want} but found {got}",
     work=work.of(work.elements, 0.1),
 )
 def _vecdot(xp: Any, x: Array, y: Array, dim: int = -1) -> Array:
@@ -121,6 +142,7 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
 
 @op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out", loop="product")
 @op("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", out="out", where="f")
+@facts(layout="contiguous", refuses={"b": "addmm_impl_cpu_"})
 def _matmul(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:
         raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
@@ -160,6 +182,8 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
     "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
+    refuses={"b": "addmm_impl_cpu_"},
+    out_refused=EXPECTED,
 )
 def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, _mm(xp, mat1, mat2), beta, alpha)
@@ -169,6 +193,8 @@ def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha:
     "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
+    refuses={"b": "addmv_impl_cpu"},
+    out_refused=EXPECTED,
 )
 def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, _mv(xp, mat, vec), beta, alpha)
@@ -189,6 +215,8 @@ def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: 
     "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
+    refuses={"b": "baddbmm"},
+    out_refused=EXPECTED,
 )
 def _baddbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, _bmm(xp, batch1, batch2), beta, alpha)
@@ -198,6 +226,7 @@ def _baddbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, 
     "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
+    refuses={"b": "addmm_impl_cpu_"},
 )
 def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, xp.sum(_bmm(xp, batch1, batch2), axis=0, dtype=batch1.dtype), beta, alpha)
@@ -208,6 +237,8 @@ def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, a
     out="out",
     where="f",
     loop="linear",
+    refuses={"b": "addmm_impl_cpu_"},
+    out_refused=EXPECTED,
     work=work.linear,
 )
 def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> Array:
@@ -255,7 +286,13 @@ def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array 
     return rules.cast(xp, result if bias is None else result + bias, dtype)
 
 
-@op("aten::inner(Tensor self, Tensor other) -> Tensor", out="out")
+@op(
+    "aten::inner(Tensor self, Tensor other) -> Tensor",
+    out="out",
+    refuses={"b": "addmm_impl_cpu_"},
+    out_refused="tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with "
+    "dtype {got}",
+)
 def _inner(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:
         return xp.multiply(self, other)
@@ -272,6 +309,9 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
     "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
     out="out",
     where="f",
+    refuses={"b": "addmm_impl_cpu_"},
+    out_refused="tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with "
+    "dtype {got}",
     work=work.contraction,
 )
 def _tensordot(
@@ -294,17 +334,9 @@ def _tensordot(
     return xp.asarray(xp.tensordot(x, y, (first, second)))
 
 
-@op(
-    "aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
-    out="out",
-    work=work.of(work.elements, 0.1),
-)
-@op(
-    "aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
-    out="out",
-    where="f",
-    work=work.of(work.elements, 0.1),
-)
+@op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out")
+@op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out", where="f")
+@facts(layout="contiguous", refuses={"b": "cross"}, out_refused=EXPECTED, work=work.of(work.elements, 0.1))
 def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
@@ -327,8 +359,14 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     return x * y - xp.roll(a, -2, axis) * xp.roll(b, -1, axis)
 
 
-@op("aten::chain_matmul(Tensor[] matrices) -> Tensor", out="out", where="f", work=work.chain)
-@op("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", out="out", where="f", work=work.chain)
+@op("aten::chain_matmul(Tensor[] matrices) -> Tensor", out="out", where="f")
+@op(
+    "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
+    out="out",
+    where="f",
+    out_refused="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
+)
+@facts(refuses={"b": "addmm_impl_cpu_"}, work=work.chain)
 def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     if len(tensors) < 2:
         raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
@@ -412,7 +450,11 @@ def _check_equation(text: str, tensors: Sequence[Array]) -> None:
 
 
 @op(
-    "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", where="f", work=work.einsum
+    "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
+    where="f",
+    layout="contiguous",
+    refuses={"b": "bmm"},
+    work=work.einsum,
 )
 def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
     # Small letters first: NumPy orders the result of an implicit equation by letter, PyTorch the same way.

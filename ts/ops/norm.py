@@ -87,6 +87,7 @@ def _last_axes(
     "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? "
     "bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
     where="f",
+    layout="contiguous",
 )
 def layer_norm(
     xp: Any,
@@ -106,6 +107,7 @@ def layer_norm(
     out="out",
     out_names="out0,out1,out2",
     where="f",
+    layout=("contiguous", "contiguous", "contiguous"),
 )
 def _native_layer_norm(
     xp: Any,
@@ -130,6 +132,7 @@ def _native_layer_norm(
 @op(
     "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
     where="f",
+    layout="channels",
 )
 def _rms_norm(
     xp: Any,
@@ -145,6 +148,7 @@ def _rms_norm(
     "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> "
     "(Tensor, Tensor)",
     where="f",
+    layout=("channels", "contiguous"),
 )
 def _fused_rms_norm(
     xp: Any, input: Array, normalized_shape: Sequence[int], weight: Array | None, eps: float | None
@@ -165,6 +169,7 @@ def _fused_rms_norm(
     "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
     "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
     where="f",
+    layout="channels",
 )
 def _group_norm(
     xp: Any,
@@ -282,6 +287,7 @@ def batch_norm_kernel(
     "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
     "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
     where="f",
+    layout="channels",
 )
 def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
     if not input.size:  # of nothing there are no moments: the running ones stay
@@ -295,11 +301,13 @@ def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
     out="out",
     out_names="out,save_mean,save_invstd",
     where="f",
+    layout=("channels", "contiguous", "contiguous"),
 )
 @op(
     "aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, "
     "Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     where="f",
+    layout=("channels", "contiguous", "contiguous"),
 )
 def _native_batch_norm(xp: Any, input: Array, *rest: Any) -> Three:
     if not input.size and rest[4]:
@@ -315,6 +323,7 @@ def _native_batch_norm(xp: Any, input: Array, *rest: Any) -> Three:
     out="no_stats_out",
     out_names="out,save_mean,save_invstd",
     where="f",
+    layout=("channels", "contiguous", "contiguous"),
 )
 def _native_batch_norm_without(
     xp: Any,
@@ -334,6 +343,7 @@ def _native_batch_norm_without(
     out="out",
     out_names="out0,out1,out2",
     where="f",
+    layout=("channels", "contiguous", "contiguous"),
 )
 def _native_batch_norm_evaluated(
     xp: Any,

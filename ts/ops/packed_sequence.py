@@ -27,6 +27,7 @@ _UNSORTED = (
 @op(
     "aten::_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)",
     where="f",
+    layout=("contiguous", "contiguous"),
 )
 def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Array, Array]:
     """The rows (rows, features...) and the number of them at each time."""
@@ -88,6 +89,7 @@ def _pad_packed(
     "aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., "
     'str padding_side="right") -> Tensor',
     where="f",
+    layout="contiguous",
 )
 def _pad(
     xp: Any, sequences: Sequence[Array], batch_first: bool, padding_value: float, padding_side: str

@@ -35,7 +35,12 @@ def _pairs(pad: Sizes, x: Array) -> list[tuple[int, int]]:
     return [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -2, -2)]
 
 
-@op("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", out="out", where="f")
+@op(
+    "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
+    out="out",
+    where="f",
+    layout="channels",
+)
 def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
     """x with `value` around it."""
     pairs = _pairs(pad, self)
@@ -80,6 +85,7 @@ def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
 @op(
     'aten::pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor',
     where="f",
+    layout="channels",
 )
 def _pad(xp: Any, self: Array, pad: Sizes, mode: str = "constant", value: float | None = None) -> Array:
     if mode == "constant":
@@ -102,6 +108,8 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
             _mode_kernel(_mode),
             "pad",
             where="f",
+            layout="channels" if _n > 1 else (),
+            refuses={"b": f"{_name}_pad{_n}d"},
         )
         add(_record)
         add(out_of(_record, "out"))

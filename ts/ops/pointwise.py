@@ -16,7 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.registry import Record, add, inplace_of, op, out_of
+from ts.ops.outputs import FOUND
+from ts.ops.registry import Record, add, facts, inplace_of, op, out_of
 from ts.ops.unary import BOOLEAN, FLOAT, SAME, types_without
 
 Array = rules.Array
@@ -83,6 +84,9 @@ def binary(
     second: str = "other",
     aliases: tuple[str, ...] = (),
     where: str = "fm",
+    layout: str | tuple[str, ...] = "like_all",
+    order: str = "",
+    inplace_order: str = "",
 ) -> None:
     """Declare `aten::name`.
 
@@ -108,10 +112,13 @@ def binary(
                     types=types_without(no),
                     cuda=cuda,
                     where=where,
+                    layout=layout,
+                    order=order,
                 )
             )
             if "i" in forms and not spelled.startswith("special_"):
-                add(inplace_of(record, "Tensor" if overloads == "floor" and kind == "Tensor" else None))
+                renamed = "Tensor" if overloads == "floor" and kind == "Tensor" else None
+                add(inplace_of(record, renamed, inplace_order))
             if "o" in forms and out:
                 add(out_of(record, out))
 
@@ -121,7 +128,7 @@ OVERLOADS = {
     "compare": (("Tensor", "Tensor", "Tensor_out"), ("Scalar", "Scalar", "Scalar_out")),
     "tensor": (("Tensor", "Tensor", "out"), ("Scalar", "Scalar", "Scalar_out")),
     "scalar first": (("Scalar", "Scalar", "Scalar_out"), ("Tensor", "Tensor", "Tensor_out")),
-    "dunder": (("Scalar", "Scalar", ""), ("Tensor", "Tensor", "")),
+    "dunder": (("Tensor", "Tensor", ""), ("Scalar", "Scalar", "")),
     "alias": (("Tensor", "Tensor", "out"), ("Scalar", "Scalar", "")),
     "floor": (("", "Tensor", "out"), ("Scalar", "Scalar", "Scalar_out")),
     "shift": (("Tensor", "Tensor", "Tensor_out"), ("Tensor_Scalar", "Scalar", "Tensor_Scalar_out")),
@@ -248,7 +255,10 @@ def _shift(name: str) -> Callable[[Any, Array, Array], Array]:
 # ---------------------------------------------------------------------------------------- tables
 
 #                     promotion ufunc or body       CUDA
-binary("mul", SAME, "multiply", "a * b", overloads="tensor", aliases=("multiply",))
+binary(
+    "mul", SAME, "multiply", "a * b", overloads="tensor", aliases=("multiply",),
+    order="Tensor Scalar out Scalar_out left_t right_",
+)  # fmt: skip
 binary("div", FLOAT, "true_divide", "a / b", overloads="tensor", aliases=("divide", "true_divide"))
 binary("floor_divide", SAME, _floor_divide, "floor_divide(a, b)", overloads="floor", no="bc")
 binary("remainder", SAME, _remainder, overloads="compare", no="bc")
@@ -264,12 +274,16 @@ binary("fmin", SAME, "fmin", "fmin(a, b)", no="c", forms="o")
 binary("logaddexp", SAME, _logaddexp, forms="o", no="biu")
 binary("logaddexp2", SAME, "logaddexp2", forms="o", no="biuc")
 binary("heaviside", SAME, _heaviside, second="values", no="c")
-binary("gcd", SAME, "gcd", no="bfc")
-binary("lcm", SAME, _lcm, no="bfc")
+binary("gcd", SAME, "gcd", no="bfc", layout=())
+binary("lcm", SAME, _lcm, no="bfc", layout=())
 binary("igamma", SAME, _special2("gammainc"), no="biuc", aliases=("special_gammainc",))
 binary("igammac", SAME, _special2("gammaincc"), no="biuc", aliases=("special_gammaincc",))
 binary("special_zeta", FLOAT, _special2("zeta"), no="ch", where="f")
 
+_EQUALITY = (
+    "Tensor Scalar Scalar_out Tensor_out int_list device bool enum int complex float int_float float_int "
+    "float_complex complex_float - str float_list Tensor_list"
+)
 for _name, _ufunc, _cuda, _aliases in (
     ("eq", "equal", "a == b", ()),
     ("ne", "not_equal", "a != b", ("not_equal",)),
@@ -280,7 +294,8 @@ for _name, _ufunc, _cuda, _aliases in (
 ):
     binary(
         _name, BOOLEAN, _ufunc, _cuda, overloads="compare", aliases=_aliases,
-        no="" if _name in ("eq", "ne") else "c",
+        no="" if _name in ("eq", "ne") else "c", inplace_order="Scalar",
+        order=_EQUALITY if _name in ("eq", "ne") else "Tensor Scalar Scalar_out",
     )  # fmt: skip
 
 binary("logical_and", BOOLEAN, _logical("logical_and"), "a && b")
@@ -296,15 +311,22 @@ for _name, _ufunc, _cuda in (
     add(Record(
         f"aten::{_ufunc}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
         kernel_of(_ufunc, SAME, _ufunc, "fc"), "pointwise", promotion=SAME, types=types_without("fc"),
-        cuda=_cuda,
-        where="f",
+        cuda=_cuda, where="f", layout="like_all",
     ))  # fmt: skip
-    binary(f"__{_name}__", SAME, _ufunc, _cuda, overloads="dunder", no="fc", forms="", where="m")
+    binary(
+        f"__{_name}__", SAME, _ufunc, _cuda, overloads="dunder", no="fc", forms="", where="m", layout=(),
+        order="Scalar" if _name == "and" else "",
+    )  # fmt: skip
 
-binary("bitwise_left_shift", SAME, _shift("left_shift"), "a << b", overloads="shift", no="bfc")
-binary("bitwise_right_shift", SAME, _shift("right_shift"), "a >> b", overloads="shift", no="bfc")
-binary("__lshift__", SAME, _shift("left_shift"), "a << b", overloads="dunder", forms="", no="bfc", where="m")
-binary("__rshift__", SAME, _shift("right_shift"), "a >> b", overloads="dunder", forms="", no="bfc", where="m")
+for _side, _cuda in (("left", "a << b"), ("right", "a >> b")):
+    binary(
+        f"bitwise_{_side}_shift", SAME, _shift(f"{_side}_shift"), _cuda, overloads="shift", no="bfc",
+        inplace_order="Tensor_Scalar",
+    )  # fmt: skip
+    binary(
+        f"__{_side[0]}shift__", SAME, _shift(f"{_side}_shift"), _cuda, overloads="dunder", forms="", no="bfc",
+        where="m", layout=(),
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------- with alpha, modes
@@ -364,6 +386,7 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     promotion=SAME,
     ufunc="add",
     cuda="a + b",
+    order="Tensor Scalar out Scalar_out t str",
 )
 @op(
     "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -373,6 +396,7 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     ufunc="add",
     cuda="a + b",
 )
+@facts(layout="like_all")
 def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     return add_kernel(xp, self, other, alpha)
 
@@ -393,8 +417,14 @@ def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     ufunc="subtract",
     cuda="a - b",
 )
-@op("aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", inplace=True, out="out")
+@op(
+    "aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    inplace=True,
+    out="out",
+    order="Tensor out",
+)
 @op("aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace=True)
+@facts(layout="like_all")
 def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     return sub_kernel(xp, self, other, alpha)
 
@@ -419,6 +449,9 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     inplace=True,
     out="out_mode",
+    layout="like_all",
+    order="Tensor Scalar Tensor_mode Scalar_mode out out_mode",
+    inplace_order="Tensor Tensor_mode",
 )
 @op(
     "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
@@ -429,8 +462,14 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     inplace=True,
     out="out_mode",
+    layout="like_all",
+    inplace_order="Tensor Tensor_mode Scalar_mode",
 )
-@op("aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", inplace=True)
+@op(
+    "aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+    inplace=True,
+    layout="like_all",
+)
 def _div_mode(xp: Any, self: Array, other: Any, rounding_mode: str | None) -> Array:
     return _divide(xp, self, other, rounding_mode)
 
@@ -446,6 +485,9 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
     out="Tensor_Tensor_out",
     promotion=SAME,
     cuda="pow(a, b)",
+    layout="like_all",
+    order="Tensor_Tensor Tensor_Scalar Scalar Tensor_Tensor_out Scalar_out",
+    inplace_order="Scalar",
 )
 @op(
     "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
@@ -459,6 +501,7 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
     out="Scalar_out",
     promotion=SAME,
     cuda="pow(a, b)",
+    layout="contiguous",
 )
 def _pow(xp: Any, self: Any, exponent: Any) -> Array:
     x, y = promote(xp, SAME, self, exponent)
@@ -479,12 +522,15 @@ def _pow(xp: Any, self: Any, exponent: Any) -> Array:
     "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
     inplace="Tensor",
     out="Tensor_Tensor_out",
+    layout="like_all",
+    order="Tensor_Tensor Tensor_Scalar",
 )
-@op("aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", out="Scalar_out")
+@op("aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", out="Scalar_out", layout="contiguous")
 @op(
     "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
     inplace="Scalar",
     out="Tensor_Scalar_out",
+    layout="like_all",
 )
 def _float_power(xp: Any, self: Any, exponent: Any) -> Array:
     kind = max(rules.category(self), rules.category(exponent))
@@ -492,25 +538,31 @@ def _float_power(xp: Any, self: Any, exponent: Any) -> Array:
     return xp.power(rules.cast(xp, self, dtype), rules.cast(xp, exponent, dtype))
 
 
-@op("aten::__ior__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", where="m")
 @op("aten::__ior__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", where="m")
+@op("aten::__ior__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", where="m")
 def _ior(xp: Any, self: Array, other: Any) -> Array:
     self[...] = kernel_of("bitwise_or", SAME, "bitwise_or", "fc")(xp, self, other)
     return self
 
 
-@op("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", inplace="", out="out")
+@op("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", inplace="", out="out", layout="like_all")
 def _ldexp(xp: Any, self: Array, other: Array) -> Array:
     power = _pow(xp, 2.0, other)
     return kernel_of("mul", SAME, "multiply")(xp, self, power)
 
 
-@op("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", inplace=True, out="OutTensor")
+@op(
+    "aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor",
+    inplace=True,
+    out="OutTensor",
+    order="Tensor Scalar_Other",
+)
 @op("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", out="OutScalar_Self")
 @op("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", inplace=True, out="OutScalar_Other")
-@op("aten::special_xlogy(Tensor self, Tensor other) -> Tensor", out="out")
+@op("aten::special_xlogy(Tensor self, Tensor other) -> Tensor", out="out", order="- other_scalar")
 @op("aten::special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor", out="self_scalar_out")
 @op("aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor", out="other_scalar_out")
+@facts(layout="like_all")
 def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
     if x.dtype.kind == "c":
@@ -518,9 +570,10 @@ def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
     return rules.cast(xp, _xlogy(xp, x, y), x.dtype)
 
 
-@op("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor", out="out")
+@op("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor", out="out", order="- other_scalar")
 @op("aten::special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor", out="self_scalar_out")
 @op("aten::special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor", out="other_scalar_out")
+@facts(layout="like_all")
 def _xlog1py_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
     if x.dtype.kind == "c":
@@ -529,7 +582,12 @@ def _xlog1py_op(xp: Any, self: Any, other: Any) -> Array:
 
 
 @op("aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor", out="self_scalar_out")
-@op("aten::special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor", out="other_scalar_out")
+@op(
+    "aten::special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor",
+    out="other_scalar_out",
+    order="- other_scalar",
+)
+@facts(layout="like_all")
 def _zeta(xp: Any, self: Any, other: Any) -> Array:
     return kernel_of("special_zeta", FLOAT, _special2("zeta"), "ch")(xp, self, other)
 
@@ -542,6 +600,7 @@ def _zeta(xp: Any, self: Any, other: Any) -> Array:
     ufunc="invert",
     types="?bhilqBHILQ",
     cuda="~a",
+    out_refused=FOUND,
 )
 def _bitwise_not(xp: Any, self: Array) -> Array:
     if rules.category(self) >= rules.FLOATING:

@@ -192,6 +192,9 @@ for _name, _row in _ROWS.items():
                 _kernel(_row),
                 "polynomial",
                 where="f",
+                layout="like_all",
+                refuses={"hc": f"{_name}_cpu"},
+                order="- out x_scalar x_scalar_out",
             )
         )
         add(out_of(_record, _out))

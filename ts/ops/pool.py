@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ts.ops import rules
+from ts.ops.outputs import EXPECTED
 from ts.ops.pool_windows import AVG, MAX, MAX_VALUES, Windows, fixed, parts
 from ts.ops.registry import Record, add, out_of
 from ts.ops.unfold import per_dim
@@ -259,10 +260,11 @@ def _enter(
     out: str | None,
     returns: str = "Tensor",
     names: str = "out",
+    **fields: Any,
 ) -> None:
     bound = partial(kernel, n=n)
     meta = None if kernel is max_unpool else partial(bound, None, compute=_shape)
-    record = Record(f"aten::{text} -> {returns}", bound, "pool", where="f", meta=meta)
+    record = Record(f"aten::{text} -> {returns}", bound, "pool", where="f", meta=meta, **fields)
     add(record)
     if out is not None:
         add(out_of(record, out, names))
@@ -277,15 +279,33 @@ for _n in (1, 2, 3):
     _override = "" if _n == 1 else ", int? divisor_override=None"
     _whole = "SymInt" if _n > 1 else "int"
     _outs = "out,indices"
-    _enter(f"max_pool{_n}d{_max}", max_pool_values, _n, None)
-    _enter(f"max_pool{_n}d_with_indices{_max}", max_pool, _n, None if _n == 1 else "out", _BOTH, _outs)
+    _channels = "channels_1d" if _n == 1 else "channels"
+    _enter(f"max_pool{_n}d{_max}", max_pool_values, _n, None, layout="contiguous" if _n == 1 else "channels")
+    _enter(
+        f"max_pool{_n}d_with_indices{_max}",
+        max_pool,
+        _n,
+        None if _n == 1 else "out",
+        _BOTH,
+        _outs,
+        layout=(_channels, _channels),
+    )
     _enter(
         f"avg_pool{_n}d{_window}, bool ceil_mode=False, bool count_include_pad=True{_override})",
         avg_pool,
         _n,
         "out",
+        layout="contiguous" if _n == 3 else _channels,
+        refuses={"h": "avg_pool3d_out_frame"} if _n == 3 else None,
+        out_refused=EXPECTED if _n > 1 else "",
     )
-    _enter(f"adaptive_avg_pool{_n}d(Tensor self, {_whole}[{_n}] output_size)", adaptive_avg_pool, _n, "out")
+    _enter(
+        f"adaptive_avg_pool{_n}d(Tensor self, {_whole}[{_n}] output_size)",
+        adaptive_avg_pool,
+        _n,
+        "out",
+        layout="contiguous" if _n == 3 else _channels,
+    )
     _enter(
         f"adaptive_max_pool{_n}d(Tensor self, int[{_n}] output_size)",
         adaptive_max_pool,
@@ -293,11 +313,19 @@ for _n in (1, 2, 3):
         None if _n == 1 else "out",
         _BOTH,
         _outs,
+        layout=(_channels, _channels) if _n < 3 else (),
     )
-_enter("max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size)", max_unpool, 2, "out")
+_enter(
+    "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size)",
+    max_unpool,
+    2,
+    "out",
+    layout="channels",
+)
 _enter(
     "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding)",
     max_unpool,
     3,
     "out",
+    layout="contiguous",
 )

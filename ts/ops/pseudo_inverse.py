@@ -9,9 +9,15 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.factorizations import matrix, transposed
-from ts.ops.registry import op
+from ts.ops.registry import facts, op
 
 Array = rules.Array
+
+
+_NO_HALF = {
+    "h": "linalg.pinv({dtype}): expected a tensor with 2 or more dimensions of float, double, cfloat or "
+    "cdouble types"
+}
 
 
 def _cutoff(xp: Any, A: Array, largest: Array, atol: Any, rtol: Any) -> Array:
@@ -36,13 +42,16 @@ def _largest(xp: Any, values: Array) -> Array:
     "hermitian=False) -> Tensor",
     out="atol_rtol_tensor_out",
     where="f",
-    work=0.1,
 )
 @op(
     "aten::linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_float_out",
     where="f",
+)
+@facts(
+    layout="contiguous",
+    refuses={"h": "This function doesn't handle types other than float and double"},
     work=0.1,
 )
 def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
@@ -55,14 +64,14 @@ def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitia
     "aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
     out="out",
     where="f",
-    work=0.1,
+    order="- tol_tensor",
 )
 @op(
     "aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
     out="out_tol_tensor",
     where="f",
-    work=0.1,
 )
+@facts(layout="contiguous", refuses={"h": "linalg_svd_cpu"}, work=0.1)
 def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Array:
     return _matrix_rank(xp, A, tol, 0.0, hermitian)
 
@@ -72,15 +81,16 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
     "hermitian=False) -> Tensor",
     out="atol_rtol_tensor_out",
     where="f",
-    work=0.2,
+    refuses=_NO_HALF,
 )
 @op(
     "aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_float_out",
     where="f",
-    work=0.2,
+    refuses={"h": "This function doesn't handle types other than float and double"},
 )
+@facts(layout="contiguous", work=0.2)
 def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
     matrix("linalg.pinv", A)
     if not A.size:
@@ -102,14 +112,18 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
     "aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
     out="out",
     where="f",
-    work=0.2,
+    order="- atol_rtol_float atol_rtol_tensor atol_rtol_tensor_out atol_rtol_float_out out",
 )
 @op(
     "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
     out="out_rcond_tensor",
     where="f",
+)
+@op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor")
+@facts(
+    layout="contiguous",
+    refuses=_NO_HALF,
     work=0.2,
 )
-@op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor", work=0.2)
 def _pinv_rcond(xp: Any, A: Array, rcond: Any = 1e-15, hermitian: bool = False) -> Array:
     return _pinv(xp, A, 0.0, rcond, hermitian)

@@ -23,7 +23,8 @@ import numpy as np
 from ts import dtypes
 from ts.ops import rules
 from ts.ops.generator import Generator, manual_seed, source
-from ts.ops.registry import Record, add, op, write_out
+from ts.ops.outputs import write_out
+from ts.ops.registry import Record, add, op, order
 
 Array = rules.Array
 NARROW = (rules.HALF, rules.BFLOAT16)
@@ -373,6 +374,9 @@ def _randint_like_low(
 ) -> Array:
     made = empty_like(xp, self, rules.dtype_from(dtype, self.dtype), memory_format)
     return fill_integers(xp, made, generator, low, high)
+
+
+order("aten::randint_like", "- Tensor low_dtype")
 
 
 # ---------------------------------------------------------------------------------------- generators

@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.registry import op
+from ts.ops.outputs import EXPECTED
+from ts.ops.refusals import INEXACT
+from ts.ops.registry import facts, op
 
 Array = rules.Array
 Dims = Sequence[int] | int | None
@@ -35,12 +37,14 @@ def sum_kernel(
     "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
     "-> Tensor",
     out="IntList_out",
+    layout="contiguous",
+    computes_in_out=True,
 )
 def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, dim, keepdim, dtype)
 
 
-@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out")
+@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out", computes_in_out=True)
 def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, None, False, dtype)
 
@@ -48,6 +52,7 @@ def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
 @op(
     "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="out",
+    layout="contiguous",
 )
 def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None) -> Array:
     if self.dtype.kind == "c":
@@ -58,7 +63,13 @@ def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype
     return sum_kernel(xp, filled, dim, keepdim, dtype)
 
 
-@op("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out", work=1.0)
+@op(
+    "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    out="out",
+    computes_in_out=True,
+    order="- dim_int int_out",
+    work=1.0,
+)
 def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
     return rules.cast(xp, xp.prod(rules.cast(xp, self, rules.opmath(target))), target)
@@ -67,6 +78,8 @@ def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
 @op(
     "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="int_out",
+    layout="contiguous",
+    computes_in_out=True,
     work=1.0,
 )
 def _prod_dim(xp: Any, self: Array, dim: int, keepdim: bool = False, dtype: int | None = None) -> Array:
@@ -94,7 +107,7 @@ def mean_kernel(
     return rules.cast(xp, total / count if count else total * xp.nan, target)
 
 
-@op("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="dtype_out")
+@op("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="dtype_out", order="- dim out")
 def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return mean_kernel(xp, self, None, False, dtype)
 
@@ -102,6 +115,7 @@ def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
 @op(
     "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="out",
+    layout="contiguous",
 )
 def _mean_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
     return mean_kernel(xp, self, dim, keepdim, dtype)
@@ -110,6 +124,8 @@ def _mean_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int
 @op(
     "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="out",
+    layout="contiguous",
+    refuses={"bi": "nanmean(): expected input to have floating point or complex dtype but got {dtype}"},
 )
 def _nanmean(
     xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
@@ -151,12 +167,20 @@ def _moments(
     return (xp.sqrt(value) if name.startswith("std") else value), mean
 
 
-@op("aten::std(Tensor self, bool unbiased=True) -> Tensor")
+@op(
+    "aten::std(Tensor self, bool unbiased=True) -> Tensor",
+    layout="contiguous",
+    order="- dim correction correction_out",
+)
 def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
     return _moments("std", xp, self, None, int(unbiased), False)[0]
 
 
-@op("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out="out")
+@op(
+    "aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+    out="out",
+    layout="contiguous",
+)
 def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
     return _moments("std", xp, self, dim, int(unbiased), keepdim)[0]
 
@@ -165,6 +189,7 @@ def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
     "keepdim=False) -> Tensor",
     out="correction_out",
+    layout="contiguous",
 )
 def _std_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -172,12 +197,20 @@ def _std_correction(
     return _moments("std", xp, self, dim, correction, keepdim)[0]
 
 
-@op("aten::var(Tensor self, bool unbiased=True) -> Tensor")
+@op(
+    "aten::var(Tensor self, bool unbiased=True) -> Tensor",
+    layout="contiguous",
+    order="- dim correction correction_out",
+)
 def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
     return _moments("var", xp, self, None, int(unbiased), False)[0]
 
 
-@op("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out="out")
+@op(
+    "aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+    out="out",
+    layout="contiguous",
+)
 def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
     return _moments("var", xp, self, dim, int(unbiased), keepdim)[0]
 
@@ -186,6 +219,7 @@ def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
     "keepdim=False) -> Tensor",
     out="correction_out",
+    layout="contiguous",
 )
 def _var_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -193,7 +227,11 @@ def _var_correction(
     return _moments("var", xp, self, dim, correction, keepdim)[0]
 
 
-@op("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", where="f")
+@op(
+    "aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+    where="f",
+    layout=("contiguous", "contiguous"),
+)
 def _std_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array]:
     return _moments("std_mean", xp, self, None, int(unbiased), False)
 
@@ -202,6 +240,7 @@ def _std_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array
     "aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor,"
     " Tensor)",
     where="f",
+    layout=("contiguous", "contiguous"),
 )
 def _std_mean_dim(
     xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False
@@ -213,6 +252,7 @@ def _std_mean_dim(
     "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
     "keepdim=False) -> (Tensor, Tensor)",
     where="f",
+    layout=("contiguous", "contiguous"),
 )
 def _std_mean_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -220,7 +260,11 @@ def _std_mean_correction(
     return _moments("std_mean", xp, self, dim, correction, keepdim)
 
 
-@op("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", where="f")
+@op(
+    "aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+    where="f",
+    layout=("contiguous", "contiguous"),
+)
 def _var_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array]:
     return _moments("var_mean", xp, self, None, int(unbiased), False)
 
@@ -229,6 +273,7 @@ def _var_mean(xp: Any, self: Array, unbiased: bool = True) -> tuple[Array, Array
     "aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor,"
     " Tensor)",
     where="f",
+    layout=("contiguous", "contiguous"),
 )
 def _var_mean_dim(
     xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False
@@ -240,6 +285,7 @@ def _var_mean_dim(
     "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
     "keepdim=False) -> (Tensor, Tensor)",
     where="f",
+    layout=("contiguous", "contiguous"),
 )
 def _var_mean_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -292,12 +338,28 @@ def argument(xp: Any, name: str, self: Array, dim: int | None, keepdim: bool) ->
     return rules.cast(xp, xp.asarray(find(self, axis=axis, keepdims=keepdim)), rules.INT64)
 
 
-@op("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", out="out")
+_OTHER_OUT = (
+    "Expected the dtype for input and out to match, but got {want} for input's dtype and {got} for out's "
+    "dtype."
+)
+
+
+@op(
+    "aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+    out="out",
+    layout="contiguous",
+    out_refused=_OTHER_OUT,
+)
 def _amax(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     return extreme(xp, "amax", self, dim, keepdim)
 
 
-@op("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", out="out")
+@op(
+    "aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+    out="out",
+    layout="contiguous",
+    out_refused=_OTHER_OUT,
+)
 def _amin(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     return extreme(xp, "amin", self, dim, keepdim)
 
@@ -306,17 +368,29 @@ def _amin(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
     out="out",
     out_names="min,max",
+    layout=("contiguous", "contiguous"),
+    out_refused=EXPECTED,
 )
 def _aminmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
     return extreme(xp, "aminmax_min", self, dim, keepdim), extreme(xp, "aminmax_max", self, dim, keepdim)
 
 
-@op("aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", out="out")
+@op(
+    "aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    out="out",
+    refuses={"c": "argmax(): does not support complex input"},
+    out_refused=EXPECTED,
+)
 def _argmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     return argument(xp, "argmax", self, dim, keepdim)
 
 
-@op("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", out="out")
+@op(
+    "aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    out="out",
+    refuses={"c": "argmin(): does not support complex input"},
+    out_refused=EXPECTED,
+)
 def _argmin(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     return argument(xp, "argmin", self, dim, keepdim)
 
@@ -330,13 +404,18 @@ def _with_index(xp: Any, name: str, self: Array, dim: int, keepdim: bool) -> tup
     return (values, index) if keepdim else (xp.squeeze(values, axis), xp.squeeze(index, axis))
 
 
-@op("aten::max.other(Tensor self, Tensor other) -> Tensor", out="out")
+@op(
+    "aten::max.other(Tensor self, Tensor other) -> Tensor",
+    out="out",
+    layout="like_all",
+    refuses={"c": "maximum not implemented for complex tensors."},
+)
 def _max_other(xp: Any, self: Array, other: Array) -> Array:
     dtype = rules.result_type(self, other)
     return xp.maximum(rules.cast(xp, self, dtype), rules.cast(xp, other, dtype))
 
 
-@op("aten::max(Tensor self) -> Tensor", out="unary_out")
+@op("aten::max(Tensor self) -> Tensor", out="unary_out", order="other - dim dim_max unary_out")
 def _max(xp: Any, self: Array) -> Array:
     return extreme(xp, "max", self, None, False)
 
@@ -345,18 +424,24 @@ def _max(xp: Any, self: Array) -> Array:
     "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="dim_max",
     out_names="max,max_values",
+    refuses={"c": "max(): does not support complex input"},
 )
 def _max_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _with_index(xp, "max", self, dim, keepdim)
 
 
-@op("aten::min.other(Tensor self, Tensor other) -> Tensor", out="out")
+@op(
+    "aten::min.other(Tensor self, Tensor other) -> Tensor",
+    out="out",
+    layout="like_all",
+    refuses={"c": "minimum not implemented for complex tensors."},
+)
 def _min_other(xp: Any, self: Array, other: Array) -> Array:
     dtype = rules.result_type(self, other)
     return xp.minimum(rules.cast(xp, self, dtype), rules.cast(xp, other, dtype))
 
 
-@op("aten::min(Tensor self) -> Tensor", out="unary_out")
+@op("aten::min(Tensor self) -> Tensor", out="unary_out", order="other - dim dim_min unary_out")
 def _min(xp: Any, self: Array) -> Array:
     return extreme(xp, "min", self, None, False)
 
@@ -365,6 +450,7 @@ def _min(xp: Any, self: Array) -> Array:
     "aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="dim_min",
     out_names="min,min_indices",
+    refuses={"c": "min(): does not support complex input"},
 )
 def _min_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _with_index(xp, "min", self, dim, keepdim)
@@ -379,30 +465,31 @@ def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     return rules.cast(xp, result, rules.UINT8) if self.dtype == rules.UINT8 else result
 
 
-@op("aten::any(Tensor self) -> Tensor", out="all_out")
+@op("aten::any(Tensor self) -> Tensor", out="all_out", order="- dim dims out dims_out")
 def _any(xp: Any, self: Array) -> Array:
     return _truth(xp, "any", self, None, False)
 
 
-@op("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out")
+@op("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out", layout="contiguous")
 @op("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", out="dims_out")
 def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return _truth(xp, "any", self, dim, keepdim)
 
 
-@op("aten::all(Tensor self) -> Tensor", out="all_out")
+@op("aten::all(Tensor self) -> Tensor", out="all_out", order="- dim dims out dims_out")
 def _all(xp: Any, self: Array) -> Array:
     return _truth(xp, "all", self, None, False)
 
 
-@op("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out")
+@op("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out", layout="contiguous")
 @op("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", out="dims_out")
 def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return _truth(xp, "all", self, dim, keepdim)
 
 
-@op("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
 @op("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor")
+@op("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
+@facts(layout="contiguous")
 def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
     return sum_kernel(xp, self != 0, dim)
 
@@ -441,6 +528,8 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
     "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     out="out",
+    layout="contiguous",
+    out_refused=EXPECTED,
 )
 def _vector_norm(
     xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
@@ -448,12 +537,21 @@ def _vector_norm(
     return vector_norm(xp, self, ord, dim, keepdim, dtype)
 
 
-@op("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor")
+@op(
+    "aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
+    layout="contiguous",
+    order="Scalar ScalarOpt_dim ScalarOpt_dim_dtype dtype_out out",
+)
 def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
     return vector_norm(xp, self, p, None, False)
 
 
-@op("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", out="out")
+@op(
+    "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+    out="out",
+    layout="contiguous",
+    out_refused=EXPECTED,
+)
 def _norm_dim(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False) -> Array:
     return vector_norm(xp, self, 2 if p is None else p, dim, keepdim)
 
@@ -462,6 +560,9 @@ def _norm_dim(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False) ->
     "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType "
     "dtype) -> Tensor",
     out="dtype_out",
+    layout="contiguous",
+    refuses={"bi": f"linalg.vector_norm: {INEXACT}"},
+    out_refused=EXPECTED,
 )
 def _norm_dim_dtype(
     xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False, dtype: int | None = None
@@ -469,17 +570,33 @@ def _norm_dim_dtype(
     return vector_norm(xp, self, 2 if p is None else p, dim, keepdim, dtype)
 
 
-@op("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor")
+@op(
+    "aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
+    layout="contiguous",
+    refuses={"bi": f"linalg.vector_norm: {INEXACT}"},
+)
 def _norm_dtype(xp: Any, self: Array, p: Any, dtype: int) -> Array:
     return vector_norm(xp, self, 2 if p is None else p, None, False, dtype)
 
 
-@op("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")
+@op(
+    "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+    refuses={
+        "b": "Subtraction, the `-` operator, with two bool tensors is not supported. "
+        "Use the `^` or `logical_xor()` operator instead."
+    },
+)
 def _dist(xp: Any, self: Array, other: Array, p: Any = 2) -> Array:
     return vector_norm(xp, xp.subtract(self, other), p, None, False)
 
 
-@op("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", inplace=True, out="out")
+@op(
+    "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+    inplace=True,
+    out="out",
+    layout="contiguous",
+    out_refused=EXPECTED,
+)
 def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
@@ -495,6 +612,7 @@ def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
 
 @op("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out="out")
 @op("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out="out", where="f")
+@facts(layout="contiguous")
 def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     axes = rules.wrap_dims(dim, self.ndim)
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
@@ -506,7 +624,7 @@ def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return rules.cast(xp, total + (peak if keepdim else xp.squeeze(peak, axes) if axes else peak), x.dtype)
 
 
-@op("aten::trace(Tensor self) -> Tensor", out="out")
+@op("aten::trace(Tensor self) -> Tensor", out="out", refuses={"b": "trace"})
 def _trace(xp: Any, self: Array) -> Array:
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")

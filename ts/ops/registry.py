@@ -17,16 +17,14 @@ the cast and copy.  Schemas stay text until somebody asks for `record.schema`.
 from __future__ import annotations
 
 import importlib
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ts._core import storage, strides
-from ts.ops import outputs as output_rules
 from ts.ops import refusals, rules, work
+from ts.ops.outputs import write, write_out
 
 if TYPE_CHECKING:
     from ts.ir.schema import FunctionSchema
@@ -50,27 +48,41 @@ NAMESPACES = ("linalg", "special", "fft")
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """One operator overload."""
+    """One operator overload: all that is known of it beside its schema."""
 
     schema_text: str  # PyTorch's text, alias marks included
     kernel: Kernel  # kernel(xp, *arguments)
     family: str  # the module that declares it: its shape and sample rules
+    where: str = "fm"  # Python spellings: f function, m method
+    order: str = ""  # the name's overloads that PyTorch tries first, "-" for the one without a name: `order`
+
+    # How to compute it
     promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
     ufunc: str | None = None  # pointwise: the NumPy ufunc that is the whole kernel
     types: str | None = None  # pointwise: NumPy's type characters that the ufunc is right for; None: all
     loop: str | None = None  # the kernel in C to try before this one, by the name it is registered under
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
+    whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
+    work: float | Callable[..., float] | None = None  # at least, where not its family's: `ts.ops.work`
+
+    # What it does beside its results
     nondeterministic: bool = False  # draws random numbers
     side_effect: bool = False  # must not be removed though its result is unused
+
+    # Its arguments and results
+    refuses: Mapping[str, str] | None = None  # kinds of dtypes without a kernel: what is said (`refusals`)
     overlap: int = 0  # of a written tensor whose elements share places, by the numbers of `overlap.pxd`
-    whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
-    where: str = "fm"  # Python spellings: f function, m method
-    work: float | Callable[..., float] | None = None  # at least, where not its family's: `ts.ops.work`
-    variant: str = ""  # "", "inplace" or "out"
-    base: Record | None = None  # of a derived variant: the record it computes with
-    derive: Callable[[Kernel], Kernel] | None = None  # of a derived variant: its kernel from the base's
+    layout: str | tuple[str, ...] = ()  # a rule of `layouts` for each result; (): they lie as they were made
+    out_refused: str = ""  # what is said of an `out=` in another dtype than the result's; "": it is cast
+    computes_in_out: bool = False  # where dtype= is missing, in the dtype of `out=`, or of self in place
     meta: Kernel | None = None  # meta(*arguments) -> (shape, dtype) or a list of them
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
+
+    # Of a derived form
+    variant: str = ""  # "", "inplace" or "out"
+    base: Record | None = None  # the record that it computes with
+    derive: Callable[[Kernel], Kernel] | None = None  # its kernel from the base's
+
     name: str = field(init=False)  # "aten::add"
     overload: str = field(init=False)  # "Tensor"
     _schema: FunctionSchema | None = field(init=False, default=None)
@@ -78,6 +90,8 @@ class Record:
     def __post_init__(self) -> None:
         head = self.schema_text.partition("(")[0]
         self.name, _, self.overload = head.partition(".")
+        if isinstance(self.layout, str):
+            self.layout = (self.layout,)
 
     @property
     def key(self) -> str:
@@ -86,7 +100,7 @@ class Record:
 
     def guarded(self, kernel: Kernel) -> Kernel:
         """A kernel of this record, refusing the dtypes that PyTorch has none for on the CPU."""
-        return refusals.guarded((self.base or self).key, kernel)
+        return refusals.guarded((self.base or self).refuses, kernel)
 
     @property
     def schema(self) -> FunctionSchema:
@@ -104,6 +118,8 @@ def _parse_schema(text: str) -> FunctionSchema:
 
 _records: dict[str, list[Record]] = {}  # by name, in declaration order
 _by_key: dict[str, Record] = {}
+_shared: dict[Kernel, dict[str, Any]] = {}  # what `facts` said of kernels
+_orders: dict[str, str] = {}  # by name: the overloads that come first
 _operators: dict[str, tuple[Any, ...]] = {}
 _prims: dict[str, list[Any]] = {}
 _loaded = False
@@ -121,6 +137,8 @@ def add(record: Record, *, stacked: bool = False) -> Record:
     origin = _origin(record)
     at = next((i for i, r in enumerate(group) if _origin(r) is origin), len(group)) if stacked else len(group)
     group.insert(at, record)
+    if record.order:
+        order(record.name, record.order)
     _operators.pop(record.name, None)
     return record
 
@@ -129,35 +147,53 @@ def _origin(record: Record) -> Kernel:
     return (record.base or record).kernel
 
 
+def order(name: str, overloads: str) -> None:
+    """Say which overloads of a name PyTorch tries first; the others follow as they are declared.
+
+    Declared are functional forms before `out=` forms, and operators written in C after the records.
+    """
+    _orders[name] = overloads
+
+
 def op(
     schema: str,
     *,
     inplace: bool | str = False,
+    inplace_order: str = "",
     out: str | Sequence[str] = (),
     out_names: str = "out",
-    out_refused: str = "",
     **fields: Any,
 ) -> Callable[[K], K]:
-    """Declare the operator `schema` with the decorated kernel.
+    """Declare the operator `schema` with the decorated kernel; `fields` are those of `Record`.
 
-    `inplace` adds the `x_` form; a string is its overload name where it differs.  `out` names the
-    overload of the `out=` form, `out_names` its output arguments; `out_refused` is the message where an
-    output has to be of the result's dtype.
+    `inplace` adds the `x_` form; a string is its overload name where it differs, and `inplace_order` the
+    order of its overloads.  `out` names the overload of the `out=` form, `out_names` its output arguments.
     """
 
     def declare(kernel: K) -> K:
-        family = fields.pop("family", None) or kernel.__module__.rpartition(".")[2]
-        record = add(Record(schema, kernel, family, **fields), stacked=True)
+        known = {**_shared.get(kernel, {}), **fields}
+        family = known.pop("family", None) or kernel.__module__.rpartition(".")[2]
+        record = add(Record(schema, kernel, family, **known), stacked=True)
         if inplace is not False:
-            add(inplace_of(record, None if inplace is True else inplace), stacked=True)
+            add(inplace_of(record, None if inplace is True else inplace, inplace_order), stacked=True)
         for overload in (out,) if isinstance(out, str) else out:
-            add(out_of(record, overload, out_names, out_refused), stacked=True)
+            add(out_of(record, overload, out_names), stacked=True)
         return kernel
 
     return declare
 
 
-def inplace_of(record: Record, overload: str | None = None) -> Record:
+def facts(**fields: Any) -> Callable[[K], K]:
+    """Say once what the records of all `op` above have in common; what an `op` says itself goes first."""
+
+    def declare(kernel: K) -> K:
+        _shared[kernel] = fields
+        return kernel
+
+    return declare
+
+
+def inplace_of(record: Record, overload: str | None = None, order: str = "") -> Record:
     """The `x_` form: `self` becomes `Tensor(a!) self`, and is what is returned."""
     overload = record.overload if overload is None else overload
     head, _, rest = record.schema_text.partition("(")
@@ -165,11 +201,9 @@ def inplace_of(record: Record, overload: str | None = None) -> Record:
     kind, _, arguments = rest.rpartition(") -> ")[0].partition(" self")
     text = f"{name}(Tensor(a!) self{arguments}) -> Tensor(a!)"
 
-    in_own_dtype = output_rules.computes_in_out(head.partition(".")[0].removeprefix("aten::"))
-
     def derive(compute: Kernel) -> Kernel:
         def kernel(xp: Any, self: Any, *args: Any) -> Any:
-            if in_own_dtype and args[-1] is None:
+            if record.computes_in_out and args[-1] is None:
                 args = (*args[:-1], rules.CODE_OF[self.dtype])
             return write(xp, self, compute(xp, self, *args))
 
@@ -180,16 +214,12 @@ def inplace_of(record: Record, overload: str | None = None) -> Record:
         where=record.where,
         overlap=2 if kind == "Tensor(a)" else record.overlap or 3 * (record.family == "scatter"),
         nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc,
-        promotion=record.promotion,
-        types=record.types,
+        promotion=record.promotion, types=record.types, order=order,
     )  # fmt: skip
 
 
-def out_of(record: Record, overload: str, names: str = "out", refused: str = "") -> Record:
-    """The `out=` form: outputs are keyword arguments, resized when their shape differs.
-
-    Where `refused` is a message, outputs of another dtype than the result's are.
-    """
+def out_of(record: Record, overload: str, names: str = "out") -> Record:
+    """The `out=` form: outputs are keyword arguments, resized when their shape differs."""
     outputs = names.split(",")
     marks = "abcdefgh"
     head, _, rest = record.schema_text.partition("(")
@@ -207,10 +237,8 @@ def out_of(record: Record, overload: str, names: str = "out", refused: str = "")
     if arguments == "":
         text = text.replace("(, ", "(")
     count = len(outputs)
-    plain = name.partition(".")[0].removeprefix("aten::")
-    message = refused or output_rules.refused(plain)
     dtype_at = -1
-    if output_rules.computes_in_out(plain):
+    if record.computes_in_out:
         dtype_at = arguments.replace("*, ", "").split(", ").index("ScalarType? dtype=None")
 
     def derive(compute: Kernel) -> Kernel:
@@ -225,8 +253,9 @@ def out_of(record: Record, overload: str, names: str = "out", refused: str = "")
                         f"output with shape {list(args[-1].shape)} doesn't match the broadcast shape "
                         f"{list(result.shape)}"
                     )
-                return write_out(xp, args[-1], result, message)
-            return tuple(write_out(xp, o, r, message) for o, r in zip(args[-count:], result, strict=True))
+                return write_out(xp, args[-1], result, record.out_refused)
+            pairs = zip(args[-count:], result, strict=True)
+            return tuple(write_out(xp, given, made, record.out_refused) for given, made in pairs)
 
         return kernel
 
@@ -235,52 +264,6 @@ def out_of(record: Record, overload: str, names: str = "out", refused: str = "")
         where=record.where,
         nondeterministic=record.nondeterministic,
     )  # fmt: skip
-
-
-def write(xp: Any, target: Any, result: Any) -> Any:
-    """Copy `result` into `target` where the in-place rules allow it."""
-    result = xp.asarray(result)
-    rules.check_cast(result.dtype, target.dtype)
-    if result.shape != target.shape:
-        raise RuntimeError(
-            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
-        )
-    target[...] = rules.cast(xp, result, target.dtype)
-    return target
-
-
-def write_out(xp: Any, target: Any, result: Any, refused: str = "") -> Any:
-    """Copy `result` into `target`; a new array, for the tensor to take over, when the shape differs.
-
-    Where `refused` is a message, `target` must have the result's own dtype.
-    """
-    result = xp.asarray(result)
-    if refused and target.dtype != result.dtype:
-        raise RuntimeError(rules.dtype_message(refused, result.dtype, target.dtype))
-    rules.check_cast(result.dtype, target.dtype)
-    if result.shape != target.shape:
-        target = resized_output(target, result)
-    target[...] = rules.cast(xp, result, target.dtype)
-    return target
-
-
-def resized_output(target: Any, result: Any) -> Any:
-    """An output with the shape and order of what it is to take; with a warning if it has elements already."""
-    shape = tuple(result.shape)
-    order = strides.preserved(shape, [step // result.dtype.itemsize for step in result.strides])
-    if target.size:
-        warnings.warn(
-            f"An output with one or more elements was resized since it had shape {list(target.shape)}, "
-            "which does "
-            f"not match the required output shape {list(shape)}. This behavior is deprecated, and in a "
-            "future "
-            "PyTorch release outputs will not be resized unless they have zero elements. You can "
-            "explicitly reuse "
-            "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-            stacklevel=2,
-        )
-    item = target.dtype.itemsize
-    return storage.resized(target, shape, [step * item for step in order])
 
 
 # ---------------------------------------------------------------------------------------- asking
@@ -317,15 +300,16 @@ def find(key: str) -> Record | None:
 
 
 def lookup(name: str) -> tuple[Any, ...]:
-    """The operators of this name in PyTorch's order of overloads (`ts.ops.order`)."""
+    """The operators of this name, in the order in which scripts look for one that takes the arguments."""
     found = _operators.get(name)
     if found is None:
         from ts._core.dispatch import Operator
-        from ts.ops.order import in_order
 
         _load_prims()
         made = [Operator(r.schema_text, r) for r in records(name)]
-        found = _operators[name] = in_order(name, [*made, *_prims.get(name, ())])
+        first = {overload: i for i, overload in enumerate(_orders.get(name, "").split())}
+        made = sorted([*made, *_prims.get(name, ())], key=lambda o: first.get(o.overload or "-", len(first)))
+        found = _operators[name] = tuple(made)
     return found
 
 

@@ -1,7 +1,7 @@
 """Recurrent networks: cells, and stacks of layers over sequences.
 
 A stack takes its weights as one list: for every layer and direction w_ih, w_hh, then b_ih, b_hh where it has
-biases, then w_hr where the hidden state of an LSTM is projected. Its input is padded, (time, batch, features),
+biases, then w_hr where the hidden state of an LSTM is projected. Its input is padded (time, batch, features),
 or packed (`ts.ops.packed_sequence`): the rows of all times, with the number of rows of each.
 """
 
@@ -66,6 +66,7 @@ def _relu_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
 
 # ---- cells -----------------------------------------------------------------------------------------
 
+_NO_BOOL = {"b": "addmm_impl_cpu_"}
 _CELL = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
 
 
@@ -81,20 +82,24 @@ def _cell(xp: Any, step: Step, x: Array, state: State, weights: tuple[Any, ...])
     return step(xp, _linear(xp, x, w.w_ih, w.b_ih), state, w)
 
 
-@op(f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)", where="f")
+@op(
+    f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)",
+    where="f",
+    refuses=_NO_BOOL,
+)
 def _lstm_cell(xp: Any, input: Array, hx: Sequence[Array], *weights: Any) -> State:
     return _cell(xp, _lstm_step, input, (hx[0], hx[1]), weights)
 
 
-def _single(name: str, step: Step) -> None:
-    @op(f"aten::{name}(Tensor input, Tensor hx, {_CELL}) -> Tensor", where="f")
+def _single(name: str, step: Step, **fields: Any) -> None:
+    @op(f"aten::{name}(Tensor input, Tensor hx, {_CELL}) -> Tensor", where="f", **fields)
     def cell(xp: Any, input: Array, hx: Array, *weights: Any) -> Array:
         return _cell(xp, step, input, (hx,), weights)[0]
 
 
 _single("gru_cell", _gru_step)
-_single("rnn_tanh_cell", _tanh_step)
-_single("rnn_relu_cell", _relu_step)
+_single("rnn_tanh_cell", _tanh_step, refuses=_NO_BOOL)
+_single("rnn_relu_cell", _relu_step, refuses=_NO_BOOL)
 
 
 # ---- stacks ----------------------------------------------------------------------------------------
@@ -175,6 +180,7 @@ def _padded(xp: Any, step: Step, input: Array, state: State, options: Sequence[A
     f"aten::lstm.input(Tensor input, Tensor[] hx, {_OPTIONS}, bool batch_first) -> (Tensor, Tensor, Tensor)",
     where="f",
     nondeterministic=True,
+    refuses=_NO_BOOL,
 )
 def _lstm(xp: Any, input: Array, hx: Sequence[Array], *options: Any) -> State:
     return _padded(xp, _lstm_step, input, (hx[0], hx[1]), options)
@@ -184,6 +190,7 @@ def _lstm(xp: Any, input: Array, hx: Sequence[Array], *options: Any) -> State:
     f"aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, {_OPTIONS}) -> (Tensor, Tensor, Tensor)",
     where="f",
     nondeterministic=True,
+    refuses=_NO_BOOL,
 )
 def _packed_lstm(xp: Any, data: Array, batch_sizes: Array, hx: Sequence[Array], *options: Any) -> State:
     return _stack(xp, _lstm_step, data, batch_sizes.tolist(), (hx[0], hx[1]), *options)
@@ -194,6 +201,7 @@ def _plain(name: str, step: Step) -> None:
         f"aten::{name}.input(Tensor input, Tensor hx, {_OPTIONS}, bool batch_first) -> (Tensor, Tensor)",
         where="f",
         nondeterministic=True,
+        refuses=_NO_BOOL,
     )
     def padded(xp: Any, input: Array, hx: Array, *options: Any) -> State:
         return _padded(xp, step, input, (hx,), options)
@@ -202,6 +210,7 @@ def _plain(name: str, step: Step) -> None:
         f"aten::{name}.data(Tensor data, Tensor batch_sizes, Tensor hx, {_OPTIONS}) -> (Tensor, Tensor)",
         where="f",
         nondeterministic=True,
+        refuses=_NO_BOOL,
     )
     def packed(xp: Any, data: Array, batch_sizes: Array, hx: Array, *options: Any) -> State:
         return _stack(xp, step, data, batch_sizes.tolist(), (hx,), *options)

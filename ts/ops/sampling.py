@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ts import dtypes
 from ts.ops import rules
 from ts.ops.generator import on_host, source
+from ts.ops.outputs import write_out
 from ts.ops.random import (
     C_NAMES,
     EXACT_BITS,
@@ -31,7 +32,7 @@ from ts.ops.random import (
     memory_order,
     rounded_inwards,
 )
-from ts.ops.registry import op, write_out
+from ts.ops.registry import op
 
 Array = rules.Array
 _IN_PLACE: dict[str, Any] = {"variant": "inplace", "where": "m", "nondeterministic": True}
@@ -95,7 +96,7 @@ def _in_memory_order(xp: Any, self: Array, x: Array) -> Array:
     return flat.astype(rules.opmath(flat.dtype))
 
 
-@op(f"aten::bernoulli(Tensor self, {_GENERATOR}) -> Tensor", out="out", nondeterministic=True)
+@op(f"aten::bernoulli(Tensor self, {_GENERATOR}) -> Tensor", out="out", nondeterministic=True, order="- out")
 def _bernoulli(xp: Any, self: Array, generator: Any = None) -> Array:
     if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
         rules.refuse("bernoulli_tensor_cpu_p_", self.dtype)
@@ -292,6 +293,7 @@ _TENSORS: dict[str, Any] = {"where": "f", "nondeterministic": True}
 @op(
     f"aten::normal.Tensor_float(Tensor mean, float std=1., {_GENERATOR}) -> Tensor",
     out="Tensor_float_out",
+    order="Tensor_float Tensor_float_out float_Tensor_out float_Tensor Tensor_Tensor Tensor_Tensor_out",
     **_TENSORS,
 )
 def _normal_tensor_float(xp: Any, mean: Array, std: float = 1, generator: Any = None) -> Array:
@@ -427,6 +429,7 @@ def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
     out="out",
     out_refused="multinomial expects Long tensor out, got: {got}",
     nondeterministic=True,
+    layout="contiguous",
 )
 def _multinomial(
     xp: Any, self: Array, num_samples: int, replacement: bool = False, generator: Any = None

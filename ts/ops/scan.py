@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.registry import op
+from ts.ops.registry import facts, op
 
 Array = rules.Array
 
@@ -22,17 +22,35 @@ def _scan(xp: Any, name: str, self: Array, dim: int, dtype: int | None) -> Array
     return rules.cast(xp, getattr(xp, name)(x, axis=axis), target)
 
 
-@op("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", inplace=True, out="out")
+@op(
+    "aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    inplace=True,
+    out="out",
+    layout="contiguous",
+    computes_in_out=True,
+)
 def _cumsum(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return _scan(xp, "cumsum", self, dim, dtype)
 
 
-@op("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", inplace=True, out="out")
+@op(
+    "aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    inplace=True,
+    out="out",
+    layout="contiguous",
+    computes_in_out=True,
+)
 def _cumprod(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return _scan(xp, "cumprod", self, dim, dtype)
 
 
-@op("aten::logcumsumexp(Tensor self, int dim) -> Tensor", out="out")
+@op(
+    "aten::logcumsumexp(Tensor self, int dim) -> Tensor",
+    out="out",
+    layout="contiguous",
+    refuses={"bi": "logcumsumexp_out_cpu"},
+    out_refused="expected scalar_type {want} but found {got}",
+)
 def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
     axis = rules.wrap_dim(dim, self.ndim)
     if self.ndim == 0:
@@ -65,6 +83,9 @@ def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[
     "aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
     out="out",
     out_names="values,indices",
+    layout=("contiguous", "contiguous"),
+    refuses={"c": "cummax_cpu"},
+    out_refused="expected scalar_type {want} but found {got}",
 )
 def _cummax(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
     return _cumulative_extreme(xp, self, dim, True)
@@ -74,6 +95,9 @@ def _cummax(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
     "aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
     out="out",
     out_names="values,indices",
+    layout=("contiguous", "contiguous"),
+    refuses={"c": "cummin_cpu"},
+    out_refused="expected scalar_type {want} but found {got}",
 )
 def _cummin(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
     return _cumulative_extreme(xp, self, dim, False)
@@ -82,6 +106,7 @@ def _cummin(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
 @op(
     "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     out="out",
+    out_refused="expected scalar_type {want} but found {got}",
 )
 def _diff(
     xp: Any, self: Array, n: int = 1, dim: int = -1, prepend: Array | None = None, append: Array | None = None
@@ -121,29 +146,53 @@ def _ends(x: Array, axis: int) -> tuple[Array, Array]:
 
 @op("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", where="f")
 @op("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", where="f")
+@facts(
+    layout="contiguous",
+    refuses={"b": "trapezoid: received a bool input for `x` or `y`, but bool is not supported"},
+)
 def _trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
     area, axis = _pairs(xp, y, dim, None, x)
     return xp.sum(area, axis=axis)
 
 
-@op("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", where="f")
+@op(
+    "aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+    where="f",
+    layout="contiguous",
+    refuses={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
+)
 def _trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
     area, axis = _pairs(xp, y, dim, dx, None)
     return xp.sum(area, axis=axis)
 
 
-@op("aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor", where="f")
+@op(
+    "aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor",
+    where="f",
+    layout="contiguous",
+    refuses={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
+)
 def _trapz_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
     return _trapezoid_dx(xp, y, dx, dim)
 
 
-@op("aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", where="f")
+@op(
+    "aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+    where="f",
+    layout="contiguous",
+    refuses={"b": "cumulative_trapezoid: received a bool input for `x` or `y`, but bool is not supported"},
+)
 def _cumulative_trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
     area, axis = _pairs(xp, y, dim, None, x)
     return xp.cumsum(area, axis=axis)
 
 
-@op("aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", where="f")
+@op(
+    "aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+    where="f",
+    layout="contiguous",
+    refuses={"b": "cumulative_trapezoid: received a bool input for `y`, but bool is not supported"},
+)
 def _cumulative_trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
     area, axis = _pairs(xp, y, dim, dx, None)
     return xp.cumsum(area, axis=axis)

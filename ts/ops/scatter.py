@@ -9,7 +9,8 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.index import places
-from ts.ops.registry import op
+from ts.ops.outputs import EXPECTED
+from ts.ops.registry import facts, op
 
 Array = rules.Array
 
@@ -80,7 +81,9 @@ def _combine(xp: Any, target: Array, key: Any, source: Array, reduce: str, inclu
     "aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     inplace=True,
     out="value_out",
+    order="value",
 )
+@facts(out_refused=EXPECTED)
 def _scatter(xp: Any, self: Array, dim: int, index: Array, src: Any) -> Array:
     if not index.size:
         return self.copy()
@@ -99,6 +102,7 @@ def _scatter(xp: Any, self: Array, dim: int, index: Array, src: Any) -> Array:
     inplace=True,
     out="value_reduce_out",
 )
+@facts(out_refused=EXPECTED)
 def _scatter_by_name(xp: Any, self: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
@@ -113,7 +117,12 @@ def _scatter_with(xp: Any, self: Array, dim: int, index: Array, src: Any, reduce
     return result.reshape(self.shape)
 
 
-@op("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", inplace=True, out="out")
+@op(
+    "aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    inplace=True,
+    out="out",
+    out_refused=EXPECTED,
+)
 def _scatter_add(xp: Any, self: Array, dim: int, index: Array, src: Array) -> Array:
     return _scatter_with(xp, self, dim, index, src, "sum")
 
@@ -123,6 +132,7 @@ def _scatter_add(xp: Any, self: Array, dim: int, index: Array, src: Array) -> Ar
     "include_self=True) -> Tensor",
     inplace=True,
     out="two_out",
+    out_refused=EXPECTED,
 )
 def _scatter_reduce(
     xp: Any, self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool = True
@@ -148,6 +158,7 @@ def _along(xp: Any, self: Array, dim: int, index: Array) -> tuple[Array, tuple[A
     "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
+    out_refused=EXPECTED,
 )
 def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1) -> Array:
     if source.dtype != self.dtype:
@@ -174,6 +185,8 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
     "include_self=True) -> Tensor",
     inplace=True,
     out="out",
+    refuses={"c": "maximum_cpu"},
+    out_refused=EXPECTED,
 )
 def _index_reduce(
     xp: Any, self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True
@@ -183,7 +196,12 @@ def _index_reduce(
     return result.reshape(self.shape)
 
 
-@op("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", inplace=True, out="out")
+@op(
+    "aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+    inplace=True,
+    out="out",
+    out_refused=EXPECTED,
+)
 def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> Array:
     if source.dtype != self.dtype:
         raise RuntimeError("index_copy_(): self and source expected to have the same dtype")
@@ -197,6 +215,8 @@ def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> 
     inplace=True,
     overlap=1,
     out="int_Scalar_out",
+    order="int_Tensor",
+    inplace_order="int_Tensor",
 )
 @op(
     "aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
@@ -204,6 +224,7 @@ def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> 
     overlap=1,
     out="int_Tensor_out",
 )
+@facts(layout="like_first")
 def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)):
         if value.ndim:

@@ -16,7 +16,7 @@ from ts import devices, dtypes
 from ts._core import context
 from ts._core.construct import host_array
 from ts.ops import rules
-from ts.ops.registry import op
+from ts.ops.registry import op, order
 
 Array = rules.Array
 
@@ -123,3 +123,12 @@ def _is_grad_enabled(xp: Any) -> bool:
 @op("aten::set_grad_enabled(bool val) -> ()", where="", side_effect=True)
 def _set_grad_enabled(xp: Any, val: bool) -> None:
     context.set_grad_enabled(val)
+
+
+# Operators written in C whose overloads PyTorch tries in another order than that of their rows.
+order("aten::__contains__", "int_list str_list str int bool float complex Tensor")
+order("aten::__getitem__", "t str")
+order("aten::Complex", "Scalar Tensor_Tensor")
+order("aten::count", "-")
+order("aten::len", "t Tensor str Dict_str Dict_int Dict_bool Dict_float Dict_complex Dict_Tensor")
+order("aten::sorted", "int float Tensor")

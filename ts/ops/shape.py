@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import layouts, rules
-from ts.ops.registry import op
+from ts.ops.outputs import EXPECTED
+from ts.ops.registry import facts, op
 
 Array = rules.Array
 
@@ -50,6 +51,7 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
 @op("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", out="out")
 @op("aten::concat(Tensor[] tensors, int dim=0) -> Tensor", out="out")
 @op("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", out="out")
+@facts(layout="all_channels")
 def _cat(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     return concatenate(xp, tensors, dim)
 
@@ -82,7 +84,7 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     return xp.concatenate(rows, axis=-1)
 
 
-@op("aten::stack(Tensor[] tensors, int dim=0) -> Tensor", out="out")
+@op("aten::stack(Tensor[] tensors, int dim=0) -> Tensor", out="out", layout="contiguous")
 def _stack(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
@@ -101,7 +103,7 @@ def _need(name: str, tensors: Sequence[Array]) -> None:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
 
 
-@op("aten::hstack(Tensor[] tensors) -> Tensor", out="out")
+@op("aten::hstack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels")
 def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("hstack", tensors)
     parts = [_at_least(xp, t, 1) for t in tensors]
@@ -110,18 +112,19 @@ def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
 
 @op("aten::vstack(Tensor[] tensors) -> Tensor", out="out")
 @op("aten::row_stack(Tensor[] tensors) -> Tensor", out="out")
+@facts(layout="all_channels")
 def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("vstack", tensors)
     return concatenate(xp, [_at_least(xp, t, 2) for t in tensors], 0)
 
 
-@op("aten::dstack(Tensor[] tensors) -> Tensor", out="out")
+@op("aten::dstack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels")
 def _dstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("dstack", tensors)
     return concatenate(xp, [_at_least(xp, t, 3) for t in tensors], 2)
 
 
-@op("aten::column_stack(Tensor[] tensors) -> Tensor", out="out")
+@op("aten::column_stack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels")
 def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("column_stack", tensors)
     return concatenate(xp, [t.reshape(t.size, 1) if t.ndim <= 1 else t for t in tensors], 1)
@@ -169,8 +172,8 @@ def _broadcast_tensors(xp: Any, tensors: Sequence[Array]) -> list[Array]:
     return [expand_kernel(xp, t, shape) for t in tensors]
 
 
-@op("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
 @op("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
+@op("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
 def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[Array]:
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
@@ -276,6 +279,7 @@ def _repeat_interleave_tensor(
     "aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
     out="Tensor_out",
     where="f",
+    order="Tensor self_Tensor",
 )
 def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None = None) -> Array:
     if repeats.ndim != 1:
@@ -283,27 +287,27 @@ def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None =
     return xp.repeat(xp.arange(repeats.size), repeats)
 
 
-@op("aten::flip(Tensor self, int[] dims) -> Tensor", out="out")
+@op("aten::flip(Tensor self, int[] dims) -> Tensor", out="out", layout="like_first")
 def _flip(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     axes = rules.wrap_dims(dims, self.ndim) if len(dims) else ()
     return xp.flip(self, axes).copy() if axes else self.copy()
 
 
-@op("aten::fliplr(Tensor self) -> Tensor")
+@op("aten::fliplr(Tensor self) -> Tensor", layout="like_first")
 def _fliplr(xp: Any, self: Array) -> Array:
     if self.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return xp.fliplr(self).copy()
 
 
-@op("aten::flipud(Tensor self) -> Tensor")
+@op("aten::flipud(Tensor self) -> Tensor", layout="like_first")
 def _flipud(xp: Any, self: Array) -> Array:
     if self.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return xp.flipud(self).copy()
 
 
-@op("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", out="out")
+@op("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", out="out", layout="channels")
 def _roll(xp: Any, self: Array, shifts: Sequence[int], dims: Sequence[int] = ()) -> Array:
     if not len(shifts):
         raise RuntimeError("`shifts` required")
@@ -339,17 +343,31 @@ def _triangle(xp: Any, name: str, self: Array, diagonal: int) -> Array:
     return getattr(xp, name)(self, rules.diagonal_within(diagonal, self.shape[-2], self.shape[-1]))
 
 
-@op("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", inplace=True, overlap=2, out="out")
+@op(
+    "aten::tril(Tensor self, SymInt diagonal=0) -> Tensor",
+    inplace=True,
+    overlap=2,
+    out="out",
+    layout="contiguous",
+    out_refused=EXPECTED,
+)
 def _tril(xp: Any, self: Array, diagonal: int = 0) -> Array:
     return _triangle(xp, "tril", self, diagonal)
 
 
-@op("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", inplace=True, overlap=2, out="out")
+@op(
+    "aten::triu(Tensor self, SymInt diagonal=0) -> Tensor",
+    inplace=True,
+    overlap=2,
+    out="out",
+    layout="contiguous",
+    out_refused=EXPECTED,
+)
 def _triu(xp: Any, self: Array, diagonal: int = 0) -> Array:
     return _triangle(xp, "triu", self, diagonal)
 
 
-@op("aten::diag(Tensor self, int diagonal=0) -> Tensor", out="out")
+@op("aten::diag(Tensor self, int diagonal=0) -> Tensor", out="out", out_refused=EXPECTED)
 def _diag(xp: Any, self: Array, diagonal: int = 0) -> Array:
     if self.ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")
@@ -379,6 +397,7 @@ def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int
 
 @op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out")
 @op("aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor", where="f")
+@facts(layout="channels")
 def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
     if self.ndim <= 2:
         raise RuntimeError(
@@ -397,7 +416,7 @@ def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
     return self.reshape(n, groups, c // groups, *rest).swapaxes(1, 2).reshape(self.shape)
 
 
-@op("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out="out")
+@op("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out="out", layout="channels")
 def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     r = upscale_factor
     if self.ndim < 3:
@@ -419,7 +438,7 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     return x.reshape(*batch, c // (r * r), h * r, w * r)
 
 
-@op("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out="out")
+@op("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out="out", layout="channels")
 def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:
     r = downscale_factor
     if self.ndim < 3:
@@ -442,6 +461,6 @@ def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:
     return x.reshape(*batch, c * r * r, h // r, w // r)
 
 
-@op("aten::kron(Tensor self, Tensor other) -> Tensor", out="out")
+@op("aten::kron(Tensor self, Tensor other) -> Tensor", out="out", layout="like_all")
 def _kron(xp: Any, self: Array, other: Array) -> Array:
     return xp.kron(*together(xp, [self, other]))

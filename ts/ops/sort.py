@@ -9,7 +9,8 @@ import math
 from typing import Any
 
 from ts.ops import argsort, rules
-from ts.ops.registry import op
+from ts.ops.outputs import EXPECTED
+from ts.ops.registry import facts, op
 
 Array = rules.Array
 
@@ -38,6 +39,9 @@ def sort_kernel(
     "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     out="values",
     out_names="values,indices",
+    layout=("like_first", "like_first"),
+    out_refused=EXPECTED,
+    order="- stable values_stable values int float Tensor",
 )
 def _sort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
     return sort_kernel(xp, self, dim, descending)
@@ -48,6 +52,8 @@ def _sort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> tupl
     "values, Tensor indices)",
     out="values_stable",
     out_names="values,indices",
+    layout=("like_first", "like_first"),
+    out_refused=EXPECTED,
 )
 def _sort_stable(
     xp: Any, self: Array, stable: bool | None, dim: int = -1, descending: bool = False
@@ -55,7 +61,7 @@ def _sort_stable(
     return sort_kernel(xp, self, dim, descending, bool(stable))
 
 
-@op("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
+@op("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", layout="like_first")
 def _argsort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> Array:
     return argsort_kernel(xp, self, dim, descending)
 
@@ -63,12 +69,13 @@ def _argsort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> A
 @op(
     "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
     out="stable_out",
+    layout="like_first",
 )
 def _argsort_stable(xp: Any, self: Array, stable: bool, dim: int = -1, descending: bool = False) -> Array:
     return argsort_kernel(xp, self, dim, descending, stable)
 
 
-@op("aten::msort(Tensor self) -> Tensor", out="out")
+@op("aten::msort(Tensor self) -> Tensor", out="out", layout="like_first", out_refused=EXPECTED)
 def _msort(xp: Any, self: Array) -> Array:
     return sort_kernel(xp, self, 0, False)[0]
 
@@ -78,6 +85,12 @@ def _msort(xp: Any, self: Array) -> Array:
     "values, Tensor indices)",
     out="values",
     out_names="values,indices",
+    layout=("contiguous", "contiguous"),
+    refuses={
+        "b": "topk does not support bool dtypes on CPU",
+        "c": " topk does not support complex dtypes on CPU",
+    },
+    out_refused=EXPECTED,
 )
 def _topk(
     xp: Any, self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
@@ -104,6 +117,8 @@ def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tupl
     "indices)",
     out="values",
     out_names="values,indices",
+    refuses={"bc": "kthvalue_cpu"},
+    out_refused="output values must be of same type as input",
 )
 def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     if k < 1 or k > (self.shape[rules.wrap_dim(dim, self.ndim)] if self.ndim else 1):
@@ -132,7 +147,7 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     return _taken(xp, self, index, axis, keepdim)
 
 
-@op("aten::median(Tensor self) -> Tensor", out="out")
+@op("aten::median(Tensor self) -> Tensor", out="out", refuses={"bc": "median_cpu"}, order="- dim dim_values")
 def _median_all(xp: Any, self: Array) -> Array:
     return (
         _median(xp, self.reshape(-1), 0, False, False)[0]
@@ -145,12 +160,18 @@ def _median_all(xp: Any, self: Array) -> Array:
     "aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="dim_values",
     out_names="values,indices",
+    refuses={"bc": "median_out"},
 )
 def _median_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _median(xp, self, dim, keepdim, False)
 
 
-@op("aten::nanmedian(Tensor self) -> Tensor", out="out")
+@op(
+    "aten::nanmedian(Tensor self) -> Tensor",
+    out="out",
+    refuses={"bc": "median_cpu"},
+    order="- dim dim_values",
+)
 def _nanmedian_all(xp: Any, self: Array) -> Array:
     return (
         _median(xp, self.reshape(-1), 0, False, True)[0]
@@ -163,6 +184,7 @@ def _nanmedian_all(xp: Any, self: Array) -> Array:
     "aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="dim_values",
     out_names="values,indices",
+    refuses={"bc": "median_out"},
 )
 def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _median(xp, self, dim, keepdim, True)
@@ -172,6 +194,7 @@ def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tup
     "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
     out="values",
     out_names="values,indices",
+    refuses={"c": "mode_cpu"},
 )
 def _mode(xp: Any, self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     if self.ndim == 0:
@@ -226,6 +249,11 @@ def _quantile(
     'interpolation="linear") -> Tensor',
     out="scalar_out",
 )
+@facts(
+    layout="contiguous",
+    refuses={"h": "quantile() input tensor must be either float or double dtype"},
+    out_refused="quantile() out tensor must be same dtype as the input tensor",
+)
 def _quantile_op(
     xp: Any, self: Array, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"
 ) -> Array:
@@ -242,6 +270,10 @@ def _quantile_op(
     'interpolation="linear") -> Tensor',
     out="scalar_out",
 )
+@facts(
+    refuses={"h": "quantile() input tensor must be either float or double dtype"},
+    out_refused="quantile() out tensor must be same dtype as the input tensor",
+)
 def _nanquantile_op(
     xp: Any, self: Array, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"
 ) -> Array:
@@ -255,12 +287,14 @@ def _nanquantile_op(
     "aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool "
     "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out="Tensor_out",
+    order="Tensor Tensor_out",
 )
 @op(
     "aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool "
     "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out="Scalar_out",
 )
+@facts(refuses={"bc": "searchsorted_out_cpu"})
 def _searchsorted(
     xp: Any,
     sorted_sequence: Array,
@@ -303,6 +337,7 @@ def _searchsorted(
     "right=False) -> Tensor",
     out="Scalar_out",
 )
+@facts(refuses={"bc": "searchsorted_out_cpu"})
 def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, right: bool = False) -> Array:
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
@@ -313,6 +348,7 @@ def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, r
     "aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, "
     "bool invert=False) -> Tensor",
     out="Tensor_Tensor_out",
+    order="Tensor_Tensor Tensor_Tensor_out Tensor_Scalar Tensor_Scalar_out",
 )
 @op(
     "aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool"
@@ -324,6 +360,7 @@ def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, r
     " invert=False) -> Tensor",
     out="Scalar_Tensor_out",
 )
+@facts(refuses={"bc": "Unsupported input type encountered for isin(): {dtype}"}, out_refused=EXPECTED)
 def _isin(
     xp: Any, elements: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
 ) -> Array:
@@ -346,6 +383,7 @@ def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]
     out="out",
     out_names="out0,out1,out2",
     where="f",
+    refuses={"c": "unique"},
 )
 def _unique2(
     xp: Any, self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
@@ -360,6 +398,7 @@ def _unique2(
     out="out",
     out_names="out0,out1,out2",
     where="f",
+    refuses={"c": "unique_dim"},
 )
 def _unique_dim(
     xp: Any,
@@ -378,6 +417,7 @@ def _unique_dim(
     out="out",
     out_names="out0,out1,out2",
     where="",
+    refuses={"c": "unique"},
 )
 def _unique_consecutive(
     xp: Any, self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
@@ -396,7 +436,11 @@ def _unique_consecutive(
     return values, inverse, counts if return_counts else counts[:0]
 
 
-@op("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", out="out")
+@op(
+    "aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
+    out="out",
+    refuses={"b": "bincount_cpu"},
+)
 def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     if rules.category(self) >= rules.FLOATING:
         rules.refuse("bincount_cpu", self.dtype)
@@ -416,7 +460,11 @@ def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int
     return xp.bincount(self, weights.astype(rules.DOUBLE), minlength).astype(dtype)
 
 
-@op("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", out="out")
+@op(
+    "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+    out="out",
+    refuses={"b": "linspace_cpu", "i": "histogram_cpu", "c": "aminmax_cpu"},
+)
 def _histc(xp: Any, self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")

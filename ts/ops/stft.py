@@ -39,7 +39,7 @@ def _full_window(xp: Any, window: Array | None, win_length: int, n_fft: int, dty
 @op(
     "aten::stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
     'window=None, bool center=True, str pad_mode="reflect", bool normalized=False, bool? '
-    'onesided=None, bool? '
+    "onesided=None, bool? "
     "return_complex=None, bool? align_to_window=None) -> Tensor",
     where="",
 )
@@ -81,6 +81,7 @@ def _stft_center(
     "window=None, bool "
     "normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
     where="m",
+    order="-",
 )
 def _stft(
     xp: Any,

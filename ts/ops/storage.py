@@ -161,6 +161,7 @@ def _as_strided(
     "aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
     "storage_offset=None) -> Tensor",
     out="out",
+    layout="like_first",
 )
 def _as_strided_scatter(
     xp: Any,
@@ -182,7 +183,11 @@ def _as_strided_scatter(
     return copy
 
 
-@op("aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor", where="")
+@op(
+    "aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor",
+    where="",
+    layout="like_first",
+)
 def _resize_copy(xp: Any, self: Array, size: Sequence[int], memory_format: int | None = None) -> Array:
     copy = self.copy()
     resized = _resize(xp, copy, size, memory_format)
@@ -215,6 +220,7 @@ def _set_empty(xp: Any, self: Array) -> Array:
     variant="inplace",
     where="",
     overlap=2,
+    order="source_Tensor",
 )
 def _set_tensor(xp: Any, self: Array, source: Array) -> Array:
     _same_dtype(self, source)

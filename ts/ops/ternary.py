@@ -9,8 +9,9 @@ import math
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.outputs import FOUND, write
 from ts.ops.pointwise import promote
-from ts.ops.registry import op, write
+from ts.ops.registry import facts, op
 from ts.ops.unary import SAME, digamma
 
 Array = rules.Array
@@ -23,6 +24,8 @@ Array = rules.Array
     inplace=True,
     out="out",
     cuda="a + alpha * b * c",
+    layout="like_all",
+    refuses={"b": "addcmul_cpu_out"},
 )
 def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
     x, a, b = promote(xp, SAME, self, tensor1, tensor2)
@@ -34,6 +37,7 @@ def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     inplace=True,
     out="out",
     cuda="a + alpha * b / c",
+    layout="like_all",
 )
 def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
     x, a, b = promote(xp, SAME, self, tensor1, tensor2)
@@ -47,17 +51,18 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
 
 
 @op(
-    "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
-    inplace=True,
-    out="Tensor_out",
-    cuda="a + c * (b - a)",
-)
-@op(
     "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
     inplace=True,
     out="Scalar_out",
     cuda="a + c * (b - a)",
 )
+@op(
+    "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+    inplace=True,
+    out="Tensor_out",
+    cuda="a + c * (b - a)",
+)
+@facts(layout="like_all")
 def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
     if self.dtype.kind in "biu":
         kind = "scalar" if isinstance(weight, (int, float)) else "tensor"
@@ -99,6 +104,7 @@ NAMES = {
     where="f",
 )
 @op("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", cuda="a ? b : c", where="f")
+@facts(layout="like_all")
 def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
     if condition.dtype not in (rules.BOOL, rules.UINT8):
         raise RuntimeError(
@@ -141,42 +147,65 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
     inplace=True,
     out="Tensor_out",
     cuda="min(max(a, b), c)",
+    refuses={"b": "clamp_cpu"},
 )
 @op("aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace=True, out="out")
 @op(
     "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
     inplace=True,
     out="Tensor_out",
+    refuses={"b": "clamp_cpu"},
 )
 def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
     return clamp_kernel(xp, self, min, max)
 
 
-@op("aten::clamp_min(Tensor self, Scalar min) -> Tensor", inplace=True, out="out", cuda="max(a, b)")
+@op(
+    "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
+    inplace=True,
+    out="out",
+    cuda="max(a, b)",
+    refuses={"b": "clamp_min_scalar_cpu"},
+)
 @op(
     "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
     inplace=True,
     out="Tensor_out",
     cuda="max(a, b)",
+    layout="like_all",
 )
 def _clamp_min(xp: Any, self: Array, min: Any) -> Array:
     return clamp_kernel(xp, self, min, None)
 
 
-@op("aten::clamp_max(Tensor self, Scalar max) -> Tensor", inplace=True, out="out", cuda="min(a, b)")
+@op(
+    "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
+    inplace=True,
+    out="out",
+    cuda="min(a, b)",
+    refuses={"b": "clamp_max_scalar_cpu"},
+)
 @op(
     "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
     inplace=True,
     out="Tensor_out",
     cuda="min(a, b)",
+    layout="like_all",
 )
 def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
     return clamp_kernel(xp, self, None, max)
 
 
-@op("aten::round(Tensor self) -> Tensor", inplace=True, out="out", cuda="rint(a)")
-@op("aten::round.decimals(Tensor self, *, int decimals) -> Tensor", inplace=True, out="decimals_out")
-@op("aten::special_round(Tensor self, *, int decimals=0) -> Tensor", out="out")
+@op("aten::round(Tensor self) -> Tensor", inplace=True, out="out", cuda="rint(a)", out_refused=FOUND)
+@op(
+    "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
+    inplace=True,
+    out="decimals_out",
+    out_refused=FOUND,
+)
+@op(
+    "aten::special_round(Tensor self, *, int decimals=0) -> Tensor", out="out", refuses={"i": "round_vml_cpu"}
+)
 def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
     if self.dtype.kind in "bc":
         rules.refuse("round_vml_cpu", self.dtype)
@@ -194,6 +223,8 @@ def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
     "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     inplace=True,
     out="out",
+    layout="like_first",
+    out_refused="nan_to_num: dtype of out: {got} should be same as input: {want}",
 )
 def _nan_to_num(
     xp: Any, self: Array, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
@@ -205,6 +236,7 @@ def _nan_to_num(
 
 @op("aten::logit(Tensor self, float? eps=None) -> Tensor", inplace=True, out="out")
 @op("aten::special_logit(Tensor self, float? eps=None) -> Tensor", out="out")
+@facts(refuses={"c": "logit_cpu"})
 def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
     dtype = rules.float_dtype(self.dtype)
     x = rules.cast(xp, self, rules.opmath(dtype))
@@ -231,6 +263,7 @@ def _polygamma_in_place(xp: Any, self: Array, n: int) -> Array:
 
 @op("aten::mvlgamma(Tensor self, int p) -> Tensor", inplace=True, out="out")
 @op("aten::special_multigammaln(Tensor self, int p) -> Tensor", out="out")
+@facts(layout="contiguous", refuses={"b": "The input tensor may not be a boolean tensor."})
 def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
@@ -243,6 +276,7 @@ def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
 @op(
     "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, "
     "bool equal_nan=False) -> Tensor",
+    layout="like_all",
 )
 def _isclose(
     xp: Any, self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
@@ -285,7 +319,7 @@ def _equal(xp: Any, self: Array, other: Array) -> bool:
 _OTHER_OUT = "Expected object of scalar type {want} but got scalar type {got} for argument 'out'"
 
 
-@op("aten::complex(Tensor real, Tensor imag) -> Tensor", out="out", out_refused=_OTHER_OUT)
+@op("aten::complex(Tensor real, Tensor imag) -> Tensor", out="out", out_refused=_OTHER_OUT, layout="like_all")
 def _complex(xp: Any, real: Array, imag: Array) -> Array:
     _check_parts(real, imag)
     shape = rules.broadcast_shapes(real.shape, imag.shape)
@@ -299,7 +333,7 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
     return result
 
 
-@op("aten::polar(Tensor abs, Tensor angle) -> Tensor", out="out", out_refused=_OTHER_OUT)
+@op("aten::polar(Tensor abs, Tensor angle) -> Tensor", out="out", out_refused=_OTHER_OUT, layout="like_all")
 def _polar(xp: Any, abs: Array, angle: Array) -> Array:
     _check_parts(abs, angle)
     if rules.HALF in (abs.dtype, angle.dtype):
@@ -320,6 +354,7 @@ def _check_parts(a: Array, b: Array) -> None:
     out="Tensor_out",
     out_names="mantissa,exponent",
     where="fm",
+    out_refused="torch.frexp() expects mantissa to have dtype {want_cpp} but got {got_cpp}",
 )
 def _frexp(xp: Any, self: Array) -> tuple[Array, Array]:
     if self.dtype.kind != "f" and self.dtype != rules.BFLOAT16:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.outputs import FOUND
 from ts.ops.registry import Record, add, inplace_of, out_of
 
 Array = rules.Array
@@ -89,12 +90,13 @@ def unary(
     forms: str = "io",
     aliases: tuple[str, ...] = (),
     ufunc: str | None = None,
+    **fields: Any,
 ) -> None:
     """Declare `aten::name` with its in-place (i) and out= (o) forms, and the same under `aliases`.
 
     `no` lists NumPy dtype kinds without a kernel: b bool, i and u integers, f floats, c complex;
     h stands for 16-bit floats.
-    `ufunc` names the loop to run directly where the body is a function.
+    `ufunc` names the loop to run directly where the body is a function; `fields` are more of the record's.
     """
     kernel = kernel_of(name, promotion, body, no)
     if isinstance(body, str):
@@ -103,7 +105,14 @@ def unary(
         text = f"aten::{spelled}(Tensor self) -> Tensor"
         record = add(
             Record(
-                text, kernel, "unary", promotion=promotion, ufunc=ufunc, types=types_without(no), cuda=cuda
+                text,
+                kernel,
+                "unary",
+                promotion=promotion,
+                ufunc=ufunc,
+                types=types_without(no),
+                cuda=cuda,
+                **fields,
             )
         )
         if "i" in forms and not spelled.startswith("special_"):
@@ -199,28 +208,38 @@ def _airy(xp: Any, a: Array) -> Array:
 
 
 # arithmetic                    promotion  ufunc or body               CUDA
-unary("abs", REAL, "absolute", "abs(a)", no="b", aliases=("absolute",))
+unary("abs", REAL, "absolute", "abs(a)", no="b", aliases=("absolute",), out_refused=FOUND)
 add(
     Record(  # `abs(x)` in scripts
         "prim::abs(Tensor x) -> Tensor", kernel_of("abs", REAL, "absolute", "b"), "unary", promotion=REAL,
         ufunc="absolute", types=types_without("b"), cuda="abs(a)", where="",
+        order="int float complex Scalar",
     )
 )  # fmt: skip
-unary("neg", SAME, "negative", "-a", no="b", aliases=("negative",))
-unary("sgn", SAME, _sgn)
-unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no="c")
+unary("neg", SAME, "negative", "-a", no="b", aliases=("negative",), out_refused=FOUND)
+unary("sgn", SAME, _sgn, out_refused=FOUND)
+unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no="c", out_refused=FOUND)
 unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a")
 unary("sqrt", FLOAT, "sqrt", "sqrt(a)")
 unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)")
-unary("conj_physical", SAME, "conjugate")
+unary("conj_physical", SAME, "conjugate", out_refused=FOUND)
 unary("deg2rad", FLOAT, "deg2rad", "a * 0.017453292519943295", no="c")
 unary("rad2deg", FLOAT, "rad2deg", "a * 57.29577951308232", no="c")
 
 # rounding
-unary("ceil", SAME, _keep_integers("ceil"), "ceil(a)", no="bc", ufunc="ceil")
-unary("floor", SAME, _keep_integers("floor"), "floor(a)", no="bc", ufunc="floor")
-unary("trunc", SAME, _keep_integers("trunc"), "trunc(a)", no="bc", aliases=("fix",), ufunc="trunc")
-unary("frac", SAME, lambda xp, a: a - xp.trunc(a), "a - trunc(a)", no="biuc")
+unary("ceil", SAME, _keep_integers("ceil"), "ceil(a)", no="bc", ufunc="ceil", out_refused=FOUND)
+unary("floor", SAME, _keep_integers("floor"), "floor(a)", no="bc", ufunc="floor", out_refused=FOUND)
+unary(
+    "trunc",
+    SAME,
+    _keep_integers("trunc"),
+    "trunc(a)",
+    no="bc",
+    aliases=("fix",),
+    ufunc="trunc",
+    out_refused=FOUND,
+)
+unary("frac", SAME, lambda xp, a: a - xp.trunc(a), "a - trunc(a)", no="biuc", out_refused=FOUND)
 
 # transcendental
 unary("exp", FLOAT, "exp", "exp(a)")
@@ -260,13 +279,17 @@ unary(
     "signbit(a)",
     no="c",
     forms="o",
+    out_refused="signbit does not support non-boolean outputs.",
 )
 unary("isnan", BOOLEAN, _predicate("isnan"), "isnan(a)", forms="", ufunc="isnan")
 unary("isinf", BOOLEAN, _predicate("isinf"), "isinf(a)", forms="", ufunc="isinf")
 unary("isfinite", BOOLEAN, _isfinite, "isfinite(a)", forms="")
-unary("isposinf", BOOLEAN, _predicate("isposinf"), "isinf(a) && a > 0", no="c", forms="o")
-unary("isneginf", BOOLEAN, _predicate("isneginf"), "isinf(a) && a < 0", no="c", forms="o")
-unary("isreal", BOOLEAN, _isreal, forms="")
+for _name, _cuda in (("isposinf", "isinf(a) && a > 0"), ("isneginf", "isinf(a) && a < 0")):
+    unary(
+        _name, BOOLEAN, _predicate(_name), _cuda, no="c", forms="o",
+        out_refused=f"{_name} does not support non-boolean outputs.",
+    )  # fmt: skip
+unary("isreal", BOOLEAN, _isreal, forms="", layout="like_first")
 
 # special functions without an older name
 unary("special_i0e", FLOAT, special("i0e"), no="c")

@@ -183,7 +183,7 @@ def output_size(x: Array, size: Sizes | None, factors: Sequence[float] | None) -
     return [math.floor(s) for s in sizes]
 
 
-def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool) -> None:
+def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: str = "") -> None:
     kernel_name = name if taps in (_nearest, _nearest_exact) or n == 2 else "compute_indices_weights_linear"
 
     # Arguments after the size: align_corners where the mode has it, then a scale for each dimension.
@@ -205,27 +205,37 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool) -> None:
         (f"(Tensor self, SymInt[{n}] output_size, {corners}{scales})", by_size),
         (f".vec(Tensor input, SymInt[]? output_size, {corners}float[]? scale_factors)", by_factors),
     ):
-        record = add(Record(f"aten::{name}{text} -> Tensor", kernel, "upsample", where="f"))
+        record = add(
+            Record(
+                f"aten::{name}{text} -> Tensor",
+                kernel,
+                "upsample",
+                where="f",
+                layout="channels" if n > 1 else (),
+                refuses={"h": "compute_index_ranges_weights"} if name.endswith("_aa") else None,
+                order=order,
+            )
+        )
         if kernel is by_size:
             add(out_of(record, "out"))
         elif name in ("upsample_nearest2d", "upsample_bilinear2d"):  # the two that PyTorch has
             add(out_of(record, "vec_out"))
 
 
-#     name                      dims taps       align_corners
+#     name                      dims taps       align_corners, order
 for _row in (
     ("upsample_nearest1d", 1, _nearest, False),
     ("upsample_nearest2d", 2, _nearest, False),
     ("upsample_nearest3d", 3, _nearest, False),
-    ("_upsample_nearest_exact1d", 1, _nearest_exact, False),
-    ("_upsample_nearest_exact2d", 2, _nearest_exact, False),
-    ("_upsample_nearest_exact3d", 3, _nearest_exact, False),
+    ("_upsample_nearest_exact1d", 1, _nearest_exact, False, "- out"),
+    ("_upsample_nearest_exact2d", 2, _nearest_exact, False, "- out"),
+    ("_upsample_nearest_exact3d", 3, _nearest_exact, False, "- out"),
     ("upsample_linear1d", 1, _linear, True),
     ("upsample_bilinear2d", 2, _linear, True),
     ("upsample_trilinear3d", 3, _linear, True),
     ("upsample_bicubic2d", 2, _cubic, True),
     ("_upsample_bilinear2d_aa", 2, _antialiased(_linear_filter, 1), True),
     ("_upsample_bicubic2d_aa", 2, _antialiased(_cubic_filter, 2), True),
-    ("_upsample_lanczos2d_aa", 2, _antialiased(_lanczos_filter, 3), True),
+    ("_upsample_lanczos2d_aa", 2, _antialiased(_lanczos_filter, 3), True, "- out"),
 ):
     _enter(*_row)

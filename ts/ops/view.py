@@ -295,8 +295,8 @@ def _narrow_copy(xp: Any, self: Array, dim: int, start: int, length: int) -> Arr
     return narrow_kernel(self, dim, start, length).copy()
 
 
-@op("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
 @op("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+@op("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
 @op("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
 @op("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
 def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
@@ -548,12 +548,17 @@ def _view_as_real(xp: Any, self: Array) -> Array:
     if self.dtype.kind != "c":
         raise RuntimeError("view_as_real is only supported for complex tensors")
     part = rules.real_dtype(self.dtype)
-    return storage.strided(
-        self, (*self.shape, 2), (*self.strides, part.itemsize), storage.offset(self), part
-    )
+    return storage.strided(self, (*self.shape, 2), (*self.strides, part.itemsize), storage.offset(self), part)
 
 
-@op("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", where="f")
+@op(
+    "aten::view_as_complex(Tensor(a) self) -> Tensor(a)",
+    where="f",
+    refuses={
+        "bic": "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
+        "scalar type: {dtype}"
+    },
+)
 def _view_as_complex(xp: Any, self: Array) -> Array:
     if self.ndim == 0 or self.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
