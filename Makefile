@@ -30,7 +30,7 @@ lint: $(VENV)/installed-dev
 clean:
 	rm -rf build dist *.egg-info $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find ts backends \( -name '*.so' -o -name '*.c' \) -delete
-	rm -f ts/_core/opcodes.pxd
+	rm -f ts/_core/vm/opcodes.pxd
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

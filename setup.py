@@ -65,10 +65,10 @@ NO_COMPILER = (
 
 
 def write_opcode_enum() -> None:
-    """Write ``ts/_core/opcodes.pxd`` from the opcode table, only when it changed."""
+    """Write ``ts/_core/vm/opcodes.pxd`` from the opcode table, only when it changed."""
     table = ROOT / "ts" / "bytecode" / "opcodes.py"
     text: str = runpy.run_path(str(table))["cython_enum"]()
-    target = ROOT / "ts" / "_core" / "opcodes.pxd"
+    target = ROOT / "ts" / "_core" / "vm" / "opcodes.pxd"
     if not target.exists() or target.read_text() != text:
         target.write_text(text)
 
@@ -80,6 +80,18 @@ def with_included(headers: list[str]) -> list[str]:
         beside = re.findall(r'^\s*#\s*include "([^"]+)"', Path(header).read_text(), re.MULTILINE)
         found.update(with_included([str(Path(header).parent / name) for name in beside]))
     return sorted(found)
+
+
+def cimport_root() -> str:
+    """A folder where Cython finds ``ts.backends``, which lies beside ``ts`` here and in it once installed."""
+    root = ROOT / "build" / "cimport"
+    package = root / "ts"
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "__init__.py").touch()
+    link = package / "backends"
+    if not link.is_symlink():
+        link.symlink_to(os.path.relpath(ROOT / "backends", package), target_is_directory=True)
+    return str(root)
 
 
 def extension(source: Path) -> Extension:
@@ -149,6 +161,7 @@ class Build(build_ext):
             nthreads=self.parallel,
             force=self.force,
             quiet=True,
+            include_path=[cimport_root()],
             compiler_directives=DIRECTIVES,
         )
         for extension, to_compile in zip(self.extensions, translated, strict=True):

@@ -5,7 +5,7 @@ ts.backends.mkl.is_available()
 
 from __future__ import annotations
 
-from ts._core import blas
+from ts.backends.cpu import blas
 
 
 def is_available() -> bool:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.loop
 
-Run it before and after any change to `ts/_core/interp.pyx`.
+Run it before and after any change to `ts/_core/vm/interp.pyx`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from ts._core.code import Code
-from ts._core.function import Function
-from ts._core.spec import SPECS
+from ts._core.value.spec import SPECS
+from ts._core.vm.code import Code
+from ts._core.vm.function import Function
 from ts.bytecode.opcodes import NUMBER
 
 COUNT = 2_000_000

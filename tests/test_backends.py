@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ts import backends, devices, dtypes
-from ts._core import construct
+from ts._core.tensor import construct
 from ts.backends.base import Backend
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ts.ops.node_operator  # noqa: F401  operators of nodes that were read from text
-from ts._core.code import Code
+from ts._core.vm.code import Code
 from ts.bytecode.disasm import disassemble
 from ts.bytecode.lower import lower
 from ts.bytecode.opcodes import BRANCHES, BY_NAME, NUMBER, OPCODES, cython_enum

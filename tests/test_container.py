@@ -8,10 +8,10 @@ import random
 import numpy as np
 import pytest
 
-from ts._core.ivalue import from_core, infer_spec, to_core
-from ts._core.mismatch import argument_error
-from ts._core.prims import operators
-from ts._core.spec import KINDS, SPECS, TypeSpec
+from ts._core.value.ivalue import from_core, infer_spec, to_core
+from ts._core.dispatch.mismatch import argument_error
+from ts._core.prims.registry import operators
+from ts._core.value.spec import KINDS, SPECS, TypeSpec
 
 INT, FLOAT, BOOL, STR, COMPLEX, NONE, ANY = (
     SPECS[name] for name in ("int", "float", "bool", "str", "complex", "NoneType", "Any")

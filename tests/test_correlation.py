@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import ts
-from ts._core import correlation, workers
+from ts.backends.cpu import workers
+from ts.backends.cpu.kernels import conv as correlation
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from ts import dtypes
-from ts._core import construct
-from ts._core.dispatch import Operator
-from ts._core.overload import overloads
-from ts._core.pointwise import ufunc_loops
-from ts._core.signature import arity, signature
+from ts._core.tensor import construct
+from ts._core.dispatch.operator import Operator
+from ts._core.dispatch.overloads import overloads
+from ts.backends.cpu.kernels.elementwise import ufunc_loops
+from ts._core.dispatch.signature import arity, signature
 from ts.ops.registry import Record
 
 tensor = construct.tensor

@@ -11,10 +11,10 @@ import time
 import pytest
 
 import ts.ops.node_operator  # noqa: F401  operators of nodes that were read from text
-from ts._core.code import Code
-from ts._core.function import Function
-from ts._core.meter import pop_limits, push_limits
-from ts._core.spec import SPECS
+from ts._core.vm.code import Code
+from ts._core.vm.function import Function
+from ts._core.vm.meter import pop_limits, push_limits
+from ts._core.value.spec import SPECS
 from ts.bytecode.lower import lower
 from ts.bytecode.opcodes import NUMBER
 from ts.errors import FuelExceeded, MemoryExceeded, ScriptRuntimeError, StackExceeded, TimeExceeded

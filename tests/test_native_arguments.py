@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import ts
-from ts._core.prims import operators
-from ts._core.signature import signature
+from ts._core.prims.registry import operators
+from ts._core.dispatch.signature import signature
 
 
 class Color(enum.Enum):

@@ -1,10 +1,10 @@
-"""`ts._core.order`: places in order, by values worked out by hand and by NumPy."""
+"""`ts.backends.cpu.kernels.sort`: places in order, by values worked out by hand and by NumPy."""
 
 import numpy as np
 import pytest
 
 import ts
-from ts._core.order import argsort, nth, smallest
+from ts.backends.cpu.kernels.sort import argsort, nth, smallest
 
 
 def keys(*row):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts._core import workers
+from ts.backends.cpu import workers
 from ts.ops import pool, pool_windows
 
 NAN, INF = math.nan, math.inf

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import ts
 from tests.test_container import BOOL, COMPLEX, FLOAT, INT, STR, dict_of, list_of, tuple_of
-from ts._core.ivalue import from_core, to_core
-from ts._core.prims import operators
-from ts._core.spec import SPECS
+from ts._core.value.ivalue import from_core, to_core
+from ts._core.prims.registry import operators
+from ts._core.value.spec import SPECS
 
 OPERATORS = operators()
 BY_KEY = {op.schema_text.partition("(")[0]: op for op in OPERATORS}

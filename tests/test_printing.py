@@ -3,7 +3,7 @@
 import pytest
 
 from ts import dtypes, printing
-from ts._core import construct
+from ts._core.tensor import construct
 
 
 @pytest.mark.parametrize(

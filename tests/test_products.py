@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import ts
-from ts._core import blas, tiled
-from ts._core.products import multiply, use_tiles
+from ts.backends.cpu import blas
+from ts.backends.cpu.kernels import gemm_tiles as tiled
+from ts.backends.cpu.kernels.matmul import multiply, use_tiles
 
 LAYOUTS = {
     "rows": lambda x: np.ascontiguousarray(x),
@@ -132,7 +133,7 @@ def test_linear_of_any_rank():
 @pytest.mark.parametrize("which", ["none", "numpy", "other"])
 def test_the_library_can_be_chosen(which):
     """By TS_BLAS, before the first product."""
-    program = "import ts; from ts._core import blas; print((ts.ones(2, 3) @ ts.ones(3, 2)).tolist(), blas.library())"
+    program = "import ts; from ts.backends.cpu import blas; print((ts.ones(2, 3) @ ts.ones(3, 2)).tolist(), blas.library())"
     run = subprocess.run(
         [sys.executable, "-c", program], env={**os.environ, "TS_BLAS": which}, capture_output=True, text=True
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts._core.mersenne import STATE_BYTES, MersenneTwister
+from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister
 
 
 def test_recorded_numbers():

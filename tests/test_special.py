@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts._core.special import UFUNCS
+from ts.backends.cpu.kernels.special import UFUNCS
 
 EULER = 0.5772156649015329
 

@@ -8,8 +8,8 @@ import pytest
 
 import ts
 from ts import devices, dtypes
-from ts._core import construct
-from ts._core.tensor import Size, Tensor
+from ts._core.tensor import construct
+from ts._core.tensor.tensor import Size, Tensor
 
 tensor = construct.tensor
 

@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from ts._core import one_thread
+from ts.backends.cpu.kernels import one_thread
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ts._core.wording import reworded
+from ts._core.dispatch.wording import reworded
 
 MATRIX = np.ones((3, 4))
 

@@ -14,7 +14,7 @@ from ts.ops import registry
 
 
 def __getattr__(name: str) -> Any:
-    from ts._core.overload import overloads
+    from ts._core.dispatch.overloads import overloads
 
     if name.startswith("__") or not registry.records(f"aten::{name}"):
         raise AttributeError(f"module 'ts._VF' has no attribute '{name}'")

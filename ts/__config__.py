@@ -10,7 +10,8 @@ import platform
 import numpy as np
 
 from ts import __version__, backends
-from ts._core import blas, pool
+from ts._core.vm import pool
+from ts.backends.cpu import blas
 from ts.functions import threads
 
 

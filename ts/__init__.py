@@ -26,10 +26,10 @@ __version__ = "0.1.0"
 
 # Where the public names that are no operators live.
 _NAMES_OF: dict[str, tuple[str, ...]] = {
-    "ts._core.tensor": ("Tensor", "Size"),
-    "ts._core.construct": ("tensor", "as_tensor", "from_numpy"),
-    "ts._core.exchange": ("from_dlpack",),
-    "ts._core.storage": ("UntypedStorage", "TypedStorage", "is_storage"),
+    "ts._core.tensor.tensor": ("Tensor", "Size"),
+    "ts._core.tensor.construct": ("tensor", "as_tensor", "from_numpy"),
+    "ts._core.tensor.exchange": ("from_dlpack",),
+    "ts._core.tensor.storage": ("UntypedStorage", "TypedStorage", "is_storage"),
     "ts.devices": ("device",),
     "ts.streams": ("Stream",),
     "ts.dtypes": (
@@ -44,7 +44,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts.futures": ("Future",),
     "ts.debugger.debug": ("debug",),
     "ts.functions.threads": ("get_num_threads", "set_num_threads"),
-    "ts._core.pool": ("get_num_interop_threads", "set_num_interop_threads"),
+    "ts._core.vm.pool": ("get_num_interop_threads", "set_num_interop_threads"),
     "ts.functional": (
         "cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index",
     ),

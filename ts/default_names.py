@@ -2,8 +2,8 @@
 
     aten::mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor         reduction is 1
 
-Two readers need them, that of operator records (`ts._core.signature`) and that of schema text (`ts.ir.text`),
-which know nothing of each other.
+Two readers need them, that of operator records (`ts._core.dispatch.signature`) and that of schema text
+(`ts.ir.text`), which know nothing of each other.
 """
 
 from __future__ import annotations

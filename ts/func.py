@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 
 def functional_call(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.future import Future as Future
+from ts._core.vm.future import Future as Future
 
 __all__ = ["Future", "collect_all", "wait_all"]
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 Dims = int | Sequence[int] | None
 

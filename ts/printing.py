@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ts import dtypes
 
 if TYPE_CHECKING:
-    from ts._core.tensor import Tensor
+    from ts._core.tensor.tensor import Tensor
 
 
 @dataclass

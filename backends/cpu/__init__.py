@@ -27,7 +27,7 @@ KERNELS = {
 
 
 class CpuBackend(Backend):
-    """NumPy.  The direct ufunc loops are in `ts._core.dispatch`, before any backend is asked."""
+    """NumPy.  The direct ufunc loops are in `ts._core.dispatch.operator`, before any backend is asked."""
 
     name = "cpu"
     xp = np

@@ -1,4 +1,4 @@
-"""Convolutions of floating and complex numbers on the CPU, by `ts._core.correlation`.
+"""Convolutions of floating and complex numbers on the CPU, by `ts.backends.cpu.kernels.conv`.
 
 In: what `ts.ops.conv` has checked; out: the convolution.  Here the geometry is worked out, once for each
 combination of sizes: which taps meet the input at all, and how the input must lie for them.  16-bit floats
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ts._core.correlation import Phase, Source, correlate
+from ts.backends.cpu.kernels.conv import Phase, Source, correlate
 
 from ..base import Kernel
 

@@ -1,4 +1,4 @@
-"""Pooling of floats and integers on the CPU, by `ts._core.pooling`.
+"""Pooling of floats and integers on the CPU, by `ts.backends.cpu.kernels.pool`.
 
 In: what `ts.ops.pool` has checked, an array and its windows; out: maxima with or without their places, or
 means.  16-bit floats are computed in 32 bits, maxima of integers in 64; means of integers go the general way.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ts._core.pooling import Table, max_of_windows, mean_of_windows
+from ts.backends.cpu.kernels.pool import Table, max_of_windows, mean_of_windows
 
 from ..base import Kernel
 

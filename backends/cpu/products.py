@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ts._core.products import multiply
+from ts.backends.cpu.kernels.matmul import multiply
 
 from ..base import Kernel
 

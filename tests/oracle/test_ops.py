@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from ts import dtypes  # noqa: E402
-from ts._core.prims import operators  # noqa: E402
+from ts._core.prims.registry import operators  # noqa: E402
 from ts.ops import registry, rules  # noqa: E402
 
 

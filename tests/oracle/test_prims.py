@@ -18,9 +18,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from ts._core.ivalue import from_core, to_core  # noqa: E402
-from ts._core.prims import operators  # noqa: E402
-from ts._core.spec import KINDS, SPECS, TypeSpec  # noqa: E402
+from ts._core.value.ivalue import from_core, to_core  # noqa: E402
+from ts._core.prims.registry import operators  # noqa: E402
+from ts._core.value.spec import KINDS, SPECS, TypeSpec  # noqa: E402
 
 OPERATORS = operators()
 INF, NAN, LEAST = math.inf, math.nan, -(2**63)

@@ -7,8 +7,8 @@ torch = pytest.importorskip("torch")
 
 import ts  # noqa: E402
 from ts import devices, dtypes  # noqa: E402
-from ts._core import construct  # noqa: E402
-from ts._core.tensor import Tensor  # noqa: E402
+from ts._core.tensor import construct  # noqa: E402
+from ts._core.tensor.tensor import Tensor  # noqa: E402
 
 
 class Ts:

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, Final
 
-from ts._core.dicts import Dict
-from ts._core.ivalue import from_core, object_get, to_core
-from ts._core.lists import List, Tuple
-from ts._core.objects import Object
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
+from ts._core.value.dicts import Dict
+from ts._core.value.ivalue import from_core, object_get, to_core
+from ts._core.value.lists import List, Tuple
+from ts._core.value.objects import Object
 from ts.archive.storages import Place
 from ts.bytecode.typespec import type_spec
 from ts.devices import device

@@ -22,8 +22,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import IO, Any, Final
 
-from ts._core.ivalue import new_object, object_set, to_core
-from ts._core.objects import Object
+from ts._core.value.ivalue import new_object, object_set, to_core
+from ts._core.value.objects import Object
 from ts.archive.places import read_places
 from ts.archive.records import Location, Records, StoredTensors, device_named
 from ts.archive.storages import storage_type

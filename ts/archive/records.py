@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any, Final
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.archive.storages import Storage, StorageType, read_storage, storage_type, view
 from ts.archive.unpickler import Global
 from ts.devices import device
@@ -150,7 +150,7 @@ class StoredTensors:
         """The tensor at a place of a storage."""
         if not isinstance(storage, Storage):
             raise ArchiveError("a tensor has no storage")
-        from ts._core.construct import from_numpy
+        from ts._core.tensor.construct import from_numpy
 
         elements = from_numpy(view(storage, offset, size, stride))
         made = self.located(elements, storage.location)

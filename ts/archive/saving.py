@@ -24,8 +24,8 @@ from functools import partial
 from typing import IO, Any, Final
 
 from ts import devices, dtypes
-from ts._core.size import Size
-from ts._core.tensor import Tensor
+from ts._core.tensor.size import Size
+from ts._core.tensor.tensor import Tensor
 from ts.archive.records import Location, Records, StoredTensors, device_named
 from ts.archive.storages import Storage, WrittenStorages, storage_type
 from ts.archive.unpickler import Global, Unpickler

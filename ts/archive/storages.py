@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import dtypes
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.dtypes import dtype
 from ts.errors import ArchiveError
 

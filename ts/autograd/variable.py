@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 
 class _VariableClass(type):

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ts._core.code import Code
-from ts._core.ivalue import to_core
+from ts._core.value.ivalue import to_core
+from ts._core.vm.code import Code
 from ts.bytecode.opcodes import BY_NAME, NUMBER
 from ts.bytecode.registers import SCALARS, Allocator, Instruction, Label
 from ts.bytecode.tidy import tidy

@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts._core.code import Code, Method
-from ts._core.function import Function
-from ts._core.ivalue import to_core
-from ts._core.module_index import ContainerIndex
-from ts._core.python_call import PythonOperator, WarnOperator
+from ts._core.prims.module_index import ContainerIndex
+from ts._core.value.ivalue import to_core
+from ts._core.vm.code import Code, Method
+from ts._core.vm.function import Function
+from ts._core.vm.python_call import PythonOperator, WarnOperator
 from ts.analysis.blank import blank
 from ts.bytecode.branches import line_of, operator_of
 from ts.bytecode.emission import Handler

@@ -1,7 +1,7 @@
 """The opcode table: the one place that says what an instruction is.
 
 In: the rows below.  Out of them follow the enum that the interpreter switches over and the formats
-that the verifier checks (`cython_enum`, written to `ts/_core/opcodes.pxd` by the build), the choice
+that the verifier checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the choice
 of an opcode for an operator in the lowering, and the disassembly.
 
 An instruction is four 32-bit words: the opcode and the operands a, b, c.
@@ -252,7 +252,7 @@ BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
 
 
 def cython_enum() -> str:
-    """The text of `ts/_core/opcodes.pxd`: the enum, and the formats for the verifier."""
+    """The text of `ts/_core/vm/opcodes.pxd`: the enum, and the formats for the verifier."""
     lines = [
         '"""The opcodes, written by the build from ts/bytecode/opcodes.py: edit the table, not this."""',
         "",

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from ts._core.breaks import Breaks
-from ts._core.code import Code, Method
+from ts._core.vm.breaks import Breaks
+from ts._core.vm.code import Code, Method
 from ts.bytecode.lower import Lowering
 from ts.bytecode.opcodes import NUMBER
 from ts.bytecode.registers import Instruction

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.objects import ObjectClass
-from ts._core.spec import KINDS, TypeSpec
+from ts._core.value.objects import ObjectClass
+from ts._core.value.spec import KINDS, TypeSpec
 from ts.ir.types import (
     ClassType,
     DictType,

@@ -306,8 +306,8 @@ def check(options: argparse.Namespace) -> int:
 def info(options: argparse.Namespace) -> int:
     """`ts info`: versions, backends, operators."""
     from ts import backends
-    from ts._core.blas import library as blas_library
-    from ts._core.correlation import instruction_set
+    from ts.backends.cpu.blas import library as blas_library
+    from ts.backends.cpu.kernels.conv import instruction_set
     from ts.ops import registry
 
     library = blas_library()

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ts import backends
-from ts._core.tensor import wrap_array
+from ts._core.tensor.tensor import wrap_array
 from ts.cuda._devices import Device, backend, checked, usable
 from ts.ops.generator import fresh_seed
 

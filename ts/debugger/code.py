@@ -19,9 +19,9 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from ts._core.breaks import Breaks, Stopped
-from ts._core.code import Code
-from ts._core.function import Function
+from ts._core.vm.breaks import Breaks, Stopped
+from ts._core.vm.code import Code
+from ts._core.vm.function import Function
 from ts.bytecode.lower import ForkedFunction
 from ts.bytecode.stepping import Place, SteppingLowering
 from ts.frontend import compile

@@ -27,7 +27,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ts._core.breaks import Stopped
+from ts._core.vm.breaks import Stopped
 from ts.bytecode.stepping import Place, Stack
 from ts.debugger.breakpoints import Breakpoint, file_and_line, short_name
 from ts.debugger.code import DebugCode, Twin

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.ivalue import object_get
-from ts._core.objects import Object
+from ts._core.value.ivalue import object_get
+from ts._core.value.objects import Object
 
 
 class PartOfObject:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 
 class Constraint:

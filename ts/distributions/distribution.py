@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import ts
-from ts._core.tensor import Size, Tensor
+from ts._core.tensor.tensor import Size, Tensor
 from ts.distributions.constraints import Constraint
 
 _validate = __debug__

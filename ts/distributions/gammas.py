@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.distributions import constraints
 from ts.distributions.distribution import Distribution, broadcast_all
 from ts.nn import functional as F

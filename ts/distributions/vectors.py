@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import ts
-from ts._core.tensor import Size, Tensor
+from ts._core.tensor.tensor import Size, Tensor
 from ts.distributions import constraints
 from ts.distributions.distribution import Distribution
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ts import dtypes
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.devices import device as Device
 from ts.errors import FrontendError
 from ts.frontend.annotations import object_type

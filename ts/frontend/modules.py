@@ -24,7 +24,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from ts import dtypes
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.devices import device as Device
 from ts.errors import FrontendError
 from ts.frontend import classes

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core import construct
-from ts._core.tensor import Tensor
+from ts._core.tensor import construct
+from ts._core.tensor.tensor import Tensor
 
 _READ_ONLY = (
     "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can "

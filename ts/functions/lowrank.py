@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 
 def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:

@@ -1,18 +1,19 @@
 """How many threads an operator may use: `ts.set_num_threads` and `ts.get_num_threads`.
 
-In: a number.  Out: that of the threads of our own kernels (`ts._core.workers`: products of matrices,
+In: a number.  Out: that of the threads of our own kernels (`ts.backends.cpu.workers`: products of matrices,
 convolutions, pooling):
 
     ts.set_num_threads(1)            matrix products and convolutions run on one thread
     ts.get_num_threads()             1
 
-NumPy's linear algebra runs on one thread inside operators (`ts._core.one_thread`), outside of them on as many
-as the program has told it to.  Forked programs have threads of their own: `ts.set_num_interop_threads`.
+NumPy's linear algebra runs on one thread inside operators (`ts.backends.cpu.kernels.one_thread`), outside
+of them on as many as the program has told it to.  Forked programs have threads of their own:
+`ts.set_num_interop_threads`.
 """
 
 from __future__ import annotations
 
-from ts._core import workers
+from ts.backends.cpu import workers
 
 
 def set_num_threads(count: int) -> None:

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.frontend.markers import callable_argument_names
 from ts.ir.types import DictType, ListType, TupleType, Type
 from ts.jit.switch import enabled

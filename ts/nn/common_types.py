@@ -5,7 +5,7 @@ def pad(self, by: _size_2_t) -> None: ...       an int, or a pair of them
 
 from __future__ import annotations
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 _size_any_t = int | tuple[int, ...]
 _size_1_t = int | tuple[int]

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.ops.generator import Generator
 
 _Nonlinearity = Literal[

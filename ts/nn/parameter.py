@@ -12,7 +12,7 @@ import copy
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor, rebind_array
+from ts._core.tensor.tensor import Tensor, rebind_array
 
 
 class Parameter(Tensor):

@@ -1,7 +1,8 @@
 """Where elements come in order: the one part of sorting, selection and medians.
 
 In: an array and a dimension; out: places along it.  NaN counts as the largest, -0.0 as 0.0.  On the CPU equal
-elements end where PyTorch's algorithms leave them (`ts._core.order`), elsewhere they keep their order.
+elements end where PyTorch's algorithms leave them (`ts.backends.cpu.kernels.sort`), elsewhere they keep
+their order.
 
     argsort(np, [2, 1, 2], axis=0, descending=True, stable=True)     [0, 2, 1]
 """
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ts._core import order
+from ts.backends.cpu.kernels import sort as order
 from ts.ops import rules
 
 Array = rules.Array

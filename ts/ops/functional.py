@@ -18,7 +18,7 @@ Function = Callable[..., Any]
 
 def operator(name: str) -> Any:
     """All overloads of `aten::name`."""
-    from ts._core.overload import overloads
+    from ts._core.dispatch.overloads import overloads
 
     return overloads(name)
 
@@ -37,7 +37,7 @@ def broadcast_tensors(*tensors: Any) -> Any:
 
 def broadcast_shapes(*shapes: Any) -> Any:
     """The common shape of `shapes`."""
-    from ts._core.tensor import Size
+    from ts._core.tensor.tensor import Size
     from ts.ops import rules
 
     return Size(rules.broadcast_shapes(*((s,) if isinstance(s, int) else tuple(s) for s in shapes)))
@@ -46,7 +46,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
 def block_diag(*tensors: Any) -> Any:
     """A matrix with the tensors along its diagonal."""
     if not tensors:
-        from ts._core import construct
+        from ts._core.tensor import construct
 
         return construct.tensor([[]])
     return operator("block_diag")(_listed(tensors))

@@ -5,7 +5,7 @@ In: a seed.  Out: uniform and normal numbers, the same as PyTorch's on the CPU:
     float32 in [0, 1)   24 low bits of one word       float64   53 low bits of two words
     randn               Box-Muller: blocks of 16 for 16 elements and more, else pairs in float64
 
-The words come from `ts._core.mersenne`.
+The words come from `ts.backends.cpu.kernels.mt19937`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import backends
-from ts._core.mersenne import MersenneTwister
+from ts.backends.cpu.kernels.mt19937 import MersenneTwister
 from ts.devices import device as Device
 
 DEFAULT_SEED = 67280421310721
@@ -115,13 +115,15 @@ class Generator:
 
     def get_state(self) -> Any:
         """Everything that the next number depends on: a tensor of bytes in PyTorch's layout."""
-        from ts._core.tensor import wrap_array  # tensors are made with operators, which draw from here
+        from ts._core.tensor.tensor import (
+            wrap_array,  # tensors are made with operators, which draw from here
+        )
 
         return wrap_array(self.stream.get_state())
 
     def set_state(self, new_state: Any) -> Generator:
         """Continue from what `get_state` gave."""
-        from ts._core.tensor import Tensor
+        from ts._core.tensor.tensor import Tensor
 
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from ts._core import strides
+from ts._core.tensor import strides
 from ts.ops import rules
 
 Array = rules.Array

@@ -43,7 +43,7 @@ class Packet:
 
 
 def _callable(name: str, lookup: Any) -> Any:
-    from ts._core.overload import OverloadSet
+    from ts._core.dispatch.overloads import OverloadSet
 
     return OverloadSet(name, lookup)
 

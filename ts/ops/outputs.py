@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Final
 
-from ts._core import storage, strides
+from ts._core.tensor import storage, strides
 from ts.ops import rules
 
 # The two texts that many operators share.

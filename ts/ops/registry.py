@@ -276,8 +276,8 @@ def load() -> None:
         _loaded = True
         for family in FAMILIES:
             importlib.import_module(f"ts.ops.{family}")
-        from ts._core.overload import OverloadSet
-        from ts._core.tensor import install_methods
+        from ts._core.dispatch.overloads import OverloadSet
+        from ts._core.tensor.tensor import install_methods
         from ts.ops.functional import tensor_methods
 
         found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
@@ -303,7 +303,7 @@ def lookup(name: str) -> tuple[Any, ...]:
     """The operators of this name, in the order in which scripts look for one that takes the arguments."""
     found = _operators.get(name)
     if found is None:
-        from ts._core.dispatch import Operator
+        from ts._core.dispatch.operator import Operator
 
         _load_prims()
         made = [Operator(r.schema_text, r) for r in records(name)]
@@ -315,7 +315,7 @@ def lookup(name: str) -> tuple[Any, ...]:
 
 def function(name: str) -> Any:
     """The callable with all overloads of `aten::name`; AttributeError where there is no such operator."""
-    from ts._core.overload import overloads
+    from ts._core.dispatch.overloads import overloads
     from ts.ops.functional import torch_functions
 
     own = torch_functions().get(name)
@@ -343,9 +343,9 @@ def _load_prims() -> None:
     """The operators written in C over numbers, strings and containers."""
     if _prims:
         return
-    from ts._core.dispatch import set_schema_parser
-    from ts._core.prims import operators
-    from ts._core.work import set_work_rules
+    from ts._core.dispatch.operator import set_schema_parser
+    from ts._core.dispatch.work import set_work_rules
+    from ts._core.prims.registry import operators
 
     set_schema_parser(_parse_schema)
     set_work_rules(work.rule_of)

@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core import construct, one_thread
+from ts._core.tensor import construct
+from ts.backends.cpu.kernels import one_thread
 
 Array = Any  # numpy.ndarray, cupy.ndarray or a meta array: what the backend's namespace makes
 DType = np.dtype[Any]
@@ -380,7 +381,7 @@ def scipy(xp: Any, part: str) -> Any:
 def matmul(xp: Any, a: Array, b: Array) -> Array:
     """a @ b of one dtype; stacks of NumPy's matrices by the kernels of products, on several threads."""
     if xp is np and a.ndim == b.ndim > 2 and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]:
-        from ts._core.products import multiply  # here: it imports this module, by way of tensors
+        from ts.backends.cpu.kernels.matmul import multiply  # here: it imports this module, by way of tensors
 
         out = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
         x, y, z = (x.reshape(-1, *x.shape[-2:]) if x.size else x for x in (a, b, out))
@@ -397,7 +398,7 @@ def special_functions(xp: Any) -> Any:
 def special_function(xp: Any, name: str) -> Any:
     """A function of `scipy.special` or its CuPy twin by name; our own, where NumPy's arrays have one."""
     if xp.__name__ == "numpy":
-        from ts._core.special import UFUNCS
+        from ts.backends.cpu.kernels.special import UFUNCS
 
         if name in UFUNCS:
             return UFUNCS[name]

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts import dtypes
-from ts._core import storage, strides
+from ts._core.tensor import storage, strides
 from ts.ops import rules
 from ts.ops.registry import op
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from ts import backends, devices, dtypes
-from ts._core import construct
-from ts._core.tensor import Tensor, wrap_array
+from ts._core.tensor import construct
+from ts._core.tensor.tensor import Tensor, wrap_array
 from ts.ops import rules
 from ts.ops.registry import op
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ts._core import storage
+from ts._core.tensor import storage
 from ts.ops import rules
 from ts.ops.registry import op
 

@@ -16,10 +16,10 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from ts._core import workers
-from ts._core.lists import List
-from ts._core.signature import arity
-from ts._core.tensor import Tensor
+from ts._core.dispatch.signature import arity
+from ts._core.tensor.tensor import Tensor
+from ts._core.value.lists import List
+from ts.backends.cpu import workers
 
 if TYPE_CHECKING:
     from ts.ops.registry import Record

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from ts._core.values import register_script_text
+from ts._core.value.values import register_script_text
 from ts.bytecode.lower import lower
 from ts.ir.graph import Graph
 from ts.passes.failing_code import faithful

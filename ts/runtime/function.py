@@ -22,10 +22,10 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from ts._core.function import Function
-from ts._core.ivalue import register_class_spec, register_object_conversion
-from ts._core.spec import TypeSpec
-from ts._core.values import register_object_order
+from ts._core.value.ivalue import register_class_spec, register_object_conversion
+from ts._core.value.spec import TypeSpec
+from ts._core.value.values import register_object_order
+from ts._core.vm.function import Function
 from ts.bytecode.typespec import argument_spec, sized_spec, type_spec
 from ts.errors import CompilationError
 from ts.frontend import classes, compile, parse

@@ -19,7 +19,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from ts._core import meter
+from ts._core.vm import meter
 
 
 class limits:

@@ -20,8 +20,8 @@ from types import FunctionType
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from ts._core.ivalue import new_object, object_get, object_set
-from ts._core.objects import Object
+from ts._core.value.ivalue import new_object, object_get, object_set
+from ts._core.value.objects import Object
 from ts.bytecode.typespec import object_class
 from ts.errors import FrontendError
 from ts.frontend import classes, modules, parse

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ts._core.ivalue import new_object, object_get, object_set
-from ts._core.objects import Object, ObjectClass
+from ts._core.value.ivalue import new_object, object_get, object_set
+from ts._core.value.objects import Object, ObjectClass
 from ts.bytecode.typespec import object_class
 from ts.frontend.classes import ATTRIBUTE, class_type, live_type
 from ts.ir.types import BOOL, ClassType, InterfaceType, why_not_implemented

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import dtypes
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 _LINE = 80
 _DEVICES = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 _TOLERANCES: Final = {  # dtype: (relative, absolute); other dtypes are equal or not
     "torch.float16": (1e-3, 1e-5),

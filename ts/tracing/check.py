@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.autograd.grad_mode import no_grad
 from ts.ir.graph import Graph
 from ts.ir.print import hide_source_ranges

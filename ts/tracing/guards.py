@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.ir.graph import Value
 from ts.ir.types import BOOL
 from ts.tracing import words

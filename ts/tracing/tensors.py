@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ts import devices, dtypes
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.ir.types import DEVICE
 from ts.tracing import words
 from ts.tracing.types import arguments_of_to

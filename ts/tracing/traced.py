@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.frontend import classes, modules
 from ts.frontend.modules import ConcreteModule
 from ts.ir.graph import Graph

@@ -1,7 +1,7 @@
 """The recorder of traces: what a thread does with tensors becomes the nodes of a graph.
 
-In: calls of operators, scripted functions and modules, as `ts._core.context` passes them on while a trace is
-under way.  Out: a `Graph` in PyTorch's form, with the types that the values had:
+In: calls of operators, scripted functions and modules, as `ts._core.dispatch.context` passes them on while a
+trace is under way.  Out: a `Graph` in PyTorch's form, with the types that the values had:
 
     tracer = Tracer()
     x = tracer.add_input("x", x)
@@ -31,11 +31,11 @@ from typing import Any, Final
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.context import current_tracer, set_tracer
-from ts._core.future import Future
-from ts._core.objects import Object
-from ts._core.overload import overloads
-from ts._core.tensor import Size, Tensor, wrap_array
+from ts._core.dispatch.context import current_tracer, set_tracer
+from ts._core.dispatch.overloads import overloads
+from ts._core.tensor.tensor import Size, Tensor, wrap_array
+from ts._core.value.objects import Object
+from ts._core.vm.future import Future
 from ts.ir.graph import Graph, Value
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import (

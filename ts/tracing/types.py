@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 
 from ts import dtypes
-from ts._core.future import Future
-from ts._core.objects import Object
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
+from ts._core.value.objects import Object
+from ts._core.vm.future import Future
 from ts.ir.types import (
     ANY,
     BOOL,

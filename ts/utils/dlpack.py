@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.exchange import from_dlpack
-from ts._core.tensor import Tensor
+from ts._core.tensor.exchange import from_dlpack
+from ts._core.tensor.tensor import Tensor
 
 __all__ = ["from_dlpack", "to_dlpack"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:

@@ -11,7 +11,7 @@ import math
 import warnings
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 
 def additive_mask(

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 
 def reduction_code(size_average: bool | None, reduce: bool | None, reduction: str) -> int:

@@ -9,7 +9,7 @@ import math
 import warnings
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 
 @ts.jit.overload

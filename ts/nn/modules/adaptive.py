@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.container import ModuleList, Sequential
 from ts.nn.modules.linear import Linear

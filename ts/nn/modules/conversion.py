@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ts import dtypes
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.devices import device as Device
 
 Convert = Callable[[Tensor], Tensor]

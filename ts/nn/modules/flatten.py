@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn.modules.module import Module, type_name
 from ts.nn.modules.sizes import constructor_text
 

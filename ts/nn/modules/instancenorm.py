@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.batchnorm import _NormBase
 

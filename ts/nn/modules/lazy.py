@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from ts.nn.modules.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ts.nn.modules.instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn import init
 from ts.nn.modules.module import Module

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.linear import Linear
 from ts.nn.modules.module import Module

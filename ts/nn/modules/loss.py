@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.distance import PairwiseDistance
 from ts.nn.modules.module import Module

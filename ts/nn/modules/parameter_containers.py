@@ -10,7 +10,7 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn.modules.module import Module, type_name
 from ts.nn.parameter import Parameter
 

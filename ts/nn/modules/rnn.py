@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.frontend.overloads import overload_method
 from ts.nn import init
 from ts.nn.modules.module import Module

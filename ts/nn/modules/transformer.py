@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn import init
 from ts.nn.functional.attention import additive_mask

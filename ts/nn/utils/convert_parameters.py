@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

@@ -9,7 +9,7 @@ import copy
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn.parameter import Parameter
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.module import Module
 from ts.nn.utils import parametrize

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn.modules.container import ModuleDict, ModuleList
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter

@@ -10,7 +10,7 @@ import warnings
 from typing import Any, TypeVar
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.nn.hooks import ForwardHook
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter

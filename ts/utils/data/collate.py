@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 
 _REFUSED = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 

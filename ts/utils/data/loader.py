@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Generic, TypeVar
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.ops.generator import Generator
 from ts.utils.data.collate import default_collate, default_convert, mapped
 from ts.utils.data.dataset import Dataset, IterableDataset

@@ -1,0 +1,1 @@
+"""The CPU's kernels in C over whole tensors: arguments in registers, results into registers."""

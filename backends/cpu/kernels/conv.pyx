@@ -1,0 +1,571 @@
+"""Convolutions of floats on the CPU: an implicit matrix product that reads the input where it lies.
+
+In: input, weight, bias and a geometry; out: the convolution, written to `out`.
+
+Every kind of convolution is a correlation: along each dimension, position t of the output and tap k of the weight
+meet at the input's element t * step + offset[k].  The input is laid out (`Source`) so that for each tap the elements
+of successive positions are neighbours: padded, and for step > 1 split by the residue of their index modulo step.
+An image's positions then are one run q = 0, 1, 2 ... with some garbage at the ends of rows, which is computed, and
+dropped when the results are copied out:
+
+    3 x 3 over 4 x 4, padding 1:      . . . . . .     tap (i, j) of position q is element q + 6 i + j
+                                      . a b c d .     q = 0 1 2 3 (4 5) 6 7 8 9 (10 11) ...
+                                      . e f g h .
+    A panel of some 48 positions times a block of the depth (channels times taps) is copied to the first-level cache,
+    never the whole column matrix; a tile of 8 filters by 48 positions stays in registers while the depth runs.
+
+The tile kernels (`tiles.h`) are C with vector types, compiled for several instruction sets, of which the best is
+chosen when the module is loaded: OpenBLAS takes twice the time for a product of this form where AVX-512 is present.
+Each element is summed in the same order by every number of threads.  A transposed convolution is one such correlation
+for each residue of the output's index modulo the stride.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, strides_of
+
+from ts.backends.cpu import workers
+
+cdef extern from "tiles.h":
+    ctypedef void (*TileKernel)(Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int) noexcept nogil
+    ctypedef void (*TapKernel)(
+        Py_ssize_t, const void *, const void *, const int64_t *, void *, Py_ssize_t
+    ) noexcept nogil
+    ctypedef void (*PackKernel)(Py_ssize_t, const void *, const int64_t *, void *, int) noexcept nogil
+    ctypedef struct Kernels:
+        int lanes
+        int rows
+        TileKernel tile[4][3]
+        TapKernel taps
+        PackKernel pack
+    Kernels kernels_of_float
+    Kernels kernels_of_double
+    const char *instructions
+    void choose_kernels(int widest) nogil
+
+choose_kernels(512)
+
+
+def instruction_set(int widest=0):
+    """The instructions that the kernels use; given a width in bits, those that are no wider from now on."""
+    if widest:
+        choose_kernels(widest)
+    return instructions.decode()
+
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef enum:
+    DEPTH = 128                        # of a block: a panel of it is 24 KiB
+    PANELS = 4                         # that share the reading of a weight larger than the second-level cache
+    LARGE_WEIGHT = 1 << 19             # bytes
+    RUN = 2048                         # positions that a depthwise convolution computes at a time
+
+
+# ---------------------------------------------------------------- the geometry
+
+cdef int64_t *_numbers_of(array) except NULL:
+    """The elements of a contiguous array of int64 (of one at least, so that the address is not NULL)."""
+    if array.dtype.char not in "lq" or array.itemsize != 8 or not array.flags.c_contiguous:
+        raise TypeError("an array of int64 was expected")
+    return <int64_t *>data_of(<PyArrayObject *>array)
+
+
+cdef class Source:
+    """How the input is laid out: along each of 3 dimensions the sizes, the step, and where it begins.
+
+    Element u of residue r is the input's element u * step + r, u from `first` on, `length` of them.
+    """
+
+    cdef int64_t size[3]
+    cdef int64_t step[3]
+    cdef int64_t first[3]
+    cdef int64_t length[3]
+    cdef int64_t *residues[3]
+    cdef int64_t residue_count[3]
+    cdef readonly object plane         # elements of a channel
+    cdef list kept                     # the arrays that the pointers are of
+    cdef bint as_is                    # it is the input's own layout where that is dense
+
+    def __init__(self, sizes, steps, firsts, lengths, residues):
+        cdef int d
+        self.kept = []
+        self.plane = 1
+        self.as_is = True
+        for d in range(3):
+            self.size[d] = sizes[d]
+            self.step[d] = steps[d]
+            self.first[d] = firsts[d]
+            self.length[d] = lengths[d]
+            self.kept.append(np.array(residues[d], np.int64))
+            self.residues[d] = _numbers_of(self.kept[d])
+            self.residue_count[d] = len(residues[d])
+            self.plane *= lengths[d] * len(residues[d])
+            self.as_is = self.as_is and steps[d] == 1 and firsts[d] == 0 and lengths[d] == sizes[d]
+
+
+cdef class Phase:
+    """One correlation: its taps, and where the results go.
+
+    `taps` are (place in a channel of the source, index into the weight's three window dimensions); `rows` are
+    first q and place in a channel of the output for each run of `row` positions, `step` apart in the output.
+    """
+
+    cdef object kept                   # the arrays that the pointers are of
+    cdef int64_t *tap_place
+    cdef int64_t *tap_index            # 3 numbers each
+    cdef Py_ssize_t taps
+    cdef int64_t *row_q
+    cdef int64_t *row_place
+    cdef Py_ssize_t rows
+    cdef int64_t row
+    cdef int64_t step
+    cdef int64_t length                # q of the last position + 1
+
+    def __init__(self, taps, row_q, row_place, row, step):
+        self.taps = len(taps)
+        self.rows = len(row_q)
+        if len(row_place) != self.rows:
+            raise ValueError("a row has a q and a place")
+        places = np.array([place for place, _ in taps] or [0], np.int64)
+        indices = np.array([i for _, index in taps for i in index] or [0], np.int64)
+        self.tap_place, self.tap_index = _numbers_of(places), _numbers_of(indices)
+        self.row_q, self.row_place = _numbers_of(row_q), _numbers_of(row_place)
+        self.kept = (places, indices, row_q, row_place)
+        self.row = row
+        self.step = step
+        self.length = row_q[self.rows - 1] + row if self.rows else 0
+
+
+cdef struct Job:
+    # One correlation while it runs; strides and places in elements.
+    Kernels *kernels
+    char *input
+    int64_t input_strides[5]           # image, channel, 3 spatial
+    char *source
+    int64_t source_image
+    int64_t source_channel
+    int64_t source_end                 # elements that may be read
+    char *packed                       # the weight as the tile kernels read it
+    int64_t packed_group
+    char *weight
+    int64_t weight_strides[6]          # group, filter, channel, 3 of the window
+    char *bias
+    int64_t bias_stride
+    char *out
+    int64_t out_plane
+    int64_t images
+    int64_t groups
+    int64_t channels                   # of a group
+    int64_t filters                    # of a group
+    int64_t depth                      # channels * taps
+    int64_t *offset                    # depth places in the source
+    int64_t furthest                   # of them
+    int64_t panels                     # that a task computes
+
+
+# ---------------------------------------------------------------- laying out the operands
+
+cdef void lay_out(Job *job, Source s, int64_t image, int64_t channel, real *to) noexcept nogil:
+    """Copy one channel of one image: zeros outside of the input, elements of one residue together."""
+    cdef int64_t *stride = job.input_strides
+    cdef real *plane = <real *>job.input + image * stride[0] + channel * stride[1]
+    cdef real *line
+    cdef int64_t a, b, c, u, v, w, i, j, begin, end, step = s.step[2] * stride[4], count = s.length[2]
+    for a in range(s.residue_count[0]):
+        for b in range(s.residue_count[1]):
+            for c in range(s.residue_count[2]):
+                # w * step + residue is an index of the input for w in [0, end)
+                begin = min(max(-s.first[2], 0), count)
+                end = 0
+                if s.size[2] > s.residues[2][c]:
+                    end = (s.size[2] - s.residues[2][c] - 1) // s.step[2] + 1
+                end = max(min(end - s.first[2], count), begin)
+                for u in range(s.first[0], s.first[0] + s.length[0]):
+                    i = u * s.step[0] + s.residues[0][a]
+                    for v in range(s.first[1], s.first[1] + s.length[1]):
+                        j = v * s.step[1] + s.residues[1][b]
+                        if i < 0 or i >= s.size[0] or j < 0 or j >= s.size[1]:
+                            memset(to, 0, count * sizeof(real))
+                            to += count
+                            continue
+                        line = plane + i * stride[2] + j * stride[3] + s.residues[2][c] * stride[4]
+                        line += (s.first[2] + begin) * step
+                        for w in range(begin):
+                            to[w] = 0
+                        if step == 1:
+                            memcpy(to + begin, line, (end - begin) * sizeof(real))
+                        else:
+                            for w in range(end - begin):
+                                to[begin + w] = line[w * step]
+                        for w in range(end, count):
+                            to[w] = 0
+                        to += count
+
+
+cdef inline int64_t weight_at(Job *job, Phase p, int64_t group, int64_t filter, int64_t channel, int64_t tap) noexcept nogil:
+    cdef int64_t *stride = job.weight_strides
+    cdef int64_t *index = p.tap_index + 3 * tap
+    return (
+        group * stride[0] + filter * stride[1] + channel * stride[2]
+        + index[0] * stride[3] + index[1] * stride[4] + index[2] * stride[5]
+    )
+
+
+cdef void pack_weight(Job *job, Phase p, real *to) noexcept nogil:
+    """The weight as (group, tile of filters, depth, filter of the tile), zeros where a tile is not full."""
+    cdef real *line
+    cdef int64_t stride = job.weight_strides[1]
+    cdef int64_t group, tile, first, tap, r, channel, rows = job.kernels.rows, full
+    for group in range(job.groups):
+        for tile in range((job.filters + rows - 1) // rows):
+            first = tile * rows
+            full = min(rows, job.filters - first)
+            for channel in range(job.channels):
+                for tap in range(p.taps):
+                    line = <real *>job.weight + weight_at(job, p, group, first, channel, tap)
+                    for r in range(full):
+                        to[r] = line[r * stride]
+                    for r in range(full, rows):
+                        to[r] = 0
+                    to += rows
+
+
+# ---------------------------------------------------------------- computing
+
+cdef void copy_out(
+    Job *job, Phase p, int64_t image, int64_t first, int64_t filters, real *sums, int64_t pitch, int64_t q, int64_t count
+) noexcept nogil:
+    """Add the bias to the sums of positions [q, q + count) and write those that are no garbage."""
+    cdef int64_t low = 0, high = p.rows, middle, begin, end, i, filter
+    cdef real *from_
+    cdef real *to
+    cdef real bias = 0
+    while high - low > 1:              # the last row that begins at q or before
+        middle = (low + high) // 2
+        if p.row_q[middle] <= q:
+            low = middle
+        else:
+            high = middle
+    while low < p.rows and p.row_q[low] < q + count:
+        begin = max(p.row_q[low], q)
+        end = min(p.row_q[low] + p.row, q + count)
+        if begin < end:
+            to = <real *>job.out + (image * job.groups * job.filters + first) * job.out_plane
+            to += p.row_place[low] + (begin - p.row_q[low]) * p.step
+            from_ = sums + begin - q
+            for filter in range(filters):
+                if job.bias != NULL:
+                    bias = (<real *>job.bias)[(first + filter) * job.bias_stride]
+                if p.step == 1:
+                    for i in range(end - begin):
+                        to[i] = from_[i] + bias
+                else:
+                    for i in range(end - begin):
+                        to[i * p.step] = from_[i] + bias
+                to += job.out_plane
+                from_ += pitch
+        low += 1
+
+
+cdef inline int pack_end(
+    Job *job, real *source, int64_t place, int64_t *offset, int64_t depth, real *to, int64_t width
+) noexcept nogil:
+    """Like the pack kernel, for a panel that reaches beyond the end of the input: zeros there."""
+    cdef int64_t k, i, there
+    for k in range(depth):
+        there = min(max(job.source_end - place - offset[k], 0), width)
+        for i in range(there):
+            to[i] = source[place + offset[k] + i]
+        for i in range(there, width):
+            to[i] = 0
+        to += width
+
+
+cdef int compute(Job *job, Phase p, int64_t part, int64_t parts, real *kind) noexcept nogil:
+    """The tasks of one part: each a group of one image and some panels of positions; -1 without memory."""
+    cdef int64_t lanes = job.kernels.lanes, rows = job.kernels.rows, wide = 3 * job.kernels.lanes
+    cdef int64_t pitch = wide * job.panels, tiles = (job.filters + rows - 1) // rows
+    cdef int64_t blocks = (p.length + pitch - 1) // pitch
+    cdef int64_t tasks = job.images * job.groups * blocks
+    cdef int64_t task, group, image, place, q, k, depth, tile, panel, panels, first, kind_of_tile, left
+    cdef int64_t vectors[PANELS]
+    cdef real *weight
+    cdef real *block = <real *>malloc((pitch * min(job.depth, DEPTH) + 1) * sizeof(real))
+    cdef real *sums = <real *>malloc(pitch * tiles * rows * sizeof(real))
+    cdef real *panel_at
+    if block == NULL or sums == NULL:
+        free(block)
+        free(sums)
+        return -1
+    for task in range(tasks * part // parts, tasks * (part + 1) // parts):
+        q = task % blocks * pitch
+        group = task // blocks % job.groups
+        image = task // blocks // job.groups
+        place = image * job.source_image + group * job.channels * job.source_channel
+        panels = min((p.length - q + wide - 1) // wide, job.panels)
+        weight = <real *>job.packed + group * job.packed_group
+        k = 0
+        while True:
+            depth = min(job.depth - k, <int64_t>DEPTH)
+            for panel in range(panels):
+                first = q + panel * wide
+                vectors[panel] = min((p.length - first + lanes - 1) // lanes, 3)
+                panel_at = block + panel * wide * depth
+                if place + job.furthest + first + wide > job.source_end:
+                    pack_end(
+                        job, <real *>job.source, place + first, job.offset + k, depth, panel_at, vectors[panel] * lanes
+                    )
+                else:
+                    job.kernels.pack(
+                        depth, <real *>job.source + place + first, job.offset + k, panel_at, vectors[panel]
+                    )
+            for tile in range(tiles):
+                left = job.filters - tile * rows
+                kind_of_tile = 0
+                while (1 << kind_of_tile) < min(left, rows):
+                    kind_of_tile += 1
+                for panel in range(panels):
+                    job.kernels.tile[kind_of_tile][vectors[panel] - 1](
+                        depth, weight + (tile * job.depth + k) * rows, block + panel * wide * depth,
+                        sums + tile * rows * pitch + panel * wide, pitch, k > 0,
+                    )
+            k += depth
+            if k >= job.depth:
+                break
+        copy_out(
+            job, p, image, group * job.filters, job.filters, sums, pitch, q, min(panels * wide, p.length - q)
+        )
+    free(block)
+    free(sums)
+    return 0
+
+
+cdef int compute_depthwise(
+    Job *job, Phase p, Source s, int64_t plane, int64_t part, int64_t parts, real *kind
+) noexcept nogil:
+    """The same for groups of one channel: a channel at a time is laid out, and its taps are summed from there."""
+    cdef int64_t tasks = job.images * job.groups, slack = job.kernels.lanes
+    cdef int64_t task, image, group, filter, tap, q, count
+    cdef real *source = <real *>malloc((plane + slack) * sizeof(real))
+    cdef real *sums = <real *>malloc((RUN + slack) * sizeof(real))
+    cdef real *weight = <real *>malloc((p.taps + 1) * sizeof(real))
+    if source == NULL or sums == NULL or weight == NULL:
+        free(source)
+        free(sums)
+        free(weight)
+        return -1
+    memset(source + plane, 0, slack * sizeof(real))
+    for task in range(tasks * part // parts, tasks * (part + 1) // parts):
+        image = task // job.groups
+        group = task % job.groups
+        lay_out(job, s, image, group, source)
+        for filter in range(job.filters):
+            for tap in range(p.taps):
+                weight[tap] = (<real *>job.weight)[weight_at(job, p, group, filter, 0, tap)]
+            q = 0
+            while q < p.length:
+                count = min(p.length - q, <int64_t>RUN)
+                job.kernels.taps(p.taps, weight, source + q, job.offset, sums, count)
+                copy_out(job, p, image, group * job.filters + filter, 1, sums, 0, q, count)
+                q += count
+    free(source)
+    free(sums)
+    free(weight)
+    return 0
+
+
+# ---------------------------------------------------------------- running
+
+cdef class Run:
+    """One call: the operands, and what is laid out for it; its methods run parts of the work, without the GIL."""
+
+    cdef Job job
+    cdef Source source
+    cdef Phase phase
+    cdef bint double_
+    cdef int64_t plane
+    cdef int64_t channels              # of an image
+
+    def __dealloc__(self):
+        free(self.job.offset)
+        free(self.job.packed)
+        if self.job.source != self.job.input:
+            free(self.job.source)
+
+    cdef int lay_out_part(self, Py_ssize_t part, Py_ssize_t parts) except -1:
+        cdef int64_t count = self.job.images * self.channels, i
+        with nogil:
+            for i in range(count * part // parts, count * (part + 1) // parts):
+                if self.double_:
+                    lay_out(
+                        &self.job, self.source, i // self.channels, i % self.channels,
+                        <double *>self.job.source + i * self.plane,
+                    )
+                else:
+                    lay_out(
+                        &self.job, self.source, i // self.channels, i % self.channels,
+                        <float *>self.job.source + i * self.plane,
+                    )
+        return 0
+
+    def lay_out(self, Py_ssize_t part, Py_ssize_t parts):
+        """Lay out some channels of the input."""
+        self.lay_out_part(part, parts)
+
+    def compute(self, Py_ssize_t part, Py_ssize_t parts):
+        """Compute some positions of the output."""
+        cdef int done
+        with nogil:
+            if self.double_:
+                done = compute(&self.job, self.phase, part, parts, <double *>NULL)
+            else:
+                done = compute(&self.job, self.phase, part, parts, <float *>NULL)
+        if done < 0:
+            raise MemoryError()
+
+    def compute_depthwise(self, Py_ssize_t part, Py_ssize_t parts):
+        """Compute some channels of the output."""
+        cdef int done
+        with nogil:
+            if self.double_:
+                done = compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <double *>NULL)
+            else:
+                done = compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <float *>NULL)
+        if done < 0:
+            raise MemoryError()
+
+
+cdef void *_allocate(object count, Py_ssize_t itemsize) except NULL:
+    cdef void *made
+    if count > (1 << 62) // itemsize:
+        raise MemoryError()
+    made = malloc(<size_t>count * itemsize)
+    if made == NULL:
+        raise MemoryError()
+    return made
+
+
+cdef int _strides(PyArrayObject *array, int64_t *strides, int lead, Py_ssize_t itemsize) except -1:
+    """The `lead` first strides, then those of 3 spatial dimensions, of which the array may have less."""
+    cdef int ndim = ndim_of(array), d
+    for d in range(lead):
+        strides[d] = strides_of(array)[d] // itemsize
+    for d in range(3):
+        strides[lead + d] = 0
+        if ndim - lead - 3 + d >= 0:
+            strides[lead + d] = strides_of(array)[lead + ndim - lead - 3 + d] // itemsize
+    return 0
+
+
+def correlate(
+    input, weight, bias, out, Source source not None, list phases not None, Py_ssize_t groups, bint transposed
+):
+    """Write the sum of all phases' correlations to `out`.
+
+    `input` (images, channels, 1 to 3 spatial), `weight` and `bias` (or None) are aligned arrays of the same dtype,
+    float32 or float64, `out` a C-contiguous one.  The weight is (filters, channels of a group, *window), or where
+    `transposed` (channels, filters of a group, *window).
+    """
+    cdef Run run = Run()
+    cdef Job *job = &run.job
+    cdef PyArrayObject *x = <PyArrayObject *>input
+    cdef PyArrayObject *w = <PyArrayObject *>weight
+    cdef PyArrayObject *y = <PyArrayObject *>out
+    cdef Phase phase
+    cdef Py_ssize_t itemsize = input.itemsize
+    cdef int64_t strides[5]
+    cdef int64_t k, tap, work
+    cdef bint depthwise
+    if not input.dtype == weight.dtype == out.dtype or input.dtype.char not in "fd":
+        raise TypeError("correlate takes arrays of float32, or of float64")
+    run.double_ = itemsize == 8
+    run.source = source
+    job.kernels = &kernels_of_double if run.double_ else &kernels_of_float
+    job.input = data_of(x)
+    _strides(x, job.input_strides, 2, itemsize)
+    job.images = dims_of(x)[0]
+    run.channels = dims_of(x)[1]
+    job.groups = groups
+    job.channels = run.channels // groups
+    job.filters = dims_of(y)[1] // groups
+    job.weight = data_of(w)
+    _strides(w, strides, 2, itemsize)
+    if transposed:
+        job.weight_strides[0] = strides[0] * job.channels
+        job.weight_strides[1] = strides[1]
+        job.weight_strides[2] = strides[0]
+    else:
+        job.weight_strides[0] = strides[0] * job.filters
+        job.weight_strides[1] = strides[0]
+        job.weight_strides[2] = strides[1]
+    for k in range(3):
+        job.weight_strides[3 + k] = strides[2 + k]
+    job.bias = NULL
+    if bias is not None:
+        job.bias = data_of(<PyArrayObject *>bias)
+        job.bias_stride = strides_of(<PyArrayObject *>bias)[0] // itemsize
+    job.out = data_of(y)
+    job.out_plane = out[0, 0].size
+    depthwise = job.channels == 1 and groups > 1 and job.filters < 4
+    run.plane = source.plane
+    if not depthwise:
+        work = job.images * run.channels * run.plane
+        if source.as_is and _is_dense(job.input_strides, source):
+            job.source = job.input
+            job.source_image = job.input_strides[0]
+            job.source_channel = job.input_strides[1]
+            job.source_end = (
+                (job.images - 1) * job.source_image + (run.channels - 1) * job.source_channel + run.plane
+            )
+        else:
+            job.source_channel = run.plane
+            job.source_image = run.plane * run.channels
+            job.source_end = job.images * job.source_image + 3 * job.kernels.lanes
+            job.source = <char *>_allocate(
+                source.plane * run.channels * job.images + 3 * job.kernels.lanes, itemsize
+            )
+            workers.run(run.lay_out, workers.parts(work // 16))
+    for phase in phases:
+        run.phase = phase
+        free(job.offset)
+        job.offset = NULL
+        job.depth = job.channels * phase.taps
+        job.offset = <int64_t *>_allocate(job.depth + 1, sizeof(int64_t))
+        job.furthest = 0
+        for k in range(job.channels):
+            for tap in range(phase.taps):
+                job.offset[k * phase.taps + tap] = k * job.source_channel + phase.tap_place[tap]
+        for k in range(job.depth):
+            job.furthest = max(job.furthest, job.offset[k])
+        work = job.images * dims_of(y)[1] * phase.length * job.depth
+        if depthwise:
+            workers.run(run.compute_depthwise, workers.parts(work // 32))
+            continue
+        job.packed_group = (job.filters + job.kernels.rows - 1) // job.kernels.rows * job.kernels.rows * job.depth
+        free(job.packed)
+        job.packed = NULL
+        job.packed = <char *>_allocate(job.packed_group * groups + 1, itemsize)
+        if run.double_:
+            pack_weight(job, phase, <double *>job.packed)
+        else:
+            pack_weight(job, phase, <float *>job.packed)
+        job.panels = PANELS if job.packed_group * itemsize > LARGE_WEIGHT else 1
+        workers.run(run.compute, workers.parts(work // 64))
+
+
+cdef bint _is_dense(int64_t *strides, Source s) noexcept:
+    """Whether the spatial dimensions lie without gaps, and images and channels one after the other."""
+    return (
+        strides[0] >= 0 and strides[1] >= 0
+        and (s.size[2] == 1 or strides[4] == 1)
+        and (s.size[1] == 1 or strides[3] == s.size[2])
+        and (s.size[0] == 1 or strides[2] == s.size[1] * s.size[2])
+    )

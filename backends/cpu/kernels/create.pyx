@@ -1,0 +1,406 @@
+"""New CPU tensors: of a number, by a shape or another tensor's, as copies, with another dtype.
+
+In: registers with sizes, numbers, dtypes, or the tensor to copy.  Out: the register of the new tensor.
+
+    zeros([2, 3]), full, empty, arange(10)      zeros_like(x), x.new_zeros([2])      x.clone(), x.to(dtype)
+    x.zero_(), x.fill_(2)                       x.contiguous() of what is so already: x
+
+Other devices, layouts, dtypes and wrong sizes are left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from libc.float cimport FLT_MAX
+from libc.math cimport fabs, isfinite
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
+from numpy cimport npy_intp
+
+from ts._core.value.container cimport List
+from ts._core.dispatch.operator cimport Operator, register_kernel, run_record
+from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
+from ts.backends.cpu.kernels.kernel cimport (
+    MOST_DIMS,
+    PyThreadState,
+    flat_array,
+    leave_gil,
+    new_flat,
+    new_like,
+    put_array,
+    put_object,
+    scalar_type,
+    take_gil,
+)
+from ts._core.tensor.ndarray cimport (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    INT32,
+    INT64,
+    PyArrayObject,
+    data_of,
+    dims_of,
+    flags_of,
+    ndim_of,
+    size_of,
+)
+from ts._core.tensor.tensor cimport Tensor, wrote
+
+from ts import devices, dtypes
+
+cnp.import_array()
+
+cdef int64_t MOST_ELEMENTS = <int64_t>1 << 40  # beyond, the general kernel refuses
+
+
+cdef inline bint plain_place(IValue *layout, IValue *device, IValue *pinned) noexcept:
+    """Whether layout, device and pin_memory ask for an ordinary CPU tensor."""
+    if layout.tag != TAG_NONE and layout.v.i != 0:
+        return False
+    if device.tag != TAG_NONE and <object>device.v.o is not devices.CPU:
+        return False
+    return pinned.tag == TAG_NONE or pinned.v.i == 0
+
+
+cdef inline bint has_width(int kind) noexcept:
+    return kind in (BOOL, INT32, INT64, FLOAT, DOUBLE)
+
+
+cdef int wanted(IValue *dtype, int missing) except -2:
+    """The dtype to make; -1 where there is no kernel for it.  `missing` -1: the default dtype."""
+    cdef int kind = missing
+    if dtype.tag != TAG_NONE:
+        kind = <int>dtype.v.i
+    elif missing < 0:
+        kind = dtypes.get_default_dtype().code
+    return kind if has_width(kind) else -1
+
+
+cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
+    cdef List sizes
+    cdef npy_intp total = 1
+    cdef Py_ssize_t i
+    cdef int64_t n
+    if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
+        return False
+    sizes = <List>x.v.o
+    if sizes.size > MOST_DIMS:
+        return False
+    for i in range(sizes.size):
+        n = sizes.items[i].v.i
+        if not 0 <= n <= MOST_ELEMENTS:
+            return False
+        dims[i] = n
+        if n > 1:
+            if total > MOST_ELEMENTS // n:
+                return False
+            total *= n
+    nd[0] = <int>sizes.size
+    return True
+
+
+# ---------------------------------------------------------------- filling
+
+cdef bint store(IValue *number, int kind, char *out) noexcept:
+    """A number in the dtype, where it has one of that category or lower and fits."""
+    cdef double value
+    if number.tag != TAG_FLOAT and number.tag != TAG_INT and number.tag != TAG_BOOL:
+        return False
+    value = number.v.f if number.tag == TAG_FLOAT else <double>number.v.i
+    if kind == FLOAT:
+        if isfinite(value) and fabs(value) > FLT_MAX:
+            return False
+        (<float *>out)[0] = <float>value
+    elif kind == DOUBLE:
+        (<double *>out)[0] = value
+    elif kind == INT64 and number.tag != TAG_FLOAT:
+        (<int64_t *>out)[0] = number.v.i
+    elif kind == INT32 and number.tag != TAG_FLOAT and -2147483648 <= number.v.i <= 2147483647:
+        (<int32_t *>out)[0] = <int32_t>number.v.i
+    elif kind == BOOL and number.tag == TAG_BOOL:
+        (<uint8_t *>out)[0] = number.v.i != 0
+    else:
+        return False
+    return True
+
+
+cdef void fill_with(char *out, npy_intp n, npy_intp width, const char *number) noexcept:
+    cdef npy_intp i
+    cdef int32_t four
+    cdef int64_t eight
+    cdef PyThreadState *state = leave_gil(n)
+    if width == 1:
+        memset(out, number[0], n)
+    elif width == 4:
+        memcpy(&four, number, 4)
+        for i in range(n):
+            (<int32_t *>out)[i] = four
+    else:
+        memcpy(&eight, number, 8)
+        for i in range(n):
+            (<int64_t *>out)[i] = eight
+    take_gil(state)
+
+
+cdef int make(
+    Operator op, IValue *r, const int32_t *at, int nd, npy_intp *dims, int kind, IValue *number
+) except -1:
+    """A tensor full of `number`."""
+    cdef char value[8]
+    cdef object made
+    cdef PyArrayObject *a
+    if kind < 0 or not store(number, kind, value):
+        return run_record(op, r, at)
+    made = new_flat(nd, dims, kind)
+    a = <PyArrayObject *>made
+    fill_with(data_of(a), size_of(a), cnp.PyArray_ITEMSIZE(<cnp.ndarray>a), value)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef IValue ZERO, ONE
+ZERO.tag = ONE.tag = TAG_BOOL
+ZERO.v.i = 0
+ONE.v.i = 1
+
+
+cdef int by_sizes(Operator op, IValue *r, const int32_t *at, int sizes_at, int dtype_at, int missing, IValue *number) except -1:
+    cdef npy_intp dims[MOST_DIMS]
+    cdef int nd
+    if not plain_place(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
+        return run_record(op, r, at)
+    if not read_sizes(&r[at[sizes_at]], dims, &nd):
+        return run_record(op, r, at)
+    return make(op, r, at, nd, dims, wanted(&r[at[dtype_at]], missing), number)
+
+
+cdef int zeros(Operator op, IValue *r, const int32_t *at) except -1:
+    return by_sizes(op, r, at, 0, 1, -1, &ZERO)
+
+cdef int empty(Operator op, IValue *r, const int32_t *at) except -1:
+    if r[at[5]].tag != TAG_NONE and r[at[5]].v.i != 0:
+        return run_record(op, r, at)
+    return by_sizes(op, r, at, 0, 1, -1, &ZERO)
+
+cdef int ones(Operator op, IValue *r, const int32_t *at) except -1:
+    return by_sizes(op, r, at, 0, 1, -1, &ONE)
+
+cdef int full(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef int missing = -1
+    if r[at[1]].tag == TAG_INT:
+        missing = INT64
+    elif r[at[1]].tag == TAG_BOOL:
+        missing = BOOL
+    return by_sizes(op, r, at, 0, 2, missing, &r[at[1]])
+
+
+cdef int by_tensor_sizes(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
+    """x.new_...: the dtype is the tensor's, its device the CPU."""
+    if flat_array(&r[at[0]]) == NULL:
+        return run_record(op, r, at)
+    return by_sizes(op, r, at, 1, dtype_at, scalar_type(&r[at[0]]), number)
+
+
+cdef int new_zeros(Operator op, IValue *r, const int32_t *at) except -1:
+    return by_tensor_sizes(op, r, at, 2, &ZERO)
+
+cdef int new_ones(Operator op, IValue *r, const int32_t *at) except -1:
+    return by_tensor_sizes(op, r, at, 2, &ONE)
+
+cdef int new_full(Operator op, IValue *r, const int32_t *at) except -1:
+    return by_tensor_sizes(op, r, at, 3, &r[at[2]])
+
+
+cdef int like(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef IValue *format = &r[at[dtype_at + 4]]
+    if a == NULL or not plain_place(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
+        return run_record(op, r, at)
+    if format.tag != TAG_NONE and format.v.i > 1:
+        return run_record(op, r, at)
+    return make(op, r, at, ndim_of(a), dims_of(a), wanted(&r[at[dtype_at]], scalar_type(&r[at[0]])), number)
+
+
+cdef int zeros_like(Operator op, IValue *r, const int32_t *at) except -1:
+    return like(op, r, at, 1, &ZERO)
+
+cdef int ones_like(Operator op, IValue *r, const int32_t *at) except -1:
+    return like(op, r, at, 1, &ONE)
+
+cdef int full_like(Operator op, IValue *r, const int32_t *at) except -1:
+    return like(op, r, at, 2, &r[at[1]])
+
+
+cdef int fill_place(Operator op, IValue *r, const int32_t *at, IValue *number) except -1:
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef char value[8]
+    if a == NULL or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or (<Tensor>r[at[0]].v.o).wants_grad:
+        return run_record(op, r, at)
+    if not has_width(scalar_type(&r[at[0]])) or not store(number, scalar_type(&r[at[0]]), value):
+        return run_record(op, r, at)
+    fill_with(data_of(a), size_of(a), cnp.PyArray_ITEMSIZE(<cnp.ndarray>a), value)
+    wrote(<Tensor>r[at[0]].v.o)
+    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+
+
+cdef int fill_(Operator op, IValue *r, const int32_t *at) except -1:
+    return fill_place(op, r, at, &r[at[1]])
+
+cdef int zero_(Operator op, IValue *r, const int32_t *at) except -1:
+    return fill_place(op, r, at, &ZERO)
+
+
+cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
+    """Of ints: 0 or `start` up to `end`, by 1."""
+    cdef int64_t start = 0, end
+    cdef int options = op.nargs - 4
+    cdef npy_intp n, i
+    cdef int64_t *out
+    cdef object made
+    if r[at[options - 1]].tag != TAG_INT or (r[at[options]].tag != TAG_NONE and r[at[options]].v.i != INT64):
+        return run_record(op, r, at)
+    end = r[at[options - 1]].v.i
+    if options == 2:
+        if r[at[0]].tag != TAG_INT:
+            return run_record(op, r, at)
+        start = r[at[0]].v.i
+    if not -MOST_ELEMENTS < start <= end < MOST_ELEMENTS:
+        return run_record(op, r, at)
+    if not plain_place(&r[at[options + 1]], &r[at[options + 2]], &r[at[options + 3]]):
+        return run_record(op, r, at)
+    n = end - start
+    made = new_flat(1, &n, INT64)
+    out = <int64_t *>data_of(<PyArrayObject *>made)
+    for i in range(n):
+        out[i] = start + i
+    return put_array(&r[at[op.nargs]], made, INT64)
+
+
+# ---------------------------------------------------------------- copies
+
+cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef object made
+    cdef npy_intp bytes
+    cdef PyThreadState *state
+    if a == NULL or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i > 1):
+        return run_record(op, r, at)
+    made = new_like(a, scalar_type(&r[at[0]]))
+    bytes = size_of(a) * cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+    state = leave_gil(bytes // 8)
+    memcpy(data_of(<PyArrayObject *>made), data_of(a), bytes)
+    take_gil(state)
+    return put_array(&r[at[op.nargs]], made, scalar_type(&r[at[0]]))
+
+
+cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
+    if flat_array(&r[at[0]]) == NULL or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i != 0):
+        return run_record(op, r, at)
+    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+
+
+cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
+    """In evaluation: the tensor itself."""
+    if flat_array(&r[at[0]]) == NULL or r[at[2]].v.i or not 0 <= r[at[1]].v.f <= 1:
+        return run_record(op, r, at)
+    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+
+
+# ---------------------------------------------------------------- another dtype
+
+ctypedef fused source_type:
+    uint8_t
+    int32_t
+    int64_t
+    float
+    double
+
+ctypedef fused target_type:
+    int32_t
+    int64_t
+    float
+    double
+
+
+cdef void cast(const source_type *x, npy_intp n, target_type *out) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        out[i] = <target_type>x[i]
+
+
+cdef void cast_to(const source_type *x, npy_intp n, int kind, void *out) noexcept nogil:
+    cdef npy_intp i
+    if kind == FLOAT:
+        cast(x, n, <float *>out)
+    elif kind == DOUBLE:
+        cast(x, n, <double *>out)
+    elif kind == INT64:
+        cast(x, n, <int64_t *>out)
+    elif kind == INT32:
+        cast(x, n, <int32_t *>out)
+    else:
+        for i in range(n):
+            (<uint8_t *>out)[i] = x[i] != 0
+
+
+cdef int converted(Operator op, IValue *r, const int32_t *at, IValue *dtype, IValue *copy, IValue *format) except -1:
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef int source, target
+    cdef npy_intp n
+    cdef object made
+    cdef void *out
+    cdef PyThreadState *state
+    if a == NULL or dtype.tag != TAG_INT or copy.v.i or (format != NULL and format.tag != TAG_NONE and format.v.i > 1):
+        return run_record(op, r, at)
+    source = scalar_type(&r[at[0]])
+    target = <int>dtype.v.i
+    if source == target:
+        return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    if (<Tensor>r[at[0]].v.o).wants_grad or not has_width(source) or not has_width(target):
+        return run_record(op, r, at)
+    made = new_like(a, target)
+    out = data_of(<PyArrayObject *>made)
+    n = size_of(a)
+    state = leave_gil(n)
+    if source == FLOAT:
+        cast_to(<float *>data_of(a), n, target, out)
+    elif source == DOUBLE:
+        cast_to(<double *>data_of(a), n, target, out)
+    elif source == INT64:
+        cast_to(<int64_t *>data_of(a), n, target, out)
+    elif source == INT32:
+        cast_to(<int32_t *>data_of(a), n, target, out)
+    else:
+        cast_to(<uint8_t *>data_of(a), n, target, out)
+    take_gil(state)
+    return put_array(&r[at[op.nargs]], made, target)
+
+
+cdef int to_dtype(Operator op, IValue *r, const int32_t *at) except -1:
+    return converted(op, r, at, &r[at[1]], &r[at[3]], &r[at[4]])
+
+
+cdef int to_prim_dtype(Operator op, IValue *r, const int32_t *at) except -1:
+    return converted(op, r, at, &r[at[1]], &r[at[3]], NULL)
+
+
+register_kernel("aten::zeros", zeros)
+register_kernel("aten::empty.memory_format", empty)
+register_kernel("aten::ones", ones)
+register_kernel("aten::full", full)
+register_kernel("aten::new_zeros", new_zeros)
+register_kernel("aten::new_empty", new_zeros)
+register_kernel("aten::new_ones", new_ones)
+register_kernel("aten::new_full", new_full)
+register_kernel("aten::zeros_like", zeros_like)
+register_kernel("aten::empty_like", zeros_like)
+register_kernel("aten::ones_like", ones_like)
+register_kernel("aten::full_like", full_like)
+register_kernel("aten::fill_.Scalar", fill_)
+register_kernel("aten::zero_", zero_)
+register_kernel("aten::arange", arange)
+register_kernel("aten::arange.start", arange)
+register_kernel("aten::clone", clone)
+register_kernel("aten::contiguous", contiguous)
+register_kernel("aten::dropout", dropout)
+register_kernel("aten::to.dtype", to_dtype)
+register_kernel("aten::to.prim_dtype", to_prim_dtype)

@@ -1,0 +1,3 @@
+from ts._core.tensor.tensor import Tensor
+
+def picked(x: Tensor, by: Tensor) -> Tensor | None: ...

@@ -1,0 +1,501 @@
+"""Products of matrices on the CPU without NumPy's call: its type resolution costs more than a small product.
+
+In: two matrices of one floating dtype; out: their product, by the BLAS that `ts.backends.cpu.blas` has found, with its
+flags for transposed operands, so that nothing is copied, or where the processor has wider vectors than that BLAS by
+the tiles of `tiled.pyx`.  Vectors, and what BLAS does not take, go through np.matmul's own loop.
+
+Large products are divided here, not in BLAS, which runs on one thread: at places that depend on the shapes alone, so
+that every number of threads gives the same bits.
+
+    64 x 256 @ 256 x 1024      two panels of 64 x 512, one call each; one thread takes one after the other
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int64_t
+from numpy cimport npy_intp
+
+from ts.backends.cpu.kernels cimport one_thread
+from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, TRANSPOSED, Matrix
+from ts._core.tensor.ndarray cimport (
+    DOUBLE,
+    FLOAT,
+    RELEASE_GIL_FROM,
+    PyArrayObject,
+    data_of,
+    dims_of,
+    flags_of,
+    ndim_of,
+    new_array,
+    size_of,
+    strides_of,
+)
+from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
+from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, wrap_cpu
+from ts.backends.cpu.kernels.gemm_tiles cimport BLOCK_COLUMNS, BLOCK_ROWS, has_wide_tiles, panel_columns, tiled_block
+
+from ts.backends.cpu import blas, workers
+
+cdef extern from *:
+    int64_t fetch_and_add "__sync_fetch_and_add"(int64_t *, int64_t) noexcept nogil
+
+cnp.import_array()
+cnp.import_ufunc()
+
+
+# ---------------------------------------------------------------- BLAS
+
+ctypedef void (*Gemm64Float)(
+    int, int, int, int64_t, int64_t, int64_t, float, void *, int64_t, void *, int64_t, float, void *, int64_t
+) noexcept nogil
+ctypedef void (*Gemm64Double)(
+    int, int, int, int64_t, int64_t, int64_t, double, void *, int64_t, void *, int64_t, double, void *, int64_t
+) noexcept nogil
+ctypedef void (*Gemm64Complex)(
+    int, int, int, int64_t, int64_t, int64_t, void *, void *, int64_t, void *, int64_t, void *, void *, int64_t
+) noexcept nogil
+ctypedef void (*Gemm32Float)(
+    int, int, int, int, int, int, float, void *, int, void *, int, float, void *, int
+) noexcept nogil
+ctypedef void (*Gemm32Double)(
+    int, int, int, int, int, int, double, void *, int, void *, int, double, void *, int
+) noexcept nogil
+ctypedef void (*Gemm32Complex)(
+    int, int, int, int, int, int, void *, void *, int, void *, int, void *, void *, int
+) noexcept nogil
+
+cdef enum:
+    ROW_MAJOR = 101                    # cblas's name
+    UNKNOWN = -1
+    THREADED_FROM = 4096               # multiplications from which BLAS, given several threads, may use them
+    PANEL = 1 << 23                    # multiplications of a panel that BLAS computes in one call, while its sides
+    PANEL_SIDE = 256                   # are longer than this
+    VECTOR_PANEL = 1 << 18             # elements of the matrix in one call where the other operand is a vector
+    VECTOR_PIECE = 1024                # of a row, where rows are added up
+    TILED_FROM = 1 << 15               # multiplications from which packing the operands pays
+
+cdef void *gemm_of[4]                  # float, double, complex of each
+cdef int library_bits = UNKNOWN        # of its integers; 0: there is no library
+cdef bint tiled = False                # whether our own tiles are faster
+
+
+cdef int find_library() except -1:
+    global library_bits, tiled
+    found = blas.library()
+    if found is None:
+        library_bits = 0
+        return 0
+    tiled = has_wide_tiles() and not found.wide
+    for i, letter in enumerate("sdcz"):
+        gemm_of[i] = <void *><size_t>found.gemm[letter]
+    library_bits = found.bits
+    return 0
+
+
+cdef bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *strides, int64_t itemsize, bint turn) noexcept nogil:
+    """A matrix (turned: its transpose) for BLAS; false where neither its rows nor its columns lie in order."""
+    cdef int64_t down = strides[0], right = strides[1], rows = dims[0], columns = dims[1]
+    if turn:
+        down, right, rows, columns = right, down, columns, rows
+    m.data, m.rows, m.columns = data, rows, columns
+    if down % itemsize or right % itemsize:
+        return False
+    if (right == itemsize or columns == 1) and (rows == 1 or down >= columns * itemsize):
+        m.flag = AS_IT_IS
+        m.pitch = columns if rows == 1 else down // itemsize
+        return True
+    if (down == itemsize or rows == 1) and (columns == 1 or right >= rows * itemsize):
+        m.flag = TRANSPOSED
+        m.pitch = rows if columns == 1 else right // itemsize
+        return True
+    return False
+
+
+cdef bint fits_library(Matrix *m) noexcept nogil:
+    cdef int64_t limit = 0x7fffffff
+    return library_bits == 64 or (m.rows <= limit and m.columns <= limit and m.pitch <= limit)
+
+
+cdef void gemm(int kind, Matrix *a, Matrix *b, void *c, int64_t pitch, double alpha, double beta) noexcept nogil:
+    """c = alpha * a @ b + beta * c; kind 0 to 3 as in `gemm_of`."""
+    cdef double alpha_z[2]
+    cdef double beta_z[2]
+    cdef float alpha_c[2]
+    cdef float beta_c[2]
+    cdef void *x
+    cdef void *y
+    alpha_z[0], alpha_z[1], beta_z[0], beta_z[1] = alpha, 0, beta, 0
+    alpha_c[0], alpha_c[1], beta_c[0], beta_c[1] = <float>alpha, 0, <float>beta, 0
+    x, y = (<void *>alpha_c, <void *>beta_c) if kind == 2 else (<void *>alpha_z, <void *>beta_z)
+    if library_bits == 64:
+        if kind == 0:
+            (<Gemm64Float>gemm_of[0])(
+                ROW_MAJOR, a.flag, b.flag, a.rows, b.columns, a.columns, <float>alpha, a.data, a.pitch, b.data, b.pitch,
+                <float>beta, c, pitch,
+            )
+        elif kind == 1:
+            (<Gemm64Double>gemm_of[1])(
+                ROW_MAJOR, a.flag, b.flag, a.rows, b.columns, a.columns, alpha, a.data, a.pitch, b.data, b.pitch,
+                beta, c, pitch,
+            )
+        else:
+            (<Gemm64Complex>gemm_of[kind])(
+                ROW_MAJOR, a.flag, b.flag, a.rows, b.columns, a.columns, x, a.data, a.pitch, b.data, b.pitch,
+                y, c, pitch,
+            )
+    elif kind == 0:
+        (<Gemm32Float>gemm_of[0])(
+            ROW_MAJOR, a.flag, b.flag, <int>a.rows, <int>b.columns, <int>a.columns, <float>alpha, a.data, <int>a.pitch,
+            b.data, <int>b.pitch, <float>beta, c, <int>pitch,
+        )
+    elif kind == 1:
+        (<Gemm32Double>gemm_of[1])(
+            ROW_MAJOR, a.flag, b.flag, <int>a.rows, <int>b.columns, <int>a.columns, alpha, a.data, <int>a.pitch,
+            b.data, <int>b.pitch, beta, c, <int>pitch,
+        )
+    else:
+        (<Gemm32Complex>gemm_of[kind])(
+            ROW_MAJOR, a.flag, b.flag, <int>a.rows, <int>b.columns, <int>a.columns, x, a.data, <int>a.pitch,
+            b.data, <int>b.pitch, y, c, <int>pitch,
+        )
+
+
+# ---------------------------------------------------------------- NumPy's loop
+
+cdef Loop matmul_loop[2]               # of np.matmul, for float and double: BLAS where it pays
+
+
+cdef int _find_matmul() except -1:
+    cdef cnp.ufunc ufunc = np.matmul
+    types = np.matmul.types
+    cdef int i, kind
+    matmul_loop[0] = matmul_loop[1] = NULL
+    for i in range(ufunc.ntypes):
+        kind = scalar_type_of_character(types[i][0])
+        if kind == FLOAT or kind == DOUBLE:
+            matmul_loop[kind - FLOAT] = <Loop>ufunc.functions[i]
+    return 0
+
+
+_find_matmul()
+
+
+# ---------------------------------------------------------------- divided among threads
+
+ctypedef enum Way:
+    BY_TILES
+    BY_BLAS
+    BY_LOOP                            # of np.matmul
+
+
+cdef class Job:
+    """A product, or a stack of them, divided into tasks: a block of rows and columns of one product each."""
+
+    cdef Way way
+    cdef int kind                      # as in `gemm_of`
+    cdef int64_t itemsize
+    cdef Matrix left
+    cdef Matrix right
+    cdef char *out
+    cdef int64_t pitch                 # of out
+    cdef double alpha
+    cdef double beta
+    cdef int64_t count                 # of the stack, and from each to the next:
+    cdef int64_t left_step
+    cdef int64_t right_step
+    cdef int64_t out_step
+    cdef int64_t left_strides[2]       # in bytes, for the loop
+    cdef int64_t right_strides[2]
+    cdef int64_t rows                  # of a task
+    cdef int64_t columns
+    cdef int64_t row_tasks
+    cdef int64_t column_tasks
+    cdef int64_t next                  # the first task that nobody has taken
+
+    cdef int run(self) except -1:
+        """Compute the product."""
+        cdef int64_t m = self.left.rows, n = self.right.columns
+        cdef double work = <double>m * n * max(self.left.columns, <int64_t>1)
+        cdef double total = work * self.count * (1 if self.kind < 2 else 4)
+        cdef Py_ssize_t parts = 1
+        cdef bint failed
+        # Units of workers.LEAST are half a nanosecond.
+        total = total / 4 if self.way == BY_LOOP else total / 64
+        if total >= 1 << 18:
+            parts = workers.parts(<int64_t>min(total, <double>(1 << 60)))
+        self.rows, self.columns = m, n
+        if self.way == BY_TILES:
+            self.divide_tiles(parts)
+        elif self.way == BY_BLAS:
+            while <double>self.rows * self.columns * self.left.columns > PANEL and max(self.rows, self.columns) > PANEL_SIDE:
+                if self.rows > self.columns:
+                    self.rows = (self.rows + 31) // 32 * 16
+                else:
+                    self.columns = (self.columns + 31) // 32 * 16
+        elif m == 1:
+            self.columns = self.vector_panel(self.right_strides[0])
+        else:
+            self.rows = self.vector_panel(self.left_strides[1])
+        self.rows, self.columns = max(min(self.rows, m), <int64_t>1), max(min(self.columns, n), <int64_t>1)
+        self.row_tasks = (m + self.rows - 1) // self.rows
+        self.column_tasks = (n + self.columns - 1) // self.columns
+        self.next = 0
+        if self.way == BY_TILES or work < THREADED_FROM:
+            return self.run_parts(work, parts)
+        one_thread.begin()
+        try:
+            return self.run_parts(work, parts)
+        finally:
+            one_thread.end()
+
+    cdef int64_t vector_panel(self, int64_t inner_stride) noexcept:
+        """How many sums one call of the loop makes: of rows that lie in order few, else a long piece of each."""
+        cdef int64_t depth = max(self.left.columns, <int64_t>1)
+        return max(VECTOR_PANEL // depth // 16 * 16, <int64_t>(16 if inner_stride == self.itemsize else VECTOR_PIECE))
+
+    cdef int run_parts(self, double work, Py_ssize_t parts) except -1:
+        parts = min(parts, self.count * self.row_tasks * self.column_tasks)
+        if parts > 1:
+            workers.run(self.part, parts)
+        elif work * self.count < RELEASE_GIL_FROM:
+            if self.run_tasks() < 0:
+                raise MemoryError()
+        else:
+            self.part(0, 1)
+        return 0
+
+    cdef int divide_tiles(self, Py_ssize_t parts) except -1:
+        """Blocks that fit the cache, several for each thread."""
+        cdef int64_t wide = panel_columns(self.kind == 1)
+        cdef int64_t least = 3 * parts if parts > 1 else 1
+        self.rows = min(self.rows, <int64_t>BLOCK_ROWS)
+        self.columns = min((self.columns + wide - 1) // wide * wide, <int64_t>BLOCK_COLUMNS // wide * wide)
+        while (
+            self.count * ((self.left.rows + self.rows - 1) // self.rows)
+            * ((self.right.columns + self.columns - 1) // self.columns) < least
+        ):
+            if self.columns > wide:
+                self.columns = (self.columns // wide + 1) // 2 * wide
+            elif self.rows > 64:
+                self.rows = (self.rows + 15) // 16 * 8
+            else:
+                break
+        return 0
+
+    def part(self, Py_ssize_t part, Py_ssize_t parts):
+        """Compute tasks until none is left."""
+        cdef int done
+        with nogil:
+            done = self.run_tasks()
+        if done < 0:
+            raise MemoryError()
+
+    cdef int run_tasks(self) noexcept nogil:
+        cdef int64_t each = self.row_tasks * self.column_tasks, task, item, row, column, row_end, column_end
+        cdef Matrix left = self.left, right = self.right
+        cdef char *out
+        while True:
+            task = fetch_and_add(&self.next, 1)
+            if task >= each * self.count:
+                return 0
+            item = task // each
+            task %= each
+            row = task // self.column_tasks * self.rows
+            column = task % self.column_tasks * self.columns
+            row_end = min(row + self.rows, self.left.rows)
+            column_end = min(column + self.columns, self.right.columns)
+            left.data = self.left.data + item * self.left_step
+            right.data = self.right.data + item * self.right_step
+            out = self.out + item * self.out_step
+            if self.way == BY_TILES:
+                if tiled_block(
+                    self.kind == 1, &left, &right, row, row_end, column, column_end, out, self.pitch, self.alpha, self.beta
+                ) < 0:
+                    return -1
+                continue
+            out += (row * self.pitch + column) * self.itemsize
+            left.rows = row_end - row
+            right.columns = column_end - column
+            if self.way == BY_LOOP:
+                left.data += row * self.left_strides[0]
+                right.data += column * self.right_strides[1]
+                self.run_loop(&left, &right, out)
+            else:
+                left.data += row * (left.pitch if left.flag == AS_IT_IS else 1) * self.itemsize
+                right.data += column * (1 if right.flag == AS_IT_IS else right.pitch) * self.itemsize
+                gemm(self.kind, &left, &right, out, self.pitch, self.alpha, self.beta)
+
+    cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil:
+        cdef npy_intp sizes[4]
+        cdef npy_intp steps[9]
+        cdef char *args[3]
+        sizes[0], sizes[1], sizes[2], sizes[3] = 1, left.rows, left.columns, right.columns
+        steps[0] = steps[1] = steps[2] = 0
+        steps[3], steps[4] = self.left_strides[0], self.left_strides[1]
+        steps[5], steps[6] = self.right_strides[0], self.right_strides[1]
+        steps[7], steps[8] = self.pitch * self.itemsize, self.itemsize
+        args[0], args[1], args[2] = left.data, right.data, out
+        matmul_loop[self.kind](args, sizes, steps, NULL)
+
+
+def use_tiles(bint use):
+    """Take our own tiles or not, until it is said again; whether they were taken."""
+    global tiled
+    if library_bits == UNKNOWN:
+        find_library()
+    before = tiled
+    tiled = use
+    return before
+
+
+cdef bint tiles_serve(int kind, Matrix *a, Matrix *b) noexcept nogil:
+    """Whether our own tiles are the faster way."""
+    return (
+        tiled and kind < 2 and a.rows >= 8 and b.columns >= 16 and a.columns >= 16
+        and <double>a.rows * a.columns * b.columns >= TILED_FROM
+    )
+
+
+cdef int64_t *ITEM_SIZES = [4, 8, 8, 16]
+
+
+cdef int kind_of(a) except -2:
+    """The place of an array's dtype in `gemm_of`, or -1."""
+    cdef int number = cnp.PyArray_TYPE(<cnp.ndarray>a)
+    if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>a):
+        return -1
+    if number == cnp.NPY_FLOAT:
+        return 0
+    if number == cnp.NPY_DOUBLE:
+        return 1
+    if number == cnp.NPY_CFLOAT:
+        return 2
+    return 3 if number == cnp.NPY_CDOUBLE else -1
+
+
+def multiply(cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray c not None, double alpha, double beta):
+    """c = alpha * a @ b + beta * c for matrices or stacks of as many; False where BLAS does not take them.
+
+    All of one dtype, not empty; `c` is C-contiguous.  A `beta` of 0 hides what is in c.
+    """
+    return multiplied(a, b, c, alpha, beta)
+
+
+cdef bint multiplied(object a, object b, object c, double alpha, double beta) except -1:
+    cdef PyArrayObject *x = <PyArrayObject *>a
+    cdef PyArrayObject *y = <PyArrayObject *>b
+    cdef PyArrayObject *z = <PyArrayObject *>c
+    cdef Matrix left, right
+    cdef int ndim = ndim_of(z), kind = kind_of(c)
+    cdef int64_t itemsize, i, count = 1, pitch
+    cdef Job job
+    cdef npy_intp x_step = 0, y_step = 0, z_step = 0
+    cdef char *out = data_of(z)
+    if library_bits == UNKNOWN:
+        find_library()
+    if library_bits == 0 or kind < 0 or not 2 <= ndim <= 3 or size_of(x) == 0 or size_of(y) == 0:
+        return False
+    if not (ndim == ndim_of(x) == ndim_of(y) and kind_of(a) == kind_of(b) == kind):
+        return False
+    itemsize = ITEM_SIZES[kind]
+    if not (flags_of(x) & flags_of(y) & flags_of(z) & cnp.NPY_ARRAY_ALIGNED):
+        return False
+    if not flags_of(z) & cnp.NPY_ARRAY_C_CONTIGUOUS or not flags_of(z) & cnp.NPY_ARRAY_WRITEABLE:
+        return False
+    if ndim == 3:
+        if dims_of(x)[0] != dims_of(y)[0] or dims_of(x)[0] != dims_of(z)[0]:
+            return False
+        count = dims_of(z)[0]
+        x_step, y_step, z_step = strides_of(x)[0], strides_of(y)[0], strides_of(z)[0]
+    pitch = dims_of(z)[ndim - 1]
+    if not as_matrix(&left, data_of(x), dims_of(x) + ndim - 2, strides_of(x) + ndim - 2, itemsize, False):
+        return False
+    if not as_matrix(&right, data_of(y), dims_of(y) + ndim - 2, strides_of(y) + ndim - 2, itemsize, False):
+        return False
+    if left.columns != right.rows or left.rows != dims_of(z)[ndim - 2] or right.columns != pitch:
+        return False
+    if not fits_library(&left) or not fits_library(&right):
+        return False
+    if kind > 1 or <double>left.rows * left.columns * pitch >= THREADED_FROM:
+        job = Job()
+        job.way = BY_TILES if tiles_serve(kind, &left, &right) else BY_BLAS
+        job.kind, job.itemsize, job.left, job.right, job.out, job.pitch = kind, itemsize, left, right, out, pitch
+        job.alpha, job.beta, job.count = alpha, beta, count
+        job.left_step, job.right_step, job.out_step = x_step, y_step, z_step
+        job.run()
+        return True
+    with nogil:
+        for i in range(count):
+            gemm(kind, &left, &right, out, pitch, alpha, beta)
+            left.data += x_step
+            right.data += y_step
+            out += z_step
+    return True
+
+
+# ---------------------------------------------------------------- two matrices
+
+
+cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed) except? NULL:
+    """x @ y, or x @ y.T, of matrices with rows or columns in order; NULL where they are not of that kind."""
+    cdef PyArrayObject *a
+    cdef PyArrayObject *b
+    cdef npy_intp shape[2]
+    cdef npy_intp sizes[4]
+    cdef npy_intp steps[9]
+    cdef char *args[3]
+    cdef int kind = x.scalar_type
+    cdef object result
+    if x.backend != BACKEND_CPU or y.backend != BACKEND_CPU or kind != y.scalar_type:
+        return NULL
+    if kind != FLOAT and kind != DOUBLE:
+        return NULL
+    a = <PyArrayObject *>x.array
+    b = <PyArrayObject *>y.array
+    if ndim_of(a) != 2 or ndim_of(b) != 2 or not flags_of(a) & flags_of(b) & cnp.NPY_ARRAY_ALIGNED:
+        return NULL
+    cdef Matrix left, right
+    cdef int inner = 1 if transposed else 0
+    cdef bint plain
+    cdef Job job
+    if dims_of(a)[1] != dims_of(b)[inner]:
+        return NULL
+    shape[0] = dims_of(a)[0]
+    shape[1] = dims_of(b)[1 - inner]
+    result = new_array(2, shape, number_of_scalar_type(kind))
+    if library_bits == UNKNOWN:
+        find_library()
+    plain = (
+        library_bits > 0 and shape[0] > 1 and shape[1] > 1 and dims_of(a)[1] > 0
+        and as_matrix(&left, data_of(a), dims_of(a), strides_of(a), 8 if kind == DOUBLE else 4, False)
+        and as_matrix(&right, data_of(b), dims_of(b), strides_of(b), 8 if kind == DOUBLE else 4, transposed)
+        and fits_library(&left) and fits_library(&right)
+    )
+    if plain and <double>shape[0] * shape[1] * left.columns < THREADED_FROM:
+        gemm(kind - FLOAT, &left, &right, data_of(<PyArrayObject *>result), shape[1], 1, 0)
+        return finished(result, kind)
+    job = Job()
+    job.kind, job.itemsize, job.pitch = kind - FLOAT, 8 if kind == DOUBLE else 4, shape[1]
+    job.out = data_of(<PyArrayObject *>result)
+    job.alpha, job.beta, job.count = 1, 0, 1
+    job.left_step = job.right_step = job.out_step = 0
+    if plain:
+        job.left, job.right = left, right
+        job.way = BY_TILES if tiles_serve(job.kind, &left, &right) else BY_BLAS
+    else:
+        job.way = BY_LOOP
+        job.left.data, job.left.rows, job.left.columns = data_of(a), shape[0], dims_of(a)[1]
+        job.right.data, job.right.rows, job.right.columns = data_of(b), dims_of(a)[1], shape[1]
+        job.left_strides[0], job.left_strides[1] = strides_of(a)[0], strides_of(a)[1]
+        job.right_strides[0], job.right_strides[1] = strides_of(b)[inner], strides_of(b)[1 - inner]
+    job.run()
+    return finished(result, kind)
+
+
+cdef PyObject *finished(object array, int kind) except NULL:
+    cdef Tensor product = wrap_cpu(array, kind)
+    Py_INCREF(product)
+    return <PyObject *>product

@@ -1,0 +1,114 @@
+"""NumPy's and SciPy's linear algebra on one thread while an operator runs.
+
+In: the libraries of `ts.backends.cpu.blas.controls`.  Out: the same bits whatever their number of threads, since BLAS divides
+sums by it.  Between operators the number is what the program has set, for its own calls of NumPy.
+
+    begin(); np.linalg.svd(a); end()
+
+Our own threads divide products instead, at places that do not depend on their number (`products.pyx`).
+"""
+
+import os
+import sys
+
+from ts.backends.cpu import blas
+
+ctypedef int (*Getter)() noexcept nogil
+ctypedef void (*Setter)(int) noexcept nogil
+
+cdef enum:
+    MOST = 8
+
+cdef struct Control:
+    Getter get
+    Setter set
+    int before
+
+cdef Control controls[MOST]
+cdef int control_count = -1            # not looked for yet
+cdef int depth = 0
+cdef bint with_scipy = False           # whether SciPy's was loaded when they were looked for
+
+
+cdef int _look() except -1:
+    global control_count, with_scipy
+    cdef int i
+    cdef bint known
+    if control_count < 0:
+        control_count = 0
+    with_scipy = "scipy.linalg" in sys.modules
+    for get, set_ in blas.controls():
+        known = False
+        for i in range(control_count):
+            known = known or <size_t>controls[i].get == <size_t>get
+        if not known and control_count < MOST:
+            controls[control_count].get = <Getter><void *><size_t>get
+            controls[control_count].set = <Setter><void *><size_t>set_
+            if depth > 0:
+                _limit(&controls[control_count])
+            control_count += 1
+    return 0
+
+
+cdef void _limit(Control *control) noexcept:
+    control.before = control.get()
+    if control.before > 1:
+        control.set(1)
+
+
+cdef int begin() except -1:
+    global depth
+    cdef int i
+    if control_count < 0:
+        _look()
+    if depth == 0:
+        for i in range(control_count):
+            _limit(&controls[i])
+    depth += 1
+    return 0
+
+
+cdef void end() noexcept:
+    global depth
+    cdef int i
+    depth -= 1
+    if depth == 0:
+        for i in range(control_count):
+            if controls[i].before > 1:
+                controls[i].set(controls[i].before)
+
+
+def found_scipy():
+    """SciPy's library may have been loaded: it is held to one thread as well."""
+    if not with_scipy and control_count >= 0 and "scipy.linalg" in sys.modules:
+        _look()
+
+
+def _forget():
+    """In a child process no operator of another thread goes on."""
+    global depth
+    cdef int i
+    for i in range(control_count):
+        if depth > 0 and controls[i].before > 1:
+            controls[i].set(controls[i].before)
+    depth = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def threads():
+    """On how many threads each library would run now."""
+    if control_count < 0:
+        _look()
+    return [controls[i].get() for i in range(control_count)]
+
+
+def call(function):
+    """function() between `begin` and `end`."""
+    begin()
+    try:
+        return function()
+    finally:
+        end()

@@ -1,0 +1,251 @@
+"""Largest elements and sums of windows, on the CPU.
+
+In: planes (C-contiguous, three spatial dimensions) and where the windows of each dimension begin and stop; out: one
+element a window, and for maxima its place in the plane.
+
+A line of windows is computed in two steps: the rows that it sees become one row, elementwise, which the compiler
+turns into vector instructions; then each window takes its part of that row.  NaN wins over all numbers, the last one
+over the others; of equal numbers the first wins.
+"""
+
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of
+
+from ts.backends.cpu import workers
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef struct Windows:
+    int64_t size[3]                    # of a plane
+    int64_t places[3]                  # of the result
+    int64_t *begin[3]
+    int64_t *stop[3]
+    int64_t dilation[3]
+
+
+cdef int largest(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil:
+    """The maxima of planes [first, last); `index` may be NULL.  -1 without memory."""
+    cdef int64_t width = w.size[2], plane = w.size[0] * w.size[1] * width
+    cdef int64_t result = w.places[0] * w.places[1] * w.places[2]
+    cdef int64_t p, i, j, o, a, b, c, k, best_at, at
+    cdef int32_t line
+    cdef number *row
+    cdef number v, best
+    cdef bint some
+    cdef number *high = <number *>malloc((width + 1) * sizeof(number))
+    cdef int32_t *high_at = <int32_t *>malloc((width + 1) * sizeof(int32_t))
+    if high == NULL or high_at == NULL:
+        free(high)
+        free(high_at)
+        return -1
+    for p in range(first, last):
+        o = p * result
+        for i in range(w.places[0]):
+            for j in range(w.places[1]):
+                some = False
+                a = w.begin[0][i]
+                while a < w.stop[0][i]:
+                    b = w.begin[1][j]
+                    while b < w.stop[1][j]:
+                        line = <int32_t>(a * w.size[1] + b)
+                        row = x + p * plane + line * width
+                        if not some:
+                            some = True
+                            for c in range(width):
+                                high[c] = row[c]
+                                high_at[c] = line
+                        elif index == NULL:
+                            for c in range(width):
+                                v = row[c]
+                                high[c] = v if (v > high[c]) | (v != v) else high[c]
+                        else:
+                            for c in range(width):
+                                v = row[c]
+                                high_at[c] = line if (v > high[c]) | (v != v) else high_at[c]
+                                high[c] = v if (v > high[c]) | (v != v) else high[c]
+                        b += w.dilation[1]
+                    a += w.dilation[0]
+                for k in range(w.places[2]):
+                    c = w.begin[2][k]
+                    if not some or c >= w.stop[2][k]:
+                        out[o] = lowest
+                        if index != NULL:
+                            index[o] = (w.begin[0][i] * w.size[1] + w.begin[1][j]) * width + c
+                        o += 1
+                        continue
+                    best = high[c]
+                    if index == NULL:
+                        c += w.dilation[2]
+                        while c < w.stop[2][k]:
+                            v = high[c]
+                            best = v if (v > best) | (v != v) else best
+                            c += w.dilation[2]
+                    else:
+                        best_at = high_at[c] * width + c
+                        c += w.dilation[2]
+                        while c < w.stop[2][k]:
+                            v = high[c]
+                            at = high_at[c] * width + c
+                            if v > best or (v == best and at < best_at) or (v != v and (best == best or at > best_at)):
+                                best = v
+                                best_at = at
+                            c += w.dilation[2]
+                        index[o] = best_at
+                    out[o] = best
+                    o += 1
+    free(high)
+    free(high_at)
+    return 0
+
+
+cdef int means(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil:
+    """Sums over windows divided by `divisor`, which has one number a window; -1 without memory."""
+    cdef int64_t width = w.size[2], plane = w.size[0] * w.size[1] * width
+    cdef int64_t result = w.places[0] * w.places[1] * w.places[2]
+    cdef int64_t p, i, j, o, a, b, c, k
+    cdef real *row
+    cdef real total
+    cdef real *sums = <real *>malloc((width + 1) * sizeof(real))
+    if sums == NULL:
+        return -1
+    for p in range(first, last):
+        o = 0
+        for i in range(w.places[0]):
+            for j in range(w.places[1]):
+                for c in range(width):
+                    sums[c] = 0
+                for a in range(w.begin[0][i], w.stop[0][i]):
+                    for b in range(w.begin[1][j], w.stop[1][j]):
+                        row = x + p * plane + (a * w.size[1] + b) * width
+                        for c in range(width):
+                            sums[c] += row[c]
+                for k in range(w.places[2]):
+                    total = 0
+                    for c in range(w.begin[2][k], w.stop[2][k]):
+                        total += sums[c]
+                    out[p * result + o] = total / divisor[o]
+                    o += 1
+    free(sums)
+    return 0
+
+
+# ---------------------------------------------------------------- running
+
+cdef int64_t *_numbers(array, Py_ssize_t count) except NULL:
+    if array.dtype.char not in "lq" or array.itemsize != 8 or array.ndim != 1 or not array.flags.c_contiguous:
+        raise TypeError("an array of int64 was expected")
+    if len(array) != count:
+        raise ValueError(f"{count} windows were expected, not {len(array)}")
+    return <int64_t *>data_of(<PyArrayObject *>array)
+
+
+cdef class Table:
+    """Where the windows begin and stop along three dimensions, checked once."""
+
+    cdef Windows windows
+    cdef object kept                   # the arrays that the pointers are of
+
+    def __init__(self, sizes, begin, stop, dilation):
+        cdef int d
+        self.kept = (begin, stop)
+        if sizes[0] * sizes[1] >= 1 << 31:
+            raise ValueError("planes of so many rows are not handled here")
+        for d in range(3):
+            self.windows.size[d] = sizes[d]
+            self.windows.places[d] = len(begin[d])
+            self.windows.dilation[d] = dilation[d]
+            self.windows.begin[d] = _numbers(begin[d], len(begin[d]))
+            self.windows.stop[d] = _numbers(stop[d], len(begin[d]))
+            if len(begin[d]) and (begin[d].min() < 0 or stop[d].max() > sizes[d] or dilation[d] < 1):
+                raise ValueError("a window lies outside of the input")
+
+    def places(self):
+        """The spatial shape of the result."""
+        return (self.windows.places[0], self.windows.places[1], self.windows.places[2])
+
+
+cdef class Run:
+    cdef Windows *windows
+    cdef char *x
+    cdef char *out
+    cdef char *more                    # places of maxima, or divisors
+    cdef str kind
+    cdef bint mean
+    cdef int64_t planes
+
+    def part(self, Py_ssize_t part, Py_ssize_t parts):
+        cdef int64_t first = self.planes * part // parts, last = self.planes * (part + 1) // parts
+        cdef int done
+        cdef double below = float("-inf")
+        cdef str kind = self.kind
+        cdef Py_UCS4 letter = kind[0]
+        with nogil:
+            if self.mean:
+                if letter == u"f":
+                    done = means(self.windows, <float *>self.x, <float *>self.out, <float *>self.more, first, last)
+                else:
+                    done = means(self.windows, <double *>self.x, <double *>self.out, <double *>self.more, first, last)
+            elif letter == u"f":
+                done = largest(
+                    self.windows, <float *>self.x, <float *>self.out, <int64_t *>self.more, <float>below, first, last
+                )
+            elif letter == u"d":
+                done = largest(
+                    self.windows, <double *>self.x, <double *>self.out, <int64_t *>self.more, below, first, last
+                )
+            else:
+                done = largest(
+                    self.windows, <int64_t *>self.x, <int64_t *>self.out, <int64_t *>self.more,
+                    <int64_t>(-0x7fffffffffffffff - 1), first, last,
+                )
+        if done < 0:
+            raise MemoryError()
+
+
+cdef int _run(Table table, x, out, more, bint mean) except -1:
+    cdef Run run = Run()
+    cdef int64_t work
+    cdef object array
+    for array in (x, out) if more is None else (x, out, more):
+        if not array.flags.c_contiguous or not array.flags.aligned:
+            raise ValueError("pooling takes contiguous arrays")
+    run.planes = len(x)
+    if x.shape != (run.planes, *[table.windows.size[d] for d in range(3)]):
+        raise ValueError("the input is not of the size that the windows are of")
+    if out.shape != (run.planes, *table.places()) or out.dtype != x.dtype:
+        raise ValueError("the output does not fit the windows")
+    run.windows = &table.windows
+    run.x = data_of(<PyArrayObject *>x)
+    run.out = data_of(<PyArrayObject *>out)
+    run.more = NULL if more is None else data_of(<PyArrayObject *>more)
+    run.kind = "q" if x.dtype.char in "lq" else x.dtype.char
+    run.mean = mean
+    work = x.size + out.size
+    workers.run(run.part, min(workers.parts(2 * work), max(run.planes, 1)))
+    return 0
+
+
+def max_of_windows(Table table not None, x, out, index):
+    """Write each window's largest element to `out`, its place in the plane to `index`, which may be None."""
+    if x.dtype.char not in "fdlq" or x.itemsize < 4:
+        raise TypeError("maxima are of float32, float64 or int64")
+    if index is not None and (index.dtype.char not in "lq" or index.shape != out.shape):
+        raise TypeError("places are int64")
+    _run(table, x, out, index, False)
+
+
+def mean_of_windows(Table table not None, x, out, divisor):
+    """Write each window's sum, divided by the window's element of `divisor`, to `out`."""
+    if x.dtype.char not in "fd" or divisor.dtype != x.dtype or divisor.size * len(x) != out.size:
+        raise TypeError("means are of float32 or float64, divided by as many of the same")
+    _run(table, x, out, divisor, True)

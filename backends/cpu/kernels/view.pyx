@@ -1,0 +1,407 @@
+"""Views of CPU tensors without NumPy's call: shape, strides and a pointer are all that a view changes.
+
+In: registers, with a tensor and dimensions or a range.  Out: the register of the view:
+
+    x[1], x[i, j]    aten::select.int        x.t(), x.transpose(0, 1)     strides exchanged
+    x[a:b]           aten::slice.Tensor      x.unsqueeze(0)               a dimension of length 1
+
+The records of `ts.ops.view` name these kernels (`loop="select"`).  Whatever is out of the ordinary, wrong
+arguments above all, is left to the record's own kernel, which has the messages.
+"""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int32_t, int64_t
+from numpy cimport npy_intp
+
+from ts._core.value.container cimport List, list_new
+from ts._core.dispatch.operator cimport Operator, register_kernel, run_record
+from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object_steal
+from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
+from ts._core.tensor.subscripts cimport view_at
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+
+cnp.import_array()
+
+cdef enum:
+    MOST = 64                          # dimensions that NumPy can have
+
+
+cdef PyArrayObject *plain_array(IValue *x) noexcept:
+    """The array of a CPU tensor that no gradient is wanted for; NULL for anything else."""
+    if x.tag != TAG_OBJECT or type(<object>x.v.o) is not Tensor:
+        return NULL
+    cdef Tensor t = <Tensor>x.v.o
+    return <PyArrayObject *>t.array if t.backend == BACKEND_CPU and not t.wants_grad else NULL
+
+
+cdef inline int put_view(IValue *out, Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except -1:
+    set_object_steal(out, view_at(x, nd, dims, strides, offset))
+    return 0
+
+
+cdef inline int copy_layout(PyArrayObject *a, npy_intp *dims, npy_intp *strides) noexcept:
+    """Shape and strides as they are; the number of dimensions."""
+    cdef int i
+    for i in range(ndim_of(a)):
+        dims[i] = dims_of(a)[i]
+        strides[i] = strides_of(a)[i]
+    return ndim_of(a)
+
+
+cdef inline int wrapped(int64_t dim, int nd) noexcept:
+    """The dimension, counted from the front; -1 where there is none."""
+    if dim < 0:
+        dim += nd
+    return <int>dim if 0 <= dim < nd else -1
+
+
+# ---------------------------------------------------------------- a part of a dimension
+
+cdef int select(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef npy_intp dims[MOST]
+    cdef npy_intp strides[MOST]
+    cdef int i, axis, nd
+    cdef int64_t index = r[at[2]].v.i
+    cdef npy_intp offset
+    if a == NULL:
+        return run_record(op, r, at)
+    axis = wrapped(r[at[1]].v.i, ndim_of(a))
+    if axis < 0 or not -dims_of(a)[axis] <= index < dims_of(a)[axis]:
+        return run_record(op, r, at)
+    if index < 0:
+        index += dims_of(a)[axis]
+    nd = copy_layout(a, dims, strides) - 1
+    offset = index * strides[axis]
+    for i in range(axis, nd):
+        dims[i] = dims[i + 1]
+        strides[i] = strides[i + 1]
+    return put_view(&r[at[3]], <Tensor>r[at[0]].v.o, nd, dims, strides, offset)
+
+
+cdef inline int64_t bound(IValue *x, int64_t missing, int64_t n) noexcept:
+    """An end of a slice, within the dimension."""
+    cdef int64_t i = missing if x.tag == TAG_NONE else x.v.i
+    if i < 0:
+        i += n
+    return 0 if i < 0 else (n if i > n else i)
+
+
+cdef int slice_part(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef npy_intp dims[MOST]
+    cdef npy_intp strides[MOST]
+    cdef int axis, nd
+    cdef int64_t start, end, step = r[at[4]].v.i
+    cdef npy_intp offset
+    if a == NULL or step <= 0:
+        return run_record(op, r, at)
+    axis = wrapped(r[at[1]].v.i, ndim_of(a))
+    if axis < 0:
+        return run_record(op, r, at)
+    nd = copy_layout(a, dims, strides)
+    start = bound(&r[at[2]], 0, dims[axis])
+    end = bound(&r[at[3]], dims[axis], dims[axis])
+    offset = start * strides[axis]
+    dims[axis] = (end - start + step - 1) // step if end > start else 0
+    strides[axis] *= step
+    return put_view(&r[at[5]], <Tensor>r[at[0]].v.o, nd, dims, strides, offset)
+
+
+cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef npy_intp dims[MOST]
+    cdef npy_intp strides[MOST]
+    cdef int axis, nd
+    cdef int64_t start = r[at[2]].v.i, length = r[at[3]].v.i
+    if a == NULL:
+        return run_record(op, r, at)
+    axis = wrapped(r[at[1]].v.i, ndim_of(a))
+    if axis < 0:
+        return run_record(op, r, at)
+    nd = copy_layout(a, dims, strides)
+    if start < 0:
+        start += dims[axis]
+    if not 0 <= start <= dims[axis] or not 0 <= length <= dims[axis] - start:
+        return run_record(op, r, at)
+    dims[axis] = length
+    return put_view(&r[at[4]], <Tensor>r[at[0]].v.o, nd, dims, strides, start * strides[axis])
+
+
+# ---------------------------------------------------------------- lists of parts
+
+cdef int put_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue *out) except -1:
+    """The parts of length `size` along `axis`; the last may be shorter."""
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef npy_intp dims[MOST]
+    cdef npy_intp strides[MOST]
+    cdef int nd = copy_layout(a, dims, strides)
+    cdef int64_t n = dims[axis], start = 0, count = 1 if n == 0 else (n + size - 1) // size, i
+    cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
+    for i in range(count):
+        dims[axis] = min(size, n - start)
+        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, nd, dims, strides, start * strides[axis])
+        parts.items[i].tag = TAG_OBJECT
+        parts.size = i + 1
+        start += size
+    Py_INCREF(parts)
+    set_object_steal(out, <PyObject *>parts)
+    return 0
+
+
+cdef int split(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef int64_t size = r[at[1]].v.i
+    cdef int axis = -1 if a == NULL else wrapped(r[at[2]].v.i, ndim_of(a))
+    if axis < 0 or size <= 0:
+        return run_record(op, r, at)
+    return put_parts(r, at, axis, size, &r[at[3]])
+
+
+cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef int64_t count = r[at[1]].v.i
+    cdef int axis = -1 if a == NULL else wrapped(r[at[2]].v.i, ndim_of(a))
+    if axis < 0 or count <= 0 or dims_of(a)[axis] == 0:
+        return run_record(op, r, at)
+    return put_parts(r, at, axis, (dims_of(a)[axis] + count - 1) // count, &r[at[3]])
+
+
+cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef int axis = -1 if a == NULL else wrapped(r[at[1]].v.i, ndim_of(a))
+    cdef npy_intp dims[MOST]
+    cdef npy_intp strides[MOST]
+    cdef npy_intp count, step
+    cdef int64_t i
+    cdef int nd, j
+    if axis < 0:
+        return run_record(op, r, at)
+    nd = copy_layout(a, dims, strides) - 1
+    count, step = dims[axis], strides[axis]
+    for j in range(axis, nd):
+        dims[j] = dims[j + 1]
+        strides[j] = strides[j + 1]
+    cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
+    for i in range(count):
+        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, nd, dims, strides, i * step)
+        parts.items[i].tag = TAG_OBJECT
+        parts.size = i + 1
+    Py_INCREF(parts)
+    set_object_steal(&r[at[2]], <PyObject *>parts)
+    return 0
+
+
+# ---------------------------------------------------------------- the order of dimensions
+
+cdef int exchanged(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int i, int j, IValue *out) except -1:
+    cdef npy_intp dims[MOST]
+    cdef npy_intp strides[MOST]
+    cdef int nd = copy_layout(a, dims, strides)
+    if nd:
+        dims[i], dims[j] = dims[j], dims[i]
+        strides[i], strides[j] = strides[j], strides[i]
+    return put_view(out, <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
+
+
+cdef int transpose(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    if a == NULL:
+        return run_record(op, r, at)
+    cdef int i = wrapped(r[at[1]].v.i, ndim_of(a)), j = wrapped(r[at[2]].v.i, ndim_of(a))
+    if i < 0 or j < 0:
+        return run_record(op, r, at)
+    return exchanged(op, r, at, a, i, j, &r[at[3]])
+
+
+cdef int matrix_transpose(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    if a == NULL or ndim_of(a) > 2:
+        return run_record(op, r, at)
+    return exchanged(op, r, at, a, 0, ndim_of(a) - 1, &r[at[1]])
+
+
+cdef int permute(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef List order = <List>r[at[1]].v.o
+    cdef npy_intp dims[MOST]
+    cdef npy_intp strides[MOST]
+    cdef int i, axis
+    cdef int64_t seen = 0
+    if a == NULL or order.size != ndim_of(a):
+        return run_record(op, r, at)
+    for i in range(ndim_of(a)):
+        axis = wrapped(order.items[i].v.i, ndim_of(a))
+        if axis < 0 or seen >> axis & 1:
+            return run_record(op, r, at)
+        seen |= <int64_t>1 << axis
+        dims[i] = dims_of(a)[axis]
+        strides[i] = strides_of(a)[axis]
+    return put_view(&r[at[2]], <Tensor>r[at[0]].v.o, ndim_of(a), dims, strides, 0)
+
+
+# ---------------------------------------------------------------- dimensions of length 1
+
+cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef npy_intp dims[MOST]
+    cdef npy_intp strides[MOST]
+    cdef int i, axis, nd
+    if a == NULL or ndim_of(a) + 1 > MOST:
+        return run_record(op, r, at)
+    axis = wrapped(r[at[1]].v.i, ndim_of(a) + 1)
+    if axis < 0:
+        return run_record(op, r, at)
+    nd = copy_layout(a, dims, strides)
+    for i in range(nd, axis, -1):
+        dims[i] = dims[i - 1]
+        strides[i] = strides[i - 1]
+    # The step that PyTorch shows for it: past all that comes behind.
+    strides[axis] = dims[axis + 1] * strides[axis + 1] if axis < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+    dims[axis] = 1
+    return put_view(&r[at[2]], <Tensor>r[at[0]].v.o, nd + 1, dims, strides, 0)
+
+
+cdef int squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis, IValue *out) except -1:
+    """Without the dimensions of length 1; of all dimensions, or of `axis` only."""
+    cdef npy_intp dims[MOST]
+    cdef npy_intp strides[MOST]
+    cdef int i, nd = 0
+    for i in range(ndim_of(a)):
+        if dims_of(a)[i] != 1 or (axis >= 0 and i != axis):
+            dims[nd] = dims_of(a)[i]
+            strides[nd] = strides_of(a)[i]
+            nd += 1
+    return put_view(out, <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
+
+
+cdef int squeeze(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    if a == NULL:
+        return run_record(op, r, at)
+    return squeezed(r, at, a, -1, &r[at[1]])
+
+
+cdef int squeeze_dim(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef int axis = -1 if a == NULL else wrapped(r[at[1]].v.i, ndim_of(a))
+    if axis < 0:
+        return run_record(op, r, at)
+    return squeezed(r, at, a, axis, &r[at[2]])
+
+
+# ---------------------------------------------------------------- another shape
+
+cdef int expand(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef List shape = <List>r[at[1]].v.o
+    cdef npy_intp dims[MOST]
+    cdef npy_intp strides[MOST]
+    cdef int i, extra
+    cdef int64_t n
+    if a == NULL or shape.size > MOST or shape.size < ndim_of(a):
+        return run_record(op, r, at)
+    extra = <int>shape.size - ndim_of(a)
+    for i in range(<int>shape.size - 1, -1, -1):
+        n = shape.items[i].v.i
+        dims[i] = n
+        if i >= extra and (n == -1 or n == dims_of(a)[i - extra]):
+            dims[i] = dims_of(a)[i - extra]
+            strides[i] = strides_of(a)[i - extra]
+        elif n < 0 or (i >= extra and dims_of(a)[i - extra] != 1):
+            return run_record(op, r, at)
+        elif n != 1:
+            strides[i] = 0
+        else:  # as `unsqueeze` has it
+            strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < shape.size else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+    return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, <int>shape.size, dims, strides, 0)
+
+
+cdef int reshape(Operator op, IValue *r, const int32_t *at) except -1:
+    """Elements that lie in order can have any shape; others are NumPy's business."""
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef List shape = <List>r[at[1]].v.o
+    cdef npy_intp dims[MOST]
+    cdef npy_intp known = 1
+    cdef int i, nd = <int>shape.size, open_at = -1
+    cdef int64_t n
+    if a == NULL or nd > MOST or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
+        return run_record(op, r, at)
+    for i in range(nd):
+        n = shape.items[i].v.i
+        if n == -1 and open_at < 0:
+            open_at = i
+        elif n <= 0 or n > size_of(a):
+            return run_record(op, r, at)
+        else:
+            known *= n
+            if known > size_of(a):
+                return run_record(op, r, at)
+        dims[i] = n
+    if open_at >= 0:
+        if size_of(a) % known:
+            return run_record(op, r, at)
+        dims[open_at] = size_of(a) // known
+    elif known != size_of(a):
+        return run_record(op, r, at)
+    return put_in_order(&r[at[2]], <Tensor>r[at[0]].v.o, a, nd, dims)
+
+
+cdef int put_in_order(IValue *out, Tensor x, PyArrayObject *a, int nd, npy_intp *dims) except -1:
+    """A view of elements that lie in order, in another shape of as many."""
+    cdef npy_intp strides[MOST]
+    cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+    cdef int i
+    for i in range(nd - 1, -1, -1):
+        strides[i] = step
+        step *= dims[i]
+    return put_view(out, x, nd, dims, strides, 0)
+
+
+cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef npy_intp dims[MOST]
+    cdef int start, end, i, nd = 0
+    if a == NULL or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
+        return run_record(op, r, at)
+    start, end = wrapped(r[at[1]].v.i, ndim_of(a)), wrapped(r[at[2]].v.i, ndim_of(a))
+    if start < 0 or end <= start:
+        return run_record(op, r, at)
+    for i in range(ndim_of(a)):
+        if start < i <= end:
+            dims[nd - 1] *= dims_of(a)[i]
+        else:
+            dims[nd] = dims_of(a)[i]
+            nd += 1
+    return put_in_order(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, a, nd, dims)
+
+
+cdef int view_as(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef PyArrayObject *b = plain_array(&r[at[1]])
+    if a == NULL or b == NULL or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
+        return run_record(op, r, at)
+    if size_of(b) != size_of(a):
+        return run_record(op, r, at)
+    return put_in_order(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, a, ndim_of(b), dims_of(b))
+
+
+register_kernel("select", select)
+register_kernel("slice", slice_part)
+register_kernel("narrow", narrow)
+register_kernel("split", split)
+register_kernel("chunk", chunk)
+register_kernel("unbind", unbind)
+register_kernel("transpose", transpose)
+register_kernel("t", matrix_transpose)
+register_kernel("permute", permute)
+register_kernel("unsqueeze", unsqueeze)
+register_kernel("squeeze", squeeze)
+register_kernel("squeeze_dim", squeeze_dim)
+register_kernel("expand", expand)
+register_kernel("reshape", reshape)
+register_kernel("aten::flatten.using_ints", flatten)
+register_kernel("aten::view_as", view_as)
+register_kernel("aten::reshape_as", view_as)

@@ -1,0 +1,1 @@
+"""Dispatch: operators, their arguments, and the one way to a kernel that all callers take."""

@@ -1,0 +1,170 @@
+"""Python arguments of an operator that is written in C: checked against its schema, and unboxed.
+
+In: the parameters of a signature, and one Python value for each.  Out: registers that the operator's kernel
+may read without looking at tags, or a TypeError:
+
+    aten::append.t(t[](a!) self, t el)     [1, 2], 3       a core List[int], 3
+                                           [1, 2], "a"     TypeError: t is int
+
+The interpreter does not come here: there, the types of the graph are what the kernels rely on.
+"""
+
+import re
+from enum import Enum
+
+from ts._core.value.container cimport Dict, List, Object, Tuple
+from ts._core.value.ivalue cimport (
+    ANY_SPEC,
+    IValue,
+    KIND_ANY,
+    KIND_DICT,
+    KIND_FUTURE,
+    KIND_LIST,
+    KIND_OBJECT,
+    KIND_OPTIONAL,
+    KIND_TUPLE,
+    TypeSpec,
+    list_spec,
+    tuple_spec,
+    unbox,
+    unbox_shallow,
+)
+
+from ts._core.value.ivalue import infer_spec
+from ts._core.value.spec import SPECS
+
+cdef dict _specs = dict(SPECS)
+_specs.update({"Scalar": SPECS["number"], "Layout": _specs["int"], "ScalarType": _specs["int"],
+               "MemoryFormat": _specs["int"], "Generator": TypeSpec(KIND_OBJECT, (), "Generator")})
+_VARIABLE = re.compile(r"t(?:Key|Val|\d)?")  # a type that the argument decides, the same at every place
+
+
+cdef TypeSpec spec_of_text(str kind):
+    found = _specs.get(kind)
+    if found is not None:
+        return found
+    if kind.endswith("?"):
+        inner = spec_of_text(kind[:len(kind) - 1])
+        found = TypeSpec(KIND_OPTIONAL, (inner,), f"Optional[{inner.text}]")
+    elif kind.endswith("]"):
+        found = list_spec(spec_of_text(kind[:kind.rindex("[")]))
+    elif kind.startswith("Dict("):
+        key, value = [spec_of_text(part) for part in kind[5:len(kind) - 1].split(", ")]
+        found = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
+    elif kind.startswith("Future("):
+        found = TypeSpec(KIND_FUTURE, (spec_of_text(kind[7:len(kind) - 1]),), "Future")
+    elif kind.startswith("(") and kind.endswith(")"):
+        found = tuple_spec(tuple([spec_of_text(part) for part in kind[1:len(kind) - 1].split(", ")]))
+    elif _VARIABLE.fullmatch(kind):
+        found = TypeSpec(KIND_ANY, (), kind)
+    else:
+        found = ANY_SPEC
+    _specs[kind] = found
+    return found
+
+
+
+# ---------------------------------------------------------------- arguments
+
+cdef int unbox_arguments(str operator, tuple parameters, tuple args, IValue *r) except -1:
+    cdef dict bound = {}
+    cdef IValue value
+    cdef Py_ssize_t i
+    for i in range(len(args)):
+        if i >= len(parameters):
+            unbox_shallow(args[i], &value)  # the Tuple of what "..." stands for
+        else:
+            unbox_argument(operator, parameters[i], args[i], bound, &value)
+        r[i] = value
+    return 0
+
+
+cdef int unbox_argument(str operator, object parameter, object x, dict bound, IValue *out) except -1:
+    cdef str kind = parameter.kind
+    cdef TypeSpec spec = spec_of_text(kind)
+    if x is None and parameter.optional:
+        return unbox_shallow(x, out)
+    if kind == "AnyEnumType" and not isinstance(x, Enum) or kind == "AnyClassType" and type(x) is not Object:
+        raise mismatch(operator, parameter, x, spec)
+    spec = bind(spec, x, bound)
+    if spec is None or isinstance(x, (List, Dict, Tuple)) and not fits(x.spec, spec):
+        raise mismatch(operator, parameter, x, spec_of_text(kind))
+    try:
+        return unbox(x, spec, out)
+    except TypeError as error:
+        raise mismatch(operator, parameter, x, spec) from error
+
+
+cdef object mismatch(str operator, object parameter, object x, TypeSpec spec):
+    return TypeError(
+        f"{operator}() Expected a value of type '{spec.text}' for argument '{parameter.name}' "
+        f"but instead found type '{type(x).__name__}'"
+    )
+
+
+cdef TypeSpec bind(TypeSpec spec, object x, dict bound):
+    """`spec` with what the argument says of its type variables; None where it is of another shape."""
+    if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # a variable by itself
+        return bound.setdefault(spec.text, own_spec(x))
+    if not any([child.kind == KIND_ANY or child.children for child in spec.children]):
+        return spec
+    if spec.kind == KIND_LIST and isinstance(x, (list, List)):
+        return bind_parts(spec, x, bound)
+    if spec.kind == KIND_DICT and isinstance(x, (dict, Dict)):
+        return bind_parts(spec, x, bound)
+    return spec if spec.kind not in (KIND_LIST, KIND_DICT) else None
+
+
+cdef TypeSpec bind_parts(TypeSpec spec, object x, dict bound):
+    cdef TypeSpec found
+    if isinstance(x, (list, dict)) and not x:
+        return solved(spec, bound)  # an empty one may be of any type
+    found = own_spec(x)
+    return solved(spec, bound) if unify(spec, found, bound) else None
+
+
+cdef TypeSpec own_spec(object x):
+    """The type that an argument has by itself; Any where it cannot be told."""
+    try:
+        return infer_spec(x)
+    except TypeError:  # an empty list, or one of several types
+        return ANY_SPEC
+
+
+cdef bint unify(TypeSpec spec, TypeSpec found, dict bound) except -1:
+    """Whether `found` is of the shape of `spec`; its variables are bound."""
+    cdef Py_ssize_t i
+    if spec.kind == KIND_ANY:
+        if spec is ANY_SPEC:
+            return True
+        return fits(found, bound.setdefault(spec.text, found))
+    if spec.kind != found.kind or len(spec.children) != len(found.children):
+        return False
+    for i in range(len(spec.children)):
+        if not unify(<TypeSpec>spec.children[i], <TypeSpec>found.children[i], bound):
+            return False
+    return True
+
+
+cdef TypeSpec solved(TypeSpec spec, dict bound):
+    """`spec` with its variables replaced."""
+    cdef tuple children
+    if spec.kind == KIND_ANY:
+        return bound.get(spec.text, ANY_SPEC)
+    if not spec.children:
+        return spec
+    children = tuple([solved(<TypeSpec>child, bound) for child in spec.children])
+    if spec.kind == KIND_LIST:
+        return list_spec(<TypeSpec>children[0])
+    if spec.kind == KIND_TUPLE:
+        return tuple_spec(children)
+    return TypeSpec(spec.kind, children, f"Dict[{', '.join([child.text for child in children])}]")
+
+
+cdef bint fits(TypeSpec found, TypeSpec wanted) except -1:
+    """Whether a container of one type may stand where the other is asked for."""
+    if wanted.kind == KIND_ANY or found is wanted or found == wanted:
+        return True
+    if found is None or wanted.kind != found.kind or len(wanted.children) != len(found.children):
+        return False
+    return all([fits(a, b) for a, b in zip(found.children, wanted.children)])

@@ -1,0 +1,479 @@
+"""Arguments from Python to an operator: converted and in order, or straight into the registers of its kernel.
+
+In: a Binder, positional and named arguments; out: a list of values, a result, or that they do not fit.
+
+    x.sum(1)        bind -> [x, [1], False, None]          call_directly -> registers (x, List[1], False, None)
+
+The direct way takes tensors, Python's own numbers, lists and tuples of them, dtypes and defaults.  Anything else
+(NumPy's numbers, tensors for numbers, devices by name) is left to `bind`, which gives the same values.
+"""
+
+import sys
+
+import numpy as np
+
+from cpython.list cimport PyList_GET_ITEM
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int32_t, int64_t
+
+from ts._core.dispatch.arguments cimport spec_of_text
+from ts._core.value.container cimport List, list_new
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.value.ivalue cimport (
+    IValue,
+    TAG_BOOL,
+    TAG_FLOAT,
+    TAG_INT,
+    TAG_NONE,
+    TAG_OBJECT,
+    TypeSpec,
+    box,
+    release,
+    unbox,
+    unbox_shallow,
+)
+from ts._core.tensor.tensor cimport Tensor
+
+from ts import devices, dtypes
+from ts._core.dispatch.results import results_class
+
+cdef extern from "Python.h":
+    bint PyLong_CheckExact(object x) noexcept
+    bint PyFloat_CheckExact(object x) noexcept
+    double PyFloat_AS_DOUBLE(object x) noexcept
+    long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
+    Py_ssize_t PyTuple_GET_SIZE(PyObject *x) noexcept
+    PyObject *PyTuple_GET_ITEM(PyObject *x, Py_ssize_t i) noexcept
+    PyObject **PySequence_Fast_ITEMS(object x) noexcept
+    Py_ssize_t PySequence_Fast_GET_SIZE(object x) noexcept
+
+# Kind and the words that PyTorch's messages have for it.
+_KINDS = {
+    "Tensor": (TENSOR, "Tensor"), "Scalar": (SCALAR, "Number"), "int": (INT, "int"), "float": (FLOAT, "float"),
+    "bool": (BOOL, "bool"), "str": (STR, "str"), "int[]": (INT_LIST, "tuple of ints"),
+    "float[]": (FLOAT_LIST, "tuple of floats"), "bool[]": (BOOL_LIST, "tuple of bools"),
+    "Scalar[]": (SCALAR_LIST, "tuple of Scalars"), "Tensor[]": (TENSOR_LIST, "tuple of Tensors"),
+    "Tensor?[]": (OPTIONAL_TENSOR_LIST, "tuple of Tensors"), "ScalarType": (DTYPE, "torch.dtype"),
+    "Layout": (LAYOUT, "torch.layout"), "MemoryFormat": (MEMORY_FORMAT, "torch.memory_format"),
+    "Device": (DEVICE, "torch.device"), "Generator": (GENERATOR, "torch.Generator"),
+}
+# Operators that take a number where their schema says Tensor.
+_NUMBERS_AS_TENSORS = {
+    f"aten::{name}{end}"
+    for name in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "copy")
+    for end in ("", "_")
+}
+
+FAILED = object()
+UNSURE = object()
+
+_LISTS = {
+    INT_LIST: "int[]", FLOAT_LIST: "float[]", BOOL_LIST: "bool[]", SCALAR_LIST: "Scalar[]", TENSOR_LIST: "Tensor[]",
+    OPTIONAL_TENSOR_LIST: "Tensor?[]",
+}
+
+
+
+
+cdef Binder binder_of(Operator op):
+    cdef Binder b = Binder()
+    cdef Slot slot
+    b.op = op
+    b.slots = []
+    b.int_list_at = -1
+    for p in op.signature.parameters:
+        slot = Slot()
+        slot.name = sys.intern(p.name)
+        slot.kind, slot.words = _KINDS.get(p.kind, (OTHER, p.kind))
+        slot.optional = p.optional
+        slot.keyword_only = p.keyword_only
+        slot.has_default = p.has_default
+        slot.written = p.written
+        slot.size = p.size or 0
+        slot.default = p.default
+        b.slots.append(slot)
+        if not p.keyword_only:
+            b.positional += 1
+    first = 1 if b.positional > 1 and (<Slot>b.slots[0]).kind == TENSOR else 0
+    if b.positional == first + 1 and (<Slot>b.slots[first]).kind == INT_LIST:
+        b.int_list_at = first
+    b.numbers = op.name in _NUMBERS_AS_TENSORS
+    b.gives_dtype = op.schema_text.endswith("-> ScalarType")
+    b.direct = op.record is not None and op.kernel != run_record and len(b.slots) <= MOST_ARGUMENTS and op.nrets < 3
+    if b.direct:
+        for slot in b.slots:
+            prepare_default(slot)
+        if op.nrets > 1:
+            b.results = results_class(op.name, tuple([r.name for r in op.signature.returns]))
+    return b
+
+
+cdef int prepare_default(Slot slot) except -1:
+    """The default as registers hold it; lists are made once and never released."""
+    slot.given_none.tag = TAG_NONE
+    if slot.kind in _LISTS:
+        slot.spec = spec_of_text(_LISTS[slot.kind])
+    if not slot.has_default or slot.default is None:
+        return 0
+    if slot.spec is not None:
+        value = slot.default if isinstance(slot.default, (list, tuple)) else [slot.default] * slot.size
+        return unbox(list(value), slot.spec, &slot.given_none)
+    return unbox_shallow(slot.default, &slot.given_none)
+
+
+# ---------------------------------------------------------------- one argument
+
+cdef bint is_int(object x):
+    if isinstance(x, int):
+        return not isinstance(x, bool)
+    if isinstance(x, np.integer):
+        return True
+    return isinstance(x, Tensor) and x.ndim == 0 and 1 <= x.dtype.category <= 1
+
+
+cdef list sequence(object x, accept):
+    """The items of a list or tuple that `accept` all, or None."""
+    if not isinstance(x, (list, tuple)):
+        return None
+    cdef list items = list(x)
+    for item in items:
+        if not accept(item):
+            return None
+    return items
+
+
+def _is_int(x):
+    return is_int(x)
+
+
+def _is_real(x):
+    return isinstance(x, (int, float, np.number)) and not isinstance(x, bool)
+
+
+def _is_number(x):
+    return isinstance(x, (int, float, complex, np.generic))
+
+
+def _is_tensor(x):
+    return isinstance(x, Tensor)
+
+
+def _is_optional_tensor(x):
+    return x is None or isinstance(x, Tensor)
+
+
+cdef object convert(Slot slot, object x, bint numbers):
+    """`x` as the kernel wants it, or FAILED."""
+    cdef Kind kind = slot.kind
+    if kind == TENSOR:
+        if isinstance(x, Tensor):
+            return x
+        if numbers and isinstance(x, (int, float, complex)):
+            return x
+        if numbers and isinstance(x, np.generic):
+            return x.item()
+        return x if x is None and slot.optional else FAILED
+    if x is None:
+        return None if slot.optional else FAILED
+    if kind == SCALAR:
+        if isinstance(x, (int, float, complex)):
+            return x
+        if isinstance(x, np.generic) or (isinstance(x, Tensor) and x.ndim == 0):
+            return x.item()
+        return FAILED
+    if kind == INT:
+        return int(x) if is_int(x) else FAILED
+    if kind == INT_LIST:
+        items = sequence(x, _is_int)
+        if items is not None:
+            return [int(item) for item in items]
+        return [int(x)] * slot.size if slot.size and is_int(x) else FAILED
+    if kind == BOOL:
+        return bool(x) if isinstance(x, (bool, np.bool_)) else FAILED
+    if kind == FLOAT:
+        return float(x) if isinstance(x, (float, int, np.floating, np.integer)) else FAILED
+    if kind == STR:
+        return x if isinstance(x, str) else FAILED
+    if kind == DTYPE:
+        if isinstance(x, dtypes.dtype):
+            return x.code
+        return dtypes.as_dtype(x).code if x in (int, float, bool, complex) else FAILED
+    if kind == TENSOR_LIST:
+        items = sequence(x, _is_tensor)
+        return FAILED if items is None else items
+    if kind == OPTIONAL_TENSOR_LIST:
+        items = sequence(x, _is_optional_tensor)
+        return FAILED if items is None else items
+    if kind == DEVICE:
+        return devices.as_device(x) if isinstance(x, (str, devices.device, int)) else FAILED
+    if kind == GENERATOR:
+        return x if type(x).__name__ == "Generator" else FAILED
+    if kind == LAYOUT:
+        if not isinstance(x, dtypes.layout):
+            return FAILED
+        if x is not dtypes.strided:
+            raise NotImplementedError(f"only strided tensors can be made, not {x}")
+        return x.code
+    if kind == MEMORY_FORMAT:
+        return x.code if isinstance(x, dtypes.memory_format) else FAILED
+    if kind == FLOAT_LIST:
+        items = sequence(x, _is_real)
+        return [float(x)] * slot.size if items is None and slot.size and _is_real(x) else (FAILED if items is None else items)
+    if kind == SCALAR_LIST:
+        items = sequence(x, _is_number)
+        return FAILED if items is None else items
+    if kind == BOOL_LIST:
+        return list(x) if isinstance(x, (list, tuple)) else FAILED
+    return x
+
+
+# ---------------------------------------------------------------- all arguments
+
+cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
+    """One value per parameter, or None; `why`, where given, gets the reason in PyTorch's words."""
+    cdef Py_ssize_t given = len(args), i, n = len(b.slots), used = 0
+    cdef list values = []
+    cdef Slot slot
+    cdef str name
+    if given > b.positional or (b.int_list_at >= 0 and given == b.positional and is_int(args[given - 1])):
+        if b.int_list_at < 0 or given <= b.int_list_at or not is_int(args[b.int_list_at]):
+            if why is not None:
+                why.append(f"takes {b.positional} positional arguments but {given} were given")
+            return None
+        args = args[:b.int_list_at] + (args[b.int_list_at:],)
+        given = len(args)
+    for i in range(n):
+        slot = <Slot>b.slots[i]
+        if i < given:
+            x = args[i]
+        elif kwargs and slot.name in kwargs:
+            x = kwargs[slot.name]
+            used += 1
+        elif slot.has_default:
+            values.append(slot.default)
+            continue
+        elif slot.optional and slot.keyword_only:
+            values.append(None)
+            continue
+        else:
+            if why is not None:
+                why.append(f"missing {slot.name}")
+            return None
+        x = convert(slot, x, numbers)
+        if x is FAILED:
+            if why is not None:
+                value = args[i] if i < given else kwargs[slot.name]
+                if slot.kind == TENSOR_LIST and isinstance(value, (list, tuple)):
+                    at = next(k for k, item in enumerate(value) if not isinstance(item, Tensor))
+                    why.append(f"expected Tensor as element {at} in argument {i}, but got {type(value[at]).__name__}")
+                    return None
+                got = type(value).__name__
+                place = f" (position {i + 1})" if i < given else ""
+                shown = "input" if slot.name == "self" else slot.name
+                why.append(f"argument '{shown}'{place} must be {slot.words}, not {got}")
+            return None
+        values.append(x)
+    if kwargs and used != len(kwargs):
+        if why is not None:
+            names = [(<Slot>s).name for s in b.slots[given:]]
+            why.append(f"got an unexpected keyword argument '{[k for k in kwargs if k not in names][0]}'")
+        return None
+    return values
+
+
+cdef object as_python(Binder b, object result):
+    """What Python sees of a result: PyTorch's lists of tensors are tuples there, and dtypes are objects."""
+    if type(result) is list:
+        return tuple(result)
+    if type(result) is int and b.gives_dtype:
+        return dtypes.BY_CODE[result]
+    return result
+
+# ---------------------------------------------------------------- straight into registers
+
+cdef enum Taken:
+    NO                                 # the argument does not fit
+    MAYBE                              # `bind` knows
+    BORROWED
+    OWNED                              # the register owns what it holds
+
+
+cdef inline Taken take_int(object x, IValue *out) except *:
+    cdef int overflow = 0
+    out.v.i = PyLong_AsLongLongAndOverflow(x, &overflow)
+    out.tag = TAG_INT
+    return MAYBE if overflow else BORROWED
+
+
+cdef Taken take_items(Slot slot, PyObject **items, Py_ssize_t n, IValue *out) except *:
+    """A new List of the core."""
+    cdef List made = list_new(slot.spec, n)
+    cdef Py_ssize_t i
+    cdef object x
+    for i in range(n):
+        x = <object>items[i]
+        if slot.kind == INT_LIST:
+            if not PyLong_CheckExact(x) or take_int(x, &made.items[i]) != BORROWED:
+                return MAYBE
+        elif isinstance(x, Tensor):
+            Py_INCREF(x)
+            made.items[i].v.o = <PyObject *>x
+            made.items[i].tag = TAG_OBJECT
+        elif x is None and slot.kind == OPTIONAL_TENSOR_LIST:
+            made.items[i].tag = TAG_NONE
+        else:
+            return MAYBE
+        made.size = i + 1
+    Py_INCREF(made)
+    out.v.o = <PyObject *>made
+    out.tag = TAG_OBJECT
+    return OWNED
+
+
+cdef Taken take_list(Slot slot, object x, IValue *out) except *:
+    cdef PyObject *items[8]
+    cdef Py_ssize_t i
+    if slot.kind not in (INT_LIST, TENSOR_LIST, OPTIONAL_TENSOR_LIST):
+        return MAYBE
+    if isinstance(x, (list, tuple)):
+        return take_items(slot, PySequence_Fast_ITEMS(x), PySequence_Fast_GET_SIZE(x), out)
+    if slot.kind == INT_LIST and PyLong_CheckExact(x) and 0 < slot.size <= 8:
+        for i in range(slot.size):
+            items[i] = <PyObject *>x
+        return take_items(slot, items, slot.size, out)
+    return NO if isinstance(x, Tensor) and slot.kind != INT_LIST else MAYBE
+
+
+cdef inline Taken take(Slot slot, object x, IValue *out) except *:
+    """One argument into its register."""
+    cdef Kind kind = slot.kind
+    if isinstance(x, Tensor):
+        if kind == TENSOR:
+            out.v.o = <PyObject *>x
+            out.tag = TAG_OBJECT
+            return BORROWED
+        return MAYBE
+    if x is None:
+        out.tag = TAG_NONE
+        return BORROWED if slot.optional else MAYBE
+    if kind == SCALAR or kind == INT:
+        if PyLong_CheckExact(x):
+            return take_int(x, out)
+        if kind == SCALAR and PyFloat_CheckExact(x):
+            out.v.f = PyFloat_AS_DOUBLE(x)
+            out.tag = TAG_FLOAT
+            return BORROWED
+        if kind == SCALAR and (x is True or x is False):
+            out.v.i = x is True
+            out.tag = TAG_BOOL
+            return BORROWED
+        return MAYBE
+    if kind == TENSOR:
+        return NO if PyLong_CheckExact(x) or PyFloat_CheckExact(x) or x is True or x is False else MAYBE
+    if kind == BOOL:
+        out.v.i = x is True
+        out.tag = TAG_BOOL
+        return BORROWED if x is True or x is False else MAYBE
+    if kind == FLOAT:
+        if PyFloat_CheckExact(x):
+            out.v.f = PyFloat_AS_DOUBLE(x)
+        elif PyLong_CheckExact(x) and take_int(x, out) == BORROWED:
+            out.v.f = <double>out.v.i
+        else:
+            return MAYBE
+        out.tag = TAG_FLOAT
+        return BORROWED
+    if kind == DTYPE:
+        if type(x) is not dtypes.dtype:
+            return MAYBE
+        out.v.i = x.code
+        out.tag = TAG_INT
+        return BORROWED
+    if kind == STR:
+        out.v.o = <PyObject *>x
+        out.tag = TAG_OBJECT
+        return BORROWED if type(x) is str else MAYBE
+    if kind == DEVICE:
+        out.v.o = <PyObject *>x
+        out.tag = TAG_OBJECT
+        return BORROWED if type(x) is devices.device else MAYBE
+    if slot.spec is not None:
+        return take_list(slot, x, out)
+    return MAYBE
+
+
+cdef PyObject *named(PyObject *const *args, Py_ssize_t given, PyObject *names, str name) noexcept:
+    """The argument of this name, or NULL; names in calls are interned."""
+    cdef Py_ssize_t i
+    for i in range(PyTuple_GET_SIZE(names)):
+        if PyTuple_GET_ITEM(names, i) == <PyObject *>name:
+            return args[given + i]
+    return NULL
+
+
+cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names):
+    cdef IValue r[MOST_ARGUMENTS + 2]
+    cdef int32_t at[MOST_ARGUMENTS + 2]
+    cdef bint owned[MOST_ARGUMENTS]
+    cdef Py_ssize_t i, n = len(b.slots), used = 0, total = n + b.op.nrets, filled = 0, gathered = given
+    cdef bint in_a_row = False
+    cdef PyObject *x
+    cdef Slot slot
+    cdef Taken taken
+    cdef object outcome = FAILED
+    if given > b.positional or (
+        b.int_list_at >= 0 and given == b.positional and PyLong_CheckExact(<object>args[given - 1])
+    ):
+        if b.int_list_at < 0 or given <= b.int_list_at:
+            return FAILED
+        if not PyLong_CheckExact(<object>args[b.int_list_at]):
+            return UNSURE
+        gathered = b.int_list_at + 1
+        in_a_row = True
+    try:
+        for i in range(n):
+            slot = <Slot>PyList_GET_ITEM(b.slots, i)
+            owned[i] = False
+            x = NULL
+            if i < gathered:
+                x = args[i]
+            elif names != NULL:
+                x = named(args, given, names, slot.name)
+                used += x != NULL
+            if in_a_row and i == b.int_list_at:
+                taken = take_items(slot, <PyObject **>args + i, given - i, &r[i])
+            elif x != NULL:
+                taken = take(slot, <object>x, &r[i])
+            elif slot.has_default or (slot.optional and slot.keyword_only):
+                r[i] = slot.given_none
+                taken = BORROWED
+            else:
+                return FAILED
+            if taken < BORROWED:
+                return FAILED if taken == NO else UNSURE
+            owned[i] = taken == OWNED
+            filled = i + 1
+        if names != NULL and used != PyTuple_GET_SIZE(names):
+            return UNSURE
+        for i in range(total):
+            at[i] = <int32_t>i
+        r[n].tag = r[n + 1].tag = TAG_NONE
+        b.op.kernel(b.op, r, at)
+        if b.op.nrets == 1:
+            if r[n].tag == TAG_OBJECT and isinstance(<object>r[n].v.o, Tensor):
+                outcome = <object>r[n].v.o
+            else:
+                outcome = as_python(b, box(&r[n]))
+            release(&r[n])
+        elif b.op.nrets == 2:
+            outcome = b.results((box(&r[n]), box(&r[n + 1])))
+            release(&r[n])
+            release(&r[n + 1])
+        else:
+            outcome = None
+    finally:
+        for i in range(filled):
+            if owned[i]:
+                release(&r[i])
+    return outcome

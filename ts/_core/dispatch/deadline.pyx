@@ -1,0 +1,90 @@
+"""Keeping to the time that a thread has, where `ts.limits(seconds=...)` is set.
+
+    take_time(n)                   work of n nanoseconds at least is about to be done, or was; fails past the deadline
+    spend(n, bytes)                the same for Python: compiling, loading and printing say here what they do
+    set_deadline(now + 2)          the meter's, when limits begin and end
+
+Nothing interrupts what runs in C or in NumPy, so whoever starts something long asks before: what would not be done
+by the deadline even at the best speed is refused.  Everything else is made of pieces, and asks between them.
+
+Without a deadline anywhere, all of this is one look at `timed`.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+
+from ts._core.value.allowance cimport limited, take_text
+from ts.errors import TimeExceeded
+
+cdef extern from *:
+    """
+    #include <time.h>
+    static _Thread_local double deadline_here = 1e300;
+    static _Thread_local double unseen = 0;      /* nanoseconds of work since the clock was read */
+
+    static double monotonic_seconds(void) {
+        struct timespec now;
+        timespec_get(&now, TIME_UTC);
+    #ifdef CLOCK_MONOTONIC
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    #endif
+        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    }
+    """
+    double deadline_here
+    double unseen
+    double monotonic_seconds() noexcept nogil
+
+timed = 0
+NO_DEADLINE = 1e300
+
+cdef enum:
+    GLANCE = 100_000        # nanoseconds of work between two looks at the clock
+
+
+cdef double now_seconds() noexcept nogil:
+    return monotonic_seconds()
+
+
+cdef double seconds_left() noexcept:
+    return -1 if deadline_here == NO_DEADLINE else max(deadline_here - monotonic_seconds(), 0.0)
+
+
+cdef void set_deadline(double deadline) noexcept:
+    global timed, deadline_here, unseen
+    timed += (deadline != NO_DEADLINE) - (deadline_here != NO_DEADLINE)
+    deadline_here = deadline
+    unseen = 0
+
+
+cdef int take_time(double nanoseconds) except -1:
+    global unseen
+    unseen += nanoseconds
+    if unseen < GLANCE:
+        return 0
+    unseen = 0
+    check_time()
+    if monotonic_seconds() + 1e-9 * nanoseconds > deadline_here:
+        raise TimeExceeded(
+            f"the program wants to do what takes {seconds_text(1e-9 * nanoseconds)} or more: "
+            "ts.limits(seconds=...) does not leave so much"
+        )
+    return 0
+
+
+cdef int check_time() except -1:
+    PyErr_CheckSignals()
+    if monotonic_seconds() > deadline_here:
+        raise TimeExceeded("the program took more time than ts.limits(seconds=...) allows")
+    return 0
+
+
+cdef str seconds_text(double seconds):
+    return f"{seconds:.1g} seconds" if seconds < 10 else f"{seconds:.0f} seconds"
+
+
+def spend(double nanoseconds, Py_ssize_t bytes=0):
+    """Account for work that is done in Python: what it takes at least, and what it allocates that Python owns."""
+    if timed:
+        take_time(nanoseconds)
+    if bytes and limited:
+        take_text(bytes)

@@ -1,0 +1,285 @@
+"""Calling an operator by name from Python: overload resolution as PyTorch's.
+
+In: Python arguments; out: the first overload, in the registry's order, that accepts them, run.
+
+    add = OverloadSet("aten::add", registry.lookup)
+    add(x, y);  add(x, 2, alpha=3);  add(input=x, other=y, out=z)
+    x.view(2, 3)                 integers in a row become the one int[] parameter
+    add(x, "a")                  TypeError: add(): argument 'other' (position 2) must be Tensor, not str
+
+The same object is `ts.add` and, through the descriptor protocol, the method `x.add`.
+"""
+
+from cpython.object cimport PyObject
+
+from ts._core.dispatch.binding cimport (
+    FAILED,
+    SCALAR,
+    UNSURE,
+    Binder,
+    Slot,
+    as_python,
+    bind,
+    binder_of,
+    call_directly,
+    is_int,
+)
+from ts._core.dispatch.context cimport tracer, tracing
+from ts._core.dispatch.operator cimport Operator
+from ts._core.tensor.tensor cimport Tensor
+
+cdef extern from "Python.h":
+    object PyMethod_New(object function, object instance)
+    PyObject **PySequence_Fast_ITEMS(object x) noexcept
+    Py_ssize_t PyVectorcall_NARGS(size_t count) noexcept
+    Py_ssize_t PyTuple_GET_SIZE(PyObject *x) noexcept
+    PyObject *PyTuple_GET_ITEM(PyObject *x, Py_ssize_t i) noexcept
+    ctypedef struct PyTypeObject:
+        Py_ssize_t tp_vectorcall_offset
+        unsigned long tp_flags
+    unsigned long Py_TPFLAGS_HAVE_VECTORCALL
+    unsigned long Py_TPFLAGS_METHOD_DESCRIPTOR
+    void PyType_Modified(type t)
+
+
+# Other names under which PyTorch takes a parameter.
+_ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other", "x1": "self"}
+
+
+cdef class OverloadSet:
+    """All overloads of an operator as one Python callable."""
+    cdef readonly str name             # "aten::add"
+    cdef readonly str __name__
+    cdef object lookup
+    cdef list binders
+    cdef bint any_numbers
+    cdef set names                     # of all parameters, but for `out`
+    cdef void *vectorcall              # where Python looks for `call_vector`
+
+    def __init__(self, str name not None, lookup):
+        self.name = name
+        self.__name__ = name.rpartition("::")[2]
+        self.lookup = lookup
+        self.vectorcall = <void *>call_vector
+
+    @property
+    def __doc__(self):
+        return "\n".join([op.schema_text for op in self.operators()])
+
+    def operators(self):
+        """The overloads, in the order in which they are tried."""
+        self.load()
+        return [(<Binder>b).op for b in self.binders]
+
+    def __repr__(self):
+        return f"<operator {self.name}: {len(self.operators())} overloads>"
+
+    def __reduce__(self):
+        from ts._core.dispatch.overloads import overloads
+        return overloads, (self.name,)
+
+    def __get__(self, instance, owner):
+        return self if instance is None else PyMethod_New(self, instance)
+
+    def __call__(self, *args, **kwargs):
+        return self.run(args, kwargs)
+
+    cdef object run(self, tuple args, dict kwargs):
+        """The first overload that takes the arguments, by way of Python values."""
+        cdef Binder b
+        cdef list values
+        if tracing():
+            return tracer().operator(self, args, kwargs)
+        if self.binders is None:
+            self.load()
+        if kwargs:
+            if kwargs.get("requires_grad") is True and "requires_grad" not in self.names:  # of what is created
+                return self.run(args, {k: v for k, v in kwargs.items() if k != "requires_grad"}).requires_grad_()
+            kwargs = self.renamed(kwargs)
+        for b in self.binders:
+            values = bind(b, args, kwargs, False, None)
+            if values is not None:
+                return as_python(b, b.op.call_list(values))
+        if self.any_numbers:
+            for b in self.binders:
+                values = bind(b, args, kwargs, True, None)
+                if values is not None:
+                    return as_python(b, b.op.call_list(settled(values)))
+        raise self.error(args, kwargs)
+
+    def resolve(self, tuple args not None, dict kwargs not None):
+        """What a call would run: the overload, its arguments converted, and as they were given."""
+        cdef Binder b
+        cdef list values
+        self.load()
+        kwargs = self.renamed(kwargs)
+        for numbers in range(2 if self.any_numbers else 1):
+            for b in self.binders:
+                values = bind(b, args, kwargs, numbers == 1, None)
+                if values is not None:
+                    return b.op, settled(values) if numbers else values, as_given(b, args, kwargs, values)
+        raise self.error(args, kwargs)
+
+    def for_python(self, Operator op not None, result):
+        """What Python sees of a result of one of the overloads."""
+        cdef Binder b
+        for b in self.binders:
+            if b.op is op:
+                return as_python(b, result)
+        return result
+
+    cdef bint knows(self, PyObject *names):
+        """Whether all named arguments have the names of the schemas."""
+        cdef Py_ssize_t i
+        if names != NULL:
+            for i in range(PyTuple_GET_SIZE(names)):
+                if <object>PyTuple_GET_ITEM(names, i) not in self.names:
+                    return False
+        return True
+
+    def load(self):
+        """Look the overloads up; operators without a record only where there is no other."""
+        if self.binders is not None:
+            return
+        found = self.lookup(self.name)
+        if not found:
+            raise AttributeError(f"there is no operator {self.name}")
+        chosen = [op for op in found if op.record is not None] or list(found)
+        binders = sorted([binder_of(op) for op in chosen], key=count_of_scalars)  # stable
+        self.any_numbers = any([(<Binder>b).numbers for b in binders])
+        self.names = {(<Slot>s).name for b in binders for s in (<Binder>b).slots} - {"out"}
+        self.binders = binders
+
+    def renamed(self, dict kwargs not None):
+        """Keyword arguments under the schema's names; `out=None` is dropped, a tuple of outputs spread."""
+        cdef dict result = {}
+        cdef Slot slot
+        cdef Binder b
+        names = {(<Slot>s).name for b in self.binders for s in b.slots}
+        for name, value in kwargs.items():
+            if name == "out":
+                if value is None:
+                    continue
+                if isinstance(value, (tuple, list)):
+                    for b in self.binders:
+                        outputs = [(<Slot>s).name for s in b.slots if (<Slot>s).written and (<Slot>s).keyword_only]
+                        if len(outputs) == len(value):
+                            result.update(zip(outputs, value))
+                            break
+                    continue
+            result[name if name in names else _ALIASES.get(name, name)] = value
+        result.pop("requires_grad", None) if "requires_grad" not in names else None
+        return result
+
+    def error(self, tuple args, dict kwargs):
+        """The TypeError that says why no overload fits."""
+        cdef Binder b
+        cdef list why
+        shown = [b for b in self.binders if not any([(<Slot>s).written and (<Slot>s).keyword_only for s in b.slots])]
+        tensors_only = [b for b in shown if b.op.overload != "Scalar"] or shown
+        if len(tensors_only) == 1 and tensors_only[0] is not None:
+            why = []
+            bind(tensors_only[0], args, kwargs, False, why)
+            if why and not why[0].startswith("missing"):
+                if why[0].startswith("expected"):
+                    return TypeError(why[0])
+                joint = ": " if why[0].startswith("argument") else " "
+                return TypeError(f"{self.__name__}(){joint}{why[0]}")
+        got = ", ".join([type(x).__name__ for x in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()])
+        lines = [f" * ({', '.join([shown_slot(s) for s in b.slots])})" for b in shown]
+        if len(lines) == 1:
+            return TypeError(
+                f"{self.__name__}() received an invalid combination of arguments - got ({got}), "
+                f"but expected {lines[0][3:]}"
+            )
+        listed = "\n".join(lines)
+        return TypeError(
+            f"{self.__name__}() received an invalid combination of arguments - got ({got}), "
+            f"but expected one of:\n{listed}\n"
+        )
+
+
+cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, PyObject *names):
+    """A call as Python makes it, without a tuple or a dict; straight to the kernel in C where there is one."""
+    cdef Py_ssize_t given = PyVectorcall_NARGS(count), i
+    cdef Binder b
+    cdef object result
+    cdef dict kwargs
+    if self.binders is None:
+        self.load()
+    if not tracing() and self.knows(names):
+        for b in self.binders:
+            if not b.direct:
+                if given > b.positional and b.int_list_at < 0:
+                    continue
+                break
+            result = call_directly(b, args, given, names)
+            if result is UNSURE:
+                break
+            if result is not FAILED:
+                return result
+    kwargs = {}
+    if names != NULL:
+        for i in range(PyTuple_GET_SIZE(names)):
+            kwargs[<object>PyTuple_GET_ITEM(names, i)] = <object>args[given + i]
+    return self.run(tuple([<object>args[i] for i in range(given)]), kwargs)
+
+
+def _install_vectorcall():
+    """Let Python find `call_vector` in each set, and call sets as methods without making a bound one."""
+    cdef OverloadSet probe = OverloadSet("", None)
+    cdef PyTypeObject *cls = <PyTypeObject *>OverloadSet
+    cls.tp_vectorcall_offset = <char *>&probe.vectorcall - <char *><void *>probe
+    cls.tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR
+    PyType_Modified(OverloadSet)
+
+
+_install_vectorcall()
+
+
+def count_of_scalars(Binder b not None):
+    """Python tries tensors before numbers, or a tensor of no dimensions would be taken for a number."""
+    return len([s for s in b.slots if (<Slot>s).kind == SCALAR and not (<Slot>s).keyword_only])
+
+
+cdef str shown_slot(Slot slot):
+    name = "input" if slot.name == "self" else slot.name
+    return f"{slot.words} {name}" + (f" = {slot.default}" if slot.has_default else "")
+
+
+cdef list as_given(Binder b, tuple args, dict kwargs, list values):
+    """The arguments before conversion, one per parameter; defaults as in `values`."""
+    cdef Py_ssize_t given = len(args)
+    if given > b.positional or (b.int_list_at >= 0 and given == b.positional and is_int(args[given - 1])):
+        args = args[:b.int_list_at] + (args[b.int_list_at:],)
+        given = len(args)
+    return [
+        args[i] if i < given else kwargs.get((<Slot>b.slots[i]).name, values[i]) for i in range(len(b.slots))
+    ]
+
+
+cdef list settled(list values):
+    """Numbers where tensors stand: without any tensor among them, the first becomes one."""
+    for x in values:
+        if isinstance(x, Tensor):
+            return values
+    from ts._core.tensor import construct
+    return [construct.tensor(values[0]), *values[1:]]
+
+
+# ---------------------------------------------------------------- the sets, by name
+
+cdef dict _sets = {}
+
+
+def overloads(str name not None):
+    """The callable for an operator name, with or without `aten::`; AttributeError where there is none."""
+    if "::" not in name:
+        name = f"aten::{name}"
+    found = _sets.get(name)
+    if found is None:
+        from ts.ops import registry
+        found = OverloadSet(name, registry.lookup)
+        found.load()
+        _sets[name] = found
+    return found

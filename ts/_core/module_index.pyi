@@ -1,6 +1,0 @@
-from ts._core.dispatch import Operator
-
-class ContainerIndex(Operator):
-    container: str
-    slots: dict[str | int, int]
-    def __init__(self, container: str, slots: dict[str | int, int]) -> None: ...

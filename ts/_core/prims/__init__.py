@@ -1,0 +1,1 @@
+"""Primitives of the language: operators over numbers, strings and containers, written against registers."""

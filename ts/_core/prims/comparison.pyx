@@ -1,0 +1,285 @@
+"""Operators that compare the items of lists: search, equality, sorting, least and greatest.
+
+In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
+
+    aten::index.list_int(int[] self, int el) -> int          index
+
+Sorting is stable.  Tensors are compared by their truth: `x == y` and `x < y` of one element each.
+"""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from ts._core.value.container cimport (
+    Dict,
+    List,
+    Tuple,
+    compare_values,
+    list_remove_at,
+    list_slice,
+    type_text,
+    value_text,
+    values_equal,
+)
+from ts._core.dispatch.operator cimport Operator
+from ts._core.prims.row cimport row
+from ts._core.value.tagged cimport (
+    IValue,
+    TAG_FLOAT,
+    TAG_NONE,
+    TAG_OBJECT,
+    copy_value,
+    release,
+    set_bool,
+    set_int,
+    set_object,
+)
+
+cdef int tensor_mark
+cdef void *of_tensors = &tensor_mark  # data of the rows whose items are tensors
+
+
+cdef inline List list_of(IValue *x):
+    return <List>x.v.o
+
+
+# ---------------------------------------------------------------- search
+
+cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
+    """`==` of two items; of tensors it is the truth of `a == b`, which tensors of several elements do not have."""
+    if op.data == of_tensors:
+        return bool(<object>a.v.o == <object>b.v.o)
+    return values_equal(a, b)
+
+
+cdef Py_ssize_t find(Operator op, List x, IValue *value) except -2:
+    """The index of the first item that equals `value`, or -1."""
+    cdef Py_ssize_t i
+    for i in range(x.size):
+        if items_match(op, &x.items[i], value):
+            return i
+    return -1
+
+
+cdef int contains(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], find(op, list_of(&r[at[0]]), &r[at[1]]) >= 0)
+    return 0
+
+
+cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Py_ssize_t i = find(op, list_of(&r[at[0]]), &r[at[1]])
+    if i < 0:
+        raise RuntimeError(f"'{value_text(&r[at[1]])}' is not in list")
+    set_int(&r[at[2]], i)
+    return 0
+
+
+cdef int count(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef List x = list_of(&r[at[0]])
+    cdef Py_ssize_t i, n = 0
+    for i in range(x.size):
+        n += items_match(op, &x.items[i], &r[at[1]])
+    set_int(&r[at[2]], n)
+    return 0
+
+
+cdef int remove(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef List x = list_of(&r[at[0]])
+    cdef Py_ssize_t i = find(op, x, &r[at[1]])
+    cdef IValue removed
+    if i < 0:
+        raise RuntimeError("list.remove(x): x not in list")
+    list_remove_at(<PyObject *>x, i, &removed)
+    release(&removed)
+    return 0
+
+
+cdef bint lists_match(Operator op, List a, List b) except -1:
+    cdef Py_ssize_t i
+    if a.size != b.size:
+        return False
+    for i in range(a.size):
+        if not items_match(op, &a.items[i], &b.items[i]):
+            return False
+    return True
+
+
+cdef int equal(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], lists_match(op, list_of(&r[at[0]]), list_of(&r[at[1]])))
+    return 0
+
+
+cdef int not_equal(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], not lists_match(op, list_of(&r[at[0]]), list_of(&r[at[1]])))
+    return 0
+
+
+# ---------------------------------------------------------------- order
+
+cdef int merge_sort(IValue *items, IValue *scratch, Py_ssize_t n, int sign) except -1:
+    """Sort stably, ascending for sign 1, descending for -1."""
+    cdef Py_ssize_t i, j, k, half = n // 2
+    cdef IValue item
+    if n <= 16:
+        for i in range(1, n):
+            item = items[i]
+            j = i
+            while j > 0 and sign * compare_values(&items[j - 1], &item) > 0:
+                items[j] = items[j - 1]
+                j -= 1
+            items[j] = item
+        return 0
+    merge_sort(items, scratch, half, sign)
+    merge_sort(items + half, scratch, n - half, sign)
+    memcpy(scratch, items, half * sizeof(IValue))
+    i, j, k = 0, half, 0
+    while i < half and j < n:
+        if sign * compare_values(&scratch[i], &items[j]) <= 0:
+            items[k] = scratch[i]
+            i += 1
+        else:
+            items[k] = items[j]
+            j += 1
+        k += 1
+    memcpy(items + k, scratch + i, (half - i) * sizeof(IValue))
+    return 0
+
+
+cdef bint is_sortable(IValue *x) noexcept:
+    """Whether values of this kind have an order; tuples do where their elements do."""
+    cdef Py_ssize_t i
+    if x.tag != TAG_OBJECT:
+        return x.tag != TAG_NONE
+    if type(<object>x.v.o) is Tuple:
+        for i in range((<Tuple>x.v.o).size):
+            if not is_sortable(&(<Tuple>x.v.o).items[i]):
+                return False
+        return True
+    return type(<object>x.v.o) not in (List, Dict, complex)
+
+
+cdef int check_sortable(IValue *x) except -1:
+    if is_sortable(x):
+        return 0
+    kinds = "ints, floats, bools, strs, a User Defined Class that defines the __lt__ compare method or Tuples of aforementioned types"
+    if x.tag == TAG_OBJECT and type(<object>x.v.o) is Tuple:
+        raise RuntimeError(
+            f"Contained elements in {type_text(x)} are not sortable. Only Int, Bool, Float, String, Tensor, a User "
+            "Defined Class with __lt__ method defined or Tuples of aforementioned types can be sorted."
+        )
+    raise RuntimeError(f"Only list of Tensors, {kinds} can be sorted, got list of {type_text(x)}")
+
+
+cdef int sort_items(List x, bint descending) except -1:
+    cdef IValue *scratch
+    cdef Py_ssize_t i
+    if x.size:
+        check_sortable(&x.items[0])
+    for i in range(1, x.size):  # refuse before anything moves: an error may not lose items
+        compare_values(&x.items[i - 1], &x.items[i])
+    scratch = <IValue *>malloc((x.size + 1) * sizeof(IValue))
+    if scratch == NULL:
+        raise MemoryError()
+    try:
+        return merge_sort(x.items, scratch, x.size, -1 if descending else 1)
+    finally:
+        free(scratch)
+
+
+cdef int sort(Operator op, IValue *r, const int32_t *at) except -1:
+    return sort_items(list_of(&r[at[0]]), r[at[1]].v.i != 0)
+
+
+cdef int sorted_list(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef List x = list_of(&r[at[0]]), result = list_slice(x, 0, 1, x.size)
+    sort_items(result, False)
+    set_object(&r[at[1]], result)
+    return 0
+
+
+cdef int extreme(List x, int sign, IValue *out, str name) except -1:
+    """The first item that none of the others is above (sign 1) or below (sign -1), by `<` of its kind."""
+    cdef Py_ssize_t i, best = 0
+    if x.size == 0:
+        raise RuntimeError(f"{name}() arg is an empty sequence")
+    for i in range(1, x.size):
+        if x.items[0].tag == TAG_FLOAT:
+            if sign * x.items[i].v.f > sign * x.items[best].v.f:
+                best = i
+        elif sign * compare_values(&x.items[i], &x.items[best]) > 0:
+            best = i
+    copy_value(out, &x.items[best])
+    return 0
+
+
+cdef int min_item(Operator op, IValue *r, const int32_t *at) except -1:
+    return extreme(list_of(&r[at[0]]), -1, &r[at[1]], "min")
+
+
+cdef int max_item(Operator op, IValue *r, const int32_t *at) except -1:
+    return extreme(list_of(&r[at[0]]), 1, &r[at[1]], "max")
+
+
+cdef int compare_lists(List a, List b) except? -2:
+    cdef Py_ssize_t i
+    cdef int order
+    for i in range(min(a.size, b.size)):
+        order = compare_values(&a.items[i], &b.items[i])
+        if order:
+            return order
+    return (a.size > b.size) - (a.size < b.size)
+
+
+cdef int min_list(Operator op, IValue *r, const int32_t *at) except -1:
+    copy_value(&r[at[2]], &r[at[0 if compare_lists(list_of(&r[at[0]]), list_of(&r[at[1]])) <= 0 else 1]])
+    return 0
+
+
+cdef int max_list(Operator op, IValue *r, const int32_t *at) except -1:
+    copy_value(&r[at[2]], &r[at[0 if compare_lists(list_of(&r[at[0]]), list_of(&r[at[1]])) > 0 else 1]])
+    return 0
+
+
+# ---------------------------------------------------------------- the table
+
+cdef list element_rows(str t):
+    """Operators that have an overload for each element type that can be compared."""
+    cdef void *data = of_tensors if t == "Tensor" else NULL
+    search = "index.list_Tensor" if t == "Tensor" else f"index.list_{t}"
+    return [
+        row(f"aten::{search}({t}[] self, {t} el) -> int", index, data),
+        row(f"aten::count.{t}({t}[] self, {t} el) -> int", count, data),
+        row(f"aten::remove.{t}({t}[](a!) self, {t} el) -> ()", remove, data),
+        row(f"aten::eq.{t}_list({t}[] a, {t}[] b) -> bool", equal, data),
+        row(f"aten::ne.{t}_list({t}[] a, {t}[] b) -> bool", not_equal, data),
+        row(f"aten::sort.{t}({t}[](a!) self, bool reverse=False) -> ()", sort),
+        row(f"aten::sorted.{t}({t}[](a) input) -> {t}[]", sorted_list),
+    ]
+
+
+cdef list number_rows(str t):
+    """Least and greatest of lists of numbers."""
+    return [
+        row(f"prim::min.{t}_list({t}[] l, {t}[] r) -> {t}[]", min_list),
+        row(f"prim::min.self_{t}({t}[] self) -> {t}", min_item),
+        row(f"prim::max.{t}_list({t}[] l, {t}[] r) -> {t}[]", max_list),
+        row(f"prim::max.self_{t}({t}[] self) -> {t}", max_item),
+    ]
+
+
+def operators():
+    """The operators of this file."""
+    rows = []
+    for t in ("int", "float", "bool", "Tensor", "str"):
+        rows += element_rows(t)
+    for t in ("int", "float", "bool"):
+        rows += number_rows(t)
+    return rows + [
+        row("aten::__contains__.int_list(int[] l, int item) -> bool", contains),
+        row("aten::__contains__.str_list(str[] l, str item) -> bool", contains),
+        row("aten::__contains__.float_list(float[] l, float item) -> bool", contains),
+        row("aten::sort.any(t[](a!) self, bool reverse=False) -> ()", sort),
+        row("aten::sorted.any(t[](a) self) -> t[]", sorted_list),
+    ]

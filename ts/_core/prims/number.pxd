@@ -1,0 +1,33 @@
+"""Reading and writing the numbers of IValues whose kind is known at run time only: Scalars and mixed pairs."""
+
+from ts._core.value.tagged cimport IValue, TAG_FLOAT, TAG_OBJECT, set_object
+
+
+cdef inline double real_of(IValue *x) noexcept nogil:
+    return x.v.f if x.tag == TAG_FLOAT else <double>x.v.i
+
+
+cdef inline double complex complex_of(IValue *x) except *:
+    cdef double complex z
+    if x.tag == TAG_OBJECT:
+        z = <object>x.v.o
+    else:
+        z = real_of(x)
+    return z
+
+
+cdef inline double complex from_parts(double real, double imag) noexcept nogil:
+    """real + imag * 1j, without the nans that the product has where a part is infinite."""
+    cdef double complex z
+    z.real = real
+    z.imag = imag
+    return z
+
+
+cdef inline bint is_complex(IValue *x) noexcept nogil:
+    return x.tag == TAG_OBJECT
+
+
+cdef inline int set_complex(IValue *out, double complex z) except -1:
+    set_object(out, z)
+    return 0

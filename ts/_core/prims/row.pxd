@@ -1,0 +1,59 @@
+"""One row of a table of operators written in C: schema text beside the kernel.
+
+    row("aten::len.t(t[] a) -> int", len_list)
+
+The tables of `prims_scalar`, `prims_container` and `prims_string` are lists of such rows.  A variadic
+operator (`aten::format(str self, ...) -> str`) takes what stands for the dots as one Tuple.
+"""
+
+from cpython.ref cimport PyObject
+
+from ts._core.dispatch.operator cimport Kernel, Operator
+from ts._core.value.tagged cimport IValue, set_object_steal
+
+
+cdef inline int count_arguments(str text):
+    """The number of top-level items of a parenthesised list: "int[2] a, (int, t)[] b" has two."""
+    cdef int depth = 0, commas = 0
+    for character in text:
+        if character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
+        elif character == "," and depth == 0:
+            commas += 1
+    return commas + 1 if text.strip() else 0
+
+
+cdef inline Operator row(str schema, Kernel kernel, void *data=NULL, bint scalar=False):
+    """The operator of `schema`.  `scalar`: numbers in and out, the kernel runs without the GIL."""
+    cdef Operator op = Operator.__new__(Operator)
+    cdef str left, right, name
+    left, _, right = schema.rpartition(") -> ")
+    name, _, arguments = left.partition("(")
+    op.name, _, op.overload = name.partition(".")
+    op.schema_text = schema
+    op.nargs = count_arguments(arguments.replace("*, ", ""))
+    if right.startswith("(") and right.endswith(")"):
+        op.nrets = count_arguments(right[1:len(right) - 1])
+    else:
+        op.nrets = 1
+    op.kernel = kernel
+    op.data = data
+    op.scalar = scalar
+    return op
+
+
+cdef inline int set_new(IValue *out, object x) except -1:
+    """out := x; reads better than set_object_steal where a kernel ends in an expression."""
+    cdef PyObject *o = <PyObject *>x
+    from_new_reference(o)
+    set_object_steal(out, o)
+    return 0
+
+
+cdef extern from *:
+    """
+    #define from_new_reference(o) Py_INCREF(o)
+    """
+    void from_new_reference(PyObject *o) noexcept

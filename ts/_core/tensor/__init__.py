@@ -1,0 +1,1 @@
+"""Tensors: the class, storages, strides, indexing, and exchange with other libraries' arrays."""

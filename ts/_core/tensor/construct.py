@@ -1,0 +1,468 @@
+"""Tensors from Python data, copies and conversions.
+
+In: numbers, nested sequences, arrays, tensors; out: tensors, by PyTorch's rules of inference.
+
+    tensor([1, 2.5])            float32: the largest category wins, floats have the default dtype
+    tensor([[1, 2], [3]])       ValueError: expected sequence of length 2 at dim 1 (got 1)
+    as_tensor(numpy_array)      shares memory
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import devices, dtypes
+from ts._core.tensor import storage, strides
+from ts._core.tensor.overlap import check
+from ts._core.tensor.tensor import Tensor, backend_of, constructed, view_of, wrap_array, written
+
+MAX_DIMENSIONS = 64  # NumPy's limit
+
+
+# ---------------------------------------------------------------- from data
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
+    """A new tensor with a copy of `data`, as `torch.tensor`."""
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            stacklevel=2,
+        )
+    made = _tensor(data, dtype, device)
+    if pin_memory:
+        made = wrap_array(backend_of("cuda").pin(made.array))
+    if requires_grad:
+        made.requires_grad_(True)
+    constructed(made, "tensor")
+    return made
+
+
+def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(data, Tensor):
+        source = copied(data.data, None)
+        if wanted is None and device is None:
+            return source
+        return to(source, (device or data.device, wanted or data.dtype), {})
+    return _placed(host_array(data, wanted), device)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """`data` as a tensor; arrays and tensors are shared where dtype and device allow."""
+    if isinstance(data, np.ndarray):
+        data = _shared(data)
+    if isinstance(data, Tensor):
+        wanted = data.dtype if dtype is None else dtypes.as_dtype(dtype)
+        made = to(data, (data.device if device is None else device, wanted), {})
+    else:
+        made = _tensor(data, dtype, device)
+    constructed(made, "as_tensor")
+    return made
+
+
+def from_numpy(array: NDArray[Any]) -> Tensor:
+    """A CPU tensor that shares the array's memory."""
+    made = _shared(array)
+    constructed(made, "from_numpy")
+    return made
+
+
+def _shared(array: NDArray[Any]) -> Tensor:
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. "
+            "Conversion between byte orders is currently not supported."
+        )
+    dtypes.from_numpy_dtype(array.dtype)
+    if any(step < 0 for step in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are "
+            "not currently supported. (You can probably work around this by making a copy of your array "
+            " with array.copy().) "
+        )
+    return wrap_array(array)
+
+
+def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
+    """`data` copied into a new NumPy array of the dtype `wanted`, or of the dtype that it implies."""
+    if isinstance(data, (np.ndarray, np.generic)) or (
+        hasattr(data, "__array__") and not isinstance(data, Tensor)
+    ):
+        found = np.asarray(data)
+        dtypes.from_numpy_dtype(found.dtype)
+        numpy_dtype = wanted.numpy_dtype if wanted else found.dtype
+        copied: NDArray[Any] = converted_array(found, numpy_dtype, copy=True)
+        return copied
+    if isinstance(data, str):
+        raise TypeError("new(): invalid data type 'str'")
+    shape = sequence_shape(data)
+    inferred = infer_dtype(data)
+    result = np.empty(shape, (wanted or inferred).numpy_dtype)
+    flat: list[Any] = []
+    _flatten(data, shape, 0, flat)
+    _fill(result, flat, wanted or inferred, inferred)
+    return result
+
+
+def sequence_shape(data: Any) -> tuple[int, ...]:
+    """The shape that nested sequences have, going by the first item at each depth."""
+    shape: list[int] = []
+    while _is_sequence(data) and not isinstance(data, Tensor):
+        shape.append(len(data))
+        if len(shape) > MAX_DIMENSIONS or isinstance(data, str):
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        if len(data) == 0:
+            break
+        data = data[0]
+    return tuple(shape)
+
+
+def infer_dtype(data: Any) -> dtypes.dtype:
+    """The dtype that the values in `data` imply."""
+    kind = type(data)
+    if kind is float:
+        return dtypes.get_default_dtype()
+    if kind is int:
+        return dtypes.int64
+    if kind is bool:
+        return dtypes.bool_
+    if isinstance(data, Tensor):
+        return data.dtype
+    if isinstance(data, (np.ndarray, np.generic)):
+        return dtypes.from_numpy_dtype(data.dtype)
+    if isinstance(data, complex):
+        return dtypes.get_default_dtype().to_complex()
+    if isinstance(data, str):
+        raise TypeError(f"new(): invalid data type '{kind.__name__}'")
+    if _is_sequence(data):
+        if not len(data):
+            return dtypes.get_default_dtype()
+        kinds = set(map(type, data))
+        items = data if not kinds <= _PLAIN else [k() for k in kinds]  # one of each kind says it all
+        result = infer_dtype(items[0])
+        for item in items[1:]:
+            result = dtypes.promote(result, infer_dtype(item))
+        return result
+    if isinstance(data, (int, float)):
+        return infer_dtype(int(data) if isinstance(data, int) else float(data))
+    raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
+
+
+_PLAIN = {bool, int, float, complex}
+
+
+def _is_sequence(data: Any) -> bool:
+    if isinstance(data, (Tensor, np.ndarray)):
+        return data.ndim > 0
+    return (
+        hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (dict, np.generic))
+    )
+
+
+def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> None:
+    if depth == len(shape):
+        if isinstance(data, Tensor):
+            if data.numel() != 1:
+                raise ValueError("only one element tensors can be converted to Python scalars")
+            data = data.item()
+        elif isinstance(data, list | tuple):
+            raise TypeError(f"'{type(data).__name__}' object cannot be interpreted as an integer")
+        out.append(data)
+        return
+    if not _is_sequence(data):
+        raise TypeError("not a sequence")
+    if len(data) != shape[depth]:
+        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})")
+    if depth + 1 == len(shape) and set(map(type, data)) <= _PLAIN:
+        out.extend(data)
+        return
+    for item in data:
+        _flatten(item, shape, depth + 1, out)
+
+
+def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred: dtypes.dtype) -> None:
+    if inferred.is_complex and not wanted.is_complex:
+        raise TypeError("must be real number, not complex")
+    if wanted.category == dtypes.INTEGRAL:
+        flat = [_checked_int(x, wanted) for x in flat]
+    elif wanted is dtypes.bool_:
+        flat = [bool(x) for x in flat]
+    result.reshape(-1)[:] = flat
+
+
+def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
+    try:
+        number = int(x)
+    except (ValueError, OverflowError):  # nan and infinities
+        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow") from None
+    limits = np.iinfo(wanted.numpy_dtype)
+    if isinstance(x, float) and not -(2**63) <= x < 2**63 and wanted is not dtypes.uint64:
+        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
+    if (number > 2**63 - 1 and wanted is not dtypes.uint64) or number < -(2**63):
+        raise ValueError("Overflow when unpacking long long")
+    if number < 0 and not wanted.is_signed and number >= -int(limits.max):
+        return number + int(limits.max) + 1  # wraps, as in C
+    if not limits.min <= number <= limits.max:
+        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
+    return number
+
+
+# What PyTorch's messages call the numbers of a dtype.
+C_NAMES: dict[dtypes.dtype, str] = {
+    dtypes.uint8: "uint8_t", dtypes.int8: "int8_t", dtypes.int16: "int16_t", dtypes.int32: "int",
+    dtypes.int64: "int64_t", dtypes.float16: "c10::Half", dtypes.float32: "float", dtypes.float64: "double",
+    dtypes.bfloat16: "c10::BFloat16", dtypes.uint16: "uint16_t", dtypes.uint32: "uint32_t",
+    dtypes.uint64: "uint64_t", dtypes.complex64: "c10::complex<float>", dtypes.bool_: "bool",
+}  # fmt: skip
+
+
+def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
+    """A Python number that a dtype can hold; RuntimeError where it cannot."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if wanted is dtypes.bool_:
+        return bool(value)
+    fits = True
+    if isinstance(value, complex) and not wanted.is_complex:
+        fits = value.imag == 0
+        value = value.real
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert")
+    if wanted.category == dtypes.INTEGRAL and fits:
+        limits = np.iinfo(wanted.numpy_dtype)
+        low = int(limits.min) if wanted.is_signed or isinstance(value, float) else -int(limits.max)
+        fits = math.isfinite(value) and low <= value and int(value) <= int(limits.max)
+        value = int(value) % (int(limits.max) + 1) if fits and value < 0 and not wanted.is_signed else value
+        value = int(value) if fits else value
+    elif wanted.is_floating_point and fits and math.isfinite(value):
+        fits = abs(value) <= dtypes.finfo(wanted).max
+    if not fits:
+        raise RuntimeError(f"value cannot be converted to type {C_NAMES[wanted]} without overflow")
+    return value
+
+
+def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
+    """A number as a tensor without dimensions."""
+    return _placed(np.array(checked_number(value, wanted), wanted.numpy_dtype), device)
+
+
+def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None) -> Tensor:
+    """`Tensor(2, 3)` has that shape and no set values, `Tensor([1, 2])` those values as default floats."""
+    wanted = dtypes.get_default_dtype() if dtype is None else dtype
+    if len(args) == 1 and (args[0] is None or isinstance(args[0], (bool, float, complex))):
+        raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
+    if len(args) == 1 and not isinstance(args[0], int):
+        if isinstance(args[0], Tensor):
+            return args[0].detach()
+        if type(args[0]).__name__ == "UntypedStorage":
+            empty: Any = legacy((), device, wanted)
+            return empty.set_(args[0])  # type: ignore[no-any-return]
+        shape = args[0] if type(args[0]).__name__ == "Size" else None
+        return (
+            _placed(np.empty(shape, wanted.numpy_dtype), device)
+            if shape is not None
+            else _tensor(args[0], wanted, device)
+        )
+    for i, size in enumerate(args):
+        if not isinstance(size, int):
+            raise TypeError(
+                f"new(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must "
+                f"be tuple of ints,but got {type(size).__name__}\""
+            )
+        if size < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(args)}")
+    return _placed(np.empty(args if args else (0,), wanted.numpy_dtype), device)
+
+
+def check_legacy_device(device: Any, place: str) -> None:
+    """Refuse a device of another kind than the constructor's."""
+    if device is not None and (given := devices.as_device(device).type) != place:
+        raise RuntimeError(
+            f"legacy constructor expects device type: {place} but device type: {given} was passed"
+        )
+
+
+def _placed(host: NDArray[Any], device: Any) -> Tensor:
+    """A fresh NumPy array as a tensor on `device`."""
+    where = devices.as_device(device)
+    if where.type == "cpu":
+        return wrap_array(host)
+    return wrap_array(backend_of(where.type).from_host(host, -1 if where.index is None else where.index))
+
+
+# ---------------------------------------------------------------- conversions and copies
+
+
+def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
+    """The array with another dtype; out-of-range values convert as in C, silently."""
+    if array.dtype == numpy_dtype:
+        return array.copy() if copy else array
+    with np.errstate(all="ignore"):
+        if array.dtype.kind == "c" and np.dtype(numpy_dtype).kind not in "cb":
+            array = array.real
+        return array.astype(numpy_dtype)
+
+
+def converted(x: Tensor, wanted: dtypes.dtype) -> Tensor:
+    """`x` with dtype `wanted`; `x` itself where it has it."""
+    return x if x.dtype is wanted else copied(x, None, wanted)
+
+
+def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> Tensor:
+    """A tensor with its own memory, laid out densely in `x`'s order of dimensions unless told otherwise."""
+    wanted = x.array.dtype if dtype is None else dtype.numpy_dtype
+    if memory_format is None or memory_format is dtypes.preserve_format:
+        if x.array.flags.c_contiguous:
+            return wrap_array(converted_array(x.array, wanted, copy=True))
+        steps = strides.preserved(x.shape, x.stride())
+    else:
+        steps = strides.of_format(x.shape, memory_format)
+    made = empty_strided(x.array, steps, wanted)
+    if not x.is_meta:
+        made[...] = converted_array(x.array, wanted)
+    return wrap_array(made)
+
+
+def empty_strided(like: Any, steps: Sequence[int], numpy_dtype: Any) -> Any:
+    """An array of the shape and device of `like`; its strides (in elements, without gaps) are `steps`."""
+    kind = np if isinstance(like, np.ndarray) else backend_of(wrap_array(like).device.type).xp
+    item = np.dtype(numpy_dtype).itemsize
+    made = kind.empty(like.size, dtype=numpy_dtype)
+    return storage.strided(made, like.shape, [step * item for step in steps], 0)
+
+
+def expanded(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """`x` repeated to a shape, without a copy."""
+    check_broadcast(shape, x)
+    made: Tensor = view_of(x, np.broadcast_to(x.array, tuple(shape)))
+    return made
+
+
+def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """`x.to(dtype)`, `x.to(device, dtype)`, `x.to(other)`, each with non_blocking=, copy=, memory_format=."""
+    device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
+    rest = list(args)
+    if rest and isinstance(rest[0], Tensor):
+        other = rest.pop(0)
+        device, dtype = other.device, other.dtype
+    elif rest and isinstance(rest[0], (devices.device, str)):
+        device = rest.pop(0)
+        if rest and (rest[0] is None or isinstance(rest[0], dtypes.dtype)):
+            dtype = rest.pop(0)
+    elif rest and (rest[0] is None or isinstance(rest[0], (dtypes.dtype, type))):
+        dtype = rest.pop(0)
+        if dtype is None and rest and isinstance(rest[0], dtypes.dtype):
+            dtype = rest.pop(0)
+    elif rest and isinstance(rest[0], int) and not isinstance(rest[0], bool):
+        device = rest.pop(0)
+    names = ("non_blocking", "copy", "memory_format")
+    options = dict(zip(names, rest, strict=False)) | kwargs
+    if len(rest) > 2 or not options.keys() <= set(names):
+        got = ", ".join([type(a).__name__ for a in args] + list(kwargs))
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, "
+            "bool copy = False, *, torch.memory_format memory_format = None)\n"
+            " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
+            "torch.memory_format memory_format = None)\n"
+            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, "
+            "torch.memory_format memory_format = None)\n"
+        )
+    wanted = x.dtype if dtype is None else dtypes.as_dtype(dtype)
+    place = x if device is None else moved(x, devices.as_device(device), bool(options.get("non_blocking")))
+    return reformed(x, place, wanted, bool(options.get("copy")), options.get("memory_format"))
+
+
+def own_format(x: Tensor) -> dtypes.memory_format:
+    """The memory format that a tensor counts as having: channels last where its strides say nothing else."""
+    if not x.array.flags.c_contiguous:
+        for last in (dtypes.channels_last, dtypes.channels_last_3d):
+            if strides.has_format(x.shape, x.stride(), last):
+                return last
+    return dtypes.contiguous_format
+
+
+def reformed(x: Tensor, place: Tensor, wanted: dtypes.dtype, copy: bool, memory_format: Any) -> Tensor:
+    """`place` (`x` or a copy of it elsewhere) with a dtype and a memory format; itself if it has them."""
+    keeps = memory_format is None or memory_format is dtypes.preserve_format
+    if not keeps and own_format(place) is not memory_format:
+        return copied(place, memory_format, wanted)
+    if place.dtype is not wanted:
+        return copied(place, memory_format, wanted)
+    return copied(place, memory_format) if place is x and copy else place
+
+
+def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
+    """`x` on `device`; `x` itself where it is there.  `non_blocking`: the copy may be under way still."""
+    here = x.device
+    if here == device or (here.type == device.type and here.index is None):
+        return x
+    later: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
+    if device.type == "cpu":
+        return wrap_array(backend_of(here.type).to_host(x.array, **later))
+    backend = backend_of(device.type)
+    number = backend.current_device() if device.index is None else device.index
+    if here.type == device.type:
+        return x if here.index == number else wrap_array(backend.move(x.array, number))
+    if device.type == "meta":
+        return wrap_array(backend.like(x.array))
+    return wrap_array(backend.from_host(x._host(), number, **later))
+
+
+def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False, expands: bool = False) -> None:
+    """x[...] = src, converted to `x`'s dtype, moved to its device and broadcast to its shape.
+
+    Where `expands` says so, a source of another shape is expanded first, and may then be of `x` itself.
+    """
+    if src is x:
+        written(x)
+        return
+    for i in range(1, min(x.ndim, src.ndim) + 1):
+        if x.shape[-i] != src.shape[-i] and 1 not in (x.shape[-i], src.shape[-i]):
+            raise RuntimeError(
+                f"The size of tensor a ({x.shape[-i]}) must match the size of tensor b ({src.shape[-i]}) at "
+                f"non-singleton dimension {max(x.ndim, src.ndim) - i}"
+            )
+    if x.shape != src.shape:
+        whole = tuple(np.broadcast_shapes(x.shape, src.shape))
+        if x.shape != whole:
+            raise RuntimeError(
+                f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(whole)}"
+            )
+    if x.is_meta:
+        return
+    source = moved(src, x.device, non_blocking).array
+    check(x.array, [] if expands and source.shape != x.array.shape else [source])
+    x.array[...] = converted_array(source, x.array.dtype)
+    written(x)
+
+
+def check_broadcast(target: Sequence[int], x: Tensor) -> None:
+    """RuntimeError, in PyTorch's words, unless `x` can be expanded to `target`."""
+    shape = x.shape
+    if len(shape) > len(target):
+        raise RuntimeError(
+            f"expand({x.type()}{{{list(shape)}}}, size={list(target)}): the number of sizes provided "
+            f"({len(target)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(shape)})"
+        )
+    lead = len(target) - len(shape)
+    for i, length in enumerate(shape):
+        if length not in (1, target[lead + i]):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({target[lead + i]}) must match the existing size "
+                f"({length}) at non-singleton dimension {lead + i}.  Target sizes: {list(target)}.  "
+                f"Tensor sizes: {list(shape)}"
+            )

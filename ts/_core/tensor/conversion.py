@@ -1,0 +1,139 @@
+"""A tensor's dtype by its old names, its values in Python, and what it is not; methods of Tensor.
+
+In: tensors; out: lists, texts, tensors of other dtypes.
+
+    x.type(), x.type("torch.DoubleTensor")       PyTorch's names of types, still found in old programs
+    x.tolist(), f"{x.sum():.2f}"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ts import dtypes
+from ts._core.dispatch.context import current_tracer
+from ts._core.tensor import construct
+from ts._core.tensor.tensor import Tensor, define_methods
+
+
+def type_name(dtype: dtypes.dtype, device_type: str) -> str:
+    """PyTorch's name of the type of tensors: "torch.FloatTensor"."""
+    place = "torch." if device_type == "cpu" else f"torch.{device_type}."
+    return f"{place}{dtype.type_name}Tensor"
+
+
+def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """PyTorch's name of the tensor's type, or the tensor with another dtype."""
+    if dtype is None:
+        return type_name(self.dtype, self.device.type)
+    if dtype == "torch.Tensor" or dtype is Tensor:
+        dtype = dtypes.get_default_dtype()
+    if isinstance(dtype, str):
+        for place in ("cpu", "cuda"):
+            for d in dtypes.ALL:
+                if dtype == type_name(d, place):
+                    return self.to(place, d)
+        raise ValueError(f"invalid type: '{dtype}'")
+    if isinstance(dtype, dtypes.dtype):
+        return self.to(dtype)
+    if not hasattr(dtype, "place"):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    return self.to(dtype.place, dtype.dtype)
+
+
+def tolist(self: Tensor) -> Any:
+    """Nested lists of Python numbers."""
+    tracer = current_tracer()
+    if tracer is not None:
+        tracer.escape(self, "list", None)
+    host = self._host()
+    return (host.astype(np.float32) if self.dtype is dtypes.bfloat16 else host).tolist()
+
+
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A copy of `data` with the dtype and device of this tensor, where no others are given."""
+    return construct.tensor(
+        data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
+    )
+
+
+def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+    """What `Tensor(...)` makes, with this tensor's dtype and device."""
+    return construct.legacy(args, device or self.device, self.dtype)
+
+
+def _applied(name: str, count: int) -> Callable[..., Tensor]:
+    def method(self: Tensor, *args: Any) -> Tensor:
+        *others, function = args
+        if self.device.type != "cpu":
+            raise TypeError(f"{name} is only implemented on CPU tensors")
+        if len(others) != count or not callable(function):
+            raise TypeError(f"{name}() takes {count} tensors and a function of {count + 1} numbers")
+        if self.requires_grad:
+            raise RuntimeError(
+                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}()."
+            )
+        lists = [construct.expanded(x, self.shape)._host() for x in (self, *others)]
+        for place in np.ndindex(*self.shape):
+            self[place] = function(*[x[place].item() for x in lists])
+        return self
+
+    method.__name__ = name
+    return method
+
+
+def __format__(self: Tensor, spec: str) -> str:
+    if self.ndim == 0 and not self.is_meta:
+        return format(self._element(), spec)
+    return object.__format__(self, spec)
+
+
+def _itself(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    return self
+
+
+def _no(self: Tensor, *args: Any) -> bool:
+    return False
+
+
+# Kinds of tensors that there are none of here.
+_NEVER = (
+    "is_sparse", "is_quantized", "is_sparse_csr", "is_mkldnn", "is_nested", "is_vulkan", "is_mps", "is_xla",
+    "is_xpu", "is_ipu", "is_mtia", "is_maia", "retains_grad",
+)  # fmt: skip
+_NEVER_METHODS = (
+    "is_conj", "is_neg", "is_inference", "is_distributed", "has_names", "is_shared",
+)  # fmt: skip
+
+define_methods(
+    {
+        "type": type,
+        "tolist": tolist,
+        "new_tensor": new_tensor,
+        "new": new,
+        "apply_": _applied("apply_", 0),
+        "map_": _applied("map_", 1),
+        "map2_": _applied("map2_", 2),
+        "__format__": __format__,
+        "to_dense": _itself,
+        "share_memory_": _itself,
+        "dense_dim": lambda self: self.ndim,
+        "sparse_dim": lambda self: 0,
+        "name": property(lambda self: None),
+        "names": property(lambda self: (None,) * self.ndim),
+    }
+    | {name: property(_no) for name in _NEVER}
+    | dict.fromkeys(_NEVER_METHODS, _no)
+)

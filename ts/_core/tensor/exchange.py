@@ -1,0 +1,208 @@
+"""Tensors that leave the process or meet other libraries: NumPy, DLPack, pickles, copies.  Methods of Tensor.
+
+In: tensors; out: arrays, capsules, what a pickle holds, copies.
+
+    numpy.asarray(x), x.numpy()          share memory with x
+    pickle.loads(pickle.dumps([x, x[0]]))    two tensors on one memory, as before
+    copy.deepcopy([x, x[0]])             the same
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from ts import devices, dtypes
+from ts._core.dispatch.context import current_tracer
+from ts._core.tensor import construct, storage
+from ts._core.tensor.dlpack import exported, imported
+from ts._core.tensor.tensor import Tensor, backend_of, define_methods, wrap_array
+
+# ---------------------------------------------------------------- NumPy
+
+
+def numpy(self: Tensor, *, force: bool = False) -> Any:
+    """The array of a CPU tensor, sharing memory; with `force`, of any tensor."""
+    if force:
+        return self.detach().cpu().array
+    if self.device.type != "cpu":
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. "
+            "Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+    if self.requires_grad:
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    tracer = current_tracer()
+    if tracer is not None:
+        tracer.escape(self, "array", None)
+    return self.array
+
+
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    array = self.numpy()
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def __array_wrap__(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+    found = np.asarray(array)
+    return wrap_array(found.astype(np.uint8) if found.dtype == np.bool_ and context is None else found)
+
+
+# ---------------------------------------------------------------- other libraries
+
+
+def __dlpack__(
+    self: Tensor, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
+) -> Any:
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if self.is_meta:
+        raise BufferError("Can't export tensors on a different CUDA device index or without memory: meta")
+    if isinstance(self.array, np.ndarray):
+        return exported(self.array, max_version, dl_device, copy)
+    return self.array.__dlpack__(stream=stream)
+
+
+def __dlpack_device__(self: Tensor) -> tuple[int, int]:
+    if self.is_meta:
+        raise ValueError("Unknown device type meta for Dlpack")
+    kind, number = self.array.__dlpack_device__()
+    return int(kind), int(number)
+
+
+def cuda_array_interface(self: Tensor) -> Any:
+    """How CuPy and Numba see a tensor; AttributeError for one that is not on a CUDA device."""
+    if not self.is_cuda:
+        raise AttributeError(
+            f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data is "
+            "required "
+            "use tensor.cuda() to copy tensor to device memory."
+        )
+    if self.requires_grad:
+        raise RuntimeError(
+            "Can't get __cuda_array_interface__ on Variable that requires grad. If gradients aren't "
+            "required, "
+            "use var.detach() to get Variable that doesn't require grad."
+        )
+    return self.array.__cuda_array_interface__
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor that shares memory with any object that speaks DLPack."""
+    if isinstance(ext_tensor, Tensor):
+        made = ext_tensor.detach()
+    elif not hasattr(ext_tensor, "__dlpack_device__"):
+        made = wrap_array(imported(ext_tensor, False))  # a bare capsule
+    else:
+        kind = int(ext_tensor.__dlpack_device__()[0])
+        if kind in (1, 3):  # host memory, pinned host memory
+            made = wrap_array(imported(ext_tensor, True))
+        elif kind == 2:
+            made = wrap_array(backend_of("cuda").xp.from_dlpack(ext_tensor))
+        else:
+            raise BufferError(f"no backend imports DLPack device type {kind}")
+    made = made if device is None else construct.moved(made, devices.as_device(device))
+    return made.clone() if copy else made
+
+
+# ---------------------------------------------------------------- pickles and copies
+
+
+def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
+    if self.is_meta:
+        return rebuild_meta, (
+            tuple(self.shape),
+            self.stride(),
+            self.dtype,
+            self.requires_grad,
+            self.__dict__,
+        )
+    # The owner of the memory is one object for all views, so that a pickle has it once.
+    owner = storage.root(self.array)
+    if not isinstance(owner, np.ndarray):
+        owner = storage.root(self._host())
+    return rebuild, (owner, *_place(self), str(self.device), self.requires_grad, self.__dict__)
+
+
+def _place(x: Tensor) -> tuple[Any, ...]:
+    return x.dtype, storage.offset(x.array), tuple(x.array.shape), tuple(x.array.strides)
+
+
+def rebuild(
+    owner: Any,
+    dtype: dtypes.dtype,
+    at: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    device: str,
+    requires_grad: bool,
+    attributes: dict[str, Any],
+) -> Tensor:
+    """What a pickled tensor is made from: the array that owns the memory, and where the tensor lies in it."""
+    array = storage.strided(owner, shape, strides, at, dtype.numpy_dtype)
+    x = construct.moved(wrap_array(array), devices.device(device))
+    return _completed(x, requires_grad, attributes)
+
+
+def rebuild_meta(
+    shape: tuple[int, ...],
+    stride: tuple[int, ...],
+    dtype: dtypes.dtype,
+    requires_grad: bool,
+    attributes: dict[str, Any],
+) -> Tensor:
+    """What a pickled meta tensor is made from."""
+    from ts._core.dispatch.overloads import overloads
+
+    return _completed(
+        overloads("empty_strided")(shape, stride, dtype=dtype, device="meta"), requires_grad, attributes
+    )
+
+
+def _completed(x: Tensor, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
+    if requires_grad:
+        x.requires_grad_(True)
+    x.__dict__.update(attributes)
+    return x
+
+
+def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+            "the moment"
+        )
+    if id(self) in memo:
+        found: Tensor = memo[id(self)]
+        return found
+    if self.is_meta:
+        copied = construct.copied(self, None)
+    else:
+        owner = storage.root(self.array)
+        shared = memo.get(id(owner))
+        if shared is None:
+            shared = memo[id(owner)] = storage.UntypedStorage.of(self.array).clone()
+            memo[id(shared)] = owner  # `id` stays the owner's as long as the owner lives
+        _, at, shape, steps = _place(self)
+        copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))
+    memo[id(self)] = copied
+    return _completed(copied, self.requires_grad, copy.deepcopy(self.__dict__, memo))
+
+
+define_methods(
+    {
+        "numpy": numpy,
+        "__array__": __array__,
+        "__array_wrap__": __array_wrap__,
+        "__dlpack__": __dlpack__,
+        "__dlpack_device__": __dlpack_device__,
+        "__reduce_ex__": __reduce_ex__,
+        "__deepcopy__": __deepcopy__,
+    }
+)

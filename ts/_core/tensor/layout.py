@@ -1,0 +1,143 @@
+"""How a tensor lies in memory: its storage, offset and order; methods of Tensor.
+
+In: tensors; out: facts, storages, views with other dimensions.
+
+    x.t().is_contiguous()                                     False
+    x.to(memory_format=ts.channels_last).dim_order()          (0, 2, 3, 1)
+    x[1].untyped_storage() == x.untyped_storage()             True
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ts import dtypes
+from ts._core.tensor import storage, strides
+from ts._core.tensor.tensor import Tensor, define_methods, operator, rebind_array, version, written
+
+
+def storage_offset(self: Tensor) -> int:
+    """Elements between the start of the memory that views share and this view's first element."""
+    elements: int = storage.offset(self.array) // self.dtype.itemsize
+    return elements
+
+
+def untyped_storage(self: Tensor) -> storage.UntypedStorage:
+    """The memory that the tensor shares with its views."""
+    return storage.UntypedStorage.of(self.array)
+
+
+def typed_storage(self: Tensor) -> storage.TypedStorage:
+    """The memory as PyTorch showed it before `untyped_storage`, with a warning."""
+    return storage.typed(self)
+
+
+def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -> bool:
+    """Whether the elements lie in order without gaps: the order of dimensions, or that of a memory format."""
+    if memory_format is dtypes.contiguous_format:
+        flag: bool = self.array.flags.c_contiguous
+        return flag
+    if not isinstance(memory_format, dtypes.memory_format):
+        raise TypeError(
+            "is_contiguous(): argument 'memory_format' must be torch.memory_format, not "
+            f"{type(memory_format).__name__}"
+        )
+    if memory_format is dtypes.preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return strides.has_format(self.shape, self.stride(), memory_format)
+
+
+def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions from the outermost to the innermost."""
+    steps, shape = self.stride(), self.shape
+    if ambiguity_check is not False:
+        formats = (
+            [dtypes.contiguous_format, dtypes.channels_last, dtypes.channels_last_3d]
+            if ambiguity_check is True
+            else list(ambiguity_check)
+        )
+        fitting = [f for f in formats if strides.has_format(shape, steps, f)]
+        if len(fitting) > 1 or len({s for s, n in zip(steps, shape, strict=True)}) < len(steps):
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the given memory "
+                "formats."
+            )
+    return tuple(sorted(range(self.ndim), key=lambda d: (-steps[d], -shape[d], d)))
+
+
+def is_set_to(self: Tensor, other: Tensor) -> bool:
+    """Whether both are the same view of the same memory."""
+    return bool(
+        self.data_ptr() == other.data_ptr()
+        and self.array.shape == other.array.shape
+        and self.array.strides == other.array.strides
+    )
+
+
+def _matrix_transpose(name: str) -> property:
+    def transposed(self: Tensor) -> Tensor:
+        if self.ndim == 0:
+            warnings.warn(f"Tensor.{name} is deprecated on 0-D tensors.", stacklevel=2)
+            return self.conj() if name == "mH" and self.is_complex() else self
+        if self.ndim < 2:
+            raise RuntimeError(
+                f"tensor.{name} is only supported on matrices or batches of matrices. Got {self.ndim}-D "
+                "tensor."
+            )
+        turned: Tensor = operator("transpose")(self, -2, -1)
+        return turned.conj() if name == "mH" and self.is_complex() else turned
+
+    return property(transposed)
+
+
+def _hermitian(self: Tensor) -> Tensor:
+    if self.ndim not in (0, 2):
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
+            + (" For batches of matrices, consider using tensor.mH" if self.ndim > 2 else "")
+        )
+    if self.ndim == 0 and not self.is_complex():
+        return self
+    turned: Tensor = operator("numpy_T")(self.conj() if self.is_complex() else self)
+    return turned
+
+
+def set_(
+    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Tensor:
+    """Let the tensor be another view: of a tensor, of a storage, or of no memory."""
+    if isinstance(source, storage.TypedStorage):
+        source = source.untyped()
+    if not isinstance(source, storage.UntypedStorage):
+        chosen = (source,) if size is None else (source, storage_offset, size, stride)
+        made: Tensor = operator("set_")(self, *(() if source is None else chosen))
+        return made
+    if size is None:
+        size = (source.nbytes() // self.dtype.itemsize - storage_offset,)
+    steps = strides.contiguous(size) if stride is None else stride
+    item = self.dtype.itemsize
+    bytes_between = [step * item for step in steps]
+    array = storage.strided(source.bytes, size, bytes_between, storage_offset * item, self.array.dtype)
+    rebind_array(self, array)
+    written(self)
+    return self
+
+
+define_methods(
+    {
+        "storage_offset": storage_offset,
+        "untyped_storage": untyped_storage,
+        "storage": typed_storage,
+        "is_contiguous": is_contiguous,
+        "dim_order": dim_order,
+        "is_set_to": is_set_to,
+        "set_": set_,
+        "mT": _matrix_transpose("mT"),
+        "mH": _matrix_transpose("mH"),
+        "H": property(_hermitian),
+        "real": property(lambda self: operator("real")(self)),
+        "imag": property(lambda self: operator("imag")(self)),
+        "_version": property(version),
+    }
+)

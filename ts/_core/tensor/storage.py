@@ -1,0 +1,334 @@
+"""Storages: the memory that a tensor and all its views share.
+
+In: arrays of any backend; out: the whole block of memory behind one, or another view of that block.
+
+    x = ts.arange(6).view(2, 3);  y = x[1, 1:]
+    root(y.array) is root(x.array)                       the array that owns the memory
+    strided(y.array, (2,), (16,), 0)                     elements 0 and 2 of the block
+    y.untyped_storage().nbytes() == 48
+
+A view of memory never reaches beyond the block: `strided` refuses what would.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ts import devices, dtypes
+from ts._core.tensor.tensor import Tensor, backend_of, wrap_array
+
+Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
+
+
+def root(array: Array) -> Array:
+    """The array that owns the memory of `array`."""
+    while True:
+        base: Any = getattr(array, "base", None)
+        inner = getattr(base, "base", None)
+        if isinstance(base, type(array)):
+            array = base
+        elif type(base).__name__ == "DummyArray" and isinstance(inner, np.ndarray):
+            array = inner  # what NumPy's `as_strided` puts between
+        else:
+            return array
+
+
+def is_meta(array: Array) -> bool:
+    """Whether the array has no memory."""
+    return hasattr(array, "offset")
+
+
+def address(array: Array) -> int:
+    """Where the first element lies."""
+    if isinstance(array, np.ndarray):
+        pointer: int = array.__array_interface__["data"][0]
+        return pointer
+    return 0 if is_meta(array) else int(array.data.ptr)
+
+
+def start(owner: Array) -> int:
+    """Where the block of the array that owns it begins."""
+    if isinstance(owner, np.ndarray) and any(step < 0 for step in owner.strides):
+        return int(np.lib.array_utils.byte_bounds(owner)[0])
+    return address(owner)
+
+
+def offset(array: Array) -> int:
+    """Bytes from the start of the block to the first element."""
+    if is_meta(array):
+        return int(array.offset) * int(array.dtype.itemsize)
+    return address(array) - start(root(array))
+
+
+def block(array: Array) -> Array:
+    """The block behind `array` as bytes in a row."""
+    owner = root(array)
+    if is_meta(owner):
+        end = offset(owner) + reach(owner.shape, owner.strides, owner.dtype.itemsize)
+        return type(owner)((end,), np.uint8)
+    if owner.ndim == 1 and owner.dtype == np.uint8 and owner.flags.c_contiguous:
+        return owner
+    if not isinstance(owner, np.ndarray):
+        return type(owner)((owner.nbytes,), np.uint8, memptr=owner.data)
+    if owner.size == 0:
+        return np.empty(0, np.uint8)
+    if owner.flags.c_contiguous:
+        return owner.reshape(-1).view(np.uint8)
+    if owner.flags.f_contiguous:
+        return owner.T.reshape(-1).view(np.uint8)
+    low, high = np.lib.array_utils.byte_bounds(owner)  # memory of somebody else, seen with gaps or turned
+    first = owner[tuple(0 if step >= 0 else -1 for step in owner.strides)]
+    corner = owner[tuple(slice(1) if step >= 0 else slice(-1, None) for step in owner.strides)]
+    assert first.ndim == 0
+    return np.lib.stride_tricks.as_strided(corner.reshape(-1).view(np.uint8), (high - low,), (1,))
+
+
+def reach(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
+    """Bytes from the first element to the end of the last; strides in bytes."""
+    if 0 in shape:
+        return 0
+    return sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) + itemsize
+
+
+def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int, dtype: Any = None) -> Array:
+    """Another view of the block behind `array`: strides and the offset `at` in bytes."""
+    target = np.dtype(array.dtype if dtype is None else dtype)
+    if is_meta(array):
+        return type(array)(shape, target, tuple(strides), at // target.itemsize)
+    data = block(array)
+    if 0 not in shape and at + reach(shape, strides, target.itemsize) > data.nbytes:
+        raise RuntimeError(
+            f"setStorage: sizes {list(shape)}, strides {[s // target.itemsize for s in strides]}, storage "
+            f"offset {at // target.itemsize}, and itemsize {target.itemsize} requiring a storage size of "
+            f"{at + reach(shape, strides, target.itemsize)} are out of bounds for storage of size "
+            f"{data.nbytes}"
+        )
+    if isinstance(data, np.ndarray):
+        if 0 in shape:
+            at = min(at, data.nbytes)
+        return np.ndarray(tuple(shape), target, buffer=data, offset=at, strides=tuple(strides))
+    return type(data)(tuple(shape), target, memptr=data.data + at, strides=tuple(strides))
+
+
+def resized(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
+    """`array` with another shape, from the same first element; in new memory where the block is too small.
+
+    Strides are in bytes.  Other tensors keep the old block then, where PyTorch lets the block itself grow.
+    """
+    at = offset(array)
+    needed = at + reach(shape, strides, array.dtype.itemsize)
+    if is_meta(array):
+        return type(array)(shape, array.dtype, tuple(strides), array.offset)
+    data = block(array)
+    if needed > data.nbytes:
+        larger = _empty(data, needed)
+        larger[: data.nbytes] = data
+        data = larger
+    return strided(data, shape, strides, at, array.dtype)
+
+
+def _empty(like: Array, nbytes: int) -> Array:
+    return np.empty(nbytes, np.uint8) if isinstance(like, np.ndarray) else type(like)((nbytes,), np.uint8)
+
+
+class UntypedStorage:
+    """The bytes behind a tensor."""
+
+    def __init__(self, *args: Any, device: Any = None) -> None:
+        where = devices.as_device(device)
+        if len(args) > 1 or (args and not isinstance(args[0], (int, Sequence))):
+            raise TypeError(f"UntypedStorage() takes a size or a sequence of bytes, not {args}")
+        given = args[0] if args else 0
+        host = np.empty(given, np.uint8) if isinstance(given, int) else np.array(given, np.uint8)
+        self.bytes: Array = host if where.type == "cpu" else backend_of(where.type).from_host(host)
+
+    @classmethod
+    def of(cls, array: Array) -> UntypedStorage:
+        """The storage of an array."""
+        made = cls.__new__(cls)
+        made.bytes = block(array)
+        return made
+
+    # ---- what it is
+
+    @property
+    def device(self) -> devices.device:
+        """Where the bytes lie."""
+        return wrap_array(self.bytes).device
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the bytes lie on a CUDA device."""
+        return self.device.type == "cuda"
+
+    @property
+    def _cdata(self) -> int:
+        return address(self.bytes)
+
+    is_sparse = is_sparse_csr = is_hpu = False
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return address(self.bytes) if self.nbytes() else 0
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return int(self.bytes.nbytes)
+
+    def size(self) -> int:
+        """The number of bytes, which are the elements."""
+        return self.nbytes()
+
+    __len__ = size
+
+    def element_size(self) -> int:
+        """1: elements are bytes."""
+        return 1
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """Whether the memory is page-locked; never."""
+        return False
+
+    def is_shared(self) -> bool:
+        """Whether other processes see the memory; never, on the CPU."""
+        return self.is_cuda
+
+    def __repr__(self) -> str:
+        lines = "".join(f" {byte}\n" for byte in self.tolist()) if self.device.type != "meta" else "...\n"
+        return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, UntypedStorage) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[int, int]:
+        return (address(self.bytes), self.nbytes()) if self.nbytes() else (id(self), 0)
+
+    # ---- elements
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self.bytes[index]
+        return UntypedStorage.of(found.copy()) if isinstance(index, slice) else int(found)
+
+    def __setitem__(self, index: Any, value: int) -> None:
+        self.bytes[index] = value
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tolist())
+
+    def tolist(self) -> list[int]:
+        """The bytes as numbers."""
+        numbers: list[int] = wrap_array(self.bytes)._host().tolist()
+        return numbers
+
+    def fill_(self, value: int) -> UntypedStorage:
+        """Set every byte."""
+        self.bytes[...] = value
+        return self
+
+    def copy_(self, source: UntypedStorage, non_blocking: bool = False) -> UntypedStorage:
+        """Take over the bytes of a storage of the same size."""
+        if source.nbytes() != self.nbytes():
+            raise RuntimeError("size mismatch")
+        wrap_array(self.bytes).copy_(wrap_array(source.bytes))
+        return self
+
+    def clone(self) -> UntypedStorage:
+        """A storage with a copy of the bytes."""
+        return UntypedStorage.of(self.bytes.copy())
+
+    def cpu(self) -> UntypedStorage:
+        """The storage in host memory; itself where it is there."""
+        return self if self.device.type == "cpu" else UntypedStorage.of(wrap_array(self.bytes).cpu().array)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> UntypedStorage:
+        found: UntypedStorage = memo.setdefault(id(root(self.bytes)), self.clone())
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _storage_of, (root(self.bytes),)
+
+
+def _storage_of(array: Array) -> UntypedStorage:
+    return UntypedStorage.of(array)
+
+
+class TypedStorage:
+    """A storage whose elements have a dtype: what PyTorch had before `UntypedStorage`."""
+
+    def __init__(self, storage: UntypedStorage, dtype: dtypes.dtype) -> None:
+        self._untyped_storage = storage
+        self.dtype = dtype
+
+    def untyped(self) -> UntypedStorage:
+        """The storage without the dtype."""
+        return self._untyped_storage
+
+    @property
+    def device(self) -> devices.device:
+        """Where the elements lie."""
+        return self._untyped_storage.device
+
+    def _elements(self) -> Tensor:
+        return wrap_array(self._untyped_storage.bytes.view(self.dtype.numpy_dtype))
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._elements()[index]
+        return found.tolist() if isinstance(index, slice) else found.item()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._elements()[index] = value
+
+    def tolist(self) -> list[Any]:
+        """The elements as numbers."""
+        found: list[Any] = self._elements().tolist()
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        count: int = self._untyped_storage.nbytes()
+        return count
+
+    def size(self) -> int:
+        """The number of elements."""
+        count: int = self.nbytes() // self.dtype.itemsize
+        return count
+
+    __len__ = size
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        size: int = self.dtype.itemsize
+        return size
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return self._untyped_storage.data_ptr()
+
+
+def typed(x: Tensor) -> TypedStorage:
+    """`x.storage()`"""
+    warnings.warn(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
+        "storage "
+        "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
+        "directly, use tensor.untyped_storage() instead of tensor.storage()",
+        stacklevel=2,
+    )
+    return TypedStorage(UntypedStorage.of(x.array), x.dtype)
+
+
+def is_storage(x: object) -> bool:
+    """Whether `x` is a storage."""
+    return isinstance(x, UntypedStorage | TypedStorage)
+
+

@@ -1,0 +1,150 @@
+"""x[i], x[a:b], x[..., None]: subscripts that give views, without NumPy's call.
+
+In: a CPU tensor and whatever stands in the brackets; out: the view, or None where something else than
+integers, slices, None and `...` stands there, or where an index does not fit: `ts._core.tensor.indexing` takes
+those, and has the messages.
+"""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
+from numpy cimport npy_intp
+
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, follow, wrap_cpu
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    PyObject *descr_of "PyArray_DESCR"(PyArrayObject *) noexcept
+    object new_view "PyArray_NewFromDescr"(
+        PyTypeObject *type, PyObject *descr, int nd, npy_intp *dims, npy_intp *strides, void *data, int flags, PyObject *obj
+    )
+    int set_base "PyArray_SetBaseObject"(PyArrayObject *array, PyObject *base) except -1
+    PyTypeObject *array_type "&PyArray_Type"
+
+cdef extern from "Python.h":
+    void incref "Py_INCREF"(PyObject *) noexcept
+    void decref "Py_DECREF"(PyObject *) noexcept
+    bint PyLong_CheckExact(object)
+
+cdef enum:
+    MOST = 64                          # dimensions that NumPy can have
+    LAYOUT_FLAGS = cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
+
+
+cdef PyObject *view_at(Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except NULL:
+    cdef PyArrayObject *a = <PyArrayObject *>x.array
+    cdef PyObject *base = <PyObject *>x.array
+    incref(descr_of(a))
+    cdef object array = new_view(
+        array_type, descr_of(a), nd, dims, strides, data_of(a) + offset, flags_of(a) & LAYOUT_FLAGS, NULL
+    )
+    incref(base)
+    set_base(<PyArrayObject *>array, base)
+    cdef Tensor made = wrap_cpu(array, x.scalar_type)
+    follow(made, x)
+    Py_INCREF(made)
+    return <PyObject *>made
+
+
+cdef int counted(object index) except -2:
+    """How many dimensions an index takes: 1, 0 for None; -1 for what is no index of a view."""
+    if PyLong_CheckExact(index) or type(index) is slice:
+        return 1
+    return 0 if index is None else -1
+
+
+cdef bint bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1:
+    """An end of a slice within the dimension; false where it is no number that fits."""
+    cdef npy_intp i
+    if x is None:
+        out[0] = missing
+        return True
+    if not PyLong_CheckExact(x):
+        return False
+    try:
+        i = x
+    except OverflowError:
+        return False
+    if i < 0:
+        i += n
+    out[0] = 0 if i < 0 else (n if i > n else i)
+    return True
+
+
+def part(Tensor x not None, index):
+    """x[index] as a view, or None."""
+    cdef PyArrayObject *a
+    cdef npy_intp dims[MOST]
+    cdef npy_intp strides[MOST]
+    cdef npy_intp start = 0, end = 0, step, offset = 0, i
+    cdef int taken = 0, one, at = 0, nd = 0, skipped
+    cdef bint dots = False
+    cdef tuple items
+    cdef PyObject *made
+    if x.backend != BACKEND_CPU or x.wants_grad:
+        return None
+    items = <tuple>index if type(index) is tuple else (index,)
+    for item in items:
+        if item is Ellipsis:
+            if dots:
+                return None
+            dots = True
+            continue
+        one = counted(item)
+        if one < 0:
+            return None
+        taken += one
+    a = <PyArrayObject *>x.array
+    if taken > ndim_of(a) or len(items) + ndim_of(a) > MOST:
+        return None
+    for item in items:
+        if item is None:
+            dims[nd] = 1
+            strides[nd] = -1  # known when what follows is
+            nd += 1
+        elif item is Ellipsis:
+            skipped = ndim_of(a) - taken
+            while skipped:
+                dims[nd] = dims_of(a)[at]
+                strides[nd] = strides_of(a)[at]
+                nd += 1
+                at += 1
+                skipped -= 1
+        elif type(item) is slice:
+            step = 1
+            if item.step is not None:
+                if not PyLong_CheckExact(item.step) or not 0 < item.step < 1 << 60:
+                    return None
+                step = item.step
+            if not bound(item.start, 0, dims_of(a)[at], &start) or not bound(item.stop, dims_of(a)[at], dims_of(a)[at], &end):
+                return None
+            end = max(start, end)
+            dims[nd] = (end - start + step - 1) // step
+            offset += start * strides_of(a)[at]
+            strides[nd] = strides_of(a)[at] * step
+            nd += 1
+            at += 1
+        else:
+            try:
+                i = item
+            except OverflowError:
+                return None
+            if not -dims_of(a)[at] <= i < dims_of(a)[at]:
+                return None
+            offset += (i + dims_of(a)[at] if i < 0 else i) * strides_of(a)[at]
+            at += 1
+    while at < ndim_of(a):
+        dims[nd] = dims_of(a)[at]
+        strides[nd] = strides_of(a)[at]
+        nd += 1
+        at += 1
+    step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+    for at in range(nd - 1, -1, -1):
+        if strides[at] == -1:  # past all that comes behind
+            strides[at] = step if at == nd - 1 else dims[at + 1] * strides[at + 1]
+    made = view_at(x, nd, dims, strides, offset)
+    result = <object>made
+    decref(made)
+    return result

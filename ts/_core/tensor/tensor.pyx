@@ -1,0 +1,709 @@
+"""Tensor: the class, its wrapping of arrays, and what must be fast of that which needs no operator.
+
+In: arrays of any backend; out: tensors.
+
+    x = from_numpy(numpy.ones((2, 3)))      shares memory; x.array is that array
+    x.t()                                   a method of an operator record, put here by install_methods
+    x + 1                                   the operator aten::add, through operator_function("add")
+
+Python operators and indexing are slots of the type and therefore written here; every other operator
+becomes a method when the registry calls `install_methods`.  So do the methods that are grouped by what
+they are about: `ts._core.tensor.layout` (storages, strides, memory formats), `ts._core.tensor.exchange` (NumPy, DLPack,
+pickles, copies) and `ts._core.tensor.conversion` (dtypes, Python's values, text).
+"""
+
+import operator as python_operator
+import warnings
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+from cpython.object cimport PyObject, Py_EQ, Py_NE
+from cpython.ref cimport Py_INCREF
+
+from ts._core.dispatch.context cimport tracer, tracing
+
+from ts import devices, dtypes
+from ts._core.tensor import strides
+from ts._core.tensor.size import Size
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        PyObject *tp_dict
+        const char *tp_name
+    void PyType_Modified(type t)
+
+
+# ---------------------------------------------------------------- dtypes and devices by number
+
+cdef int SCALAR_TYPE[32]             # by NumPy's type number
+cdef int NUMBER[32]                  # by ScalarType
+cdef dict _code_of_dtype = {}        # the rest (bfloat16): by NumPy dtype
+cdef list _dtype_of_code = [None] * 32
+cdef int BFLOAT16_NUMBER = dtypes.bfloat16.numpy_dtype.num
+
+
+def _fill_tables():
+    cdef int i
+    for i in range(32):
+        SCALAR_TYPE[i] = -1
+        NUMBER[i] = -1
+    for d in dtypes.ALL:
+        _dtype_of_code[d.code] = d
+        _code_of_dtype[d.numpy_dtype] = d.code
+        NUMBER[<int>d.code] = d.numpy_dtype.num
+        if d.numpy_dtype.num < 32:
+            SCALAR_TYPE[<int>d.numpy_dtype.num] = d.code
+    SCALAR_TYPE[<int>np.dtype(np.longlong).num] = dtypes.int64.code  # a second 64-bit type, of the same layout
+    SCALAR_TYPE[<int>np.dtype(np.ulonglong).num] = dtypes.uint64.code
+
+
+_fill_tables()
+
+
+cdef int scalar_type_of_number(int type_number) noexcept nogil:
+    if 0 <= type_number < 32:
+        return SCALAR_TYPE[type_number]
+    return 15 if type_number == BFLOAT16_NUMBER else -1
+
+
+cdef int number_of_scalar_type(int scalar_type) noexcept nogil:
+    return NUMBER[scalar_type] if 0 <= scalar_type < 32 else -1
+
+
+# ---------------------------------------------------------------- wrapping
+
+cdef object backends = None          # the package ts.backends, which imports this module
+
+
+cdef object backend_registry():
+    global backends
+    if backends is None:
+        import ts.backends
+        backends = ts.backends
+    return backends
+
+
+cdef Tensor wrap_cpu(object array, int scalar_type):
+    cdef Tensor t = Tensor.__new__(Tensor)
+    t.array = array
+    t.scalar_type = scalar_type
+    t.device_index = -1
+    return t
+
+
+cdef Tensor wrap(object array):
+    cdef Tensor t
+    cdef int code
+    if cnp.PyArray_CheckExact(array):
+        code = scalar_type_of_number(cnp.PyArray_TYPE(array))
+        if code < 0:
+            code = dtypes.from_numpy_dtype(array.dtype).code
+        return wrap_cpu(array, code)
+    if isinstance(array, (np.generic, bool, int, float, complex)):
+        return wrap(np.asarray(array))
+    backend = backend_registry().of_array(array)
+    if backend.index == BACKEND_CPU:             # of a class of NumPy's, or one that is no backend's
+        return wrap(np.asarray(array))
+    t = Tensor.__new__(Tensor)
+    t.array = array
+    t.scalar_type = dtypes.from_numpy_dtype(array.dtype).code
+    t.backend = backend.index
+    t.device_index = backend.device_of(array)
+    return t
+
+
+def wrap_array(array):
+    """A tensor around an array of any backend, sharing its memory."""
+    return wrap(array)
+
+
+cdef int rebind(Tensor t, object array) except -1:
+    """Let `t` be around `array` from now on: what in-place changes of shape or dtype do."""
+    cdef Tensor fresh = wrap(array)
+    t.array = fresh.array
+    t.scalar_type = fresh.scalar_type
+    t.backend = fresh.backend
+    t.device_index = fresh.device_index
+    return 0
+
+
+def backend_of(str device_type not None):
+    """The backend of a device type."""
+    return backend_registry().get(device_type)
+
+
+def rebind_array(Tensor t not None, array):
+    """Let `t` be around `array` from now on."""
+    rebind(t, array)
+
+
+# ---------------------------------------------------------------- operators, as the registry gives them
+
+cdef dict _functions = {}            # operator name -> callable
+cdef set _installed = set()          # methods that install_methods put there, and may replace
+
+
+cdef object operator_function(str name):
+    function = _functions.get(name)
+    if function is None:
+        from ts._core.dispatch.overloads import overloads
+        function = _functions[name] = overloads(name)
+    return function
+
+
+def install_methods(dict methods not None):
+    """Put `methods` (name -> function) into the type; names that the type defines itself stay."""
+    cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
+    for name, function in methods.items():
+        if name not in type_dict or name in _installed:
+            type_dict[name] = function
+            _installed.add(name)
+    PyType_Modified(Tensor)
+
+
+def define_methods(dict methods not None):
+    """Put what the type defines itself into it, from another file."""
+    cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
+    type_dict.update(methods)
+    PyType_Modified(Tensor)
+
+
+def operator(str name not None):
+    """The callable for an operator name."""
+    return operator_function(name)
+
+
+cdef bint _methods_loaded = False
+
+
+cdef bint load_methods() except -1:
+    """Install the methods of all operator records; false where that was done before."""
+    global _methods_loaded
+    if _methods_loaded:
+        return False
+    from ts.ops import registry
+    registry.load()
+    _methods_loaded = True
+    return True
+
+
+cdef object binary(str name, object a, object b):
+    """a `name` b for Python's operators: NotImplemented where `b` is no operand."""
+    if not is_operand(b) or not is_operand(a):
+        return NotImplemented
+    return operator_function(name)(a, b)
+
+
+cdef inline bint is_operand(object x):
+    return isinstance(x, (Tensor, int, float, complex, np.generic))
+
+
+cdef object as_operand(object x):
+    """A number as a tensor without dimensions, for operators that take no number first."""
+    return construct.tensor(x) if isinstance(x, (int, float, complex, np.generic)) else x
+
+
+cdef object compared(Tensor x, object other, int op):
+    """x == other and its like; arrays of numbers are compared by elements where the question is whether they are equal."""
+    if (op == Py_EQ or op == Py_NE) and isinstance(other, np.ndarray) and other.dtype.kind in "biufcV":
+        try:
+            other = construct.tensor(np.asarray(other))
+        except TypeError:  # of a dtype that tensors lack
+            return NotImplemented
+    return binary(COMPARISONS[op], x, other)
+
+
+cdef object reflected(str name, str direct, object a, object b):
+    """b `direct` a: a tensor comes here only because `a` is a parameter, whose class Python asks first."""
+    return binary(direct, b, a) if isinstance(b, Tensor) else binary(name, a, b)
+
+
+cdef object inplace(str name, object a, object b):
+    if not is_operand(b):
+        return NotImplemented
+    return operator_function(name)(a, b)
+
+
+# ---------------------------------------------------------------- tracing
+
+def constructed(Tensor x not None, str function not None):
+    """Tell who records that `x` was made of values of Python by a function of this name."""
+    if tracing():
+        tracer().constructed(x, function)
+
+
+cdef object only_element(Tensor x):
+    """The only element as a Python number, whoever may be recording."""
+    if x.array.size != 1:
+        raise RuntimeError(f"a Tensor with {x.array.size} elements cannot be converted to Scalar")
+    value = x._host().item()
+    return float(value) if x.scalar_type == 15 else value
+
+
+cdef object cast(Tensor x, object wanted):
+    """`x` with another dtype."""
+    return tracer().to(x, (wanted,), {}) if tracing() else construct.converted(x, wanted)
+
+
+cdef Tensor shared(Tensor x):
+    """A tensor on the same memory that wants no gradient."""
+    cdef Tensor t = Tensor.__new__(Tensor)
+    t.array = x.array.view() if x.backend == BACKEND_CPU else x.array[...]
+    t.scalar_type = x.scalar_type
+    t.backend = x.backend
+    t.device_index = x.device_index
+    return t
+
+
+cdef Tensor view_on(Tensor x, object array):
+    """A tensor around `array`, which is a view of `x`'s memory."""
+    cdef Tensor t = wrap(array)
+    follow(t, x)
+    return t
+
+
+cdef object root_of(object array):
+    cdef PyObject *base
+    while isinstance(array, cnp.ndarray):
+        base = cnp.PyArray_BASE(array)
+        if base == NULL:
+            return array
+        if not isinstance(<object>base, cnp.ndarray):
+            inner = getattr(<object>base, "base", None)  # what NumPy's `as_strided` puts between
+            if not isinstance(inner, cnp.ndarray):
+                return array
+            array = inner
+        else:
+            array = <object>base
+    base_array = getattr(array, "base", None)
+    return array if base_array is None else base_array
+
+
+def view_of(Tensor x not None, array):
+    """A tensor around `array`, which is a view of `x`'s memory: writes to one count for both."""
+    return view_on(x, array)
+
+
+def written(Tensor x not None):
+    """Count a write to `x`'s memory."""
+    wrote(x)
+
+
+def version(Tensor x not None):
+    """How often the memory of `x` was written, by it and by those it shares the count with."""
+    return x.version if x.owner is None else x.owner.version
+
+
+# `Size` checks what it is given; a shape needs no check.
+cdef object size_of_shape = tuple.__new__
+
+
+# ---------------------------------------------------------------- the class
+
+
+cdef tuple COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")  # by Py_LT .. Py_GE
+
+@cython.freelist(128)
+cdef class Tensor:
+    """A multi-dimensional array of one dtype on one device."""
+
+    __array_priority__ = 1000
+
+    def __init__(self, *args, device=None):
+        construct.check_legacy_device(device, "cpu")
+        made = construct.legacy(args, device)
+        rebind(self, made.array)
+        if tracing():
+            tracer().constructed(self, "")
+
+    def __getattr__(self, name):
+        """The first miss puts the operators' methods into the type: importing `ts` need not load them."""
+        if not name.startswith("__") and load_methods():
+            return getattr(self, name)
+        if name == "__cuda_array_interface__":
+            return exchange.cuda_array_interface(self)
+        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
+
+    # ---- what it is
+
+    @property
+    def shape(self):
+        return tracer().shape(self) if tracing() else size_of_shape(Size, self.array.shape)
+
+    @property
+    def dtype(self):
+        return _dtype_of_code[self.scalar_type]
+
+    @property
+    def device(self):
+        if self.backend == BACKEND_CPU:
+            return devices.CPU
+        backend = backend_registry().at(self.backend)
+        return devices.device(backend.name, self.device_index if backend.numbered else None)
+
+    @property
+    def layout(self):
+        return dtypes.strided
+
+    @property
+    def ndim(self):
+        return self.array.ndim
+
+    @property
+    def itemsize(self):
+        return self.array.dtype.itemsize
+
+    @property
+    def nbytes(self):
+        return self.array.nbytes
+
+    @property
+    def is_cuda(self):
+        return self.backend == BACKEND_CUDA
+
+    @property
+    def is_cpu(self):
+        return self.backend == BACKEND_CPU
+
+    @property
+    def is_meta(self):
+        return self.backend == BACKEND_META
+
+    @property
+    def is_leaf(self):
+        return True
+
+    @property
+    def requires_grad(self):
+        return bool(self.wants_grad)
+
+    @requires_grad.setter
+    def requires_grad(self, bint value):
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad=True):
+        """Mark the tensor as one that gradients are wanted for."""
+        if requires_grad is not True and requires_grad is not False:
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, "
+                f"not {type(requires_grad).__name__}"
+            )
+        if requires_grad and not (self.dtype.is_floating_point or self.dtype.is_complex):
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        self.wants_grad = requires_grad
+        return self
+
+    @property
+    def data(self):
+        return shared(self)
+
+    @data.setter
+    def data(self, Tensor other not None):
+        rebind(self, other.array)
+
+    @property
+    def T(self):
+        if tracing():
+            return operator_function("numpy_T")(self)
+        if self.array.ndim not in (0, 2):
+            warnings.warn(
+                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+                "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute("
+                "*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+            )
+        return view_on(self, self.array.T)
+
+    def size(self, dim=None):
+        """The shape, or its length in dimension `dim`."""
+        if tracing():
+            return tracer().size(self, dim)
+        if dim is None:
+            return size_of_shape(Size, self.array.shape)
+        return self.array.shape[self._dimension(dim)]
+
+    def stride(self, dim=None):
+        """Steps between neighbours, in elements."""
+        itemsize = self.array.dtype.itemsize
+        steps = tuple([s // itemsize for s in self.array.strides])
+        if self.array.size == 0 and self.array.base is None and not any(steps):  # as NumPy has them of what is empty
+            steps = strides.contiguous(self.array.shape)
+        return steps if dim is None else steps[self._dimension(dim)]
+
+    def _dimension(self, dim):
+        cdef Py_ssize_t i = python_operator.index(dim), n = max(self.array.ndim, 1)
+        if not -n <= i < n:
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {i})")
+        if self.array.ndim == 0:
+            raise IndexError(f"Dimension specified as {i} but tensor has no dimensions")
+        return i + n if i < 0 else i
+
+    def dim(self):
+        """The number of dimensions."""
+        return self.array.ndim
+
+    ndimension = dim
+
+    def numel(self):
+        """The number of elements."""
+        return tracer().numel(self) if tracing() else self.array.size
+
+    nelement = numel
+
+    def element_size(self):
+        """Bytes of one element."""
+        return self.array.dtype.itemsize
+
+    def is_floating_point(self):
+        return self.dtype.is_floating_point
+
+    def is_complex(self):
+        return self.dtype.is_complex
+
+    def is_signed(self):
+        return self.dtype.is_signed
+
+    def get_device(self):
+        """The number of the device; -1 on the CPU."""
+        return self.device_index
+
+    def data_ptr(self):
+        """The address of the first element."""
+        if self.backend == BACKEND_CPU:
+            return <size_t>cnp.PyArray_DATA(<cnp.ndarray>self.array)
+        return 0 if self.backend == BACKEND_META else self.array.data.ptr
+
+    # ---- out of the tensor
+
+    def item(self):
+        """The only element, as a Python number."""
+        value = only_element(self)
+        if tracing():
+            tracer().escape(self, "number", value)
+        return value
+
+    def _host(self):
+        """The elements as a NumPy array, which shares memory on the CPU."""
+        if self.backend == BACKEND_CPU:
+            return self.array
+        if self.backend == BACKEND_META:
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        return backend_registry().at(self.backend).to_host(self.array)
+
+    def __bool__(self):
+        size = self.array.size
+        if size != 1:
+            values = "more than one value" if size else "no values"
+            raise RuntimeError(f"Boolean value of Tensor with {values} is ambiguous")
+        value = bool(only_element(self))
+        if tracing():
+            tracer().escape(self, "boolean", value)
+        return value
+
+    def __int__(self):
+        value = int(self._number(int))
+        if tracing():
+            tracer().escape(self, "integer", value)
+        return value
+
+    def __float__(self):
+        value = float(self._number(float))
+        if tracing():
+            tracer().escape(self, "float", value)
+        return value
+
+    def __complex__(self):
+        value = complex(self._number(complex))
+        if tracing():
+            tracer().escape(self, "complex", value)
+        return value
+
+    def _number(self, to):
+        if self.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        value = only_element(self)
+        if isinstance(value, complex) and to is not complex:
+            if value.imag:
+                name = "double" if to is float else "int64_t"
+                raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+            value = value.real
+        return value
+
+    def __index__(self):
+        if self.array.size != 1 or self.dtype.category > dtypes.INTEGRAL:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        value = int(only_element(self))
+        if tracing():
+            tracer().escape(self, "index", value)
+        return value
+
+    def __len__(self):
+        if self.array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        if tracing():
+            tracer().escape(self, "length", self.array.shape[0])
+        return self.array.shape[0]
+
+    def __iter__(self):
+        if self.array.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        if tracing():
+            return tracer().iterate(self)
+        array = self.array
+        return iter([view_on(self, array[i, ...]) for i in range(array.shape[0])])
+
+    def __reversed__(self):
+        return operator_function("flip")(self, [0]) if self.array.ndim else self
+
+    def __contains__(self, x):
+        if not is_operand(x):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(x)}."
+            )
+        return bool((self == x).any())
+
+    def __repr__(self):
+        from ts import printing
+        if tracing():
+            return tracer().unrecorded(printing.tensor_text, self)
+        return printing.tensor_text(self)
+
+    __str__ = __repr__
+
+    def _element(self):
+        return only_element(self)
+
+    def __hash__(self):
+        return <Py_ssize_t><void *>self >> 4
+
+    # ---- copies and conversions
+
+    def detach(self):
+        """A tensor on the same memory that wants no gradient."""
+        if tracing():
+            return operator_function("detach")(self)
+        cdef Tensor t = shared(self)
+        follow(t, self)
+        return t
+
+    def clone(self, *, memory_format=None):
+        """A copy with memory of its own."""
+        if tracing():
+            return operator_function("clone")(self, memory_format=memory_format)
+        return construct.copied(self, memory_format)
+
+    def copy_(self, src, bint non_blocking=False):
+        """Overwrite the elements with those of `src`, converted and broadcast."""
+        if tracing():
+            return operator_function("copy_")(self, src, non_blocking)
+        if not isinstance(src, Tensor):
+            if not isinstance(src, (int, float, complex)):
+                raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+            src = construct.tensor(src, device=self.device)
+        construct.copy_into(self, src, non_blocking)
+        return self
+
+    def to(self, *args, **kwargs):
+        """The tensor with another dtype and/or on another device; itself where nothing changes."""
+        return tracer().to(self, args, kwargs) if tracing() else construct.to(self, args, kwargs)
+
+    def cpu(self, memory_format=None):
+        return self.to(devices.CPU)
+
+    def cuda(self, device=None, non_blocking=False, memory_format=None):
+        return self.to(devices.device("cuda" if device is None else device), non_blocking=non_blocking)
+
+    def float(self, memory_format=None): return cast(self, dtypes.float32)
+    def double(self, memory_format=None): return cast(self, dtypes.float64)
+    def half(self, memory_format=None): return cast(self, dtypes.float16)
+    def bfloat16(self, memory_format=None): return cast(self, dtypes.bfloat16)
+    def int(self, memory_format=None): return cast(self, dtypes.int32)
+    def long(self, memory_format=None): return cast(self, dtypes.int64)
+    def short(self, memory_format=None): return cast(self, dtypes.int16)
+    def char(self, memory_format=None): return cast(self, dtypes.int8)
+    def byte(self, memory_format=None): return cast(self, dtypes.uint8)
+    def bool(self, memory_format=None): return cast(self, dtypes.bool_)
+    def cfloat(self, memory_format=None): return cast(self, dtypes.complex64)
+    def cdouble(self, memory_format=None): return cast(self, dtypes.complex128)
+
+    # ---- indexing
+
+    def __getitem__(self, index):
+        if tracing():
+            return tracer().get(self, index)
+        found = subscripts.part(self, index)
+        return indexing.get(self, index) if found is None else found
+
+    def __setitem__(self, index, value):
+        if tracing():
+            tracer().put(self, index, value)
+        else:
+            indexing.put(self, index, value)
+
+    # ---- Python's operators: the slot, and the operator behind it
+
+    def __add__(self, other): return binary("add", self, other)
+    def __radd__(self, other): return reflected("add", "add", self, other)
+    def __sub__(self, other): return binary("sub", self, other)
+    def __rsub__(self, other): return reflected("rsub", "sub", self, other)
+    def __mul__(self, other): return binary("mul", self, other)
+    def __rmul__(self, other): return reflected("mul", "mul", self, other)
+    def __truediv__(self, other): return binary("div", self, other)
+    def __rtruediv__(self, other):
+        if isinstance(other, Tensor):
+            return binary("div", other, self)
+        if isinstance(other, np.ndarray):
+            return operator_function("reciprocal")(self) * other  # NumPy multiplies
+        return binary("mul", operator_function("reciprocal")(self), other)
+
+    def __floordiv__(self, other): return binary("floor_divide", self, other)
+    def __rfloordiv__(self, other): return binary("floor_divide", other, self)
+    def __mod__(self, other): return binary("remainder", self, other)
+    def __rmod__(self, other): return binary("remainder", other, self)
+    def __pow__(self, other, modulo): return binary("pow", self, other)
+    def __rpow__(self, other, modulo): return binary("pow", other, self)
+    def __and__(self, other): return binary("bitwise_and", self, other)
+    def __rand__(self, other): return reflected("bitwise_and", "bitwise_and", self, other)
+    def __or__(self, other): return binary("bitwise_or", self, other)
+    def __ror__(self, other): return reflected("bitwise_or", "bitwise_or", self, other)
+    def __xor__(self, other): return binary("bitwise_xor", self, other)
+    def __rxor__(self, other): return reflected("bitwise_xor", "bitwise_xor", self, other)
+    def __lshift__(self, other): return binary("bitwise_left_shift", self, other)
+    def __rlshift__(self, other): return binary("bitwise_left_shift", as_operand(other), self)
+    def __rshift__(self, other): return binary("bitwise_right_shift", self, other)
+    def __rrshift__(self, other): return binary("bitwise_right_shift", as_operand(other), self)
+    def __neg__(self): return operator_function("neg")(self)
+    def __pos__(self): return operator_function("positive")(self)
+    def __abs__(self): return operator_function("abs")(self)
+
+    def __matmul__(self, other):
+        return operator_function("matmul")(self, other) if isinstance(other, Tensor) else NotImplemented
+
+    def __invert__(self):
+        if self.dtype.category > dtypes.INTEGRAL:
+            raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+        return operator_function("bitwise_not")(self)
+
+    def __iadd__(self, other): return inplace("add_", self, other)
+    def __isub__(self, other): return inplace("sub_", self, other)
+    def __imul__(self, other): return inplace("mul_", self, other)
+    def __itruediv__(self, other): return inplace("div_", self, other)
+    def __ifloordiv__(self, other): return inplace("floor_divide_", self, other)
+    def __imod__(self, other): return inplace("remainder_", self, other)
+    def __ipow__(self, other): return inplace("pow_", self, other)
+    def __iand__(self, other): return inplace("bitwise_and_", self, other)
+    def __ior__(self, other): return inplace("bitwise_or_", self, other)
+    def __ixor__(self, other): return inplace("bitwise_xor_", self, other)
+    def __ilshift__(self, other): return inplace("bitwise_left_shift_", self, other)
+    def __irshift__(self, other): return inplace("bitwise_right_shift_", self, other)
+
+    def __richcmp__(self, other, int op): return compared(self, other, op)
+
+
+(<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give
+
+# They import the class above; the last three put methods into it.
+from ts._core.tensor import construct, conversion, exchange, indexing, layout, subscripts

@@ -1,0 +1,120 @@
+"""What the garbage collector asks containers: which objects they hold, and to let go of them.
+
+In: the container classes, complete.  Out: nothing; their types have other slots afterwards.
+
+Cython writes traversal only for attributes that are Python objects, so the two slots of each class are
+replaced at import by functions that do what Cython's do and visit the C arrays as well.  Classes are
+final, so nothing inherits old slots.
+"""
+
+from cpython.ref cimport PyObject
+from libc.stdlib cimport free
+
+from ts._core.value.container cimport Dict, List, Object, TAG_DELETED, Tuple, dict_clear
+from ts._core.value.tagged cimport IValue, TAG_OBJECT, release, set_none
+
+
+cdef extern from "Python.h":
+    # The slots of a type, with borrowed pointers: the collector's reference counting is at work while they run.
+    ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
+    ctypedef int (*Traverse "traverseproc")(PyObject *x, Visit visit, void *arg) noexcept
+    ctypedef int (*Clear "inquiry")(PyObject *x) noexcept
+    ctypedef struct TypeSlots "PyTypeObject":
+        Traverse tp_traverse
+        Clear tp_clear
+    void PyType_Modified(TypeSlots *t) noexcept
+
+
+cdef Traverse list_base_traverse = (<TypeSlots *>List).tp_traverse
+cdef Traverse tuple_base_traverse = (<TypeSlots *>Tuple).tp_traverse
+cdef Traverse dict_base_traverse = (<TypeSlots *>Dict).tp_traverse
+cdef Traverse object_base_traverse = (<TypeSlots *>Object).tp_traverse
+cdef Clear list_base_clear = (<TypeSlots *>List).tp_clear
+cdef Clear tuple_base_clear = (<TypeSlots *>Tuple).tp_clear
+cdef Clear dict_base_clear = (<TypeSlots *>Dict).tp_clear
+cdef Clear object_base_clear = (<TypeSlots *>Object).tp_clear
+
+
+cdef inline int visit_value(IValue *x, Visit visit, void *arg) noexcept:
+    if x.tag == TAG_OBJECT and x.v.o != NULL:
+        return visit(x.v.o, arg)
+    return 0
+
+
+cdef int visit_items(IValue *items, Py_ssize_t n, Visit visit, void *arg) noexcept:
+    cdef Py_ssize_t i
+    cdef int status
+    for i in range(n):
+        status = visit_value(items + i, visit, arg)
+        if status:
+            return status
+    return 0
+
+
+cdef int list_traverse(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef int status = list_base_traverse(x, visit, arg)
+    return status if status else visit_items((<List>x).items, (<List>x).size, visit, arg)
+
+
+cdef int tuple_traverse(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef int status = tuple_base_traverse(x, visit, arg)
+    return status if status else visit_items((<Tuple>x).items, (<Tuple>x).size, visit, arg)
+
+
+cdef int object_traverse(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef int status = object_base_traverse(x, visit, arg)
+    return status if status else visit_items((<Object>x).slots, (<Object>x).size, visit, arg)
+
+
+cdef int dict_traverse(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef int status = dict_base_traverse(x, visit, arg)
+    cdef Py_ssize_t i
+    for i in range((<Dict>x).used):
+        if status == 0 and (<Dict>x).entries[i].key.tag != TAG_DELETED:
+            status = visit_value(&(<Dict>x).entries[i].key, visit, arg)
+            if status == 0:
+                status = visit_value(&(<Dict>x).entries[i].value, visit, arg)
+    return status
+
+
+cdef int list_clear(PyObject *x) noexcept:
+    cdef Py_ssize_t i, n = (<List>x).size
+    cdef IValue *items = (<List>x).items
+    (<List>x).size = (<List>x).capacity = 0
+    (<List>x).items = NULL
+    for i in range(n):
+        release(items + i)
+    free(items)
+    return list_base_clear(x)
+
+
+cdef int tuple_clear(PyObject *x) noexcept:
+    cdef Py_ssize_t i
+    for i in range((<Tuple>x).size):
+        set_none(&(<Tuple>x).items[i])
+    return tuple_base_clear(x)
+
+
+cdef int object_clear(PyObject *x) noexcept:
+    cdef Py_ssize_t i
+    for i in range((<Object>x).size):
+        set_none(&(<Object>x).slots[i])
+    return object_base_clear(x)
+
+
+cdef int dict_clear_slot(PyObject *x) noexcept:
+    dict_clear(x)
+    return dict_base_clear(x)
+
+
+cdef void replace_gc_slots(type cls, Traverse traverse, Clear clear) noexcept:
+    cdef TypeSlots *slots = <TypeSlots *>cls
+    slots.tp_traverse = traverse
+    slots.tp_clear = clear
+    PyType_Modified(slots)
+
+
+replace_gc_slots(List, list_traverse, list_clear)
+replace_gc_slots(Tuple, tuple_traverse, tuple_clear)
+replace_gc_slots(Object, object_traverse, object_clear)
+replace_gc_slots(Dict, dict_traverse, dict_clear_slot)

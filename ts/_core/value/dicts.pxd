@@ -1,0 +1,79 @@
+"""Dict: see `container.pxd` for what holds of every container."""
+
+cimport cython
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+
+from ts._core.value.spec cimport TypeSpec
+from ts._core.value.tagged cimport IValue, TAG_FLOAT, TAG_NONE, TAG_OBJECT, copy_value, release, retain
+
+
+cdef enum:
+    TAG_DELETED = -1          # the key of an entry that was removed
+    INDEX_EMPTY = -1
+    INDEX_DELETED = -2
+
+
+cdef struct DictEntry:
+    Py_hash_t hash            # beside the key: a search reads both
+    IValue key
+    IValue value
+
+
+@cython.final
+cdef class Dict:
+    cdef DictEntry *entries
+    cdef int32_t *index               # in the same block of memory as entries
+    cdef Py_ssize_t size              # keys
+    cdef Py_ssize_t used              # entries written, with the deleted ones
+    cdef Py_ssize_t mask              # slots in index - 1; -1 before the first insertion
+    cdef PyObject *asked              # owned: the string asked for last and found, or NULL
+    cdef Py_ssize_t last              # its entry
+    cdef readonly TypeSpec spec
+
+
+# New reference.
+cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected)
+# Takes the GIL, returns -1.
+cdef int raise_key_error(IValue *key) except -1 nogil
+
+# The value's place, or NULL when the key is not there.  The key has the dict's key type.
+cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil
+
+
+cdef inline IValue *dict_recent(PyObject *x, IValue *key) noexcept nogil:
+    """The value's place if `key` is the string that was found last, as in `if k in d: d[k] += 1`; else NULL."""
+    if key.tag == TAG_OBJECT and key.v.o == (<Dict>x).asked:
+        return &(<Dict>x).entries[(<Dict>x).last].value
+    return NULL
+
+
+cdef inline IValue *dict_find(PyObject *x, IValue *key) noexcept nogil:
+    cdef IValue *place = dict_recent(x, key)
+    return place if place != NULL else dict_search(x, key)
+
+
+cdef int dict_set(PyObject *x, IValue *key, IValue *value) except -1 nogil
+# Place of the value of a key that may be new: then it holds None, to be overwritten.
+cdef IValue *dict_place(PyObject *x, IValue *key, bint *is_new) except NULL nogil
+# Moves the value to `out`, without releasing what `out` held; False when the key is not there.
+cdef bint dict_pop(PyObject *x, IValue *key, IValue *out) noexcept nogil
+cdef void dict_clear(PyObject *x) noexcept nogil
+
+
+cdef inline Py_ssize_t dict_size(PyObject *x) noexcept nogil:
+    return (<Dict>x).size
+
+
+cdef inline bint dict_contains(PyObject *x, IValue *key) noexcept nogil:
+    return dict_find(x, key) != NULL
+
+
+cdef inline int dict_get_item(PyObject *x, IValue *key, IValue *out) except -1 nogil:
+    """out := x[key], releasing what `out` held; KeyError as PyTorch words it."""
+    cdef IValue *place = dict_find(x, key)
+    if place == NULL:
+        return raise_key_error(key)
+    copy_value(out, place)
+    return 0

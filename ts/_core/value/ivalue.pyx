@@ -1,0 +1,608 @@
+"""The border to Python: boxing, unboxing, and the type descriptors that guide them.
+
+In: a Python object and the TypeSpec of the parameter it is given for.  Out: an IValue; and back.
+
+    unbox(3, FLOAT)                  payload 3.0, TAG_FLOAT
+    unbox([1, 2], List[int])         a core List with two unboxed ints, TAG_OBJECT
+    unbox(1.5, INT)                  TypeError: Unable to cast Python instance of type <class 'float'> to int
+    box(...)                         Python's own list, dict, tuple, int ... again
+
+The conversions are those of PyTorch's function boundary.  An int parameter takes bools, anything with
+`__index__` or `__int__` (NumPy scalars, tensors of one element, dtypes) but no Python float; a float
+parameter takes every number; a bool parameter everything that has a truth value except str and
+containers; a list parameter collections and generators except str, dict and tensors; a tuple parameter
+anything that can be iterated.
+"""
+
+from collections import namedtuple
+from collections.abc import Collection, Generator, Mapping
+from enum import Enum
+
+from cpython.bool cimport PyBool_Check
+from cpython.complex cimport PyComplex_Check
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
+from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
+from cpython.long cimport PyLong_AsLongLong, PyLong_Check, PyLong_CheckExact
+from cpython.number cimport PyNumber_Check, PyNumber_Float, PyNumber_Long
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from cpython.unicode cimport PyUnicode_Check, PyUnicode_CheckExact
+
+from ts._core.value.container cimport (
+    Dict,
+    DictEntry,
+    List,
+    Object,
+    ObjectClass,
+    TAG_DELETED,
+    Tuple,
+    dict_new,
+    dict_set,
+    list_new,
+    object_new,
+    tuple_new,
+)
+
+from ts._core.value.tagged cimport Py_LeaveRecursiveCall, enter_recursion
+
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
+    object PyUnicode_FromObject(object x)
+
+
+# ---------------------------------------------------------------- types defined elsewhere
+
+cdef object tensor_type = None
+cdef object future_type = None
+cdef object object_of_instance = None
+cdef object instance_of_object = None
+cdef object device_type = None
+cdef dict code_of_type = {}
+cdef object class_spec = None
+
+
+def register_future_type(type cls not None):
+    """The class of futures, which is defined after this module."""
+    global future_type
+    future_type = cls
+
+
+def register_tensor_type(type cls not None):
+    """Say which class `Tensor` parameters accept."""
+    global tensor_type
+    tensor_type = cls
+
+
+def register_device_type(type cls not None):
+    """Say which class Device parameters accept; `cls(text)` must make one from a string."""
+    global device_type
+    device_type = cls
+
+
+def register_object_conversion(to_object, to_instance):
+    """Say how instances of Python classes become objects of scripts, and back.
+
+    `to_object(x, cls)` gives an Object of the ObjectClass, or raises TypeError; `to_instance(object)` gives
+    what Python sees of an Object.
+    """
+    global object_of_instance, instance_of_object
+    object_of_instance, instance_of_object = to_object, to_instance
+
+
+def register_class_spec(function):
+    """Say what the classes of enums and scripted classes are: function(class) -> TypeSpec, or None."""
+    global class_spec
+    class_spec = function
+
+
+def register_code_type(type cls not None, code):
+    """Let int parameters accept `cls` (dtype, layout, memory_format): `code(x)` is PyTorch's number for it."""
+    code_of_type[cls] = code
+
+
+# ---------------------------------------------------------------- Python -> IValue
+
+cdef int mismatch(object x, TypeSpec spec) except -1:
+    if spec.kind == KIND_TENSOR:
+        raise TypeError(f"Unable to cast {x} to Tensor")
+    raise TypeError(f"Unable to cast Python instance of type {type(x)} to {spec.text}")
+
+
+cdef int unbox_int(object x, TypeSpec spec, IValue *out) except -1:
+    cdef int overflow = 0
+    cdef long long value = 0
+    if PyLong_CheckExact(x) or PyBool_Check(x):
+        value = PyLong_AsLongLongAndOverflow(x, &overflow)
+        if overflow:
+            raise TypeError(f"Unable to cast Python instance of type {type(x)} to {spec.text}: {x} does not fit in 64 bits")
+    elif PyFloat_Check(x) or PyComplex_Check(x):
+        mismatch(x, spec)
+    elif type(x) in code_of_type:
+        value = code_of_type[type(x)](x)
+    elif PyLong_Check(x) or hasattr(x, "__index__") or hasattr(x, "__int__"):
+        try:
+            value = PyLong_AsLongLong(x if hasattr(x, "__index__") else PyNumber_Long(x))
+        except (TypeError, ValueError, RuntimeError):
+            try:
+                value = PyLong_AsLongLong(PyNumber_Long(x))  # a float tensor of one element: no index, but an int
+            except (TypeError, ValueError, RuntimeError, OverflowError):
+                mismatch(x, spec)
+        except OverflowError:
+            mismatch(x, spec)
+    else:
+        mismatch(x, spec)
+    out.v.i = value
+    out.tag = TAG_INT
+    return 0
+
+
+cdef int unbox_float(object x, TypeSpec spec, IValue *out) except -1:
+    cdef double value = 0.0
+    if PyFloat_Check(x):
+        value = PyFloat_AS_DOUBLE(x)
+    elif PyUnicode_Check(x) or PyComplex_Check(x) or not PyNumber_Check(x):
+        mismatch(x, spec)
+    else:
+        try:
+            value = PyNumber_Float(x)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            mismatch(x, spec)
+    out.v.f = value
+    out.tag = TAG_FLOAT
+    return 0
+
+
+cdef int unbox_bool(object x, TypeSpec spec, IValue *out) except -1:
+    cdef bint value = False
+    if x is True or x is False or x is None:
+        value = x is True
+    elif not hasattr(type(x), "__bool__"):
+        mismatch(x, spec)
+    else:
+        try:
+            value = bool(x)
+        except (TypeError, ValueError, RuntimeError):
+            mismatch(x, spec)
+    out.v.i = value
+    out.tag = TAG_BOOL
+    return 0
+
+
+cdef int unbox_complex(object x, TypeSpec spec, IValue *out) except -1:
+    if type(x) is not complex:
+        if PyUnicode_Check(x):
+            mismatch(x, spec)
+        try:
+            x = complex(x)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            mismatch(x, spec)
+    return put_object(x, out)
+
+
+cdef inline int put_object(object x, IValue *out) except -1:
+    Py_INCREF(<PyObject *>x)
+    out.v.o = <PyObject *>x
+    out.tag = TAG_OBJECT
+    return 0
+
+
+cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
+    """A Scalar keeps the kind of number that it is given as."""
+    if PyBool_Check(x):
+        return unbox_bool(x, spec, out)
+    if PyLong_Check(x):
+        return unbox_int(x, spec, out)
+    if PyFloat_Check(x):
+        return unbox_float(x, spec, out)
+    if PyComplex_Check(x):
+        return unbox_complex(x, spec, out)
+    if hasattr(x, "item") and PyNumber_Check(x):  # NumPy's scalars, and tensors of one element
+        try:
+            item = x.item()
+        except (TypeError, ValueError, RuntimeError):
+            mismatch(x, spec)
+        if item is not x and isinstance(item, (bool, int, float, complex)):
+            return unbox_number(item, spec, out)
+    if type(x) in code_of_type or hasattr(x, "__index__"):
+        return unbox_int(x, spec, out)
+    return mismatch(x, spec)
+
+
+cdef Py_ssize_t unbox_strings(object x, Py_ssize_t n, IValue *items) noexcept:
+    """The strings that a list starts with: how many were taken."""
+    cdef Py_ssize_t i = 0
+    cdef PyObject *item
+    while i < n:
+        item = PyList_GET_ITEM(x, i)
+        if not PyUnicode_CheckExact(<object>item):
+            break
+        Py_INCREF(item)
+        items[i].v.o = item
+        items[i].tag = TAG_OBJECT
+        i += 1
+    return i
+
+
+cdef int unbox_list(object x, TypeSpec spec, IValue *out) except -1:
+    cdef List result
+    cdef TypeSpec element = <TypeSpec>spec.children[0]
+    cdef Py_ssize_t i, n
+    if type(x) is List:
+        return put_object(x, out)
+    if spec.detail is not None:  # a list of this size that a single number stands for
+        if isinstance(x, (int, float)) and not isinstance(x, bool):
+            x = [x] * spec.detail
+        spec = list_spec(element)
+    if PyList_CheckExact(x):
+        n = PyList_GET_SIZE(x)
+        result = list_new(spec, n)
+        i = unbox_strings(x, n, result.items) if element.kind == KIND_STR else 0
+        result.size = i
+        for i in range(i, n):
+            if i >= PyList_GET_SIZE(x):  # converting an element ran Python code that shortened x
+                break
+            unbox(<object>PyList_GET_ITEM(x, i), element, &result.items[i])
+            result.size = i + 1
+        return put_object(result, out)
+    if isinstance(x, (str, bytes, Mapping)) or type(x) is tensor_type or not isinstance(x, (Collection, Generator)):
+        return mismatch(x, spec)
+    return unbox_list(list(x), spec, out)
+
+
+cdef int unbox_dict(object x, TypeSpec spec, IValue *out) except -1:
+    cdef Dict result
+    cdef IValue key, value
+    cdef TypeSpec key_spec = <TypeSpec>spec.children[0], value_spec = <TypeSpec>spec.children[1]
+    if type(x) is Dict:
+        return put_object(x, out)
+    if not isinstance(x, Mapping):
+        try:
+            x = dict(x)
+        except (TypeError, ValueError):
+            return mismatch(x, spec)
+    result = dict_new(spec, len(x))
+    for k, v in list(x.items()):
+        unbox(k, key_spec, &key)
+        try:
+            unbox(v, value_spec, &value)
+            try:
+                dict_set(<PyObject *>result, &key, &value)
+            finally:
+                release(&value)
+        finally:
+            release(&key)
+    return put_object(result, out)
+
+
+cdef int unbox_tuple(object x, TypeSpec spec, IValue *out) except -1:
+    cdef Tuple result
+    cdef Py_ssize_t i, n = len(spec.children)
+    if type(x) is Tuple:
+        return put_object(x, out)
+    try:
+        items = tuple(x)  # anything that can be iterated: a list, a tensor by its first dimension
+    except TypeError:
+        return mismatch(x, spec)
+    if len(items) != n:
+        raise TypeError(f"Object {x} had a different number of elements than type {spec.text}")
+    result = tuple_new(spec, n)
+    for i in range(n):
+        unbox(items[i], <TypeSpec>spec.children[i], &result.items[i])
+    return put_object(result, out)
+
+
+cdef int unbox_union(object x, TypeSpec spec, IValue *out) except -1:
+    """The first alternative that is `x`'s own type, else the first that accepts it."""
+    cdef TypeSpec own, alternative
+    try:
+        own = infer_spec(x)
+    except TypeError:
+        own = None
+    if own is not None:
+        for alternative in spec.children:
+            if alternative.kind == own.kind and alternative.text == own.text:
+                return unbox(x, alternative, out)
+    for alternative in spec.children:
+        if own is not None and KIND_INT <= own.kind <= KIND_TENSOR and KIND_INT <= alternative.kind <= KIND_STR:
+            continue  # a number is no member for being convertible to one
+        try:
+            return unbox(x, alternative, out)
+        except TypeError:
+            continue
+    found = type(x).__name__ if own is None else own.text
+    raise TypeError(f"Expected a member of {spec.text} but instead found type {found}")
+
+
+cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
+    cdef int kind = spec.kind
+    if kind == KIND_OPTIONAL:
+        if x is None:
+            out.v.i = 0
+            out.tag = TAG_NONE
+            return 0
+        return unbox_optional(x, spec, out)
+    if kind == KIND_INT:
+        return unbox_int(x, spec, out)
+    if kind == KIND_FLOAT:
+        return unbox_float(x, spec, out)
+    if kind == KIND_BOOL:
+        return unbox_bool(x, spec, out)
+    if kind == KIND_TENSOR:
+        if type(x) is tensor_type or (tensor_type is not None and isinstance(x, tensor_type)):
+            return put_object(x, out)
+        return mismatch(x, spec)
+    if kind == KIND_STR:
+        if PyUnicode_CheckExact(x):
+            return put_object(x, out)
+        if PyUnicode_Check(x):
+            return put_object(PyUnicode_FromObject(x), out)
+        return mismatch(x, spec)
+    if kind == KIND_LIST:
+        return unbox_list(x, spec, out)
+    if kind == KIND_DICT:
+        return unbox_dict(x, spec, out)
+    if kind == KIND_TUPLE:
+        return unbox_tuple(x, spec, out)
+    if kind == KIND_COMPLEX:
+        return unbox_complex(x, spec, out)
+    if kind == KIND_NUMBER:
+        return unbox_number(x, spec, out)
+    if kind == KIND_NONE:
+        if x is not None:
+            return mismatch(x, spec)
+        out.v.i = 0
+        out.tag = TAG_NONE
+        return 0
+    if kind == KIND_ANY:
+        return unbox_any(x, out)
+    if kind == KIND_DEVICE:
+        if PyUnicode_Check(x) and device_type is not None:
+            x = device_type(x)
+        if device_type is None or not isinstance(x, device_type):
+            return mismatch(x, spec)
+        return put_object(x, out)
+    if kind == KIND_UNION:
+        return unbox_union(x, spec, out)
+    if kind == KIND_FUTURE:
+        if type(x) is not future_type:
+            return mismatch(x, spec)
+        return put_object(x, out)
+    if kind == KIND_CLASS:
+        if type(x) is Object and <object>(<Object>x).cls is spec.detail:
+            return put_object(x, out)
+        return put_object(<Object?>object_of_instance(x, spec.detail), out)
+    if kind == KIND_CLASS or kind == KIND_ENUM:
+        if isinstance(spec.detail, type) and not isinstance(x, spec.detail):
+            return mismatch(x, spec)
+        return put_object(x, out)
+    if spec.detail is not None and not isinstance(x, spec.detail):
+        return mismatch(x, spec)
+    if kind == KIND_OBJECT and (spec.text == "list" or spec.text == "tuple"):  # of elements of any type
+        if not isinstance(x, list if spec.text == "list" else tuple):
+            return mismatch(x, spec)
+        if type(x) is list and not x:
+            return unbox(x, list_spec(ANY_SPEC), out)
+        return unbox_any(x, out)
+    return put_object(x, out)
+
+
+cdef int unbox_optional(object x, TypeSpec spec, IValue *out) except -1:
+    """Like the type inside, but a mismatch names the Optional."""
+    try:
+        return unbox(x, <TypeSpec>spec.children[0], out)
+    except TypeError:
+        mismatch(x, spec)
+
+
+cdef int unbox_any(object x, IValue *out) except -1:
+    cdef int status
+    cdef TypeSpec spec
+    status = unbox_shallow(x, out)
+    if out.tag != TAG_OBJECT or type(x) is tensor_type or type(x) is str or type(x) is Object:
+        return status
+    spec = infer_spec(x)
+    if spec.kind != KIND_CLASS and not isinstance(x, (list, tuple, dict)):
+        return status
+    release(out)
+    return unbox(x, spec, out)
+
+
+cdef int unbox_shallow(object x, IValue *out) except -1:
+    if x is None:
+        out.v.i = 0
+        out.tag = TAG_NONE
+    elif x is True or x is False:
+        out.v.i = x is True
+        out.tag = TAG_BOOL
+    elif PyLong_CheckExact(x):
+        return unbox_int(x, INT_SPEC, out)
+    elif PyFloat_CheckExact(x):
+        out.v.f = PyFloat_AS_DOUBLE(x)
+        out.tag = TAG_FLOAT
+    else:
+        return put_object(x, out)
+    return 0
+
+
+cdef TypeSpec common_spec(object values, str container):
+    """The one type of all `values`, where None beside others makes them Optional."""
+    cdef TypeSpec found = None, spec
+    cdef bint optional = False
+    for value in values:
+        if value is None:
+            optional = True
+            continue
+        spec = infer_spec(value)
+        if found is None:
+            found = spec
+        elif found != spec:
+            raise TypeError(
+                f"{container} inputs to traced functions must have consistent "
+                f"{'type' if container == 'Dictionary' else 'element type'}. "
+                f"Found {found.text} and {spec.text}"
+            )
+    if found is None:
+        return NONE_SPEC
+    return TypeSpec(KIND_OPTIONAL, (found,), f"Optional[{found.text}]") if optional else found
+
+
+cpdef TypeSpec infer_spec(object x):
+    """The type of a Python object that is given for an `Any`; TypeError where there is none."""
+    cdef TypeSpec key, value
+    if x is None:
+        return NONE_SPEC
+    if isinstance(x, bool):
+        return BOOL_SPEC
+    if isinstance(x, Enum):
+        return spec_of_class(type(x))
+    if isinstance(x, int):
+        return INT_SPEC
+    if isinstance(x, float):
+        return FLOAT_SPEC
+    if isinstance(x, complex):
+        return COMPLEX_SPEC
+    if isinstance(x, str):
+        return STR_SPEC
+    if tensor_type is not None and isinstance(x, tensor_type):
+        return TENSOR_SPEC
+    if device_type is not None and isinstance(x, device_type):
+        return DEVICE_SPEC
+    if isinstance(x, (List, Dict, Tuple)):
+        return x.spec
+    if type(x) is Object and (<Object>x).cls.spec is not None:
+        return (<Object>x).cls.spec
+    if isinstance(x, tuple):
+        return tuple_spec(tuple([infer_spec(element) for element in x]))
+    if isinstance(x, list):
+        if not x:
+            raise TypeError("List trace inputs must have elements")
+        return list_spec(common_spec(x, "List"))
+    if isinstance(x, dict):
+        if not x:
+            raise TypeError("Dictionary inputs must have entries")
+        key, value = common_spec(x.keys(), "Dictionary"), common_spec(x.values(), "Dictionary")
+        return TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
+    return spec_of_class(type(x))
+
+
+cdef TypeSpec spec_of_class(type cls):
+    """The descriptor of a class that the core does not know: scripted classes, enums."""
+    cdef object found = None if class_spec is None else class_spec(cls)
+    return TypeSpec(KIND_OBJECT, (), cls.__name__) if found is None else found
+
+
+# ---------------------------------------------------------------- IValue -> Python
+
+cdef object box(IValue *x):
+    cdef object o = box_shallow(x)
+    if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
+        if type(o) is not Object:
+            return o
+    enter_recursion(b" while a container is copied")  # an error for a container that holds itself
+    try:
+        if type(o) is Object:
+            return instance_of_object(o)
+        return box_list(<List>o) if type(o) is List else (box_tuple(<Tuple>o) if type(o) is Tuple else box_dict(<Dict>o))
+    finally:
+        Py_LeaveRecursiveCall()
+
+
+cdef object box_shallow(IValue *x):
+    if x.tag == TAG_INT:
+        return x.v.i
+    if x.tag == TAG_FLOAT:
+        return x.v.f
+    if x.tag == TAG_BOOL:
+        return x.v.i != 0
+    if x.tag == TAG_OBJECT and x.v.o != NULL:
+        return <object>x.v.o
+    return None
+
+
+cdef object box_list(List x):
+    cdef Py_ssize_t i, n = x.size
+    cdef list result = PyList_New(n)
+    for i in range(n):
+        element = box(&x.items[i])
+        Py_INCREF(<PyObject *>element)
+        PyList_SET_ITEM(result, i, element)
+    return result
+
+
+cdef object box_tuple(Tuple x):
+    cdef Py_ssize_t i
+    cdef tuple result = PyTuple_New(x.size)
+    for i in range(x.size):
+        element = box(&x.items[i])
+        Py_INCREF(<PyObject *>element)
+        PyTuple_SET_ITEM(result, i, element)
+    if x.spec is not None and x.spec.detail is not None:
+        return named(x.spec)(*result)
+    return result
+
+
+cdef object named(TypeSpec spec):
+    """The class of a NamedTuple: the user's own where it is known, else one made from name and fields."""
+    if spec.namedtuple is None:
+        if isinstance(spec.detail, type):
+            spec.namedtuple = spec.detail
+        else:
+            name, fields = spec.detail
+            spec.namedtuple = namedtuple(name.rpartition(".")[2], fields)
+    return spec.namedtuple
+
+
+cdef object box_dict(Dict x):
+    cdef dict result = {}
+    cdef Py_ssize_t i
+    for i in range(x.used):
+        if x.entries[i].key.tag != TAG_DELETED:
+            result[box(&x.entries[i].key)] = box(&x.entries[i].value)
+    return result
+
+
+# ---------------------------------------------------------------- for Python callers
+
+def to_core(x, TypeSpec spec not None):
+    """`x` as the core holds it: a List, Dict or Tuple object, or the number or str itself."""
+    cdef IValue value
+    unbox(x, spec, &value)
+    try:
+        return box_shallow(&value)
+    finally:
+        release(&value)
+
+
+def new_object(ObjectClass cls not None):
+    """An object whose attributes are still to be set."""
+    return object_new(cls)
+
+
+def object_get(Object x not None, Py_ssize_t slot, bint deep=True):
+    """An attribute; containers and objects become Python's own if `deep`."""
+    if not 0 <= slot < x.size:
+        raise IndexError(slot)
+    if x.slots[slot].tag == TAG_OBJECT and x.slots[slot].v.o == NULL:
+        raise AttributeError(f"'{x.cls.name}' object has no value for '{x.cls.names[slot]}' yet")
+    return box(&x.slots[slot]) if deep else box_shallow(&x.slots[slot])
+
+
+def object_set(Object x not None, Py_ssize_t slot, value):
+    """Assign an attribute, converted to its type."""
+    cdef IValue new, old
+    if not 0 <= slot < x.size:
+        raise IndexError(slot)
+    unbox(value, <TypeSpec>x.cls.specs[slot], &new)
+    old = x.slots[slot]
+    x.slots[slot] = new
+    release(&old)
+
+
+def from_core(x):
+    """The inverse: containers of the core copied deeply into Python's own."""
+    cdef IValue value
+    unbox_shallow(x, &value)
+    try:
+        return box(&value)
+    finally:
+        release(&value)

@@ -1,0 +1,184 @@
+"""The bodies of List and Tuple; `lists.pxd` holds the fast accessors, `container.pxd` the picture.
+
+From Python they can be looked at (len, iteration, ==, repr) but are made by `ivalue.to_core` and changed by
+operators only:
+
+    >>> to_core([1, 2], List[int])
+    [1, 2]
+"""
+
+cimport cython
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memset
+
+from ts._core.value.allowance cimport give_bytes, limited, take_bytes
+from ts._core.value.ivalue cimport box_shallow
+from ts._core.value.values cimport core_equal, core_text
+
+
+cdef extern from "Python.h":
+    void PyObject_GC_UnTrack(void *o) noexcept
+
+
+cdef int raise_list_index() except -1 nogil:
+    with gil:
+        raise IndexError("list index out of range")
+
+
+cdef int raise_no_memory() except -1 nogil:
+    with gil:
+        raise MemoryError()
+
+
+# ---------------------------------------------------------------- List
+
+cdef enum:
+    LIST_BYTES = 64      # of the object itself, as limits count it
+    TUPLE_BYTES = 64
+
+
+@cython.final
+@cython.freelist(64)
+cdef class List:
+    def __dealloc__(self):
+        if self.spec is None or not (<TypeSpec>self.spec.children[0]).plain:
+            release_items(self.items, self.size)
+        free(self.items)
+        if limited:
+            give_bytes(LIST_BYTES + self.capacity * sizeof(IValue))
+
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, Py_ssize_t i):
+        cdef IValue *place = list_at(<PyObject *>self, i)
+        if place == NULL:
+            raise_list_index()
+        return box_shallow(place)
+
+    def __iter__(self):
+        cdef Py_ssize_t i = 0
+        while i < self.size:
+            yield box_shallow(&self.items[i])
+            i += 1
+
+    def __eq__(self, other):
+        return core_equal(self, other)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return core_text(self)
+
+
+cdef List list_new(TypeSpec spec, Py_ssize_t capacity):
+    if limited:
+        take_bytes(LIST_BYTES + capacity * sizeof(IValue))
+    cdef List x = List.__new__(List)
+    if spec is not None:
+        x.spec = spec
+        if (<TypeSpec>spec.children[0]).acyclic:
+            PyObject_GC_UnTrack(<PyObject *>x)  # nothing in it can lead back to it
+    if capacity > 0:
+        x.items = <IValue *>malloc(capacity * sizeof(IValue))
+        if x.items == NULL:
+            raise MemoryError()
+        x.capacity = capacity
+    return x
+
+
+cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil:
+    """Make room for `size` items, with spare room so that appends cost constant time."""
+    cdef Py_ssize_t capacity
+    cdef void *items
+    if size <= (<List>x).capacity:
+        return 0
+    capacity = size + (size >> 3) + 6
+    if size > (<Py_ssize_t>1 << 58):
+        return raise_no_memory()
+    if limited:
+        take_bytes((capacity - (<List>x).capacity) * sizeof(IValue))
+    items = realloc((<List>x).items, capacity * sizeof(IValue))
+    if items == NULL:
+        return raise_no_memory()
+    (<List>x).items = <IValue *>items
+    (<List>x).capacity = capacity
+    return 0
+
+
+cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n):
+    cdef List result = list_new(x.spec, n)
+    cdef Py_ssize_t i
+    for i in range(n):
+        result.items[i] = x.items[start + i * step]
+        retain(&result.items[i])
+    result.size = n
+    return result
+
+
+cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil:
+    """Move item `i` (in range) to `out`, whose old value is not released, and close the gap."""
+    cdef IValue *items = (<List>x).items
+    cdef Py_ssize_t rest = (<List>x).size - i - 1
+    out[0] = items[i]
+    if rest:
+        memmove(items + i, items + i + 1, rest * sizeof(IValue))
+    (<List>x).size = (<List>x).size - 1
+    return 0
+
+
+cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        release(items + i)
+
+
+# ---------------------------------------------------------------- Tuple
+
+@cython.final
+@cython.freelist(64)
+cdef class Tuple:
+    def __dealloc__(self):
+        release_items(self.items, self.size)
+        if self.items != self.inline_items:
+            free(self.items)
+        if limited:
+            give_bytes(TUPLE_BYTES + self.size * sizeof(IValue))
+
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, Py_ssize_t i):
+        if i < 0:
+            i += self.size
+        if not 0 <= i < self.size:
+            raise IndexError("tuple index out of range")
+        return box_shallow(&self.items[i])
+
+    def __iter__(self):
+        for i in range(self.size):
+            yield box_shallow(&self.items[i])
+
+    def __eq__(self, other):
+        return core_equal(self, other)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return core_text(self)
+
+
+cdef Tuple tuple_new(TypeSpec spec, Py_ssize_t size):
+    if limited:
+        take_bytes(TUPLE_BYTES + size * sizeof(IValue))
+    cdef Tuple x = Tuple.__new__(Tuple)
+    x.spec = spec
+    if size <= INLINE_ITEMS:
+        x.items = x.inline_items
+    else:
+        x.items = <IValue *>malloc(size * sizeof(IValue))
+        if x.items == NULL:
+            raise MemoryError()
+    memset(x.items, 0, size * sizeof(IValue))  # TAG_NONE is 0
+    x.size = size
+    return x

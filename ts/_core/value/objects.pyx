@@ -1,0 +1,102 @@
+"""The bodies of Object and ObjectClass; `objects.pxd` draws them and holds the accessors."""
+
+cimport cython
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+
+from ts._core.value.allowance cimport give_bytes, limited, take_bytes
+from ts._core.value.lists cimport release_items
+from ts._core.value.spec cimport (
+    KIND_ANY,
+    KIND_BOOL,
+    KIND_FLOAT,
+    KIND_INT,
+    KIND_NONE,
+    KIND_NUMBER,
+    KIND_OPTIONAL,
+    KIND_UNION,
+    TypeSpec,
+)
+from ts._core.value.tagged cimport TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
+
+
+@cython.final
+cdef class ObjectClass:
+    def __init__(self, str name, describe, type=None):
+        """`describe()` gives (names, specs) of the attributes; asked when the first object is made."""
+        self.name = name
+        self.describe = describe
+        self.type = type
+
+    def __dealloc__(self):
+        free(self.tags)
+
+    def __repr__(self):
+        return f"<ObjectClass {self.name}>"
+
+    cpdef int settle(self) except -1:
+        cdef Py_ssize_t i
+        if self.names is not None:
+            return 0
+        names, specs = self.describe()
+        self.tags = <int64_t *>malloc(max(len(specs), 1) * sizeof(int64_t))
+        if self.tags == NULL:
+            raise MemoryError()
+        for i, spec in enumerate(specs):
+            self.tags[i] = first_tag(<TypeSpec?>spec)
+        self.size = len(specs)
+        self.specs = tuple(specs)
+        self.names = tuple(names)
+        return 0
+
+    def slot(self, str name):
+        """The slot of an attribute, or -1."""
+        self.settle()
+        return self.names.index(name) if name in self.names else -1
+
+
+cdef int64_t first_tag(TypeSpec spec) noexcept:
+    """The tag of a slot that nothing was assigned to yet."""
+    if spec.kind == KIND_INT:
+        return TAG_INT
+    if spec.kind == KIND_FLOAT:
+        return TAG_FLOAT
+    if spec.kind == KIND_BOOL:
+        return TAG_BOOL
+    if spec.kind in (KIND_NONE, KIND_OPTIONAL, KIND_ANY, KIND_UNION, KIND_NUMBER):
+        return TAG_NONE
+    return TAG_OBJECT
+
+
+cdef enum:
+    OBJECT_BYTES = 64    # of the object itself, as limits count it
+
+
+@cython.final
+@cython.trashcan(True)  # linked structures may be deep
+cdef class Object:
+    def __dealloc__(self):
+        release_items(self.slots, self.size)
+        free(self.slots)
+        if limited:
+            give_bytes(OBJECT_BYTES + self.size * sizeof(IValue))
+
+    def __repr__(self):
+        return f"<{self.cls.name} object at {<size_t><void *>self:#x}>"
+
+
+cdef Object object_new(ObjectClass cls):
+    cdef Py_ssize_t i
+    cls.settle()
+    if limited:
+        take_bytes(OBJECT_BYTES + cls.size * sizeof(IValue))
+    cdef Object x = Object.__new__(Object)
+    x.cls = cls
+    x.slots = <IValue *>malloc(max(cls.size, 1) * sizeof(IValue))
+    if x.slots == NULL:
+        raise MemoryError()
+    for i in range(cls.size):
+        x.slots[i].v.i = 0
+        x.slots[i].tag = cls.tags[i]
+    x.size = cls.size
+    return x

@@ -1,0 +1,6 @@
+from collections.abc import Callable
+
+from ts._core.value.objects import Object, ObjectClass
+
+def register_script_text(function: Callable[[object], str]) -> None: ...
+def register_object_order(function: Callable[[ObjectClass], Callable[[Object, Object], bool]]) -> None: ...

@@ -1,0 +1,237 @@
+"""What scripts ask of any value: equality, order and text, deep into containers.
+
+In: IValues.  Out: the truth of a comparison, or the text that `print`, `str()` and `format` show.
+"""
+
+from enum import Enum
+
+from libc.math cimport isnan
+from libc.stdint cimport int64_t
+from libc.stdio cimport snprintf
+
+from ts._core.value.dicts cimport Dict, TAG_DELETED, dict_find
+from ts._core.value.lists cimport List, Tuple
+from ts._core.value.objects cimport Object
+from ts._core.value.tagged cimport Py_LeaveRecursiveCall, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT, enter_recursion
+
+
+cdef extern from "Python.h":
+    bint PyUnicode_CheckExact(PyObject *o) noexcept nogil
+    bint PyComplex_CheckExact(PyObject *o) noexcept nogil
+    int PyUnicode_Compare(object a, object b) except? -1
+
+
+# ---------------------------------------------------------------- comparison
+
+cdef object core_equal(object a, object b):
+    """`==` from Python between two core containers."""
+    cdef IValue x, y
+    if type(a) is not type(b):
+        return NotImplemented
+    x.tag = y.tag = TAG_OBJECT
+    x.v.o = <PyObject *>a
+    y.v.o = <PyObject *>b
+    return bool(values_equal(&x, &y))
+
+
+cdef bint items_equal(IValue *a, Py_ssize_t m, IValue *b, Py_ssize_t n) except -1:
+    cdef Py_ssize_t i
+    if m != n:
+        return False
+    enter_recursion(b" while containers are compared")
+    try:
+        for i in range(n):
+            if not values_equal(a + i, b + i):
+                return False
+        return True
+    finally:
+        Py_LeaveRecursiveCall()
+
+
+cdef bint values_equal(IValue *a, IValue *b) except -1:
+    if a.tag != TAG_OBJECT or b.tag != TAG_OBJECT:
+        if a.tag != b.tag:
+            return a.tag == TAG_FLOAT and b.tag == TAG_INT and a.v.f == <double>b.v.i or (
+                a.tag == TAG_INT and b.tag == TAG_FLOAT and <double>a.v.i == b.v.f
+            )
+        if a.tag == TAG_FLOAT:
+            return a.v.f == b.v.f
+        return a.tag == TAG_NONE or a.v.i == b.v.i
+    x, y = <object>a.v.o, <object>b.v.o
+    if type(x) is not type(y):
+        return False
+    if type(x) is List:
+        return items_equal((<List>x).items, (<List>x).size, (<List>y).items, (<List>y).size)
+    if type(x) is Tuple:
+        return items_equal((<Tuple>x).items, (<Tuple>x).size, (<Tuple>y).items, (<Tuple>y).size)
+    if type(x) is Dict:
+        return dicts_equal(<Dict>x, <Dict>y)
+    if PyUnicode_CheckExact(a.v.o) or PyComplex_CheckExact(a.v.o):
+        return x == y
+    return x is y
+
+
+cdef bint dicts_equal(Dict x, Dict y) except -1:
+    cdef Py_ssize_t i
+    cdef IValue *other
+    if x.size != y.size:
+        return False
+    for i in range(x.used):
+        if x.entries[i].key.tag == TAG_DELETED:
+            continue
+        other = dict_find(<PyObject *>y, &x.entries[i].key)
+        if other == NULL or not values_equal(&x.entries[i].value, other):
+            return False
+    return True
+
+
+cdef int compare_values(IValue *a, IValue *b) except? -2:
+    cdef Py_ssize_t i
+    cdef int order
+    if a.tag == TAG_FLOAT and b.tag == TAG_FLOAT:
+        if isnan(a.v.f) or isnan(b.v.f):
+            return <int>isnan(a.v.f) - <int>isnan(b.v.f)
+        return (a.v.f > b.v.f) - (a.v.f < b.v.f)
+    if a.tag == b.tag and (a.tag == TAG_INT or a.tag == TAG_BOOL):
+        return (a.v.i > b.v.i) - (a.v.i < b.v.i)
+    if a.tag != TAG_OBJECT or b.tag != TAG_OBJECT:
+        return compare_numbers(a, b)
+    x, y = <object>a.v.o, <object>b.v.o
+    if type(x) is str:
+        return PyUnicode_Compare(x, y)
+    if type(x) is Tuple:
+        for i in range(min((<Tuple>x).size, (<Tuple>y).size)):
+            order = compare_values(&(<Tuple>x).items[i], &(<Tuple>y).items[i])
+            if order:
+                return order
+        return ((<Tuple>x).size > (<Tuple>y).size) - ((<Tuple>x).size < (<Tuple>y).size)
+    if type(x) is not type(y):
+        raise_different(a, b)
+    if type(x) is Object:
+        return compare_objects(<Object>x, <Object>y)
+    if type(x) in (List, Dict, complex):
+        raise TypeError(f"values of type {type_text(a)} cannot be ordered")
+    return -1 if x < y else (1 if y < x else 0)  # tensors of one element
+
+
+cdef int compare_numbers(IValue *a, IValue *b) except? -2:
+    """Numbers of different types, as Python compares them; anything else has no order."""
+    if a.tag == TAG_NONE or b.tag == TAG_NONE or a.tag == TAG_OBJECT or b.tag == TAG_OBJECT:
+        raise_different(a, b)
+    x = a.v.f if a.tag == TAG_FLOAT else <object>a.v.i
+    y = b.v.f if b.tag == TAG_FLOAT else <object>b.v.i
+    return (x > y) - (x < y)
+
+
+cdef int raise_different(IValue *a, IValue *b) except? -2:
+    raise TypeError(f"Only values of same type can be compared. Found {type_text(a)} and {type_text(b)}")
+
+
+cdef str type_text(IValue *x):
+    """The type of a value, as annotations spell it."""
+    cdef Py_ssize_t i
+    if x.tag != TAG_OBJECT:
+        return {TAG_NONE: "NoneType", TAG_INT: "int", TAG_FLOAT: "float"}.get(x.tag, "bool")
+    o = <object>x.v.o
+    if type(o) is Tuple:
+        items = [type_text(&(<Tuple>o).items[i]) for i in range((<Tuple>o).size)]
+        return f"Tuple[{', '.join(items)}]"
+    spec = (<List>o).spec if type(o) is List else ((<Dict>o).spec if type(o) is Dict else None)
+    return type(o).__name__ if spec is None else spec.text
+
+
+cdef object order_of_class = None
+
+
+def register_object_order(function):
+    """Say how objects are sorted: function(ObjectClass) -> less(a, b), or an error for what has no order."""
+    global order_of_class
+    order_of_class = function
+
+
+cdef int compare_objects(Object x, Object y) except? -2:
+    if x.cls.less is None:
+        x.cls.less = order_of_class(x.cls)
+    if x.cls.less(x, y):
+        return -1
+    return 1 if x.cls.less(y, x) else 0
+
+
+# ---------------------------------------------------------------- text
+
+cdef str float_text(double x):
+    """PyTorch's text of a float: 17 digits, and a point after a whole number: 0.10000000000000001, 3."""
+    cdef char text[40]
+    if -9223372036854775808.0 <= x < 9223372036854775808.0 and <double>(<int64_t>x) == x:
+        return f"{<int64_t>x}."
+    if isnan(x):
+        return "nan"
+    snprintf(text, sizeof(text), "%.17g", x)
+    return text.decode("ascii")
+
+
+cdef str complex_text(object z):
+    cdef double imag = z.imag
+    sign = "-" if isnan(imag) or imag < 0 else "+"
+    return f"{float_text(z.real)}{sign}{float_text(abs(imag))}j"
+
+
+cdef str core_text(object x):
+    cdef IValue value
+    value.v.o = <PyObject *>x
+    value.tag = TAG_OBJECT
+    return value_text(&value)
+
+
+cdef str items_text(IValue *items, Py_ssize_t n):
+    cdef Py_ssize_t i
+    enter_recursion(b" while a container is printed")
+    try:
+        return ", ".join([value_text(items + i) for i in range(n)])
+    finally:
+        Py_LeaveRecursiveCall()
+
+
+cdef str value_text(IValue *x):
+    cdef Py_ssize_t i
+    if x.tag == TAG_FLOAT:
+        return float_text(x.v.f)
+    if x.tag == TAG_INT:
+        return str(x.v.i)
+    if x.tag != TAG_OBJECT:
+        return "None" if x.tag == TAG_NONE else ("True" if x.v.i else "False")
+    o = <object>x.v.o
+    if type(o) is str:
+        return o
+    if type(o) is List:
+        return f"[{items_text((<List>o).items, (<List>o).size)}]"
+    if type(o) is Tuple:
+        comma = "," if (<Tuple>o).size == 1 else ""
+        return f"({items_text((<Tuple>o).items, (<Tuple>o).size)}{comma})"
+    if type(o) is Dict:
+        return dict_text(<Dict>o)
+    if type(o) is complex:
+        return complex_text(o)
+    if isinstance(o, Enum):
+        return f"Enum<{type(o).__name__}.{o.name}>"
+    return script_text(o) if script_text is not None else str(o)
+
+
+cdef str dict_text(Dict d):
+    cdef Py_ssize_t i
+    return "{" + ", ".join([
+        f"{value_text(&d.entries[i].key)}: {value_text(&d.entries[i].value)}"
+        for i in range(d.used) if d.entries[i].key.tag != TAG_DELETED
+    ]) + "}"
+
+
+cdef object script_text = None
+
+
+def register_script_text(function):
+    """Say how `print` and `str()` of scripts show other objects (tensors): function(object) -> str."""
+    global script_text
+    script_text = function
+
+
+import ts._core.value.collector  # noqa: E402, F401 -- the containers are complete: show them to the garbage collector

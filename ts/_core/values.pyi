@@ -1,6 +1,0 @@
-from collections.abc import Callable
-
-from ts._core.objects import Object, ObjectClass
-
-def register_script_text(function: Callable[[object], str]) -> None: ...
-def register_object_order(function: Callable[[ObjectClass], Callable[[Object, Object], bool]]) -> None: ...

@@ -1,0 +1,24 @@
+"""Where a debugger stops programs, and what it sees of them there."""
+
+cimport cython
+
+from ts._core.vm.frame cimport State
+
+
+@cython.final
+cdef class Breaks:
+    cdef bytearray flags              # by place
+    cdef void *stepping               # the State that goes on step by step; NULL: whichever comes next
+    cdef int depth                    # it stops at a line in no more calls than these
+    cdef int return_depth             # and at a return
+    cdef object on_stop
+    cdef object on_failure
+
+    cdef int reach(self, State *state, int place) except -1
+    cdef int fail(self, State *state, object error) except -1
+
+
+@cython.final
+cdef class Stopped:
+    """A program that stands still; it may be looked at until the debugger lets it go on."""
+    cdef State *state

@@ -1,0 +1,68 @@
+"""Code: what the interpreter runs.  Verified when it is made, immutable afterwards.
+
+    registers    [ parameters | locals | constants ]        template: their first contents, tags included
+
+In `instructions` a register operand is a byte offset (16 times its number), and a jump is the distance
+in bytes from the instruction itself; `pool` holds register numbers: n, then n registers.
+"""
+
+cimport cython
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t
+
+from ts._core.value.objects cimport ObjectClass
+from ts._core.value.ivalue cimport IValue
+
+
+cdef struct Instruction:
+    int32_t op
+    int32_t a
+    int32_t b
+    int32_t c
+
+
+@cython.final
+cdef class Code:
+    cdef readonly str name
+    cdef Instruction *instructions
+    cdef readonly int size
+    cdef int32_t *pool
+    cdef int pool_size
+    cdef IValue *template             # owns what the constants hold
+    cdef readonly int register_count
+    cdef readonly int parameter_count
+    cdef readonly int constant_count
+    cdef int32_t *owned               # locals that may hold objects: released when a frame ends
+    cdef int owned_count
+    cdef readonly bint scalar         # numbers only: may run without the GIL
+    cdef readonly str classes         # of the registers, one letter each: i f b o x
+    cdef readonly tuple operators     # of Operator
+    cdef readonly tuple functions     # of Function
+    cdef readonly tuple types         # of TypeSpec
+    cdef PyObject **operator_at       # the same objects, borrowed
+    cdef PyObject **function_at
+    cdef PyObject **type_at
+    cdef readonly tuple handlers      # (start, end, register, function) of `with` statements, innermost first
+    cdef readonly tuple lines         # per instruction: the call stack of its node, ((function, range), ...)
+    cdef tuple rows                   # the instructions as they were given, for disassembly
+
+    cdef int verify(self) except -1
+
+
+cdef class Callee:
+    """What a CALL names: a function whose Code is made by its first call."""
+    cdef readonly str name
+    cdef Code code                    # None until then
+    cdef PyObject *ready              # the code, borrowed, or NULL: what the loop looks at
+
+    cdef int prepare(self) except -1
+
+
+cdef class Method:
+    """What a CALL_METHOD names: a method of whatever class the object has, looked up by name."""
+    cdef readonly str name
+    cdef ObjectClass cls              # of the object that it was called on last
+    cdef Callee callee                # the method of that class
+    cdef public object twin_of        # of a debugger: gives what is to run instead of a method, or None
+
+    cdef int resolve(self, ObjectClass cls) except -1

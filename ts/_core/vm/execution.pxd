@@ -1,0 +1,40 @@
+"""Running programs."""
+
+cimport cython
+
+from ts._core.vm.code cimport Callee
+from ts._core.vm.frame cimport State
+from ts._core.vm.future cimport Future
+from ts._core.vm.inherited cimport Inherited
+
+# Run the frames of `state` to their end, waiting where they wait; state.result holds the result.
+cdef int execute(State *state) except -1
+
+
+cdef enum Condition:
+    """Of an Execution."""
+    QUEUED = 0                    # a worker will run it, unless who waits for it does so before
+    RUNNING = 1
+    PARKED = 2                    # waits for a future
+    STOPPED = 3                   # suspended, or not begun
+    ENDED = 4
+
+
+@cython.final
+@cython.no_gc_clear                # the frames need the code until they are released
+cdef class Execution:
+    """A program that can be left and gone on with, on any thread."""
+    cdef State *state             # NULL when it has ended
+    cdef Callee function          # keeps the code of the first frame
+    cdef readonly Future future   # of the result
+    cdef readonly Future awaited  # what it is parked for
+    cdef Condition condition
+    cdef Inherited inherited      # from the thread that began it
+    cdef object __weakref__
+
+    cdef void end(self) noexcept
+    cdef int turn(self) except -1
+
+
+# A program whose first frame's parameters are still to be written.
+cdef Execution begin(Callee function)

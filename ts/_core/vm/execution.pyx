@@ -1,0 +1,462 @@
+"""Around the loop: what its statuses ask for, and programs that are left and gone on with.
+
+In: a State with a frame.  Out: the state with a result, or the exception that PyTorch raises, with the
+stack of the script.
+
+    loop -> METER_ZERO   -> look_up, on with the loop
+            CALL_SLOWLY  -> compile the callee, more room for frames, on with the loop
+            DONE         -> state.result
+            FORKING      -> a program of its own for the pool, on with the loop
+            WAITING      -> the future's value, or whoever runs the program sees to it that there is one
+            BREAKING     -> the debugger, if it wants to stop here, on with the loop
+            others       -> an exception, located in the script
+
+A program that Python calls blocks its thread where it waits.  An `Execution` is left instead, and goes on
+where and when somebody runs it:
+
+    e = f.start(10)             e.run(steps=1000)           False: suspended after about so many steps
+                                e.run()                     True: finished
+                                e.future.wait()             its result
+"""
+
+from cpython.pystate cimport PyThreadState
+from cpython.ref cimport PyObject
+from libc.stdint cimport INT64_MAX, int32_t
+
+from ts._core.value.allowance cimport array_was_refused
+from ts._core.vm.breaks cimport Breaks
+from ts._core.vm.code cimport Callee, Code, Instruction, Method
+from ts._core.value.container cimport Object, list_size, raise_key_error, raise_list_index, value_text
+from ts._core.dispatch.deadline cimport check_time, timed
+from ts._core.vm.failure cimport located, script_stack, tidied
+from ts._core.vm.frame cimport (
+    Frame,
+    State,
+    enter_chunk,
+    first_frame,
+    frame_registers,
+    frame_size,
+    give_state,
+    release_frames,
+    take_state,
+)
+from ts._core.vm.future cimport Future
+from ts._core.vm.interp cimport (
+    BAD_ATTRIBUTE,
+    BAD_CAST,
+    BAD_INDEX,
+    BAD_KEY,
+    BAD_LENGTH,
+    BREAKING,
+    CALL_SLOWLY,
+    DONE,
+    FAILED,
+    FORKING,
+    METER_ZERO,
+    NEEDS_GIL,
+    RAISED,
+    SUSPENDED,
+    WAITING,
+    loop,
+)
+from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release, retain, set_object
+from ts._core.vm.inherited cimport Inherited
+from ts._core.vm.meter cimport charge, exchange_limits, look_up, start_meter
+from ts._core.vm.operand cimport O, R
+from ts._core.value.scalar cimport raise_status
+from ts._core.value.spec cimport TypeSpec
+
+from ts._core.vm import pool
+from ts.errors import InternalError, MemoryExceeded, ScriptRuntimeError, StackExceeded
+
+cdef extern from "Python.h":
+    void PyEval_RestoreThread(PyThreadState *thread) noexcept nogil
+
+
+cdef int execute(State *state) except -1:
+    """The GIL is held before and after; frames are gone after an error."""
+    while advance(state) != DONE:
+        try:
+            awaited(state).block()
+        except BaseException as error:
+            state.frame.pc += 1  # a frame that failed stands behind its instruction
+            fail(state, error)
+    return 0
+
+
+cdef int advance(State *state) except -1:
+    """Run until DONE, WAITING for a future that is not finished, or SUSPENDED; then call it again to go on."""
+    cdef int status
+    state.thread = NULL
+    start_meter(state)
+    while True:
+        status = loop(state)
+        if status == METER_ZERO:
+            status = look_up(state, (<Code>state.frame.code).scalar)
+            if status == 0:
+                continue
+            status = FAILED if status < 0 else SUSPENDED
+        if state.thread != NULL:
+            PyEval_RestoreThread(state.thread)
+            state.thread = NULL
+        if status == WAITING and not step_back(state).finished:
+            charge(state)
+            return WAITING
+        if status == SUSPENDED or status == DONE and not timed:
+            charge(state)
+            return status
+        try:
+            if status == DONE:
+                return done_in_time(state)
+            if status == CALL_SLOWLY:
+                if call_slowly(state) == SUSPENDED:
+                    return SUSPENDED
+            elif status == FORKING:
+                fork(state)
+            elif status == WAITING:
+                take_result(state)
+            elif status == BREAKING:
+                break_here(state)
+            elif status != NEEDS_GIL:
+                raise_failure(state, status)
+        except BaseException as error:
+            fail(state, error)
+
+
+cdef int done_in_time(State *state) except -1:
+    """Leave with a result, unless the deadline has passed while the last operator ran."""
+    try:
+        check_time()
+    except BaseException:
+        release(&state.result)
+        raise
+    charge(state)
+    return DONE
+
+
+cdef int fail(State *state, object error) except -1:
+    """Leave with an exception: the program has ended."""
+    charge(state)
+    if is_of_memory(error) and array_was_refused():
+        error = MemoryExceeded("the program used more memory than ts.limits(bytes=...) allows")
+    error = located(error, script_stack(state))
+    error = show_to_debugger(state, error)
+    error = leave_contexts(state, error)
+    release_frames(state)
+    raise tidied(error)
+
+
+cdef int break_here(State *state) except -1:
+    """Run the BREAK that the program stands behind."""
+    cdef const Instruction *at = state.frame.pc - 1
+    return (<Breaks>(<Code>state.frame.code).function_at[at.a]).reach(state, at.b)
+
+
+cdef object show_to_debugger(State *state, object error):
+    """Stop where the program failed, before its frames go, if a debugger drives it; the exception to go on with."""
+    cdef Frame *frame = state.frame
+    while frame != NULL:
+        for function in (<Code>frame.code).functions:
+            if type(function) is Breaks:
+                try:
+                    (<Breaks>function).fail(state, error)
+                except Exception as other:  # it was told to end the program
+                    return other
+                return error
+        frame = frame.caller
+    return error
+
+
+cdef bint is_of_memory(object error) noexcept:
+    """Whether it is, or stands for, a MemoryError: that of NumPy becomes one with PyTorch's words."""
+    while error is not None and not isinstance(error, MemoryError):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+cdef object leave_contexts(State *state, object error):
+    """Leave the objects that the failing frames have entered, innermost first; the exception to go on with.
+
+    As in Python, an exception that leaving raises takes the place of the one before; as in PyTorch, what
+    `__exit__` returns does not stop an exception, and its arguments are None.
+    """
+    cdef Frame *frame = state.frame
+    cdef Code code
+    cdef Py_ssize_t at
+    while frame != NULL:
+        code = <Code>frame.code
+        at = frame.pc - code.instructions - 1
+        for start, end, register, function in code.handlers:
+            if start <= at < end:
+                context = box_shallow(<IValue *>frame_registers(frame) + <int>register)
+                try:
+                    function(context, None, None, None)
+                except Exception as failure:
+                    failure.__context__ = error
+                    error = failure
+        frame = frame.caller
+    return error
+
+
+cdef Callee callee_of(State *state, object called):
+    """The function that the call at the frame's pc means."""
+    cdef const int32_t *args
+    cdef Object x
+    if type(called) is not Method:
+        return <Callee>called
+    args = (<Code>state.frame.code).pool + state.frame.pc.c
+    x = <Object>(<IValue *>frame_registers(state.frame))[args[1]].v.o
+    (<Method>called).resolve(x.cls)
+    return (<Method>called).callee
+
+
+cdef int call_slowly(State *state) except -1:
+    """What keeps the CALL at the frame's pc from a plain push is put right; the loop runs it again.  Or SUSPENDED."""
+    cdef Code code = <Code>state.frame.code
+    cdef Callee callee = callee_of(state, <object>code.function_at[state.frame.pc.b])
+    cdef int status
+    if state.depth >= state.depth_limit:
+        raise StackExceeded(f"more than {state.depth_limit} nested calls: endless recursion? (calls of {callee.name})")
+    if callee.ready == NULL:
+        callee.prepare()
+        if code.pool[state.frame.pc.c] != callee.code.parameter_count:
+            raise InternalError(f"{callee.name} is called with {code.pool[state.frame.pc.c]} arguments")
+    if state.budget <= 0:
+        status = look_up(state, False)
+        if status:
+            return SUSPENDED if status > 0 else raise_set_error()
+    elif frame_size(callee.code) > <size_t>(state.end - state.top):
+        enter_chunk(state, frame_size(callee.code))
+    return 0
+
+
+cdef extern from *:
+    """
+    /* An exception is set already: tell Cython so. */
+    static int raise_set_error(void) { return -1; }
+    """
+    int raise_set_error() except -1
+
+
+cdef int raise_failure(State *state, int status) except -1:
+    """Raise what the status of the loop stands for; the instruction is the one before the frame's pc."""
+    cdef const Instruction *at = state.frame.pc - 1
+    cdef char *r = frame_registers(state.frame)
+    if status == FAILED:
+        return raise_set_error()
+    if status == BAD_INDEX:
+        return raise_list_index()
+    if status == BAD_KEY:
+        return raise_key_error(R(r, at.c))
+    if status == BAD_CAST:
+        raise RuntimeError(f"Unexpected value {value_text(R(r, at.b))}: another type was expected here")
+    if status == BAD_ATTRIBUTE:
+        cls = (<Object>O(r, at.b)).cls
+        raise RuntimeError(f"'{cls.name}' object has no value for attribute '{cls.names[at.c]}' yet")
+    if status == BAD_LENGTH:
+        raise RuntimeError(f"Expected {at.b} elements in a list but found {list_size(O(r, at.a))}")
+    if status == RAISED:
+        message = box(R(r, at.a))
+        raise ScriptRuntimeError("" if message is None else str(message), class_name=box(R(r, at.b)) or "RuntimeError")
+    return raise_status(status)
+
+
+# ---------------------------------------------------------------- futures
+
+cdef inline Future step_back(State *state):
+    """Behind a WAIT: stand before it, as whoever leaves there must; its future."""
+    state.frame.pc -= 1
+    return awaited(state)
+
+
+cdef inline Future awaited(State *state):
+    """The future of the WAIT that a program stands before."""
+    return <Future>O(frame_registers(state.frame), state.frame.pc.b)
+
+
+cdef int take_result(State *state) except -1:
+    """Run the WAIT that the program stands before; its future is finished."""
+    cdef Future future = awaited(state)
+    cdef const Instruction *at = state.frame.pc
+    state.frame.pc += 1
+    return future.take(<TypeSpec>(<Code>state.frame.code).type_at[at.c], R(frame_registers(state.frame), at.a))
+
+
+cdef int fork(State *state) except -1:
+    """Run the FORK that the program stands behind."""
+    cdef Code code = <Code>state.frame.code
+    cdef const Instruction *at = state.frame.pc - 1
+    cdef char *r = frame_registers(state.frame)
+    cdef int32_t *args = code.pool + at.c
+    cdef Execution program = begin(<Callee>code.function_at[at.b])
+    cdef IValue *parameter = <IValue *>frame_registers(program.state.frame)
+    cdef int i
+    for i in range(args[0]):
+        parameter[i] = (<IValue *>r)[args[i + 1]]
+        retain(&parameter[i])
+    set_object(R(r, at.a), program.future)
+    program.queue()
+    return 0
+
+
+# ---------------------------------------------------------------- programs as objects
+
+cdef Execution begin(Callee function):
+    cdef Execution program = Execution.__new__(Execution)
+    if function.ready == NULL:
+        function.prepare()
+    program.function = function
+    program.future = Future()
+    program.future.producer = program
+    program.inherited = Inherited()
+    program.condition = STOPPED
+    program.state = take_state()
+    first_frame(program.state, function.code)
+    return program
+
+
+cdef class Execution:
+    def __init__(self):
+        raise TypeError("an Execution is made by the start() of a scripted function")
+
+    def __dealloc__(self):
+        self.end()
+
+    def __repr__(self):
+        return f"<Execution of {self.function.name}, {CONDITIONS[self.condition]}>"
+
+    cdef void end(self) noexcept:
+        if self.state != NULL:
+            release_frames(self.state)
+            give_state(self.state)
+            self.state = NULL
+        self.condition = ENDED
+
+    @property
+    def is_queued(self):
+        """Whether it waits for a thread."""
+        return self.condition == QUEUED
+
+    @property
+    def finished(self):
+        """Whether there is a result or an exception."""
+        return self.condition == ENDED
+
+    @property
+    def stack(self):
+        """(function, source range) of the calls under way, outermost first; of a program that does not run."""
+        return [] if self.state == NULL or self.condition == RUNNING else script_stack(self.state)
+
+    def run(self, steps=None):
+        """Go on until the end, or for about `steps` backward jumps and calls; whether the end was reached.
+
+        Where the program waits for a future, so does this.  Its result or exception is that of `future`.
+        The limits are those of the thread that calls this; gradients are on or off as where the program was
+        made, or as it has switched them itself.
+        """
+        if steps is not None and steps < 1:
+            raise ValueError(f"run: steps must be at least 1, not {steps}")
+        while self.condition != ENDED:
+            if self.condition != STOPPED:
+                raise RuntimeError(f"{self} cannot be run by hand")
+            self.state.slice = INT64_MAX if steps is None else <long long>steps
+            if self.turn() == SUSPENDED:
+                return False
+            if self.condition == PARKED:
+                try:
+                    self.awaited.block()
+                finally:
+                    self.condition = STOPPED
+        return True
+
+    def suspend(self):
+        """Ask a program that another thread runs to stop soon: its `run` returns False."""
+        if self.state != NULL:
+            self.state.suspending = True
+
+    def queue(self):
+        """Leave it to the pool."""
+        if self.condition != ENDED:
+            self.condition = QUEUED
+            pool.submit(self)
+
+    def take_turn(self):
+        """Run it, if it is in the queue still, until it ends or waits; then it comes back by itself."""
+        if self.condition != QUEUED:
+            return
+        cdef void *before = exchange_limits(self.inherited.limits)
+        try:
+            self.turn()
+        finally:
+            exchange_limits(before)
+        if self.condition == PARKED:
+            self.awaited.add_done_callback(self.wake)
+
+    def wake(self, future):
+        """What it waits for is there."""
+        self.queue()
+
+    cdef int turn(self) except -1:
+        """Go on until something happens.  The program's exception becomes the future's."""
+        cdef int status
+        self.condition = RUNNING
+        self.awaited = None
+        self.state.suspending = False
+        try:
+            self.inherited.trade_flags()
+            try:
+                status = advance(self.state)
+            finally:
+                self.inherited.trade_flags()
+            if status == WAITING:
+                self.awaited = awaited(self.state)
+                self.condition = PARKED
+                return status
+            if status == SUSPENDED:
+                self.condition = STOPPED
+                return status
+            result = box_shallow(&self.state.result)
+            release(&self.state.result)
+        except BaseException as error:
+            self.end()
+            self.future.finish(None, error, False)
+            return DONE
+        self.end()
+        self.future.finish(result, None, False)
+        return DONE
+
+
+# The garbage collector sees what the frames of a program hold that does not run: a program that waits for a
+# future that nobody else knows goes with it.  Cython's own traversal visits the attributes.
+
+cdef extern from "Python.h":
+    ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
+    ctypedef int (*Traverse "traverseproc")(PyObject *x, Visit visit, void *arg) noexcept
+    ctypedef struct TypeSlots "PyTypeObject":
+        Traverse tp_traverse
+    void PyType_Modified(TypeSlots *t) noexcept
+
+
+cdef Traverse visit_attributes = (<TypeSlots *>Execution).tp_traverse
+
+
+cdef int visit_program(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef int status = visit_attributes(x, visit, arg)
+    cdef Frame *frame = NULL
+    cdef IValue *value
+    cdef int i
+    if (<Execution>x).state != NULL and (<Execution>x).condition != RUNNING:
+        frame = (<Execution>x).state.frame
+    while frame != NULL:
+        for i in range((<Code>frame.code).owned_count):
+            value = R(frame_registers(frame), (<Code>frame.code).owned[i] * <int>sizeof(IValue))
+            if status == 0 and value.tag == TAG_OBJECT and value.v.o != NULL:
+                status = visit(value.v.o, arg)
+        frame = frame.caller
+    return status
+
+
+(<TypeSlots *>Execution).tp_traverse = visit_program
+PyType_Modified(<TypeSlots *>Execution)
+
+cdef tuple CONDITIONS = ("queued", "running", "waiting", "suspended", "finished")

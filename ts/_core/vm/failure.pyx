@@ -1,0 +1,77 @@
+"""The bodies of `failure.pxd`.
+
+In: the frames of a program that failed, and the exception.  Out: the exception with the script's stack.
+"""
+
+from os import environ
+
+from ts._core.vm.code cimport Code
+from ts._core.vm.frame cimport Frame, State
+from ts.errors import DebuggerQuit, LimitExceeded, ScriptRuntimeError
+
+
+cdef list script_stack(State *state):
+    """(function, range) of the running frames and of the calls inlined in them, outermost first."""
+    cdef Frame *frame = state.frame
+    cdef Code code
+    cdef Py_ssize_t at
+    stack = []
+    while frame != NULL:
+        code = <Code>frame.code
+        at = frame.pc - code.instructions
+        # A frame that waits for a call, or failed, stands behind its instruction; one at its start does not.
+        if code.lines:
+            stack.extend(reversed(code.lines[max(at - 1, 0)] or ()))
+        frame = frame.caller
+    stack.reverse()
+    return stack
+
+
+cdef object located(object error, list stack):
+    """The exception to leave with: the class that PyTorch raises, with the script's stack in its text."""
+    if isinstance(error, (ScriptRuntimeError, LimitExceeded)):
+        error.stack = stack + error.stack
+        return error
+    if isinstance(error, (DebuggerQuit, MemoryError, Warning)) or not isinstance(error, Exception):
+        return error
+    text = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))  # the class's name there, as in PyTorch
+    result = NotImplementedError(text) if isinstance(error, NotImplementedError) else RuntimeError(text)
+    result.__cause__ = error
+    return result
+
+
+cdef object tidied(object error):
+    if not hides_internals() or not is_of_ts(error):
+        return error
+    cause = error.__cause__
+    while cause is not None and is_of_ts(cause):
+        cause = cause.__cause__
+    if cause is not None:
+        place = cause.__traceback__
+        while is_frame_of_ts(place):
+            place = place.tb_next
+        cause.__traceback__ = place
+    error.__cause__ = cause
+    return error
+
+
+cdef object shortened(object error):
+    return error.with_traceback(None) if hides_internals() and is_of_ts(error) else error
+
+
+cdef bint hides_internals() except -1:
+    return environ.get("TS_SHOW_INTERNAL", "0") == "0"
+
+
+cdef bint is_of_ts(object error) except -1:
+    """Whether the exception has come through no code but that of ts."""
+    place = error.__traceback__
+    while place is not None:
+        if not is_frame_of_ts(place):
+            return False
+        place = place.tb_next
+    return True
+
+
+cdef bint is_frame_of_ts(object place) except -1:
+    return str(place.tb_frame.f_globals.get("__name__")).startswith("ts.")

@@ -1,0 +1,110 @@
+"""Frames on the heap: a running program is a linked list of them, kept by its State.
+
+    chunk   [ frame | registers ][ frame | registers ][ ...  free ... ]        top: where the next frame goes
+
+Frames are pushed and popped at the top of a list of chunks, so that a call is a pointer's move and a
+copy of the callee's register template.  A State belongs to one program at a time; finished ones are
+kept for the next call.  All of that happens with the GIL held or on a State of one's own.
+"""
+
+from cpython.pystate cimport PyThreadState
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
+
+from ts._core.vm.code cimport Code, Instruction
+from ts._core.value.ivalue cimport IValue, release
+
+
+cdef struct Frame:
+    Frame *caller
+    PyObject *code                # borrowed: its Function, or who started the program, keeps it
+    const Instruction *pc         # the next instruction, while the frame does not run
+    int32_t result                # where the caller wants the result: byte offset of a register
+    int32_t padding
+    # followed by the registers
+
+
+cdef struct Chunk:
+    Chunk *previous
+    Chunk *next
+    char *end
+    char *top                     # where the frames end, while a later chunk is in use
+
+
+cdef struct State:
+    Frame *frame                  # the innermost frame
+    char *top
+    char *end
+    Chunk *chunk
+    IValue result                 # of the whole program, when it is done
+    PyThreadState *thread         # set while the program runs without the GIL
+    int64_t budget                # what was left of the meter when the loop was left
+    int64_t quantum               # what the meter was set to
+    double looked                 # when signals were last looked for
+    int64_t slice                 # budget until the program is suspended, INT64_MAX for never
+    bint suspending               # set by other threads: suspend it when it looks up next
+    int depth
+    int depth_limit
+    State *next                   # in the list of unused states
+
+
+cdef inline char *frame_registers(Frame *frame) noexcept nogil:
+    return <char *>(frame + 1)
+
+
+cdef inline size_t frame_size(Code code) noexcept nogil:
+    return sizeof(Frame) + code.register_count * sizeof(IValue)
+
+
+cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
+    """A new innermost frame with its registers at their first contents; NULL when the chunk is full."""
+    cdef char *place = state.top
+    cdef size_t size = frame_size(code)
+    if size > <size_t>(state.end - place):
+        return NULL
+    cdef Frame *frame = <Frame *>place
+    memcpy(frame + 1, code.template, size - sizeof(Frame))
+    frame.caller = state.frame
+    frame.code = <PyObject *>code
+    frame.pc = code.instructions
+    state.frame = frame
+    state.top = place + size
+    state.depth += 1
+    return frame
+
+
+cdef inline void release_registers(Frame *frame) noexcept nogil:
+    """Give back what the locals of a frame own."""
+    cdef int32_t *owned = (<Code>frame.code).owned
+    cdef int i
+    for i in range((<Code>frame.code).owned_count):
+        release(<IValue *>frame_registers(frame) + owned[i])
+
+
+cdef inline void pop_frame(State *state) noexcept nogil:
+    """Forget the innermost frame, whose registers have been released."""
+    cdef Frame *frame = state.frame
+    state.frame = frame.caller
+    state.top = <char *>frame
+    state.depth -= 1
+    if state.top == <char *>(state.chunk + 1) and state.chunk.previous != NULL:
+        leave_chunk(state)
+
+
+cdef State *take_state() except NULL
+# End a program early.
+cdef void release_frames(State *state) noexcept
+cdef void give_state(State *state) noexcept
+# Make room for a frame of `size` bytes in a next chunk; -1 and MemoryError when there is none.
+cdef int enter_chunk(State *state, size_t size) except -1
+cdef void leave_chunk(State *state) noexcept nogil
+
+
+cdef inline int first_frame(State *state, Code code) except -1:
+    """The frame of a program that is to be started."""
+    if push_frame(state, code) == NULL:
+        enter_chunk(state, frame_size(code))
+        push_frame(state, code)
+    state.frame.result = 0
+    return 0

@@ -1,0 +1,21 @@
+"""Functions that Python can call."""
+
+from ts._core.vm.code cimport Callee
+from ts._core.vm.frame cimport State
+
+
+cdef class Function(Callee):
+    """A compiled function that Python can call.  Subclasses give it its `_prepare`, which makes the Code."""
+    cdef readonly str declaration     # PyTorch's schema text, for messages
+    cdef readonly tuple arguments     # (name, TypeSpec) or (name, TypeSpec, default) each
+    cdef int argument_count
+    cdef int plain_count              # how many arguments a call by position has; -1: some are by name only
+    cdef int positional_count
+    cdef tuple names
+    cdef tuple specs
+    cdef dict defaults
+    cdef object __weakref__
+    cdef dict __dict__
+
+    cdef object call(self, tuple args, dict kwargs)
+    cdef int write_parameters(self, State *state, tuple args) except -1

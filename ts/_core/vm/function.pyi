@@ -1,0 +1,22 @@
+from collections.abc import Iterable
+from typing import Any
+
+from ts._core.vm.code import Code
+from ts._core.vm.execution import Execution
+
+class Function:
+    name: str
+    declaration: str
+    arguments: tuple[tuple[Any, ...], ...]
+    def __init__(
+        self,
+        name: str,
+        arguments: Iterable[tuple[Any, ...]] = ...,
+        declaration: str = ...,
+        by_name: int = ...,
+    ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def _prepare(self) -> Code: ...
+    def start(self, *args: Any, **kwargs: Any) -> Execution: ...
+    @property
+    def compiled_code(self) -> Code: ...

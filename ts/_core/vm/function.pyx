@@ -1,0 +1,130 @@
+"""Functions that Python can call: arguments by name and position, unboxed into a frame, the result boxed.
+
+In: Python arguments.  Out: a Python value, or the exception that PyTorch raises.
+
+    class ScriptFunction(Function):
+        def _prepare(self): return lower(optimised_graph)          # called once, by the first call
+
+    f = ScriptFunction("f", [("x", INT_SPEC), ("y", INT_SPEC, 2)], "f(int x, int y=2) -> int")
+    f(1), f(1, y=3)
+"""
+
+from cpython.long cimport PyLong_CheckExact
+
+from ts._core.dispatch.context cimport tracer, tracing
+from ts._core.vm.execution cimport Execution, begin, execute
+from ts._core.vm.failure cimport shortened
+from ts._core.vm.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
+from ts._core.value.ivalue cimport IValue, KIND_INT, TypeSpec, box, release, unbox
+
+from ts._core.dispatch.mismatch import argument_error
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
+
+
+cdef class Function:
+    def __init__(self, str name, arguments=(), str declaration="", int by_name=0):
+        self.name = name
+        self.declaration = declaration or f"{name}(...)"
+        self.arguments = tuple(arguments)
+        self.argument_count = len(self.arguments)
+        self.positional_count = self.argument_count - by_name
+        self.plain_count = -1 if by_name else self.argument_count
+        self.names = tuple([argument[0] for argument in self.arguments])
+        self.specs = tuple([argument[1] for argument in self.arguments])
+        self.defaults = {argument[0]: argument[2] for argument in self.arguments if len(argument) > 2}
+
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.name}>"
+
+    def __call__(self, *args, **kwargs):
+        if tracing():
+            return tracer().function(self, args, kwargs)
+        return self.call(args, kwargs)
+
+    @property
+    def compiled_code(self):
+        """The verified Code, made now if there was no call yet."""
+        if self.ready == NULL:
+            self.prepare()
+        return self.code
+
+    cdef object call(self, tuple args, dict kwargs):
+        cdef State *state
+        if self.ready == NULL:
+            self.prepare()
+        if kwargs or len(args) != self.plain_count:
+            args = self.bind(args, kwargs)
+        state = take_state()
+        try:
+            first_frame(state, self.code)
+            self.write_parameters(state, args)
+            execute(state)
+        except BaseException as error:
+            give_state(state)
+            raise shortened(error)
+        give_state(state)
+        try:
+            return box(&state.result)
+        finally:
+            release(&state.result)
+
+    cdef int write_parameters(self, State *state, tuple args) except -1:
+        """Unbox the arguments into the innermost frame; no frames are left when that fails."""
+        cdef IValue *r = <IValue *>frame_registers(state.frame)
+        cdef int i = 0, overflow = 0
+        try:
+            for i in range(self.argument_count):
+                x = args[i]
+                if PyLong_CheckExact(x) and (<TypeSpec>self.specs[i]).kind == KIND_INT:
+                    r[i].v.i = PyLong_AsLongLongAndOverflow(x, &overflow)
+                    if overflow == 0:
+                        continue
+                unbox(x, <TypeSpec>self.specs[i], &r[i])
+        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+            release_frames(state)
+            raise argument_error(
+                self.name, self.names[i], <TypeSpec>self.specs[i], i, args[i], self.declaration, error
+            ) from None
+        return 0
+
+    def start(self, *args, **kwargs):
+        """The call as an `Execution`, which has not begun."""
+        if self.ready == NULL:
+            self.prepare()
+        if kwargs or len(args) != self.plain_count:
+            args = self.bind(args, kwargs)
+        cdef Execution program = begin(self)
+        self.write_parameters(program.state, args)
+        return program
+
+    def bind(self, tuple args, dict kwargs):
+        """All arguments by position; the errors are PyTorch's."""
+        if len(args) + len(kwargs) > self.argument_count:
+            raise RuntimeError(
+                f"{self.name}() expected at most {self.argument_count} argument(s) but received {len(args) + len(kwargs)}"
+                f" argument(s). Declaration: {self.declaration}"
+            )
+        if len(args) > self.positional_count:
+            raise RuntimeError(
+                f"{self.name}() takes {self.positional_count} positional argument(s) but {len(args)} was/were given."
+                f"  Declaration: {self.declaration}"
+            )
+        values = list(args)
+        unused = dict(kwargs)
+        for name in self.names[:len(args)]:
+            if name in unused:
+                raise RuntimeError(
+                    f"Argument '{name}' specified both as positional and keyword argument. Schema: {self.declaration}"
+                )
+        for name in self.names[len(args):]:
+            if name in unused:
+                values.append(unused.pop(name))
+            elif name in self.defaults:
+                values.append(self.defaults[name])
+            else:
+                raise RuntimeError(f"{self.name}() is missing value for argument '{name}'. Declaration: {self.declaration}")
+        for name in unused:
+            raise RuntimeError(f"Unknown keyword argument '{name}' for operator '{self.name}'. Schema: {self.declaration}")
+        return tuple(values)

@@ -1,0 +1,230 @@
+"""Futures, under the names of `torch.futures.Future`.
+
+In: a result or an exception, once.  Out: the same to everybody who waits for it, in scripts and in Python.
+
+    f = Future()
+    g = f.then(lambda f: f.value() + 1)
+    f.set_result(1)
+    g.wait()                    2
+
+Who waits in a script parks its program (`execution`).  Who waits from Python blocks the thread, which first
+runs what the future depends on if no worker has begun it: a program that is forked and waited for at once
+changes no thread, and nested forks need no second one.
+"""
+
+import threading
+import traceback
+from types import GenericAlias
+
+from ts._core.value.container cimport Dict, List, Tuple
+from ts._core.value.ivalue cimport IValue, box, box_shallow, copy_value, release, unbox, unbox_shallow
+from ts._core.dispatch.deadline cimport seconds_left
+from ts._core.vm.meter cimport check
+
+from ts._core.value.spec cimport (
+    KIND_ANY,
+    KIND_CLASS,
+    KIND_ENUM,
+    KIND_OBJECT,
+    KIND_OPTIONAL,
+    KIND_TUPLE,
+    KIND_UNION,
+    TypeSpec,
+)
+
+from ts._core.value.ivalue import register_future_type
+from ts.errors import LimitExceeded
+
+cdef object allocate_lock = threading.Lock
+cdef object Lock = type(allocate_lock())
+
+
+cdef class Future:
+    def __init__(self, *, devices=None):
+        if devices is not None:
+            for device in devices:
+                if ":" not in str(device):
+                    raise ValueError(f"Expected devices to have indices, got {device}")
+        self.callbacks = []
+
+    __class_getitem__ = classmethod(GenericAlias)
+
+    def __repr__(self):
+        return f"<torch.jit.Future object at {id(self):#x}>"
+
+    def __reduce__(self):
+        raise RuntimeError("Can not pickle torch.futures.Future")
+
+    def done(self):
+        """Whether there is a result or an exception."""
+        return self.finished
+
+    def wait(self):
+        """The result, as soon as it is there; a failed program's exception is raised."""
+        if not self.finished:
+            self.block()
+        return self.outcome()
+
+    def value(self):
+        """The result of a finished future."""
+        if not self.finished:
+            raise RuntimeError("value() of a future that is not completed; use wait()")
+        return self.outcome()
+
+    cdef object outcome(self):
+        cdef IValue value
+        if self.error is not None:
+            raise self.error
+        if self.from_python:
+            return self.result
+        unbox_shallow(self.result, &value)
+        try:
+            return box(&value)
+        finally:
+            release(&value)
+
+    def exception(self):
+        """The exception of a finished future, or None."""
+        return self.error
+
+    cdef int take(self, TypeSpec spec, IValue *out) except -1:
+        cdef IValue value
+        if self.error is not None:
+            if isinstance(self.error, LimitExceeded) or not isinstance(self.error, Exception):
+                raise self.error
+            # With a text of its own: the exception may have a script's stack already.
+            raise RuntimeError(str(self.error)) from self.error
+        if not self.from_python and fits(self.result, spec):
+            unbox_shallow(self.result, &value)
+        else:
+            unbox(self.result, spec, &value)
+        copy_value(out, &value)
+        release(&value)
+        return 0
+
+    def set_result(self, result):
+        """Finish with a result."""
+        self.finish(result, None, True)
+
+    def set_exception(self, result):
+        """Finish with an exception."""
+        if not isinstance(result, Exception):
+            raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")
+        self.finish(None, result, True)
+
+    cdef int finish(self, object result, object error, bint from_python) except -1:
+        if self.finished:
+            raise RuntimeError(
+                "Attempting to mark a completed Future as complete again. Note that a Future can only be marked completed once."
+            )
+        self.result, self.error, self.from_python = result, error, from_python
+        self.finished = True
+        self.producer = None
+        callbacks, self.callbacks = self.callbacks, []
+        for callback in callbacks:
+            if type(callback) is Lock:
+                callback.release()
+            else:
+                self.call(callback)
+        return 0
+
+    def call(self, callback):
+        """Run a callback; its failure is nobody else's, so it is only printed."""
+        try:
+            callback(self)
+        except Exception:
+            traceback.print_exc()
+
+    def add_done_callback(self, callback):
+        """Call `callback(self)` when there is a result; at once if there is one."""
+        if not callable(callback):
+            raise TypeError(f"add_done_callback(): expected a callable, not {type(callback).__name__}")
+        if self.finished:
+            self.call(callback)
+        else:
+            self.callbacks.append(callback)
+
+    def then(self, callback):
+        """A future of `callback(self)`, which is called when there is a result."""
+        if not callable(callback):
+            raise TypeError(f"then(): incompatible function arguments: expected a callable, not {type(callback).__name__}")
+        cdef Future following = Future()
+
+        def follow(future):
+            try:
+                result = callback(future)
+            except Exception as error:
+                text = f"Got the following error when running the callback: {type(error).__name__}: {error}"
+                failure = RuntimeError(text)
+                failure.__cause__ = error
+                following.finish(None, failure, True)
+            else:
+                following.finish(result, None, True)
+
+        self.add_done_callback(follow)
+        return following
+
+    cdef int block(self) except -1:
+        while not self.finished:
+            task = waiting_program(self)
+            if task is not None:
+                task.take_turn()
+            else:
+                self.sleep()
+        return 0
+
+    cdef int sleep(self) except -1:
+        lock = allocate_lock()
+        lock.acquire()
+        self.callbacks.append(lock)
+        try:
+            while not self.finished:
+                if lock.acquire(True, seconds_left()):
+                    return 0
+                check()
+        finally:
+            if not self.finished:
+                self.callbacks.remove(lock)
+        return 0
+
+
+register_future_type(Future)
+
+
+cdef bint fits(object x, TypeSpec spec) except -1:
+    """Whether a value of the core is one of the type: futures go through Python, where nobody checks that."""
+    cdef Tuple elements
+    cdef int i
+    if spec.kind == KIND_ANY or spec.kind == KIND_CLASS or spec.kind == KIND_OBJECT or spec.kind == KIND_ENUM:
+        return True
+    if spec.kind == KIND_OPTIONAL or spec.kind == KIND_UNION:
+        for alternative in spec.children:
+            if fits(x, <TypeSpec>alternative):
+                return True
+        return x is None and spec.kind == KIND_OPTIONAL
+    if spec.kind == KIND_TUPLE and type(x) is Tuple:
+        elements = <Tuple>x
+        if elements.size != len(spec.children):
+            return False
+        for i in range(elements.size):
+            if not fits(box_shallow(&elements.items[i]), <TypeSpec>spec.children[i]):
+                return False
+        return True
+    if type(x) is List or type(x) is Dict:
+        if x.spec != spec:
+            raise TypeError(f"a future of {x.spec} is not a future of {spec.text}")
+        return True
+    return False
+
+
+cdef object waiting_program(Future future):
+    """The program that a future waits for in the end, if it stands in the queue; its own thread may be busy."""
+    cdef int steps = 0
+    producer = future.producer
+    while producer is not None and steps < 10000:  # futures that wait for each other have no end
+        if producer.is_queued:
+            return producer
+        future = producer.awaited
+        producer = None if future is None else future.producer
+        steps += 1
+    return None

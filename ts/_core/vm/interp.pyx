@@ -1,0 +1,670 @@
+"""The interpreter: one loop over typed instructions.
+
+In: a State whose innermost frame stands at an instruction.  Out: a status, and the state as it is then.
+
+    ADD_I64  2 0 1        r[2] := r[0] + r[1]
+    RETURN   2            pops the frame; DONE when it was the last one
+
+The loop never recurses: a CALL pushes a frame, a RETURN pops it.  It leaves by a status only, at one
+place, and what the status asks for (a look at the meter, a callee that is not compiled yet, an error)
+is done in `execution`, outside of the hot code.
+"""
+
+from cpython.ref cimport PyObject
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t
+
+from ts._core.vm.code cimport Callee, Code, Instruction, Method
+from ts._core.value.container cimport (
+    Dict,
+    List,
+    Object,
+    dict_find,
+    dict_recent,
+    dict_set,
+    list_at,
+    list_grow,
+    list_size,
+    object_slot,
+    tuple_at,
+)
+from ts._core.dispatch.deadline cimport timed
+from ts._core.dispatch.operator cimport Operator
+from ts._core.vm.frame cimport (
+    Frame,
+    State,
+    frame_registers,
+    pop_frame,
+    push_frame,
+    release_registers,
+)
+from ts._core.value.ivalue cimport (
+    IValue,
+    TAG_NONE,
+    TAG_OBJECT,
+    copy_value,
+    release,
+    retain,
+)
+from ts._core.vm.making cimport is_instance, make_dict, make_list, make_object, make_tuple, print_values
+from ts._core.vm.opcodes cimport *
+from ts._core.vm.operand cimport F, I, O, R, target
+from ts._core.value.scalar cimport (
+    DIVISION_BY_ZERO,
+    abs_int,
+    floordiv_float,
+    floordiv_int,
+    int_from_float,
+    max_float,
+    max_int,
+    min_float,
+    min_int,
+    mod_float,
+    mod_int,
+    shift_left,
+    shift_right,
+)
+from ts._core.dispatch.work cimport before_operator
+
+cdef extern from *:
+    """
+    #define unreachable() __builtin_unreachable()
+    """
+    void unreachable() noexcept nogil
+
+# Functions that need the GIL or report by exception, as the loop calls them: it looks at what they
+# return, and the exception stays set until the loop is left.
+ctypedef int (*KernelCall)(PyObject *op, IValue *r, const int32_t *at) noexcept nogil
+ctypedef int (*GrowCall)(PyObject *x, Py_ssize_t size) noexcept nogil
+ctypedef int (*SetCall)(PyObject *x, IValue *key, IValue *value) noexcept nogil
+ctypedef int (*MakeCall)(PyObject *spec, IValue *r, const int32_t *items, IValue *out) noexcept nogil
+ctypedef int (*NewCall)(PyObject *spec, IValue *out) noexcept nogil
+ctypedef int (*PrintCall)(IValue *r, const int32_t *items) noexcept nogil
+
+
+# ---------------------------------------------------------------- the loop
+
+cdef int loop(State *state) noexcept nogil:
+    """Run until something else than an instruction is to be done; which frame and where is in `state`."""
+    cdef Frame *frame = state.frame
+    cdef char *r = frame_registers(frame)
+    cdef const Instruction *pc = frame.pc
+    cdef const Instruction *at
+    cdef int32_t *pool = (<Code>frame.code).pool
+    cdef int64_t budget = state.budget
+    cdef int32_t op
+    cdef int status = 0
+    cdef IValue value
+    cdef IValue *place
+    cdef Frame *callee
+    cdef int32_t *args
+    cdef int i
+
+    while True:
+        at = pc
+        pc += 1
+        op = at.op
+        if op == MOVE:
+            I(r, at.a)[0] = I(r, at.b)[0]
+        elif op == COPY:
+            copy_value(R(r, at.a), R(r, at.b))
+        elif op == TAKE:
+            value = R(r, at.a)[0]
+            R(r, at.a)[0] = R(r, at.b)[0]
+            R(r, at.b).v.o = NULL
+            R(r, at.b).tag = TAG_OBJECT
+            release(&value)
+        elif op == DROP:
+            value = R(r, at.a)[0]
+            R(r, at.a).v.o = NULL
+            R(r, at.a).tag = TAG_OBJECT
+            release(&value)
+        elif op == CAST:
+            if R(r, at.a).tag != R(r, at.b).tag:
+                status = BAD_CAST
+                break
+            I(r, at.a)[0] = I(r, at.b)[0]
+        elif op == CAST_OBJECT:
+            if R(r, at.b).tag != TAG_OBJECT:
+                status = BAD_CAST
+                break
+            copy_value(R(r, at.a), R(r, at.b))
+        elif op == IS_INSTANCE:
+            I(r, at.a)[0] = is_instance(R(r, at.b), (<Code>frame.code).type_at[at.c])
+        elif op == IS_NONE:
+            I(r, at.a)[0] = R(r, at.b).tag == TAG_NONE
+        elif op == IS_NOT_NONE:
+            I(r, at.a)[0] = R(r, at.b).tag != TAG_NONE
+
+        elif op == ADD_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+        elif op == SUB_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] - I(r, at.c)[0]
+        elif op == MUL_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] * I(r, at.c)[0]
+        elif op == FLOORDIV_I64:
+            if I(r, at.c)[0] == 0:
+                status = DIVISION_BY_ZERO
+                break
+            I(r, at.a)[0] = floordiv_int(I(r, at.b)[0], I(r, at.c)[0])
+        elif op == MOD_I64:
+            if I(r, at.c)[0] == 0:
+                status = DIVISION_BY_ZERO
+                break
+            I(r, at.a)[0] = mod_int(I(r, at.b)[0], I(r, at.c)[0])
+        elif op == AND_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] & I(r, at.c)[0]
+        elif op == OR_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] | I(r, at.c)[0]
+        elif op == XOR_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] ^ I(r, at.c)[0]
+        elif op == SHL_I64:
+            I(r, at.a)[0] = shift_left(I(r, at.b)[0], I(r, at.c)[0])
+        elif op == SHR_I64:
+            I(r, at.a)[0] = shift_right(I(r, at.b)[0], I(r, at.c)[0])
+        elif op == MIN_I64:
+            I(r, at.a)[0] = min_int(I(r, at.b)[0], I(r, at.c)[0])
+        elif op == MAX_I64:
+            I(r, at.a)[0] = max_int(I(r, at.b)[0], I(r, at.c)[0])
+        elif op == NEG_I64:
+            I(r, at.a)[0] = -I(r, at.b)[0]
+        elif op == ABS_I64:
+            I(r, at.a)[0] = abs_int(I(r, at.b)[0])
+        elif op == EQ_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] == I(r, at.c)[0]
+        elif op == NE_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] != I(r, at.c)[0]
+        elif op == LT_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] < I(r, at.c)[0]
+        elif op == LE_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] <= I(r, at.c)[0]
+        elif op == GT_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] > I(r, at.c)[0]
+        elif op == GE_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] >= I(r, at.c)[0]
+        elif op == DIV_I64:
+            F(r, at.a)[0] = <double>I(r, at.b)[0] / <double>I(r, at.c)[0]
+
+        elif op == ADD_F64:
+            F(r, at.a)[0] = F(r, at.b)[0] + F(r, at.c)[0]
+        elif op == SUB_F64:
+            F(r, at.a)[0] = F(r, at.b)[0] - F(r, at.c)[0]
+        elif op == MUL_F64:
+            F(r, at.a)[0] = F(r, at.b)[0] * F(r, at.c)[0]
+        elif op == DIV_F64:
+            F(r, at.a)[0] = F(r, at.b)[0] / F(r, at.c)[0]
+        elif op == FLOORDIV_F64:
+            F(r, at.a)[0] = floordiv_float(F(r, at.b)[0], F(r, at.c)[0])
+        elif op == MOD_F64:
+            F(r, at.a)[0] = mod_float(F(r, at.b)[0], F(r, at.c)[0])
+        elif op == MIN_F64:
+            F(r, at.a)[0] = min_float(F(r, at.b)[0], F(r, at.c)[0])
+        elif op == MAX_F64:
+            F(r, at.a)[0] = max_float(F(r, at.b)[0], F(r, at.c)[0])
+        elif op == NEG_F64:
+            F(r, at.a)[0] = -F(r, at.b)[0]
+        elif op == ABS_F64:
+            F(r, at.a)[0] = fabs(F(r, at.b)[0])
+        elif op == EQ_F64:
+            I(r, at.a)[0] = F(r, at.b)[0] == F(r, at.c)[0]
+        elif op == NE_F64:
+            I(r, at.a)[0] = F(r, at.b)[0] != F(r, at.c)[0]
+        elif op == LT_F64:
+            I(r, at.a)[0] = F(r, at.b)[0] < F(r, at.c)[0]
+        elif op == LE_F64:
+            I(r, at.a)[0] = F(r, at.b)[0] <= F(r, at.c)[0]
+        elif op == GT_F64:
+            I(r, at.a)[0] = F(r, at.b)[0] > F(r, at.c)[0]
+        elif op == GE_F64:
+            I(r, at.a)[0] = F(r, at.b)[0] >= F(r, at.c)[0]
+
+        elif op == NOT:
+            I(r, at.a)[0] = I(r, at.b)[0] ^ 1
+        elif op == AND:
+            I(r, at.a)[0] = I(r, at.b)[0] & I(r, at.c)[0]
+        elif op == OR:
+            I(r, at.a)[0] = I(r, at.b)[0] | I(r, at.c)[0]
+        elif op == XOR:
+            I(r, at.a)[0] = I(r, at.b)[0] ^ I(r, at.c)[0]
+        elif op == EQ_BOOL:
+            I(r, at.a)[0] = I(r, at.b)[0] == I(r, at.c)[0]
+        elif op == INT_TO_FLOAT:
+            F(r, at.a)[0] = <double>I(r, at.b)[0]
+        elif op == FLOAT_TO_INT:
+            I(r, at.a)[0] = int_from_float(F(r, at.b)[0])
+        elif op == BOOL_TO_INT:
+            I(r, at.a)[0] = I(r, at.b)[0]
+        elif op == INT_TO_BOOL:
+            I(r, at.a)[0] = I(r, at.b)[0] != 0
+        elif op == FLOAT_TO_BOOL:
+            I(r, at.a)[0] = F(r, at.b)[0] != 0.0
+
+        elif op == LIST_LEN:
+            I(r, at.a)[0] = list_size(O(r, at.b))
+        elif op == LIST_GET_SCALAR:
+            place = list_at(O(r, at.b), I(r, at.c)[0])
+            if place == NULL:
+                status = BAD_INDEX
+                break
+            I(r, at.a)[0] = place.v.i
+        elif op == LIST_GET:
+            place = list_at(O(r, at.b), I(r, at.c)[0])
+            if place == NULL:
+                status = BAD_INDEX
+                break
+            copy_value(R(r, at.a), place)
+        elif op == LIST_SET_SCALAR:
+            place = list_at(O(r, at.a), I(r, at.b)[0])
+            if place == NULL:
+                status = BAD_INDEX
+                break
+            place.v.i = I(r, at.c)[0]
+        elif op == LIST_SET:
+            place = list_at(O(r, at.a), I(r, at.b)[0])
+            if place == NULL:
+                status = BAD_INDEX
+                break
+            copy_value(place, R(r, at.c))
+        elif op == LIST_APPEND:
+            if append(O(r, at.a), R(r, at.b)) < 0:
+                status = FAILED
+                break
+        elif op == LIST_CHECK_LEN:
+            if list_size(O(r, at.a)) != at.b:
+                status = BAD_LENGTH
+                break
+        elif op == LIST_NEW:
+            if (<MakeCall>make_list)((<Code>frame.code).type_at[at.b], <IValue *>r, pool + at.c, R(r, at.a)) < 0:
+                status = FAILED
+                break
+        elif op == DICT_LEN:
+            I(r, at.a)[0] = (<Dict>O(r, at.b)).size
+        elif op == DICT_GET:
+            place = dict_find(O(r, at.b), R(r, at.c))
+            if place == NULL:
+                status = BAD_KEY
+                break
+            copy_value(R(r, at.a), place)
+        elif op == DICT_SET:
+            place = dict_recent(O(r, at.a), R(r, at.b))
+            if place != NULL:
+                copy_value(place, R(r, at.c))
+            elif (<SetCall>dict_set)(O(r, at.a), R(r, at.b), R(r, at.c)) < 0:
+                status = FAILED
+                break
+        elif op == DICT_CONTAINS:
+            I(r, at.a)[0] = dict_find(O(r, at.b), R(r, at.c)) != NULL
+        elif op == DICT_NEW:
+            if (<MakeCall>make_dict)((<Code>frame.code).type_at[at.b], <IValue *>r, pool + at.c, R(r, at.a)) < 0:
+                status = FAILED
+                break
+        elif op == TUPLE_NEW:
+            if (<MakeCall>make_tuple)((<Code>frame.code).type_at[at.b], <IValue *>r, pool + at.c, R(r, at.a)) < 0:
+                status = FAILED
+                break
+        elif op == TUPLE_GET:
+            copy_value(R(r, at.a), tuple_at(O(r, at.b), at.c))
+
+        elif op == OBJECT_NEW:
+            if (<NewCall>make_object)((<Code>frame.code).type_at[at.b], R(r, at.a)) < 0:
+                status = FAILED
+                break
+        elif op == ATTR_GET_SCALAR:
+            I(r, at.a)[0] = object_slot(O(r, at.b), at.c).v.i
+        elif op == ATTR_GET:
+            place = object_slot(O(r, at.b), at.c)
+            if place.tag == TAG_OBJECT and place.v.o == NULL:
+                status = BAD_ATTRIBUTE
+                break
+            copy_value(R(r, at.a), place)
+        elif op == ATTR_SET_SCALAR:
+            object_slot(O(r, at.a), at.b).v.i = I(r, at.c)[0]
+        elif op == ATTR_SET:
+            copy_value(object_slot(O(r, at.a), at.b), R(r, at.c))
+
+        elif op == CALL_OPERATOR:
+            budget -= 16
+            if timed and (<KernelCall>before_operator)(
+                (<Code>frame.code).operator_at[at.a], <IValue *>r, pool + at.b + 1
+            ) < 0:
+                status = FAILED
+                break
+            if kernel_of((<Code>frame.code).operator_at[at.a])(
+                (<Code>frame.code).operator_at[at.a], <IValue *>r, pool + at.b + 1
+            ) < 0:
+                status = FAILED
+                break
+            if budget < 0:
+                status = METER_ZERO
+                break
+        elif op == CALL_SCALAR:
+            if kernel_of((<Code>frame.code).operator_at[at.a])(
+                (<Code>frame.code).operator_at[at.a], <IValue *>r, pool + at.b + 1
+            ) < 0:
+                status = FAILED
+                break
+        elif op == CALL:
+            callee = enter((<Code>frame.code).function_at[at.b], state, budget)
+            if callee == NULL:
+                pc = at
+                status = CALL_SLOWLY
+                break
+            budget -= 1
+            args = pool + at.c
+            for i in range(args[0]):
+                place = <IValue *>frame_registers(callee) + i
+                place[0] = (<IValue *>r)[args[i + 1]]
+                retain(place)
+            callee.result = at.a
+            frame.pc = pc
+            frame = callee
+            r = frame_registers(frame)
+            pc = frame.pc
+            pool = (<Code>frame.code).pool
+        elif op == CALL_METHOD:
+            args = pool + at.c
+            callee = enter_method((<Code>frame.code).function_at[at.b], (<IValue *>r)[args[1]].v.o, state, budget)
+            if callee == NULL:
+                pc = at
+                status = CALL_SLOWLY
+                break
+            budget -= 1
+            for i in range(args[0]):
+                place = <IValue *>frame_registers(callee) + i
+                place[0] = (<IValue *>r)[args[i + 1]]
+                retain(place)
+            callee.result = at.a
+            frame.pc = pc
+            frame = callee
+            r = frame_registers(frame)
+            pc = frame.pc
+            pool = (<Code>frame.code).pool
+        elif op == RETURN:
+            value = R(r, at.a)[0]
+            retain(&value)
+            release_registers(frame)
+            i = frame.result
+            pop_frame(state)
+            frame = state.frame
+            if frame == NULL:
+                state.result = value
+                status = DONE
+                break
+            r = frame_registers(frame)
+            pc = frame.pc
+            pool = (<Code>frame.code).pool
+            copy_scalar_or_steal(R(r, i), &value)
+            if state.thread != NULL and not (<Code>frame.code).scalar:
+                status = NEEDS_GIL
+                break
+        elif op == RAISE:
+            status = RAISED
+            break
+        elif op == PRINT:
+            if (<PrintCall>print_values)(<IValue *>r, pool + at.a) < 0:
+                status = FAILED
+                break
+        elif op == FORK:
+            status = FORKING
+            break
+        elif op == WAIT:
+            status = WAITING
+            break
+        elif op == BREAK:
+            status = BREAKING
+            break
+
+        elif op == JUMP:
+            pc = target(at)
+        elif op == JUMP_IF:
+            if I(r, at.b)[0]:
+                pc = target(at)
+        elif op == JUMP_IF_NOT:
+            if not I(r, at.b)[0]:
+                pc = target(at)
+        elif op == JUMP_EQ_I64:
+            if I(r, at.b)[0] == I(r, at.c)[0]:
+                pc = target(at)
+        elif op == JUMP_NE_I64:
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+        elif op == JUMP_LT_I64:
+            if I(r, at.b)[0] < I(r, at.c)[0]:
+                pc = target(at)
+        elif op == JUMP_LE_I64:
+            if I(r, at.b)[0] <= I(r, at.c)[0]:
+                pc = target(at)
+        elif op == JUMP_EQ_F64:
+            if F(r, at.b)[0] == F(r, at.c)[0]:
+                pc = target(at)
+        elif op == JUMP_NE_F64:
+            if F(r, at.b)[0] != F(r, at.c)[0]:
+                pc = target(at)
+        elif op == JUMP_LT_F64:
+            if F(r, at.b)[0] < F(r, at.c)[0]:
+                pc = target(at)
+        elif op == JUMP_LE_F64:
+            if F(r, at.b)[0] <= F(r, at.c)[0]:
+                pc = target(at)
+        elif op == JUMP_NOT_LT_F64:
+            if not F(r, at.b)[0] < F(r, at.c)[0]:
+                pc = target(at)
+        elif op == JUMP_NOT_LE_F64:
+            if not F(r, at.b)[0] <= F(r, at.c)[0]:
+                pc = target(at)
+        elif op == JUMP_NONE:
+            if R(r, at.b).tag == TAG_NONE:
+                pc = target(at)
+        elif op == JUMP_NOT_NONE:
+            if R(r, at.b).tag != TAG_NONE:
+                pc = target(at)
+
+        elif op == LOOP:
+            pc = target(at)
+            budget -= 1
+            if budget < 0:
+                status = METER_ZERO
+                break
+        elif op == LOOP_IF:
+            if I(r, at.b)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == LOOP_IF_NOT:
+            if not I(r, at.b)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == LOOP_EQ_I64:
+            if I(r, at.b)[0] == I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == LOOP_NE_I64:
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == LOOP_LT_I64:
+            if I(r, at.b)[0] < I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == LOOP_LE_I64:
+            if I(r, at.b)[0] <= I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == LOOP_LT_F64:
+            if F(r, at.b)[0] < F(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == LOOP_LE_F64:
+            if F(r, at.b)[0] <= F(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == LOOP_STEP:
+            I(r, at.b)[0] += 1
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+
+        # Pairs: what their two instructions do, one after the other.
+        elif op == ADD_I64__LOOP_STEP:
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+            at = pc
+            pc += 1
+            I(r, at.b)[0] += 1
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == ADD_I64__LOOP_NE_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+            at = pc
+            pc += 1
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == ADD_I64__LOOP_LT_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+            at = pc
+            pc += 1
+            if I(r, at.b)[0] < I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == MUL_I64__ADD_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] * I(r, at.c)[0]
+            at = pc
+            pc += 1
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+        elif op == AND_I64__JUMP_NE_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] & I(r, at.c)[0]
+            at = pc
+            pc += 1
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+        elif op == AND_I64__JUMP_EQ_I64:
+            I(r, at.a)[0] = I(r, at.b)[0] & I(r, at.c)[0]
+            at = pc
+            pc += 1
+            if I(r, at.b)[0] == I(r, at.c)[0]:
+                pc = target(at)
+        elif op == MUL_F64__ADD_F64:
+            F(r, at.a)[0] = F(r, at.b)[0] * F(r, at.c)[0]
+            at = pc
+            pc += 1
+            F(r, at.a)[0] = F(r, at.b)[0] + F(r, at.c)[0]
+        elif op == MUL_F64__SUB_F64:
+            F(r, at.a)[0] = F(r, at.b)[0] * F(r, at.c)[0]
+            at = pc
+            pc += 1
+            F(r, at.a)[0] = F(r, at.b)[0] - F(r, at.c)[0]
+        elif op == LIST_GET_SCALAR__JUMP_IF_NOT:
+            place = list_at(O(r, at.b), I(r, at.c)[0])
+            if place == NULL:
+                status = BAD_INDEX
+                break
+            I(r, at.a)[0] = place.v.i
+            at = pc
+            pc += 1
+            if not I(r, at.b)[0]:
+                pc = target(at)
+        elif op == LIST_SET_SCALAR__ADD_I64__LOOP_NE_I64:
+            place = list_at(O(r, at.a), I(r, at.b)[0])
+            if place == NULL:
+                status = BAD_INDEX
+                break
+            place.v.i = I(r, at.c)[0]
+            at = pc
+            pc += 1
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+            at = pc
+            pc += 1
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
+        elif op == DICT_CONTAINS__JUMP_IF_NOT:
+            I(r, at.a)[0] = dict_find(O(r, at.b), R(r, at.c)) != NULL
+            at = pc
+            pc += 1
+            if not I(r, at.b)[0]:
+                pc = target(at)
+        else:
+            unreachable()
+
+    state.budget = budget
+    if frame != NULL:
+        frame.pc = pc
+    return status
+
+
+# ---------------------------------------------------------------- parts of instructions
+
+cdef inline KernelCall kernel_of(PyObject *operator) noexcept nogil:
+    return <KernelCall>(<Operator>operator).kernel
+
+
+cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexcept nogil:
+    """The callee's frame; NULL when the call needs more than a push."""
+    cdef PyObject *code = (<Callee>function).ready
+    if code == NULL or budget <= 0 or state.depth >= state.depth_limit:
+        return NULL
+    if state.thread != NULL and not (<Code>code).scalar:
+        return NULL
+    return push_frame(state, <Code>code)
+
+
+cdef inline void copy_scalar_or_steal(IValue *dst, IValue *src) noexcept nogil:
+    cdef IValue old = dst[0]
+    dst[0] = src[0]
+    release(&old)
+
+
+cdef inline Frame *enter_method(PyObject *method, PyObject *x, State *state, int64_t budget) noexcept nogil:
+    """The frame of the method that the object's class has, if that is the class of the last call; else NULL."""
+    if <PyObject *>(<Object>x).cls != <PyObject *>(<Method>method).cls:
+        return NULL
+    return enter(<PyObject *>(<Method>method).callee, state, budget)
+
+
+cdef inline int append(PyObject *x, IValue *value) noexcept nogil:
+    cdef Py_ssize_t n = (<List>x).size
+    if n == (<List>x).capacity and (<GrowCall>list_grow)(x, n + 1) < 0:
+        return -1
+    retain(value)
+    (<List>x).items[n] = value[0]
+    (<List>x).size = n + 1
+    return 0

@@ -1,0 +1,183 @@
+"""The interpreter's meter: it counts down in the loop, and what happens at zero is here.
+
+A backward jump or a call costs 1, an operator 16.  At zero the loop looks up: it handles signals
+(Ctrl-C), gives other threads their turn, and checks the limits of the thread:
+
+    push_limits(fuel, seconds, bytes, depth)       each a number or None; they nest
+    ...
+    pop_limits()
+
+Code that works on numbers only gives the GIL back the first time that it looks up, so short calls
+never pay for that; while it runs without the GIL it takes it back for signals every 20 ms.
+"""
+
+from cpython.pystate cimport PyThreadState
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdlib cimport free, malloc
+
+from ts._core.value.allowance cimport Allowance, drop_allowance, hold_allowance, new_allowance, set_allowance
+from ts._core.dispatch.context cimport LIMITED, context, set_flag
+from ts._core.dispatch.deadline cimport NO_DEADLINE, check_time, now_seconds, set_deadline
+from ts._core.vm.frame cimport State
+from ts.errors import FuelExceeded
+
+cdef extern from "Python.h":
+    PyThreadState *PyEval_SaveThread() noexcept nogil
+    void PyEval_RestoreThread(PyThreadState *thread) noexcept nogil
+
+cdef extern from *:
+    """
+    /* Programs of several threads may draw on one allowance. */
+    #define take_fuel(fuel, n) __atomic_fetch_sub(fuel, n, __ATOMIC_RELAXED)
+    """
+    int64_t take_fuel(int64_t *fuel, int64_t n) noexcept nogil
+
+cdef enum:
+    QUANTUM = 4096
+    DEPTH_LIMIT = 65536
+
+cdef double SIGNAL_SECONDS = 0.02     # without the GIL, signals are looked for this often
+cdef double TURN_SECONDS = 0.005      # with it, other threads get a turn this often
+
+
+cdef struct Limits:
+    # One `with ts.limits(...)`; what is not limited has the largest value.
+    Limits *outer                     # a reference
+    int users                         # references: its thread's, inner limits', forked programs'
+    int64_t fuel
+    double deadline
+    Allowance *memory                 # a reference, or NULL
+    int depth
+
+
+cdef inline Limits *innermost() noexcept nogil:
+    """The limits of this thread, or NULL."""
+    return <Limits *>context().limits
+
+
+def push_limits(fuel=None, seconds=None, bytes=None, depth=None):
+    """Limit what programs of this thread may use, until `pop_limits`."""
+    cdef Limits *outer = innermost()
+    cdef Limits limits
+    limits.outer = outer
+    limits.users = 1
+    limits.fuel = INT64_MAX if fuel is None else min(fuel, INT64_MAX)
+    limits.deadline = NO_DEADLINE if seconds is None else now_seconds() + seconds
+    limits.depth = DEPTH_LIMIT if depth is None else min(depth, DEPTH_LIMIT)
+    if outer != NULL:
+        limits.deadline = min(limits.deadline, outer.deadline)
+        limits.depth = min(limits.depth, outer.depth)
+    cdef Limits *place = <Limits *>malloc(sizeof(Limits))
+    if place == NULL:
+        raise MemoryError()
+    limits.memory = NULL if outer == NULL else outer.memory
+    if bytes is not None:
+        try:
+            limits.memory = new_allowance(min(bytes, INT64_MAX))
+        except MemoryError:
+            free(place)
+            raise
+    else:
+        hold_allowance(limits.memory)
+    place[0] = limits
+    exchange_limits(place)
+
+
+def pop_limits():
+    """End the innermost limits of this thread."""
+    cdef Limits *limits = innermost()
+    if limits == NULL:
+        raise RuntimeError("pop_limits without push_limits")
+    exchange_limits(limits.outer)
+    if limits.outer != NULL:
+        limits.outer.users += 1
+    drop_limits(limits)
+
+
+cdef void *hold_limits() noexcept:
+    cdef Limits *limits = innermost()
+    if limits != NULL:
+        limits.users += 1
+    return limits
+
+
+cdef void drop_limits(void *held) noexcept:
+    cdef Limits *limits = <Limits *>held
+    cdef Limits *outer
+    while limits != NULL:
+        limits.users -= 1
+        if limits.users > 0:
+            return
+        outer = limits.outer
+        drop_allowance(limits.memory)
+        free(limits)
+        limits = outer
+
+
+cdef void *exchange_limits(void *limits) noexcept:
+    cdef Limits *before = innermost()
+    if limits != before:
+        context().limits = limits
+        set_flag(LIMITED, limits != NULL)
+        set_allowance(NULL if limits == NULL else (<Limits *>limits).memory)
+        set_deadline(NO_DEADLINE if limits == NULL else (<Limits *>limits).deadline)
+    return before
+
+
+cdef void start_meter(State *state) noexcept nogil:
+    cdef Limits *limits = innermost()
+    state.quantum = max(min(QUANTUM, state.slice), 0)
+    state.depth_limit = DEPTH_LIMIT if limits == NULL else limits.depth
+    while limits != NULL:
+        state.quantum = max(min(state.quantum, limits.fuel), 0)
+        limits = limits.outer
+    state.budget = state.quantum
+
+
+cdef void charge(State *state) noexcept nogil:
+    cdef Limits *limits = innermost()
+    while limits != NULL:
+        if limits.fuel != INT64_MAX:
+            take_fuel(&limits.fuel, state.quantum - state.budget)
+        limits = limits.outer
+    if state.slice != INT64_MAX:
+        state.slice -= state.quantum - state.budget
+    state.quantum = state.budget = 0
+
+
+# `check` as it is called from here: with the GIL, but from a function that is declared without.
+ctypedef int (*Check)() noexcept nogil
+
+
+cdef int look_up(State *state, bint may_release) noexcept nogil:
+    cdef double now = now_seconds()
+    cdef bint limited = innermost() != NULL
+    cdef int status = 0
+    charge(state)
+    if limited or state.thread == NULL or now - state.looked > SIGNAL_SECONDS:
+        if state.thread != NULL:
+            PyEval_RestoreThread(state.thread)
+            state.thread = NULL
+            state.looked = now
+        elif now - state.looked > TURN_SECONDS:
+            PyEval_RestoreThread(PyEval_SaveThread())    # a turn for other threads
+            state.looked = now
+        status = (<Check>check)()
+    if status == 0 and (state.suspending or state.slice <= 0):
+        return 1
+    if status == 0:
+        start_meter(state)
+        if may_release and state.thread == NULL:
+            state.thread = PyEval_SaveThread()
+    return status
+
+
+cdef int check() except -1:
+    """Raise what stops the program, if something does."""
+    cdef Limits *limits = innermost()
+    check_time()
+    while limits != NULL:
+        if limits.fuel <= 0:
+            raise FuelExceeded("the program used up its fuel: ts.limits(fuel=...)")
+        limits = limits.outer
+    return 0

@@ -1,0 +1,72 @@
+"""The threads that run forked programs.
+
+In: Executions that were queued.  Out: nothing; each is given a turn by some thread.
+
+A thread starts with each program that comes while there are less than `get_num_interop_threads()`.  A
+program that waits leaves its thread, so one thread is enough for any number of them; who waits for a
+program may run it before a thread here does, which then passes it over.
+"""
+
+from __future__ import annotations
+
+import os
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ts._core.vm.execution import Execution
+
+_queue: SimpleQueue[Execution] = SimpleQueue()
+_starting = Lock()
+_running = 0
+_size = 0  # as set; 0 for the number of processors
+
+
+def submit(program: Execution) -> None:
+    """Have a thread give the program a turn."""
+    if _running < get_num_interop_threads():
+        _start_thread()
+    _queue.put(program)
+
+
+def _start_thread() -> None:
+    global _running
+    with _starting:
+        if _running < get_num_interop_threads():
+            _running += 1
+            Thread(target=_work, name=f"ts-{_running}", daemon=True).start()
+
+
+def _work() -> None:
+    while True:
+        _queue.get().take_turn()
+
+
+def get_num_interop_threads() -> int:
+    """How many threads run forked programs."""
+    return _size or os.cpu_count() or 1
+
+
+def set_num_interop_threads(count: int) -> None:
+    """Set how many threads run forked programs; before the first is forked."""
+    global _size
+    if not isinstance(count, int):
+        raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(count).__name__}")
+    if count <= 0:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+    if _running or _size:
+        raise RuntimeError(
+            "Error: cannot set number of interop threads after parallel work has started or "
+            "set_num_interop_threads called"
+        )
+    _size = count
+
+
+def _forget_threads() -> None:
+    """In a child process there are none."""
+    global _queue, _running, _starting
+    _queue, _running, _starting = SimpleQueue(), 0, Lock()
+
+
+os.register_at_fork(after_in_child=_forget_threads)

@@ -1,0 +1,105 @@
+"""Calls back to Python: a Python callable as an operator of the interpreter.
+
+In: registers.  Out: the callable's result, checked against the type that the program expects.
+
+    op = PythonOperator(function, 2, INT_SPEC)      runs `function(a, b)`, which has to give an int
+
+Containers are copied in both directions, as at every boundary to Python.  What the callable raises leaves the
+program as a RuntimeError with the class, the message and the Python stack in its text and the exception itself
+as its cause.  Limits of the program and what is no `Exception` (Ctrl-C) pass as they are.
+"""
+
+from warnings import warn_explicit
+
+from libc.stdint cimport int32_t
+
+from ts._core.dispatch.operator cimport Operator
+from ts._core.vm.failure cimport hides_internals
+from ts._core.value.ivalue cimport IValue, TypeSpec, box, release, unbox
+from ts._core.tensor.tensor cimport Tensor
+
+from ts.errors import LimitExceeded
+
+
+cdef class PythonOperator(Operator):
+    """A Python callable with a fixed number of arguments and one result of a known type."""
+
+    cdef readonly object function
+    cdef readonly TypeSpec result
+
+    def __init__(self, function not None, int count, TypeSpec result not None):
+        arguments = ", ".join([f"Any a{i}" for i in range(count)])
+        super().__init__(f"python::call({arguments}) -> Any")
+        self.function = function
+        self.result = result
+        self.kernel = call_python
+
+
+cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PythonOperator self = <PythonOperator>op
+    cdef IValue new
+    cdef int i
+    cdef list args = []
+    for i in range(op.nargs):
+        args.append(box(&r[at[i]]))
+    try:
+        result = self.function(*args)
+    except LimitExceeded:
+        raise
+    except Exception as error:
+        raise RuntimeError(failure_text(error)) from error
+    try:
+        unbox(result, self.result, &new)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise RuntimeError(
+            f" expected value of type {self.result.text} for return value but instead got value of type "
+            f"{class_name(result)}.\nValue: {result!r}\nCast error details: {error}"
+        ) from None
+    release(&r[at[op.nargs]])
+    r[at[op.nargs]] = new
+    return 0
+
+
+cdef str class_name(object x):
+    return "_TensorMeta" if x is Tensor else type(x).__name__  # PyTorch's tensors have a metaclass
+
+
+cdef class WarnOperator(Operator):
+    """A `warnings.warn` of a script, which carries the place of the call in the script."""
+
+    cdef readonly str filename
+    cdef readonly int line
+
+    def __init__(self, str filename not None, int line):
+        super().__init__("script::warn(str message, int stacklevel) -> ()")
+        self.filename = filename
+        self.line = line
+        self.kernel = warn_there
+
+
+cdef int warn_there(Operator op, IValue *r, const int32_t *at) except -1:
+    warn_explicit(box(&r[at[0]]), UserWarning, (<WarnOperator>op).filename, (<WarnOperator>op).line)
+    return 0
+
+
+def failure_text(error):
+    """Class, message and Python stack of an exception, innermost call first, as PyTorch writes them."""
+    text = f"{type(error).__name__}: {error}\n\nAt:\n"
+    place = error.__traceback__
+    if place is None:
+        return text
+    while place.tb_next is not None:
+        place = place.tb_next
+    frame, line = place.tb_frame, place.tb_lineno
+    while frame is not None:
+        if not hidden(frame):
+            text += f"  {frame.f_code.co_filename}({line}): {frame.f_code.co_name}\n"
+        frame = frame.f_back
+        if frame is not None:
+            line = frame.f_lineno
+    return text
+
+
+cdef bint hidden(object frame) except -1:
+    """Whether a frame of Python says nothing to the user: it is of ts, which called."""
+    return hides_internals() and str(frame.f_globals.get("__name__")).startswith("ts.")

@@ -1,9 +1,0 @@
-"""How much an operator is about to do, asked while `ts.limits(seconds=...)` is on."""
-
-from libc.stdint cimport int32_t
-
-from ts._core.dispatch cimport Operator
-from ts._core.ivalue cimport IValue
-
-# Before a kernel runs on these registers, where `deadline.timed` is not 0: TimeExceeded when it could not be done in time.
-cdef int before_operator(Operator op, IValue *r, const int32_t *at) except -1
