@@ -1,21 +1,48 @@
 # `make demo` and `make test` do everything from a clean clone: Python 3.11+, a C compiler and make suffice.
 
 PYTHON ?= python3
+JOBS   ?= auto# processes that test at once
 VENV   := .venv
 PY     := $(VENV)/bin/python
+PIP    := $(PY) -m pip install -q --disable-pip-version-check
+PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal
 BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts backends -name '*.pyx' -o -name '*.h' -o -name '*.pxd' ! -name opcodes.pxd)
 
-.PHONY: demo test test-cuda bench lint clean
+# What runs where a wrong index is noticed: what goes straight into C, and whatever is made to break it.
+TRUSTING := tests/fuzz $(wildcard $(patsubst %,tests/test_%.py,native_arguments arguments bytecode container conv correlation \
+	dispatch execution extremes folds futures interp leaks lifetimes order picks pooling prims products tensor))
+
+.PHONY: demo test checked sanitize test-trusting test-sanitized test-cuda bench lint clean
 
 demo: $(VENV)/installed
 	$(PY) examples/demo.py
 
 test: $(VENV)/installed-test
-	$(PY) -m pytest --ignore=tests/oracle
+	$(PYTEST) --ignore=tests/oracle
+
+# The tests of the core on a build with checks, and under the sanitizers of gcc; each in a copy of this tree under
+# build/, with objects and an environment of its own.  `make -C build/checked test` runs all of them there.
+checked:
+	$(PYTHON) .ci/mirror.py build/checked
+	TS_CHECKED=1 $(MAKE) -C build/checked test-trusting
+
+sanitize:
+	$(PYTHON) .ci/mirror.py build/sanitize
+	TS_SANITIZE=address,undefined $(MAKE) -C build/sanitize test-sanitized
+
+test-trusting: $(VENV)/installed-test
+	$(PYTEST) $(TRUSTING)
+
+# What is suppressed, with reasons, is in tests/sanitizers.supp. Python's own allocator would hide wrong accesses.
+test-sanitized: $(VENV)/installed-test
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:allow_user_segv_handler=0 \
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:suppressions=$(CURDIR)/tests/sanitizers.supp \
+	PYTHONMALLOC=malloc TS_PATIENCE=20 TS_LEAK_CALLS=0 $(PYTEST) -o faulthandler_timeout=3000 $(TRUSTING)
 
 # On a machine with a GPU: the CUDA tests on it, and the CUDA benchmarks.
 test-cuda: $(VENV)/installed-test
-	$(PY) -m pip install -q --disable-pip-version-check 'cupy-cuda12x[ctk]>=14'
+	$(PIP) 'cupy-cuda12x[ctk]>=14'
 	$(PY) -c 'import ts; ts.cuda.init(); print(ts.cuda.get_device_name())'
 	$(PY) -m pytest -m cuda --ignore=tests/oracle
 	$(PY) -m benchmarks cuda
@@ -29,21 +56,20 @@ lint: $(VENV)/installed-dev
 
 clean:
 	rm -rf build dist *.egg-info $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find ts backends \( -name '*.so' -o -name '*.c' \) -delete
-	rm -f ts/_core/vm/opcodes.pxd
+	find ts backends \( -name '*.so' -o -name '*.c' -o -name opcodes.pxd \) -delete
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
+# The extras are those of pyproject.toml; building again does again only what changed.
 $(VENV)/installed: $(VENV)/bin/python $(BUILD_INPUTS)
-	$(PY) -m pip install -q --disable-pip-version-check -e .
+	$(PIP) -e .
 	touch $@
 
-$(VENV)/installed-test: $(VENV)/installed
-	$(PY) -m pip install -q --disable-pip-version-check 'pytest>=9' 'hypothesis>=6' 'scipy>=1.11' 'rich>=13' \
-		"nvidia-cuda-nvrtc-cu12==12.1.105; sys_platform == 'linux' and platform_machine == 'x86_64'"
-	touch $@
+$(VENV)/installed-test: $(VENV)/bin/python $(BUILD_INPUTS)
+	$(PIP) -e '.[test]'
+	touch $@ $(VENV)/installed
 
-$(VENV)/installed-dev: $(VENV)/installed
-	$(PY) -m pip install -q --disable-pip-version-check 'ruff>=0.6' 'mypy>=1.11' 'cython>=3.1' 'setuptools>=77'
-	touch $@
+$(VENV)/installed-dev: $(VENV)/bin/python $(BUILD_INPUTS)
+	$(PIP) -e '.[dev]'
+	touch $@ $(VENV)/installed

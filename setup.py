@@ -48,7 +48,8 @@ DIRECTIVES = {
 
 # For gcc and clang, which know each other's names.
 FLAGS = [
-    *(["-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={SANITIZERS}"] if SANITIZERS else ["-O3", "-g0"]),
+    *(["-O1", "-g1", "-fno-omit-frame-pointer"] if SANITIZERS else ["-O3", "-g0"]),
+    *([f"-fsanitize={SANITIZERS}"] if SANITIZERS else []),
     "-fno-strict-aliasing",
     "-fwrapv",  # script ints wrap, as PyTorch's do
     "-Wno-unused-function",
@@ -71,6 +72,13 @@ def write_opcode_enum() -> None:
     target = ROOT / "ts" / "_core" / "vm" / "opcodes.pxd"
     if not target.exists() or target.read_text() != text:
         target.write_text(text)
+
+
+def remove_left_over() -> None:
+    """What was made of sources that are gone: a module that moved could still be imported where it was."""
+    for path in [path for top in ("ts/_core", "backends") for path in (ROOT / top).rglob("*")]:
+        if path.suffix in (".c", ".so") and not path.with_name(path.name.partition(".")[0] + ".pyx").exists():
+            path.unlink()
 
 
 def with_included(headers: list[str]) -> list[str]:
@@ -132,6 +140,7 @@ class Build(build_ext):
 
     def build_extensions(self) -> None:
         self.require_compiler()
+        remove_left_over()
         self.force = self.force or not KIND.exists() or KIND.read_text() != kind()
         KIND.unlink(missing_ok=True)
         self.translate()

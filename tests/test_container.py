@@ -117,7 +117,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "given", "message"), REFUSED, ids=lambda x: repr(x)[:30])
+@pytest.mark.parametrize(("spec", "given", "message"), REFUSED, ids=lambda x: repr(x).partition(" at 0x")[0][:30])
 def test_refused(spec: TypeSpec, given: object, message: str) -> None:
     """What PyTorch refuses is refused, naming the expected and the found type."""
     with pytest.raises(TypeError) as error:

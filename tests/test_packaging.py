@@ -1,7 +1,13 @@
 """What gets installed is what the tree holds."""
 
+import shutil
+import subprocess
+import sys
+import tarfile
 import tomllib
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -24,3 +30,39 @@ def test_only_numpy_and_ml_dtypes_are_required():
     """Everything else is imported where it is used."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert sorted(r.split(">")[0] for r in project["project"]["dependencies"]) == ["ml_dtypes", "numpy"]
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    """The files of a source distribution."""
+    folder = tmp_path_factory.mktemp("sdist")
+    command = [sys.executable, "setup.py", "-q", "egg_info", "-e", str(folder), "sdist", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (archive,) = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        return {name.partition("/")[2] for name in tar.getnames()}
+
+
+@pytest.mark.parametrize("folder", ["ts", "backends", "docs", "examples", "tests", "benchmarks"])
+def test_a_source_distribution_is_the_tree(shipped, folder):
+    """All but what is made: translated and compiled files, the generated enum of opcodes, pictures."""
+    made = {".c", ".so", ".pyc", ".png"}
+    kept = {path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    kept = {path for path in kept if path.suffix not in made and path.name != "opcodes.pxd"}
+    expected = {str(path.relative_to(ROOT)) for path in kept}
+    assert {name for name in shipped if name.startswith(f"{folder}/") and Path(name).suffix} == expected
+
+
+def test_a_source_distribution_builds(shipped):
+    """What the build reads, and what a reader looks for first."""
+    assert shipped >= {"setup.py", "pyproject.toml", "Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"}
+
+
+def test_sources_that_are_not_built_say_so(tmp_path):
+    """In a clone beside an installed package, `import ts` finds the sources first: the error is one line, and says how."""
+    (tmp_path / "ts" / "_core" / "vm").mkdir(parents=True)
+    shutil.copy(ROOT / "ts" / "__init__.py", tmp_path / "ts")
+    done = subprocess.run([sys.executable, "-c", "import ts"], cwd=tmp_path, capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"ImportError: ts comes from its sources in {tmp_path}, where ts._core.vm.interp is not built: run")
+    assert "`pip install -e .`" in last and "another folder" in last

@@ -20,9 +20,25 @@ from __future__ import annotations
 
 import importlib
 import math
+import os.path
+import sys
 from typing import Any
 
 __version__ = "0.1.0"
+
+
+def _require_built() -> None:
+    """In a clone Python finds the sources before an installed `ts`: they may not have been built."""
+    loop = "ts._core.vm.interp", [os.path.join(__path__[0], "_core", "vm")]
+    for name, places in (loop, ("ts.backends", __path__)):
+        if not any(finder.find_spec(name, places) for finder in sys.meta_path):
+            raise ImportError(
+                f"ts comes from its sources in {os.path.dirname(__path__[0])}, where {name} is not built: "
+                "run `pip install -e .` there, or start Python in another folder to use an installed ts"
+            )
+
+
+_require_built()
 
 # Where the public names that are no operators live.
 _NAMES_OF: dict[str, tuple[str, ...]] = {
