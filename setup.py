@@ -170,7 +170,7 @@ class Build(build_ext):
             nthreads=self.parallel,
             force=self.force,
             quiet=True,
-            include_path=[cimport_root()],
+            include_path=[cimport_root(), str(ROOT)],
             compiler_directives=DIRECTIVES,
         )
         for extension, to_compile in zip(self.extensions, translated, strict=True):
