@@ -36,8 +36,6 @@ _SIDE_EFFECTS: Final = frozenset(
         "prim::Store",
         "aten::warn",
         "aten::save",
-        "aten::manual_seed",
-        "aten::seed",
         "aten::wait",
         "prim::fork",
         "prim::rpc_async",
@@ -84,6 +82,11 @@ def has_side_effects(node: Node) -> bool:
 def is_nondeterministic(node: Node) -> bool:
     """Whether running `node` twice may give two results."""
     return node.kind() not in STRUCTURAL and _flags(node)[1]
+
+
+def reshapes(node: Node) -> bool:
+    """Whether `node` makes another view of its first input, as `resize_` and `t_` do."""
+    return node.kind() not in STRUCTURAL and _flags(node)[2]
 
 
 # Operators on numbers, strings and containers that fail on some inputs; on tensors they are not meant.
@@ -133,18 +136,23 @@ def _is_iteration(node: Node) -> bool:
     return loop.inputs()[0].node().kind() in ("aten::len", "prim::min")
 
 
-_flags_by_kind: dict[str, tuple[bool, bool]] = {}
+Flags = tuple[bool, bool, bool]
+_flags_by_kind: dict[str, Flags] = {}
 
 
-def _flags(node: Node) -> tuple[bool, bool]:
-    """(side effect, nondeterministic) of the node's operator; the overloads of one name agree on them."""
+def _flags(node: Node) -> Flags:
+    """What the record of the node's operator says of effects; the overloads of one name agree on it."""
     kind = node.kind()
     flags = _flags_by_kind.get(kind)
     if flags is None:
         operator = node.operator()
         if operator is None:
-            return False, False
-        record = getattr(operator, "record", None)
-        flags = bool(getattr(record, "side_effect", False)), bool(getattr(record, "nondeterministic", False))
+            return False, False, False
+        record = operator.record  # None: an operator in C, on numbers, strings or containers
+        flags = (
+            (False, False, False)
+            if record is None
+            else (record.side_effect, record.nondeterministic, record.reshapes)
+        )
         _flags_by_kind[kind] = flags
     return flags

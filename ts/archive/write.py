@@ -42,11 +42,6 @@ ExtraFiles = Mapping[str, str | bytes] | None
 _ALIGNMENT: Final = 64
 _OLDEST_VERSION: Final = 3
 _NEW_PLACE: Final = 6  # since this version it stands in `.data/version`
-# The version of the format since which an operator means what it means today.
-_VERSIONS: Final = {
-    "aten::div": 4, "aten::div_": 4, "aten::full": 5, "aten::linspace": 8, "aten::logspace": 9,
-    "aten::gelu": 10,
-}  # fmt: skip
 
 
 def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles = None) -> None:
@@ -184,7 +179,9 @@ class ArchiveWriter:
         graph: Graph = function.graph
         for node in graph.all_nodes():
             kind = node.kind()
-            self.version = max(self.version, _VERSIONS.get(kind, 0))
+            operator = node.operator()
+            if operator is not None and operator.record is not None:
+                self.version = max(self.version, operator.record.since)
             if kind == "prim::PythonOp":
                 name = node.get("name")
                 where = node.range.highlight() if node.range is not None else ""

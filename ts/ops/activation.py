@@ -11,10 +11,12 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.outputs import EXPECTED, FOUND
+from ts.ops.refusals import Missing
 from ts.ops.registry import facts, op
 from ts.ops.unary import SAME, sigmoid
 
 Array = rules.Array
+_NO_CLAMP = Missing("clamp is not supported for complex types")
 
 
 def _floating(name: str, x: Array) -> Array:
@@ -34,7 +36,7 @@ def _softplus(xp: Any, x: Array) -> Array:
     promotion=SAME,
     ufunc="relu",
     cuda="max(a, 0)",
-    refuses={"c": "clamp is not supported for complex types"},
+    refuses={"c": _NO_CLAMP},
 )
 def _relu(xp: Any, self: Array) -> Array:
     if self.dtype.kind == "b":
@@ -46,7 +48,7 @@ def _relu(xp: Any, self: Array) -> Array:
     "aten::relu6(Tensor self) -> Tensor",
     inplace=True,
     where="f",
-    refuses={"b": "Bool inputs not supported for hardtanh", "c": "clamp is not supported for complex types"},
+    refuses={"b": "Bool inputs not supported for hardtanh", "c": _NO_CLAMP},
 )
 def _relu6(xp: Any, self: Array) -> Array:
     return rules.cast(xp, xp.clip(self, 0, 6), self.dtype)
@@ -136,6 +138,7 @@ def _selu(xp: Any, self: Array) -> Array:
     where="f",
     refuses={"c": "GeluKernelImpl"},
     out_refused=FOUND,
+    since=10,
 )
 def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     x = rules.cast(xp, _floating("gelu", self), rules.opmath(self.dtype))
@@ -280,6 +283,7 @@ def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool)
 @op(
     "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     refuses={"c": "softmax_lastdim_kernel_impl"},
+    same_as="aten::softmax",
 )
 @facts(layout="contiguous")
 def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
@@ -308,6 +312,7 @@ def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> A
 @op(
     "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
     refuses={"c": "log_softmax_lastdim_kernel_impl"},
+    same_as="aten::log_softmax",
 )
 @facts(layout="contiguous")
 def _log_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:

@@ -46,6 +46,7 @@ def _ones(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Ar
     "aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     where="f",
+    since=5,
 )
 def _full(xp: Any, size: Sequence[int], fill_value: Any, dtype: int | None = None, *_: Any) -> Array:
     target = rules.dtype_from(dtype, rules.number_dtype(fill_value))
@@ -307,6 +308,7 @@ def _line(xp: Any, start: Any, end: Any, steps: int, dtype: int | None) -> tuple
     "aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     where="f",
+    since=8,
 )
 def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = None, *_: Any) -> Array:
     line, target = _line(xp, start, end, steps, dtype)
@@ -332,6 +334,7 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
     "aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     where="f",
+    since=9,
 )
 def _logspace(
     xp: Any, start: Any, end: Any, steps: int, base: float = 10.0, dtype: int | None = None, *_: Any
@@ -362,14 +365,14 @@ def _eye_m(xp: Any, n: int, m: int, dtype: int | None = None, *_: Any) -> Array:
 # ---------------------------------------------------------------------------------------- into tensors given
 
 
-def _into(schema: str, make: Callable[..., Array]) -> None:
+def _into(schema: str, make: Callable[..., Array], since: int = 0) -> None:
     """Declare the form of a factory that fills `out`, in its dtype; make(xp, *arguments, dtype)."""
 
     def kernel(xp: Any, *args: Any) -> Array:
         *given, out = args
         return write_out(xp, out, make(xp, *given, rules.CODE_OF[out.dtype]))
 
-    add(Record(schema, kernel, "create", variant="out", where="f"))
+    add(Record(schema, kernel, "create", variant="out", where="f", since=since))
 
 
 def _filled(xp: Any, size: Sequence[int], memory_format: int | None, dtype: int) -> Array:
@@ -380,15 +383,18 @@ _OUT = "Tensor(a!) out) -> Tensor(a!)"
 _into(f"aten::zeros.out(SymInt[] size, *, {_OUT}", _zeros)
 _into(f"aten::ones.out(SymInt[] size, *, {_OUT}", _ones)
 _into(f"aten::empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, {_OUT}", _filled)
-_into(f"aten::full.out(SymInt[] size, Scalar fill_value, *, {_OUT}", _full)
+_into(f"aten::full.out(SymInt[] size, Scalar fill_value, *, {_OUT}", _full, 5)
 _into(f"aten::arange.start_out(Scalar start, Scalar end, Scalar step=1, *, {_OUT}", arange_kernel)
 _into(f"aten::arange.out(Scalar end, *, {_OUT}", _arange)
 _into(f"aten::range.out(Scalar start, Scalar end, Scalar step=1, *, {_OUT}", _range)
-for _places in ("Scalar Scalar", "Tensor Tensor", "Tensor Scalar", "Scalar Tensor"):
+_into(f"aten::linspace.out(Scalar start, Scalar end, int steps, *, {_OUT}", _linspace, 8)
+_into(f"aten::logspace.out(Scalar start, Scalar end, int steps, float base=10., *, {_OUT}", _logspace, 9)
+for _places in ("Tensor Tensor", "Tensor Scalar", "Scalar Tensor"):
     _a, _b = _places.split()
-    _overload = "out" if _a == _b == "Scalar" else f"{_a}_{_b}_out"
-    _into(f"aten::linspace.{_overload}({_a} start, {_b} end, int steps, *, {_OUT}", _linspace)
-    _into(f"aten::logspace.{_overload}({_a} start, {_b} end, int steps, float base=10., *, {_OUT}", _logspace)
+    _into(f"aten::linspace.{_a}_{_b}_out({_a} start, {_b} end, int steps, *, {_OUT}", _linspace)
+    _into(
+        f"aten::logspace.{_a}_{_b}_out({_a} start, {_b} end, int steps, float base=10., *, {_OUT}", _logspace
+    )
 _into(f"aten::eye.out(SymInt n, *, {_OUT}", _eye)
 _into(f"aten::eye.m_out(SymInt n, SymInt m, *, {_OUT}", _eye_m)
 

@@ -56,7 +56,7 @@ def _singular(name: str) -> LinAlgError:
 
 
 @op("aten::linalg_det(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
-@op("aten::det(Tensor self) -> Tensor")
+@op("aten::det(Tensor self) -> Tensor", same_as="aten::linalg_det")
 @facts(layout="contiguous", refuses={"h": "lu_cpu"})
 def _det(xp: Any, A: Array) -> Array:
     return rules.cast(xp, xp.asarray(xp.linalg.det(_square("linalg.det", A))), A.dtype)
@@ -85,7 +85,7 @@ def _logdet(xp: Any, self: Array) -> Array:
 
 
 @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
-@op("aten::inverse(Tensor self) -> Tensor", out="out")
+@op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv")
 @facts(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1)
 def _inv(xp: Any, A: Array) -> Array:
     try:
@@ -513,7 +513,7 @@ def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
     return xp.linalg.tensorsolve(self, other, None if dims is None else tuple(dims))
 
 
-@op("aten::matrix_exp(Tensor self) -> Tensor", work=0.2)
+@op("aten::matrix_exp(Tensor self) -> Tensor", work=0.2, same_as="aten::linalg_matrix_exp")
 @op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f", work=0.2)
 def _matrix_exp(xp: Any, self: Array) -> Array:
     # In double precision, because each squaring doubles the error.

@@ -38,7 +38,9 @@ def _reflected(xp: Any, a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
 
 
 @op("aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor", out="out", where="f")
-@op("aten::orgqr(Tensor self, Tensor input2) -> Tensor", out="out")
+@op(
+    "aten::orgqr(Tensor self, Tensor input2) -> Tensor", out="out", same_as="aten::linalg_householder_product"
+)
 def _householder_product(xp: Any, input: Array, tau: Array) -> Array:
     if input.ndim < 2:
         raise RuntimeError("torch.linalg.householder_product: input must have at least 2 dimensions.")

@@ -339,6 +339,7 @@ def _zero(xp: Any, self: Array) -> Array:
     variant="inplace",
     where="m",
     loop="copy",
+    wraps_numbers=True,
 )
 def _copy(xp: Any, self: Array, src: Array, non_blocking: bool = False) -> Array:
     source = rules.cast(xp, src, self.dtype)

@@ -130,7 +130,12 @@ def _vecdot(xp: Any, x: Array, y: Array, dim: int = -1) -> Array:
 
 
 @op("aten::outer(Tensor self, Tensor vec2) -> Tensor", out="out", work=work.of(work.elements, 0.1))
-@op("aten::ger(Tensor self, Tensor vec2) -> Tensor", out="out", work=work.of(work.elements, 0.1))
+@op(
+    "aten::ger(Tensor self, Tensor vec2) -> Tensor",
+    out="out",
+    work=work.of(work.elements, 0.1),
+    same_as="aten::outer",
+)
 def _outer(xp: Any, self: Array, vec2: Array) -> Array:
     if self.ndim != 1 or vec2.ndim != 1:
         bad = "input" if self.ndim != 1 else "vec2"
@@ -141,7 +146,7 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
 
 
 @op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out", loop="product")
-@op("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", out="out", where="f")
+@op("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", out="out", where="f", same_as="aten::matmul")
 @facts(layout="contiguous", refuses={"b": "addmm_impl_cpu_"})
 def _matmul(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:
@@ -393,7 +398,12 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     return rules.cast(xp, xp.asarray(result), dtype)
 
 
-@op("aten::matrix_power(Tensor self, int n) -> Tensor", out="out", work=work.power)
+@op(
+    "aten::matrix_power(Tensor self, int n) -> Tensor",
+    out="out",
+    work=work.power,
+    same_as="aten::linalg_matrix_power",
+)
 @op("aten::linalg_matrix_power(Tensor self, int n) -> Tensor", out="out", where="f", work=work.power)
 def _matrix_power(xp: Any, self: Array, n: int) -> Array:
     if self.ndim < 2 or self.shape[-1] != self.shape[-2]:

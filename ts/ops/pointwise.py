@@ -12,13 +12,14 @@ kernels are the same, because a number keeps its rank in promotion (see `rules.r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ts.ops import rules
 from ts.ops.outputs import FOUND
+from ts.ops.refusals import by_kind, check
 from ts.ops.registry import Record, add, facts, inplace_of, op, out_of
-from ts.ops.unary import BOOLEAN, FLOAT, SAME, types_without
+from ts.ops.unary import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, types_without
 
 Array = rules.Array
 Body = str | Callable[[Any, Array, Array], Array]
@@ -33,36 +34,13 @@ def promote(xp: Any, promotion: str, *operands: Any) -> tuple[Array, ...]:
     return tuple(rules.cast(xp, x, dtype) for x in operands)
 
 
-# What PyTorch calls the kernels that refuse floats.
-_KERNELS = {
-    **{name: f"bitwise_{name.strip('_')}_cpu" for name in ("__and__", "__or__", "__xor__")},
-    **{name: f"{name}_cpu" for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
-    "special_zeta": "zeta_cpu",
-    **dict.fromkeys(("bitwise_left_shift", "__lshift__"), "lshift_cpu"),
-    **dict.fromkeys(("bitwise_right_shift", "__rshift__"), "rshift_cpu"),
-}
-
-
-_SAID_WHOLE = {  # refusals of complex numbers that are sentences
-    **{
-        name: f"{name} not implemented for complex tensors."
-        for name in ("maximum", "minimum", "fmax", "fmin")
-    },
-    "heaviside": "heaviside is not yet implemented for complex tensors.",
-}
-
-
-def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[..., Array]:
+def kernel_of(promotion: str, body: Body, refused: Mapping[str, str] = NOTHING) -> Callable[..., Array]:
     """The kernel of a row: promote, refuse, compute, give the result its dtype."""
 
     def kernel(xp: Any, a: Any, b: Any) -> Array:
         x, y = promote(xp, promotion, a, b)
-        if no and x.dtype.kind in no:
-            if name in _SAID_WHOLE:
-                raise RuntimeError(_SAID_WHOLE[name])
-            rules.refuse(_KERNELS.get(name, name), x.dtype)
-        if "h" in no and x.dtype in (rules.HALF, rules.BFLOAT16):
-            rules.refuse(_KERNELS.get(name, name), x.dtype)
+        if refused:
+            check(refused, x.dtype)
         result = getattr(xp, body)(x, y) if isinstance(body, str) else body(xp, x, y)
         return rules.cast(xp, result, rules.BOOL if promotion == BOOLEAN else x.dtype)
 
@@ -78,46 +56,44 @@ def binary(
     body: Body,
     cuda: str | None = None,
     *,
-    no: str = "",
+    no: Refused = "",
     forms: str = "io",
     overloads: str = "",
     second: str = "other",
     aliases: tuple[str, ...] = (),
-    where: str = "fm",
     layout: str | tuple[str, ...] = "like_all",
-    order: str = "",
+    numbers_first: bool = False,
     inplace_order: str = "",
+    **fields: Any,
 ) -> None:
-    """Declare `aten::name`.
+    """Declare `aten::name` with its forms, and the same under `aliases`.
 
-    overloads   ""              name(Tensor self, Tensor other)
-                "Tensor"        name.Tensor, with name.Scalar after it and Scalar_out / Tensor_out
+    overloads       a row of `OVERLOADS`; "": name(Tensor self, Tensor other)
+    numbers_first   the forms in place and with out= stand in the order Scalar, Tensor
+    fields          more of the records'; `order` and `since` are this name's only
     """
-    kernel = kernel_of(name, promotion, body, no)
+    kernel = kernel_of(promotion, body, refused_by(name, no))
     ufunc = body if isinstance(body, str) else None
     for spelled in (name, *aliases):
-        rows = (("", "Tensor", "out"),) if not overloads else OVERLOADS[overloads]
-        if spelled != name and overloads == "tensor":
-            rows = OVERLOADS["alias"]
-        for overload, kind, out in rows:
+        own = {} if spelled == name else {"order": "", "since": 0, "same_as": f"aten::{name}"}
+        made = []
+        for overload, kind, out in OVERLOADS["alias" if own and overloads == "tensor" else overloads]:
             dot = f".{overload}" if overload else ""
-            text = f"aten::{spelled}{dot}(Tensor self, {kind} {second}) -> Tensor"
-            record = add(
-                Record(
-                    text,
-                    kernel,
-                    "pointwise",
-                    promotion=promotion,
-                    ufunc=ufunc,
-                    types=types_without(no),
-                    cuda=cuda,
-                    where=where,
-                    layout=layout,
-                    order=order,
-                )
+            record = Record(
+                f"aten::{spelled}{dot}(Tensor self, {kind} {second}) -> Tensor",
+                kernel,
+                "pointwise",
+                promotion=promotion,
+                ufunc=ufunc,
+                types=types_without(no),
+                cuda=cuda,
+                layout=layout,
+                **{**fields, **own},
             )
+            made.append((add(record), out))
+        for record, out in reversed(made) if numbers_first else made:
             if "i" in forms and not spelled.startswith("special_"):
-                renamed = "Tensor" if overloads == "floor" and kind == "Tensor" else None
+                renamed = "Tensor" if overloads == "floor" and not record.overload else None
                 add(inplace_of(record, renamed, inplace_order))
             if "o" in forms and out:
                 add(out_of(record, out))
@@ -125,9 +101,9 @@ def binary(
 
 #                       overload, kind of the second argument, overload of the out= form
 OVERLOADS = {
+    "": (("", "Tensor", "out"),),
     "compare": (("Tensor", "Tensor", "Tensor_out"), ("Scalar", "Scalar", "Scalar_out")),
     "tensor": (("Tensor", "Tensor", "out"), ("Scalar", "Scalar", "Scalar_out")),
-    "scalar first": (("Scalar", "Scalar", "Scalar_out"), ("Tensor", "Tensor", "Tensor_out")),
     "dunder": (("Tensor", "Tensor", ""), ("Scalar", "Scalar", "")),
     "alias": (("Tensor", "Tensor", "out"), ("Scalar", "Scalar", "")),
     "floor": (("", "Tensor", "out"), ("Scalar", "Scalar", "Scalar_out")),
@@ -256,46 +232,57 @@ def _shift(name: str) -> Callable[[Any, Array, Array], Array]:
 
 #                     promotion ufunc or body       CUDA
 binary(
-    "mul", SAME, "multiply", "a * b", overloads="tensor", aliases=("multiply",),
+    "mul", SAME, "multiply", "a * b", overloads="tensor", aliases=("multiply",), wraps_numbers=True,
     order="Tensor Scalar out Scalar_out left_t right_",
 )  # fmt: skip
-binary("div", FLOAT, "true_divide", "a / b", overloads="tensor", aliases=("divide", "true_divide"))
-binary("floor_divide", SAME, _floor_divide, "floor_divide(a, b)", overloads="floor", no="bc")
+binary(
+    "div", FLOAT, "true_divide", "a / b", overloads="tensor", aliases=("divide", "true_divide"),
+    wraps_numbers=True, since=4,
+)  # fmt: skip
+binary(
+    "floor_divide", SAME, _floor_divide, "floor_divide(a, b)", overloads="floor", no={"bc": "div_floor_cpu"},
+    wraps_numbers=True,
+)  # fmt: skip
 binary("remainder", SAME, _remainder, overloads="compare", no="bc")
 binary("fmod", SAME, _fmod, "fmod(a, b)", overloads="compare", no="bc")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",))
 binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="tensor")
-binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="biuc")
-binary("hypot", SAME, "hypot", "hypot(a, b)", no="biuc")
-binary("maximum", SAME, "maximum", "a > b || isnan(a) ? a : b", no="c", forms="o")
-binary("minimum", SAME, "minimum", "a < b || isnan(a) ? a : b", no="c", forms="o")
-binary("fmax", SAME, "fmax", "fmax(a, b)", no="c", forms="o")
-binary("fmin", SAME, "fmin", "fmin(a, b)", no="c", forms="o")
-binary("logaddexp", SAME, _logaddexp, forms="o", no="biu")
-binary("logaddexp2", SAME, "logaddexp2", forms="o", no="biuc")
-binary("heaviside", SAME, _heaviside, second="values", no="c")
-binary("gcd", SAME, "gcd", no="bfc", layout=())
-binary("lcm", SAME, _lcm, no="bfc", layout=())
-binary("igamma", SAME, _special2("gammainc"), no="biuc", aliases=("special_gammainc",))
-binary("igammac", SAME, _special2("gammaincc"), no="biuc", aliases=("special_gammaincc",))
+binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic")
+binary("hypot", SAME, "hypot", "hypot(a, b)", no="bic")
+for _name, _cuda in (
+    ("maximum", "a > b || isnan(a) ? a : b"),
+    ("minimum", "a < b || isnan(a) ? a : b"),
+    ("fmax", "fmax(a, b)"),
+    ("fmin", "fmin(a, b)"),
+):
+    binary(_name, SAME, _name, _cuda, no={"c": f"{_name} not implemented for complex tensors."}, forms="o")
+binary("logaddexp", SAME, _logaddexp, forms="o", no="bi")
+binary("logaddexp2", SAME, "logaddexp2", forms="o", no="bic")
+binary(
+    "heaviside", SAME, _heaviside, second="values",
+    no={"c": "heaviside is not yet implemented for complex tensors."},
+)  # fmt: skip
+binary("gcd", SAME, "gcd", no="bhfc", layout=())
+binary("lcm", SAME, _lcm, no="bhfc", layout=())
+binary("igamma", SAME, _special2("gammainc"), no="bic", aliases=("special_gammainc",))
+binary("igammac", SAME, _special2("gammaincc"), no="bic", aliases=("special_gammaincc",))
 binary("special_zeta", FLOAT, _special2("zeta"), no="ch", where="f")
 
 _EQUALITY = (
     "Tensor Scalar Scalar_out Tensor_out int_list device bool enum int complex float int_float float_int "
     "float_complex complex_float - str float_list Tensor_list"
 )
-for _name, _ufunc, _cuda, _aliases in (
-    ("eq", "equal", "a == b", ()),
-    ("ne", "not_equal", "a != b", ("not_equal",)),
-    ("lt", "less", "a < b", ("less",)),
-    ("le", "less_equal", "a <= b", ("less_equal",)),
-    ("gt", "greater", "a > b", ("greater",)),
-    ("ge", "greater_equal", "a >= b", ("greater_equal",)),
+for _name, _ufunc, _cuda, _aliases, _refused, _order in (
+    ("eq", "equal", "a == b", (), "", _EQUALITY),
+    ("ne", "not_equal", "a != b", ("not_equal",), "", _EQUALITY),
+    ("lt", "less", "a < b", ("less",), "c", ""),
+    ("le", "less_equal", "a <= b", ("less_equal",), "c", ""),
+    ("gt", "greater", "a > b", ("greater",), "c", ""),
+    ("ge", "greater_equal", "a >= b", ("greater_equal",), "c", ""),
 ):
     binary(
-        _name, BOOLEAN, _ufunc, _cuda, overloads="compare", aliases=_aliases,
-        no="" if _name in ("eq", "ne") else "c", inplace_order="Scalar",
-        order=_EQUALITY if _name in ("eq", "ne") else "Tensor Scalar Scalar_out",
+        _name, BOOLEAN, _ufunc, _cuda, overloads="compare", aliases=_aliases, no=_refused, numbers_first=True,
+        order=_order,
     )  # fmt: skip
 
 binary("logical_and", BOOLEAN, _logical("logical_and"), "a && b")
@@ -307,24 +294,26 @@ for _name, _ufunc, _cuda in (
     ("or", "bitwise_or", "a | b"),
     ("xor", "bitwise_xor", "a ^ b"),
 ):
-    binary(_ufunc, SAME, _ufunc, _cuda, overloads="compare", no="fc")
+    _no = {"hfc": f"{_ufunc}_cpu"}
+    binary(_ufunc, SAME, _ufunc, _cuda, overloads="compare", no=_no)
     add(Record(
         f"aten::{_ufunc}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-        kernel_of(_ufunc, SAME, _ufunc, "fc"), "pointwise", promotion=SAME, types=types_without("fc"),
+        kernel_of(SAME, _ufunc, by_kind(_no)), "pointwise", promotion=SAME, types=types_without(_no),
         cuda=_cuda, where="f", layout="like_all",
     ))  # fmt: skip
     binary(
-        f"__{_name}__", SAME, _ufunc, _cuda, overloads="dunder", no="fc", forms="", where="m", layout=(),
+        f"__{_name}__", SAME, _ufunc, _cuda, overloads="dunder", no=_no, forms="", where="m", layout=(),
         order="Scalar" if _name == "and" else "",
     )  # fmt: skip
 
 for _side, _cuda in (("left", "a << b"), ("right", "a >> b")):
+    _no = {"bhfc": f"{_side[0]}shift_cpu"}
     binary(
-        f"bitwise_{_side}_shift", SAME, _shift(f"{_side}_shift"), _cuda, overloads="shift", no="bfc",
+        f"bitwise_{_side}_shift", SAME, _shift(f"{_side}_shift"), _cuda, overloads="shift", no=_no,
         inplace_order="Tensor_Scalar",
     )  # fmt: skip
     binary(
-        f"__{_side[0]}shift__", SAME, _shift(f"{_side}_shift"), _cuda, overloads="dunder", forms="", no="bfc",
+        f"__{_side[0]}shift__", SAME, _shift(f"{_side}_shift"), _cuda, overloads="dunder", forms="", no=_no,
         where="m", layout=(),
     )  # fmt: skip
 
@@ -362,7 +351,7 @@ def sub_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
 
 def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     if rounding_mode is None:
-        return kernel_of("div", FLOAT, "true_divide")(xp, self, other)
+        return kernel_of(FLOAT, "true_divide")(xp, self, other)
     x, y = promote(xp, SAME, self, other)
     if x.dtype == rules.BOOL and rounding_mode in ("floor", "trunc"):
         rules.refuse(f"div_{rounding_mode}_cpu", x.dtype)
@@ -387,6 +376,7 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     ufunc="add",
     cuda="a + b",
     order="Tensor Scalar out Scalar_out t str",
+    wraps_numbers=True,
 )
 @op(
     "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -395,6 +385,7 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     promotion=SAME,
     ufunc="add",
     cuda="a + b",
+    wraps_numbers=True,
 )
 @facts(layout="like_all")
 def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
@@ -408,6 +399,7 @@ def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     promotion=SAME,
     ufunc="subtract",
     cuda="a - b",
+    wraps_numbers=True,
 )
 @op(
     "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -416,14 +408,22 @@ def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     promotion=SAME,
     ufunc="subtract",
     cuda="a - b",
+    wraps_numbers=True,
 )
 @op(
     "aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
     order="Tensor out",
+    same_as="aten::sub",
+    wraps_numbers=True,
 )
-@op("aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace=True)
+@op(
+    "aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    inplace=True,
+    same_as="aten::sub",
+    wraps_numbers=True,
+)
 @facts(layout="like_all")
 def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     return sub_kernel(xp, self, other, alpha)
@@ -452,11 +452,15 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     layout="like_all",
     order="Tensor Scalar Tensor_mode Scalar_mode out out_mode",
     inplace_order="Tensor Tensor_mode",
+    wraps_numbers=True,
+    since=4,
 )
 @op(
     "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
     inplace=True,
     out="Scalar_mode_out",
+    wraps_numbers=True,
+    since=4,
 )
 @op(
     "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
@@ -464,11 +468,15 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     out="out_mode",
     layout="like_all",
     inplace_order="Tensor Tensor_mode Scalar_mode",
+    same_as="aten::div",
+    wraps_numbers=True,
 )
 @op(
     "aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
     inplace=True,
     layout="like_all",
+    same_as="aten::div",
+    wraps_numbers=True,
 )
 def _div_mode(xp: Any, self: Array, other: Any, rounding_mode: str | None) -> Array:
     return _divide(xp, self, other, rounding_mode)
@@ -476,7 +484,7 @@ def _div_mode(xp: Any, self: Array, other: Any, rounding_mode: str | None) -> Ar
 
 @op("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out="Scalar_Tensor_out")
 def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
-    return kernel_of("remainder", SAME, _remainder, "bc")(xp, self, other)
+    return kernel_of(SAME, _remainder, refused_by("remainder", "bc"))(xp, self, other)
 
 
 @op(
@@ -541,14 +549,14 @@ def _float_power(xp: Any, self: Any, exponent: Any) -> Array:
 @op("aten::__ior__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", where="m")
 @op("aten::__ior__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", where="m")
 def _ior(xp: Any, self: Array, other: Any) -> Array:
-    self[...] = kernel_of("bitwise_or", SAME, "bitwise_or", "fc")(xp, self, other)
+    self[...] = kernel_of(SAME, "bitwise_or", refused_by("bitwise_or", "hfc"))(xp, self, other)
     return self
 
 
 @op("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", inplace="", out="out", layout="like_all")
 def _ldexp(xp: Any, self: Array, other: Array) -> Array:
     power = _pow(xp, 2.0, other)
-    return kernel_of("mul", SAME, "multiply")(xp, self, power)
+    return kernel_of(SAME, "multiply")(xp, self, power)
 
 
 @op(
@@ -559,9 +567,22 @@ def _ldexp(xp: Any, self: Array, other: Array) -> Array:
 )
 @op("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", out="OutScalar_Self")
 @op("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", inplace=True, out="OutScalar_Other")
-@op("aten::special_xlogy(Tensor self, Tensor other) -> Tensor", out="out", order="- other_scalar")
-@op("aten::special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor", out="self_scalar_out")
-@op("aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor", out="other_scalar_out")
+@op(
+    "aten::special_xlogy(Tensor self, Tensor other) -> Tensor",
+    out="out",
+    order="- other_scalar",
+    same_as="aten::xlogy",
+)
+@op(
+    "aten::special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor",
+    out="self_scalar_out",
+    same_as="aten::xlogy",
+)
+@op(
+    "aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor",
+    out="other_scalar_out",
+    same_as="aten::xlogy",
+)
 @facts(layout="like_all")
 def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
@@ -589,7 +610,7 @@ def _xlog1py_op(xp: Any, self: Any, other: Any) -> Array:
 )
 @facts(layout="like_all")
 def _zeta(xp: Any, self: Any, other: Any) -> Array:
-    return kernel_of("special_zeta", FLOAT, _special2("zeta"), "ch")(xp, self, other)
+    return kernel_of(FLOAT, _special2("zeta"), refused_by("zeta", "ch"))(xp, self, other)
 
 
 @op(

@@ -611,7 +611,12 @@ def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
 
 
 @op("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out="out")
-@op("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out="out", where="f")
+@op(
+    "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    out="out",
+    where="f",
+    same_as="aten::logsumexp",
+)
 @facts(layout="contiguous")
 def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     axes = rules.wrap_dims(dim, self.ndim)

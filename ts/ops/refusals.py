@@ -6,8 +6,8 @@ tensor in front:
     guarded({"b": "addmm_impl_cpu_"}, kernel)(np, a, b)
     NotImplementedError: "addmm_impl_cpu_" not implemented for 'Bool'
 
-Kinds of dtypes are b bool, i integers, h 16-bit floats, c complex.  A message of one word is the name of
-PyTorch's kernel; a sentence is what is said, with `{dtype}` for the dtype.
+Kinds of dtypes are b bool, i integers, h 16-bit floats, f other floats, c complex.  A message of one word is
+the name of PyTorch's kernel; a sentence is what is said, with `{dtype}` for the dtype.
 """
 
 from __future__ import annotations
@@ -27,20 +27,32 @@ _KIND = {d: {"f": "f", "c": "c", "b": "b", "i": "i", "u": "i"}.get(d.kind, "") f
 _KIND |= {rules.HALF: "h", rules.BFLOAT16: "h"}
 
 
+class Missing(str):
+    """A sentence that PyTorch says with a NotImplementedError; other sentences are RuntimeErrors."""
+
+
 def guarded(refuses: Mapping[str, str] | None, kernel: Kernel) -> Kernel:
     """The kernel, refusing the kinds of dtypes that its operator has none for."""
     if not refuses:
         return kernel
-    messages = {kind: message for kinds, message in refuses.items() for kind in kinds}
+    messages = by_kind(refuses)
 
     def checked(xp: Any, *args: Any) -> Any:
-        dtype = _first_dtype(args)
-        message = messages.get(_KIND.get(dtype, ""))
-        if message is not None:
-            _refuse(message, dtype)
+        check(messages, _first_dtype(args))
         return kernel(xp, *args)
 
     return checked
+
+
+def by_kind(refuses: Mapping[str, str]) -> dict[str, str]:
+    """The message for each kind of dtypes that has one."""
+    return {kind: message for kinds, message in refuses.items() for kind in kinds}
+
+
+def check(messages: Mapping[str, str], dtype: rules.DType | None) -> None:
+    """Raise what is said of a dtype of a kind that has a message."""
+    if dtype is not None and (message := messages.get(_KIND.get(dtype, ""))):
+        _refuse(message, dtype)
 
 
 def _first_dtype(args: Sequence[Any]) -> Any:
@@ -57,4 +69,4 @@ def _refuse(message: str, dtype: rules.DType) -> NoReturn:
     if " " not in message:
         rules.refuse(message, dtype)
     text = message.format(dtype=rules.NAME_OF[dtype])
-    raise (NotImplementedError if message.startswith("clamp is") else RuntimeError)(text)
+    raise (NotImplementedError if isinstance(message, Missing) else RuntimeError)(text)

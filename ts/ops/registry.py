@@ -55,6 +55,8 @@ class Record:
     family: str  # the module that declares it: its shape and sample rules
     where: str = "fm"  # Python spellings: f function, m method
     order: str = ""  # the name's overloads that PyTorch tries first, "-" for the one without a name: `order`
+    same_as: str = ""  # the operator that this is another name of: passes know that one
+    since: int = 0  # the version of archives in which the name got the meaning that it has
 
     # How to compute it
     promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
@@ -67,9 +69,11 @@ class Record:
 
     # What it does beside its results
     nondeterministic: bool = False  # draws random numbers
+    reshapes: bool = False  # self becomes another view, of another shape or other elements
     side_effect: bool = False  # must not be removed though its result is unused
 
     # Its arguments and results
+    wraps_numbers: bool = False  # takes a number from Python where the schema says Tensor
     refuses: Mapping[str, str] | None = None  # kinds of dtypes without a kernel: what is said (`refusals`)
     overlap: int = 0  # of a written tensor whose elements share places, by the numbers of `overlap.pxd`
     layout: str | tuple[str, ...] = ()  # a rule of `layouts` for each result; (): they lie as they were made
@@ -120,6 +124,7 @@ _records: dict[str, list[Record]] = {}  # by name, in declaration order
 _by_key: dict[str, Record] = {}
 _shared: dict[Kernel, dict[str, Any]] = {}  # what `facts` said of kernels
 _orders: dict[str, str] = {}  # by name: the overloads that come first
+_same: dict[str, str] = {}  # by name: the operator that it is another name of
 _operators: dict[str, tuple[Any, ...]] = {}
 _prims: dict[str, list[Any]] = {}
 _loaded = False
@@ -139,6 +144,8 @@ def add(record: Record, *, stacked: bool = False) -> Record:
     group.insert(at, record)
     if record.order:
         order(record.name, record.order)
+    if record.same_as:
+        _same[record.name] = record.same_as
     _operators.pop(record.name, None)
     return record
 
@@ -213,8 +220,10 @@ def inplace_of(record: Record, overload: str | None = None, order: str = "") -> 
         text, derive(record.kernel), record.family, variant="inplace", base=record, derive=derive,
         where=record.where,
         overlap=2 if kind == "Tensor(a)" else record.overlap or 3 * (record.family == "scatter"),
-        nondeterministic=record.nondeterministic, cuda=record.cuda, ufunc=record.ufunc,
-        promotion=record.promotion, types=record.types, order=order,
+        nondeterministic=record.nondeterministic, reshapes=kind == "Tensor(a)",
+        cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion, types=record.types,
+        order=order, same_as=record.same_as and record.same_as + "_", since=record.since,
+        wraps_numbers=record.wraps_numbers,
     )  # fmt: skip
 
 
@@ -262,7 +271,8 @@ def out_of(record: Record, overload: str, names: str = "out") -> Record:
     return Record(
         text, derive(record.kernel), record.family, variant="out", base=record, derive=derive,
         where=record.where,
-        nondeterministic=record.nondeterministic,
+        nondeterministic=record.nondeterministic, same_as=record.same_as, since=record.since,
+        wraps_numbers=record.wraps_numbers,
     )  # fmt: skip
 
 
@@ -311,6 +321,12 @@ def lookup(name: str) -> tuple[Any, ...]:
         made = sorted([*made, *_prims.get(name, ())], key=lambda o: first.get(o.overload or "-", len(first)))
         found = _operators[name] = tuple(made)
     return found
+
+
+def canonical(name: str) -> str:
+    """The name that passes know the operator by: `aten::abs` for `aten::absolute`, most often the same."""
+    load()
+    return _same.get(name, name)
 
 
 def function(name: str) -> Any:

@@ -49,8 +49,8 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
 
 
 @op("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", out="out")
-@op("aten::concat(Tensor[] tensors, int dim=0) -> Tensor", out="out")
-@op("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", out="out")
+@op("aten::concat(Tensor[] tensors, int dim=0) -> Tensor", out="out", same_as="aten::cat")
+@op("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", out="out", same_as="aten::cat")
 @facts(layout="all_channels")
 def _cat(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     return concatenate(xp, tensors, dim)
@@ -111,7 +111,7 @@ def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
 
 
 @op("aten::vstack(Tensor[] tensors) -> Tensor", out="out")
-@op("aten::row_stack(Tensor[] tensors) -> Tensor", out="out")
+@op("aten::row_stack(Tensor[] tensors) -> Tensor", out="out", same_as="aten::vstack")
 @facts(layout="all_channels")
 def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("vstack", tensors)

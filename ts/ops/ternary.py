@@ -149,12 +149,18 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
     cuda="min(max(a, b), c)",
     refuses={"b": "clamp_cpu"},
 )
-@op("aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace=True, out="out")
+@op(
+    "aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    inplace=True,
+    out="out",
+    same_as="aten::clamp",
+)
 @op(
     "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
     inplace=True,
     out="Tensor_out",
     refuses={"b": "clamp_cpu"},
+    same_as="aten::clamp",
 )
 def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
     return clamp_kernel(xp, self, min, max)
@@ -204,7 +210,10 @@ def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
     out_refused=FOUND,
 )
 @op(
-    "aten::special_round(Tensor self, *, int decimals=0) -> Tensor", out="out", refuses={"i": "round_vml_cpu"}
+    "aten::special_round(Tensor self, *, int decimals=0) -> Tensor",
+    out="out",
+    refuses={"i": "round_vml_cpu"},
+    same_as="aten::round",
 )
 def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
     if self.dtype.kind in "bc":
@@ -235,7 +244,7 @@ def _nan_to_num(
 
 
 @op("aten::logit(Tensor self, float? eps=None) -> Tensor", inplace=True, out="out")
-@op("aten::special_logit(Tensor self, float? eps=None) -> Tensor", out="out")
+@op("aten::special_logit(Tensor self, float? eps=None) -> Tensor", out="out", same_as="aten::logit")
 @facts(refuses={"c": "logit_cpu"})
 def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
     dtype = rules.float_dtype(self.dtype)
@@ -246,7 +255,7 @@ def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
 
 
 @op("aten::polygamma(int n, Tensor self) -> Tensor", out="out", work=100.0)
-@op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out", work=100.0)
+@op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out", work=100.0, same_as="aten::polygamma")
 def _polygamma(xp: Any, n: int, self: Array) -> Array:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
@@ -262,7 +271,7 @@ def _polygamma_in_place(xp: Any, self: Array, n: int) -> Array:
 
 
 @op("aten::mvlgamma(Tensor self, int p) -> Tensor", inplace=True, out="out")
-@op("aten::special_multigammaln(Tensor self, int p) -> Tensor", out="out")
+@op("aten::special_multigammaln(Tensor self, int p) -> Tensor", out="out", same_as="aten::mvlgamma")
 @facts(layout="contiguous", refuses={"b": "The input tensor may not be a boolean tensor."})
 def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
     if p < 1:

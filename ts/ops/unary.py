@@ -12,21 +12,20 @@ run the ufunc's inner loop directly), or a function (xp, a) for what NumPy has n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ts.ops import rules
 from ts.ops.outputs import FOUND
+from ts.ops.refusals import Missing, by_kind, check
 from ts.ops.registry import Record, add, inplace_of, out_of
 
 Array = rules.Array
 Body = str | Callable[[Any, Array], Array]
+Refused = str | Mapping[str, str]  # kinds of dtypes; or what is said of each: see `ts.ops.refusals`
+NOTHING: Mapping[str, str] = {}
 
 SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"
-# As PyTorch's kernels are called in its messages, where that is another name than the operator's.
-_KERNEL_NAMES = {"abs": "abs_cpu", "frac": "frac_cpu"} | {
-    n: f"{n}_vml_cpu" for n in ("ceil", "floor", "trunc")
-}
 
 
 def special(name: str) -> Callable[[Any, Array], Array]:
@@ -38,28 +37,20 @@ def special(name: str) -> Callable[[Any, Array], Array]:
     return body
 
 
-_SAID = {  # refusals of complex numbers that are sentences
-    **{name: f"{name} is not supported for complex tensors." for name in ("deg2rad", "rad2deg")},
-    **{name: f"{name} does not support complex inputs." for name in ("isposinf", "isneginf")},
-}
+def refused_by(name: str, no: Refused) -> dict[str, str]:
+    """What is said of the kinds of dtypes in `no`: of letters alone, the usual name of PyTorch's kernel."""
+    return by_kind({no: f"{name.removeprefix('special_')}_cpu"} if isinstance(no, str) else no)
 
 
-def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[[Any, Array], Array]:
+def kernel_of(
+    promotion: str, body: Body, refused: Mapping[str, str] = NOTHING
+) -> Callable[[Any, Array], Array]:
     """The kernel of a row: refuse, promote, compute, give the result its dtype."""
 
     def kernel(xp: Any, a: Array) -> Array:
         dtype = a.dtype
-        if no and dtype.kind in no:
-            if name == "neg":
-                raise RuntimeError(
-                    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
-                    "invert a mask, use the `~` or `logical_not()` operator instead."
-                )
-            if name in _SAID:
-                raise RuntimeError(_SAID[name])
-            rules.refuse(_KERNEL_NAMES.get(name, name), dtype)
-        if "h" in no and dtype in (rules.HALF, rules.BFLOAT16):
-            rules.refuse(f"{name.removeprefix('special_')}_cpu", dtype)
+        if refused:
+            check(refused, dtype)
         if promotion == FLOAT or (promotion == REAL and dtype.kind != "c" and body == "float"):
             dtype = rules.float_dtype(dtype)
         work = rules.cast(xp, a, rules.opmath(dtype) if promotion != BOOLEAN else dtype)
@@ -73,10 +64,10 @@ def kernel_of(name: str, promotion: str, body: Body, no: str = "") -> Callable[[
     return kernel
 
 
-def types_without(no: str) -> str | None:
+def types_without(no: Refused) -> str | None:
     """The type characters that are left when the kinds in `no` have no kernel."""
-    kinds = {"b": "?", "i": "bhilq", "u": "BHILQ", "h": "e", "f": "fd", "c": "FD"}
-    given = no + "h" if "f" in no else no
+    kinds = {"b": "?", "i": "bhilqBHILQ", "h": "e", "f": "fd", "c": "FD"}
+    given = "".join(no)
     return "".join(chars for kind, chars in kinds.items() if kind not in given) if no else None
 
 
@@ -86,7 +77,7 @@ def unary(
     body: Body,
     cuda: str | None = None,
     *,
-    no: str = "",
+    no: Refused = "",
     forms: str = "io",
     aliases: tuple[str, ...] = (),
     ufunc: str | None = None,
@@ -94,11 +85,10 @@ def unary(
 ) -> None:
     """Declare `aten::name` with its in-place (i) and out= (o) forms, and the same under `aliases`.
 
-    `no` lists NumPy dtype kinds without a kernel: b bool, i and u integers, f floats, c complex;
-    h stands for 16-bit floats.
+    `no` lists the kinds of dtypes without a kernel, with what is said of them where that is not usual.
     `ufunc` names the loop to run directly where the body is a function; `fields` are more of the record's.
     """
-    kernel = kernel_of(name, promotion, body, no)
+    kernel = kernel_of(promotion, body, refused_by(name, no))
     if isinstance(body, str):
         ufunc = body
     for spelled in (name, *aliases):
@@ -112,6 +102,7 @@ def unary(
                 ufunc=ufunc,
                 types=types_without(no),
                 cuda=cuda,
+                same_as="" if spelled == name else f"aten::{name}",
                 **fields,
             )
         )
@@ -207,39 +198,55 @@ def _airy(xp: Any, a: Array) -> Array:
     return xp.where(a > 105, 0, rules.special_functions(xp).airy(a)[0])  # less than the least double
 
 
+_NEGATED = (
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
+    "the `~` or `logical_not()` operator instead."
+)
+_SIGN = Missing(
+    "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+)
+
+
+def _whole(name: str) -> dict[str, str]:
+    return {"b": f"{name}_vml_cpu", "c": Missing(f"{name} is not supported for complex inputs")}
+
+
 # arithmetic                    promotion  ufunc or body               CUDA
 unary("abs", REAL, "absolute", "abs(a)", no="b", aliases=("absolute",), out_refused=FOUND)
 add(
     Record(  # `abs(x)` in scripts
-        "prim::abs(Tensor x) -> Tensor", kernel_of("abs", REAL, "absolute", "b"), "unary", promotion=REAL,
+        "prim::abs(Tensor x) -> Tensor", kernel_of(REAL, "absolute", {"b": "abs_cpu"}), "unary",
+        promotion=REAL,
         ufunc="absolute", types=types_without("b"), cuda="abs(a)", where="",
         order="int float complex Scalar",
     )
 )  # fmt: skip
-unary("neg", SAME, "negative", "-a", no="b", aliases=("negative",), out_refused=FOUND)
+unary("neg", SAME, "negative", "-a", no={"b": _NEGATED}, aliases=("negative",), out_refused=FOUND)
 unary("sgn", SAME, _sgn, out_refused=FOUND)
-unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no="c", out_refused=FOUND)
+unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no={"c": _SIGN}, out_refused=FOUND)
 unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a")
 unary("sqrt", FLOAT, "sqrt", "sqrt(a)")
 unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)")
 unary("conj_physical", SAME, "conjugate", out_refused=FOUND)
-unary("deg2rad", FLOAT, "deg2rad", "a * 0.017453292519943295", no="c")
-unary("rad2deg", FLOAT, "rad2deg", "a * 57.29577951308232", no="c")
+for _name, _cuda in (("deg2rad", "a * 0.017453292519943295"), ("rad2deg", "a * 57.29577951308232")):
+    unary(_name, FLOAT, _name, _cuda, no={"c": f"{_name} is not supported for complex tensors."})
 
 # rounding
-unary("ceil", SAME, _keep_integers("ceil"), "ceil(a)", no="bc", ufunc="ceil", out_refused=FOUND)
-unary("floor", SAME, _keep_integers("floor"), "floor(a)", no="bc", ufunc="floor", out_refused=FOUND)
+unary("ceil", SAME, _keep_integers("ceil"), "ceil(a)", no=_whole("ceil"), ufunc="ceil", out_refused=FOUND)
+unary(
+    "floor", SAME, _keep_integers("floor"), "floor(a)", no=_whole("floor"), ufunc="floor", out_refused=FOUND
+)
 unary(
     "trunc",
     SAME,
     _keep_integers("trunc"),
     "trunc(a)",
-    no="bc",
+    no=_whole("trunc"),
     aliases=("fix",),
     ufunc="trunc",
     out_refused=FOUND,
 )
-unary("frac", SAME, lambda xp, a: a - xp.trunc(a), "a - trunc(a)", no="biuc", out_refused=FOUND)
+unary("frac", SAME, lambda xp, a: a - xp.trunc(a), "a - trunc(a)", no="bic", out_refused=FOUND)
 
 # transcendental
 unary("exp", FLOAT, "exp", "exp(a)")
@@ -263,12 +270,36 @@ unary("acosh", FLOAT, "arccosh", "acosh(a)", aliases=("arccosh",))
 unary("atanh", FLOAT, "arctanh", "atanh(a)", aliases=("arctanh",))
 unary("sinc", FLOAT, _sinc, aliases=("special_sinc",))
 unary("sigmoid", FLOAT, sigmoid, "1 / (1 + exp(-a))", aliases=("special_expit",), ufunc="sigmoid")
-unary("erf", FLOAT, special("erf"), "erf(a)", no="c", aliases=("special_erf",), ufunc="erf")
-unary("erfc", FLOAT, special("erfc"), "erfc(a)", no="c", aliases=("special_erfc",), ufunc="erfc")
-unary("erfinv", FLOAT, special("erfinv"), "erfinv(a)", no="c", aliases=("special_erfinv",), ufunc="erfinv")
-unary("lgamma", FLOAT, special("gammaln"), "lgamma(a)", no="c", aliases=("special_gammaln",), ufunc="gammaln")
-unary("digamma", FLOAT, digamma, no="c", aliases=("special_digamma", "special_psi"))
-unary("i0", FLOAT, special("i0"), "cyl_bessel_i0(a)", no="c", aliases=("special_i0",))
+unary("erf", FLOAT, special("erf"), "erf(a)", no={"c": "erf_vml_cpu"}, aliases=("special_erf",), ufunc="erf")
+unary(
+    "erfc",
+    FLOAT,
+    special("erfc"),
+    "erfc(a)",
+    no={"c": "erfc_vml_cpu"},
+    aliases=("special_erfc",),
+    ufunc="erfc",
+)
+unary(
+    "erfinv",
+    FLOAT,
+    special("erfinv"),
+    "erfinv(a)",
+    no={"c": "erfinv_vml_cpu"},
+    aliases=("special_erfinv",),
+    ufunc="erfinv",
+)
+unary(
+    "lgamma",
+    FLOAT,
+    special("gammaln"),
+    "lgamma(a)",
+    no={"c": "lgamma_vml_cpu"},
+    aliases=("special_gammaln",),
+    ufunc="gammaln",
+)
+unary("digamma", FLOAT, digamma, no={"c": "digamma"}, aliases=("special_digamma", "special_psi"))
+unary("i0", FLOAT, special("i0"), "cyl_bessel_i0(a)", no={"c": "i0_vml_cpu"}, aliases=("special_i0",))
 
 # predicates
 unary("logical_not", BOOLEAN, "logical_not", "!a")
@@ -277,7 +308,7 @@ unary(
     BOOLEAN,
     lambda xp, a: xp.signbit(a) if rules.category(a) == rules.FLOATING else a < 0,
     "signbit(a)",
-    no="c",
+    no={"c": Missing("signbit is not implemented for complex tensors.")},
     forms="o",
     out_refused="signbit does not support non-boolean outputs.",
 )
@@ -286,7 +317,8 @@ unary("isinf", BOOLEAN, _predicate("isinf"), "isinf(a)", forms="", ufunc="isinf"
 unary("isfinite", BOOLEAN, _isfinite, "isfinite(a)", forms="")
 for _name, _cuda in (("isposinf", "isinf(a) && a > 0"), ("isneginf", "isinf(a) && a < 0")):
     unary(
-        _name, BOOLEAN, _predicate(_name), _cuda, no="c", forms="o",
+        _name, BOOLEAN, _predicate(_name), _cuda, forms="o",
+        no={"c": f"{_name} does not support complex inputs."},
         out_refused=f"{_name} does not support non-boolean outputs.",
     )  # fmt: skip
 unary("isreal", BOOLEAN, _isreal, forms="", layout="like_first")
@@ -295,7 +327,7 @@ unary("isreal", BOOLEAN, _isreal, forms="", layout="like_first")
 unary("special_i0e", FLOAT, special("i0e"), no="c")
 unary("special_i1", FLOAT, special("i1"), no="c")
 unary("special_i1e", FLOAT, special("i1e"), no="c")
-unary("special_ndtr", FLOAT, special("ndtr"), "normcdf(a)", no="c")
+unary("special_ndtr", FLOAT, special("ndtr"), "normcdf(a)", no={"c": "erf_vml_cpu"})
 unary("special_ndtri", FLOAT, special("ndtri"), "normcdfinv(a)", no="ch")
 unary("special_log_ndtr", FLOAT, special("log_ndtr"), no="ch")
 unary("special_entr", FLOAT, _entr, no="c")
@@ -319,7 +351,15 @@ for _name, _body in (
     _text = f"aten::{_name}(Tensor x) -> Tensor"
     add(
         out_of(
-            add(Record(_text, kernel_of(_name, FLOAT, _body, "ch"), "unary", promotion=FLOAT, where="f")),
+            add(
+                Record(
+                    _text,
+                    kernel_of(FLOAT, _body, refused_by(_name, "ch")),
+                    "unary",
+                    promotion=FLOAT,
+                    where="f",
+                )
+            ),
             "out",
         )
     )

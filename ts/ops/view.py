@@ -102,8 +102,14 @@ def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
 
 
 @op("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace="", loop="transpose")
-@op("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", inplace=True)
-@op("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace=True)
+@op(
+    "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+    inplace=True,
+    same_as="aten::transpose",
+)
+@op(
+    "aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace=True, same_as="aten::transpose"
+)
 def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
     a, b = rules.wrap_dim(dim0, self.ndim), rules.wrap_dim(dim1, self.ndim)
     return self.swapaxes(a, b) if self.ndim else self[...]
@@ -121,7 +127,7 @@ def _numpy_T(xp: Any, self: Array) -> Array:
     return self.T
 
 
-@op("aten::adjoint(Tensor(a) self) -> Tensor(a)")
+@op("aten::adjoint(Tensor(a) self) -> Tensor(a)", same_as="aten::mH")
 @op("aten::mH(Tensor(a) self) -> Tensor(a)", where="m")
 def _adjoint(xp: Any, self: Array) -> Array:
     if self.ndim == 1:
@@ -297,8 +303,11 @@ def _narrow_copy(xp: Any, self: Array, dim: int, start: int, length: int) -> Arr
 
 @op("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
 @op("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
-@op("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
-@op("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+@op(
+    "aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+    same_as="aten::movedim",
+)
+@op("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)", same_as="aten::movedim")
 def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
     if self.ndim == 0:
         return self[...]

@@ -14,18 +14,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ts.analysis.alias import AliasDb
-from ts.analysis.effects import has_side_effects
+from ts.analysis.effects import has_side_effects, reshapes
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TENSOR, TensorType
 from ts.passes.evaluate import NOT_EVALUATED, evaluate
 
-_RESHAPING: Final = frozenset({
-    f"aten::{name}_"
-    for name in (
-        "resize", "resize_as", "set", "squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims",
-        "as_strided",
-    )
-})  # fmt: skip
 _RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # the number of dimensions depends on their lengths
 _CONTAINERS: Final = (list, tuple)
 
@@ -45,7 +38,7 @@ def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = Fals
 class _Analysis:
     def __init__(self, graph: Graph) -> None:
         self.samples: dict[Value, Any] = {}  # meta tensors, constants, containers of them
-        self.reshaped = [node.input() for node in graph.all_nodes() if node.kind() in _RESHAPING]
+        self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
         self.aliases = AliasDb(graph)
 
     def enter(self, value: Value, sample: Any, device: str | None, requires_grad: bool | None) -> None:

@@ -73,12 +73,6 @@ _NUMBER_KINDS: Final[dict[str, Type]] = {
     "float": FLOAT,
     "bool": BOOL,
 }  # by how schemas spell them
-# Operators that PyTorch records with numbers as tensors, where the schema has an overload for either.
-_NUMBERS_AS_TENSORS: Final = frozenset(
-    f"aten::{name}{end}"
-    for name in ("add", "sub", "mul", "div", "floor_divide", "true_divide", "subtract", "multiply", "divide")
-    for end in ("", "_")
-)
 _OTHER_NAMES: Final = {"aten::detach_": "aten::detach"}  # as PyTorch records them
 _WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})  # in place in any trace
 _OWN_MODULES: Final = ("ts.tracing.", "ts.jit.tracing", "ts._core.", "contextlib")
@@ -248,12 +242,13 @@ class Tracer:
         makes = not any(p.kind.startswith("Tensor") for p in parameters)
         inputs = []
         given = [self._numbers(p.kind, raw) for p, raw in zip(parameters, given, strict=True)]
+        wraps = op.record is not None and op.record.wraps_numbers  # PyTorch records numbers as tensors then
         for parameter, value, raw in zip(parameters, values, given, strict=True):
             if value is None and parameter.name == "pin_memory":
                 value = False
             elif value is None and parameter.kind == "Device" and makes:
                 value = devices.CPU
-            as_tensor = op.name in _NUMBERS_AS_TENSORS and parameter.name == "other"
+            as_tensor = wraps and parameter.name == "other"
             inputs.append(self._argument(parameter.kind, value, raw, as_tensor))
         if op.name == "aten::copy_":
             inputs[-1].node().range = None  # as PyTorch records it

@@ -58,13 +58,6 @@ _KINDS = {
     "Layout": (LAYOUT, "torch.layout"), "MemoryFormat": (MEMORY_FORMAT, "torch.memory_format"),
     "Device": (DEVICE, "torch.device"), "Generator": (GENERATOR, "torch.Generator"),
 }
-# Operators that take a number where their schema says Tensor.
-_NUMBERS_AS_TENSORS = {
-    f"aten::{name}{end}"
-    for name in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "copy")
-    for end in ("", "_")
-}
-
 FAILED = object()
 UNSURE = object()
 
@@ -98,7 +91,7 @@ cdef Binder binder_of(Operator op):
     first = 1 if b.positional > 1 and (<Slot>b.slots[0]).kind == TENSOR else 0
     if b.positional == first + 1 and (<Slot>b.slots[first]).kind == INT_LIST:
         b.int_list_at = first
-    b.numbers = op.name in _NUMBERS_AS_TENSORS
+    b.numbers = op.record is not None and op.record.wraps_numbers
     b.gives_dtype = op.schema_text.endswith("-> ScalarType")
     b.direct = op.record is not None and op.kernel != run_record and len(b.slots) <= MOST_ARGUMENTS and op.nrets < 3
     if b.direct:

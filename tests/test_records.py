@@ -1,0 +1,163 @@
+"""Records: what they say is well formed, and nothing beside them knows operators by name."""
+
+import ast
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ts
+from ts.ops import layouts, registry
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDS = registry.records()
+MANY = 8  # this many names of operators in one literal are a table of operators
+
+# Places with such tables, and why what they say is no fact about an operator on tensors.
+EXCUSED = {
+    "backends/cuda/namespace.py": "functions of CuPy",
+    "backends/meta.py": "functions of NumPy",
+    "ts/_core/tensor/conversion.py": "attributes that are False of every tensor here",
+    "ts/analysis/effects.py": "operators on numbers, strings and containers, written in C: they have no record",
+    "ts/bytecode/branches.py": "comparisons of numbers that have an opcode",
+    "ts/frontend/emit/operators.py": "Python's operators: the language",
+    "ts/frontend/values/python_objects.py": "functions of `math`, `cmath` and `builtins`: the language",
+    "ts/frontend/values/sugared.py": "attributes of tensors in scripts: the language",
+    "ts/nn/functional/__init__.py": "where functions of `nn.functional` that are written in Python stand",
+    "ts/nn/init.py": "names of nonlinearities, an argument of `calculate_gain`",
+    "ts/nn/parameter.py": "attributes of parameters that have no memory yet",
+    "ts/passes/loop_invariants.py": "operators on numbers, written in C: they have no record",
+    "ts/passes/peephole.py": "the rules of algebra that are the pass",
+}
+
+
+def test_every_result_has_its_layout():
+    """Rules exist, and there is one for each result, or none."""
+    for record in RECORDS:
+        assert set(record.layout) <= set(layouts.RULES), record.key
+        assert len(record.layout) in (0, len(record.schema.returns)), record.key
+
+
+def test_refusals_name_kinds_of_dtypes():
+    for record in RECORDS:
+        for kinds, message in (record.refuses or {}).items():
+            assert kinds and set(kinds) <= set("bihfc") and message, record.key
+
+
+def test_orders_name_overloads():
+    """An order lists overloads that there are, each once."""
+    for name, order in registry._orders.items():
+        there = {operator.overload or "-" for operator in registry.lookup(name)}
+        listed = order.split()
+        assert len(set(listed)) == len(listed) and set(listed) <= there, name
+
+
+def test_orders_are_needed():
+    """What an order says is not what the declarations say anyway."""
+    for name, order in registry._orders.items():
+        registry._load_prims()
+        made = [r.overload or "-" for r in registry.records(name)]
+        made += [o.overload or "-" for o in registry._prims.get(name, ())]
+        assert made != [operator.overload or "-" for operator in registry.lookup(name)], name
+
+
+def test_other_names_lead_to_one():
+    """`same_as` names an operator, which is no other name itself."""
+    for record in RECORDS:
+        if record.same_as:
+            assert registry.records(record.same_as) and registry.canonical(record.same_as) == record.same_as, record.key
+    assert registry.canonical("aten::absolute_") == "aten::abs_"
+    assert registry.canonical("aten::abs") == "aten::abs"
+
+
+def test_an_operator_says_more_than_its_kernel():
+    """`facts` holds for all records of a kernel, unless `op` says otherwise."""
+    cond, of_text = registry.find("aten::linalg_cond"), registry.find("aten::linalg_cond.p_str")
+    assert cond.kernel is of_text.kernel and cond.layout == of_text.layout == ("contiguous",)
+    assert cond.refuses != of_text.refuses
+
+
+@pytest.mark.parametrize("kernel, record", [
+    (np.add, registry.find("aten::add.Tensor")),
+    (lambda a: a, registry.find("aten::embedding_renorm_")),
+])  # fmt: skip
+def test_a_kernel_is_guarded_where_something_is_refused(kernel, record):
+    assert (record.guarded(kernel) is kernel) == (record.refuses is None)
+
+
+@pytest.mark.parametrize("name, arguments", [
+    ("select_copy", (0, 0)), ("slice_copy", ()), ("detach_copy", ()), ("t_copy", ()), ("view_copy", ([4],)),
+    ("view_as_complex_copy", ()),
+])  # fmt: skip
+def test_copies_refuse_outputs_of_another_dtype(name, arguments):
+    with pytest.raises(RuntimeError, match=r"Expected out tensor to have dtype .*, but got long int instead"):
+        getattr(ts, name)(ts.ones(2, 2), *arguments, out=ts.empty(0, dtype=ts.int64))
+
+
+@pytest.mark.parametrize("name, text", [
+    ("erf", "\"erf_vml_cpu\" not implemented for 'ComplexFloat'"),
+    ("special_ndtr", "\"erf_vml_cpu\" not implemented for 'ComplexFloat'"),
+    ("ceil", "ceil is not supported for complex inputs"),
+    ("sign", "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."),
+    ("relu", "clamp is not supported for complex types"),
+])  # fmt: skip
+def test_refusals_say_what_pytorch_says(name, text):
+    x = ts.ones(2, dtype=ts.complex64)
+    function = getattr(ts.special, name.removeprefix("special_")) if name.startswith("special_") else getattr(ts, name)
+    with pytest.raises(NotImplementedError) as refusal:
+        function(x)
+    assert str(refusal.value) == text
+
+
+# ---- tables by operator name ---------------------------------------------------------------------------------
+
+
+def _names():
+    registry._load_prims()
+    return {name.partition("::")[2] for name in (*registry.names(), *registry._prims)}
+
+
+NAMES = _names()
+
+
+def _operators(words):
+    """The distinct operators among words, where they are most of these."""
+    plain = [word.rpartition("::")[2].partition(".")[0] for word in words]
+    found = [word for word in plain if word in NAMES]
+    return set(found) if len(found) > 0.6 * len(plain) else set()
+
+
+def tables(path):
+    """Lines of a file where a literal lists many operators."""
+    text = path.read_text()
+    if path.suffix == ".pyx":
+        for group in re.finditer(r"[({\[][^(){}\[\]]*[)}\]]", text):
+            words = [word for quoted in re.findall(r'"([^"\n]*)"', group.group()) for word in quoted.split()]
+            if len(_operators(words)) >= MANY:
+                yield text.count("\n", 0, group.start()) + 1
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Dict, ast.Set, ast.Tuple, ast.List)):
+            constants = [x.value for x in ast.walk(node) if isinstance(x, ast.Constant) and isinstance(x.value, str)]
+            if len(_operators([word for constant in constants for word in constant.split()])) >= MANY:
+                yield node.lineno
+
+
+def _files():
+    for folder in ("ts", "backends"):
+        for path in sorted((ROOT / folder).rglob("*.py*")):
+            place = str(path.relative_to(ROOT))
+            families = place.startswith("ts/ops/") and path.stem in registry.FAMILIES
+            if path.suffix in (".py", ".pyx") and not families and not place.startswith("backends/cpu/"):
+                yield place
+
+
+@pytest.mark.parametrize("place", _files())
+def test_no_table_by_operator_name(place):
+    """What is known of an operator stands in its record; a backend lists its own kernels."""
+    found = list(tables(ROOT / place))
+    if place in EXCUSED:
+        assert found, f"{place} has no table of operators any more"
+    else:
+        assert not found, f"{place}, lines {found}: a table of operators; the fact belongs into their records"
