@@ -141,8 +141,9 @@ class Build(build_ext):
     def build_extensions(self) -> None:
         self.require_compiler()
         remove_left_over()
-        self.force = self.force or not KIND.exists() or KIND.read_text() != kind()
-        KIND.unlink(missing_ok=True)
+        if not KIND.exists() or KIND.read_text() != kind():
+            self.force = True
+            KIND.unlink(missing_ok=True)  # until the build is done: one that fails goes on as it began
         self.translate()
         super().build_extensions()
         KIND.parent.mkdir(exist_ok=True)
