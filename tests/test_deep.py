@@ -1,5 +1,8 @@
 """Deeply nested programs: they compile, or say where they are nested too deeply."""
 
+import subprocess
+import sys
+
 import pytest
 
 import ts
@@ -38,11 +41,81 @@ def test_too_deep():
 
 def test_limit_is_restored():
     """The second try on a deep stack leaves Python's recursion limit, and this thread, as they were."""
-    import sys
-
     limit = sys.getrecursionlimit()
     compiled("def f(x: int) -> int:\n    return " + "-" * 1501 + "x\n")
     assert sys.getrecursionlimit() == limit
     with pytest.raises(RuntimeError, match="undefined value y"):
         compiled("def f(x: int) -> int:\n    return " + "-" * 1501 + "y\n")
     assert sys.getrecursionlimit() == limit
+
+
+SEVERAL_THREADS = """
+import threading, ts
+text = "def f(n: int) -> int:\\n    return " + "+".join(["n"] * 1500)
+results = []
+threads = [threading.Thread(target=lambda: results.append(ts.jit.CompilationUnit(text).f(2))) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(results)
+"""
+
+INTERRUPTED = """
+import os, signal, sys, threading, time, ts
+from ts.runtime import deep
+ts.jit.CompilationUnit("def f(n: int) -> int:\\n    return " + "+".join(["n"] * 1200))
+limit = sys.getrecursionlimit()
+
+def interrupt():
+    while not deep._threads:
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+try:
+    ts.jit.CompilationUnit("def f(n: int) -> int:\\n    return " + "+".join(["n"] * 4000))
+except KeyboardInterrupt:
+    print("interrupted", deep._threads, sys.getrecursionlimit() == limit)
+print(ts.jit.CompilationUnit("def f(n: int) -> int:\\n    return " + "+".join(["n"] * 1500)).f(1))
+"""
+
+
+def output_of(program):
+    """A process of its own: what goes wrong here ends it."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[:-1]
+
+
+def test_several_threads():
+    """They compile side by side, each on a deep stack."""
+    assert output_of(SEVERAL_THREADS) == ["[3000, 3000, 3000, 3000]"]
+
+
+def test_interrupted():
+    """Ctrl-C ends the work on the deep stack, too; the next one goes as ever."""
+    assert output_of(INTERRUPTED) == ["interrupted 0 True", "1500"]
+
+
+def test_error_of_a_deep_program():
+    """Its source can be shown by threads that have no deep stack."""
+    with pytest.raises(RuntimeError, match="undefined value m") as error:
+        compiled("def f(n: int) -> int:\n    return m" + "+n" * 2500)
+    assert "m+n+n" in str(error.value)
+    with pytest.raises(NestingError, match="nested too deeply") as error:
+        compiled("def f(n: int) -> int:\n    return " + "+".join(["n"] * 40_000))
+    assert 'File "<string>", line 2' in str(error.value)
+
+
+def test_what_holds_on_the_thread_holds_on_the_deep_stack():
+    """Switches and limits of the thread that the work is done for."""
+    from ts.runtime.deep import with_deep_stack
+
+    def depth(n):
+        return depth(n - 1) + 1 if n else 0
+
+    work = ts.jit.CompilationUnit("def f(n: int) -> int:\n    while n > 0:\n        n += 1\n    return n").f
+    with ts.no_grad(), ts.limits(fuel=100_000), pytest.raises(ts.errors.FuelExceeded):
+        assert with_deep_stack(lambda: (depth(5000), ts.is_grad_enabled())) == (5000, False)
+        with_deep_stack(lambda: (depth(5000), work(1)))

@@ -69,11 +69,13 @@ def run(function: Callable[[int, int], None], parts: int) -> None:
 def _workers(least: int) -> ThreadPoolExecutor:
     """A pool of at least so many threads."""
     global _pool, _size
-    if _pool is None or _size < least:
+    pool = _pool
+    if pool is None or _size < least:
         from concurrent.futures import ThreadPoolExecutor  # here: it takes milliseconds to import
 
-        _pool, _size = ThreadPoolExecutor(least, "ts-worker"), least
-    return _pool
+        pool = _pool = ThreadPoolExecutor(least, "ts-worker")
+        _size = least
+    return pool
 
 
 def _forget() -> None:

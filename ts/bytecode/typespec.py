@@ -10,6 +10,7 @@ from typing import Any
 
 from ts._core.value.objects import ObjectClass
 from ts._core.value.spec import KINDS, TypeSpec
+from ts._core.value.turns import my_turn
 from ts.ir.types import (
     ClassType,
     DictType,
@@ -60,10 +61,9 @@ def type_spec(type: Type) -> TypeSpec:
     spec = _specs.get(type) or getattr(type, "spec", None)
     if spec is None:
         spec = _make_spec(type)
-        if type.mentions_class():
-            type.spec = spec
-        else:
-            _specs[type] = spec
+        if not type.mentions_class():
+            return _specs.setdefault(type, spec)
+        type.spec = spec
     return spec
 
 
@@ -109,11 +109,15 @@ def _make_spec(type: Type) -> TypeSpec:
 def object_class(type: ClassType) -> ObjectClass:
     """What objects of a class have in common; its attributes are looked at when the first one is made."""
     found: ObjectClass | None = type.object_class
-    if found is None:
+    if found is not None:
+        return found
 
-        def describe() -> tuple[tuple[str, ...], tuple[TypeSpec, ...]]:
-            return tuple(type.attributes), tuple(type_spec(t) for t in type.attributes.values())
+    def describe() -> tuple[tuple[str, ...], tuple[TypeSpec, ...]]:
+        return tuple(type.attributes), tuple(type_spec(t) for t in type.attributes.values())
 
-        found = type.object_class = ObjectClass(type.qualified_name(), describe, type)
-        found.spec = TypeSpec(KINDS["ClassType"], (), type.annotation_str, found)
-    return found
+    with my_turn():
+        if type.object_class is None:
+            made = ObjectClass(type.qualified_name(), describe, type)
+            made.spec = TypeSpec(KINDS["ClassType"], (), type.annotation_str, made)
+            type.object_class = made
+        return type.object_class  # type: ignore[no-any-return]

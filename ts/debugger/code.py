@@ -19,6 +19,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from ts._core.value.turns import my_turn
 from ts._core.vm.breaks import Breaks, Stopped
 from ts._core.vm.code import Code
 from ts._core.vm.function import Function
@@ -90,7 +91,7 @@ class DebugCode:
         def compile_and_lower() -> Code:
             return lower(compile.compile_function(parsed, compile_function, lines=True).graph, original.name)
 
-        with no_collection(), warnings.catch_warnings():
+        with my_turn(), no_collection(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was compiled before, and warned then
             code: Code = with_deep_stack(compile_and_lower)
         self._on_code()

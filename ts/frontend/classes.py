@@ -22,6 +22,7 @@ from types import FunctionType
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
+from ts._core.value.turns import my_turn
 from ts.frontend import data_classes, parse
 from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, Property
@@ -32,7 +33,7 @@ MakeMethod = Callable[[str, str, Callable[[], ParsedFunction]], Any]
 _make_method: MakeMethod | None = None
 
 ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the two live and die together
-_names: Final[set[str]] = set()  # those without a number
+_names: Final[dict[str, object]] = {}  # those without a number
 _live: WeakValueDictionary[str, object] = WeakValueDictionary()
 _mangles = itertools.count()
 
@@ -46,11 +47,18 @@ def install(make_method: MakeMethod) -> None:
 def class_type(cls: type) -> ClassType:
     """The script class behind a class of Python, declared now if it was not before."""
     found = cls.__dict__.get(ATTRIBUTE)
-    if isinstance(found, ClassType):
+    if isinstance(found, ClassType) and found.declared:
         return found
+    with my_turn():
+        found = cls.__dict__.get(ATTRIBUTE)
+        return found if isinstance(found, ClassType) else _declare_class(cls)
+
+
+def _declare_class(cls: type) -> ClassType:
     type = ClassType(unique_name(qualified_name(cls)))
     note_live(type)
     type.python_class = cls
+    type.declared = False
     setattr(cls, ATTRIBUTE, type)
     try:
         declare_methods(type, cls)
@@ -59,13 +67,16 @@ def class_type(cls: type) -> ClassType:
     except BaseException:
         delattr(cls, ATTRIBUTE)
         raise
+    type.declared = True
     return type
 
 
 def named_type(cls: type) -> NamedType:
     """What the name of a class means as a type: an interface, or a script class."""
     found = cls.__dict__.get(ATTRIBUTE)
-    return found if isinstance(found, NamedType) else class_type(cls)
+    if isinstance(found, NamedType) and not isinstance(found, ClassType):
+        return found
+    return class_type(cls)
 
 
 def text_class(name: str, definitions: list[ParsedFunction]) -> ClassType:
@@ -229,7 +240,7 @@ def unique_name(name: str) -> str:
     As there, it stays taken when its owner is gone or does not compile.
     """
     prefix, _, last = name.rpartition(".")
-    if name in _names:
+    asked = object()
+    if _names.setdefault(name, asked) is not asked:  # in one step: other threads ask, too
         return f"{prefix}.___torch_mangle_{next(_mangles)}.{last}"
-    _names.add(name)
     return name

@@ -16,6 +16,7 @@ import sys
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from ts._core.value.turns import my_turn
 from ts.errors import CompilationError
 from ts.frontend.classes import ATTRIBUTE, live_type, note_live, qualified_name, unique_name
 from ts.frontend.match import MatchedSchema, insert_operator
@@ -35,11 +36,18 @@ _OVERLOADS = {INT: "int", FLOAT: "float", STR: "str"}
 def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
     """The type of an enum class; one for each class."""
     found = cls.__dict__.get(ATTRIBUTE)
-    if not isinstance(found, EnumType):
-        name = unique_name(qualified_name(cls))
-        found = EnumType(name, _value_type(cls, range), _members(cls).items(), cls)
-        note_live(found)
-        setattr(cls, ATTRIBUTE, found)
+    if isinstance(found, EnumType):
+        return found
+    with my_turn():
+        found = cls.__dict__.get(ATTRIBUTE)
+        return found if isinstance(found, EnumType) else _declare_enum(cls, range)
+
+
+def _declare_enum(cls: type[Enum], range: SourceRange | None) -> EnumType:
+    name = unique_name(qualified_name(cls))
+    found = EnumType(name, _value_type(cls, range), _members(cls).items(), cls)
+    note_live(found)
+    setattr(cls, ATTRIBUTE, found)
     return found
 
 

@@ -19,6 +19,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from ts._core.value.turns import my_turn
 from ts.errors import FrontendError
 
 _failed: Final[dict[Hashable, FrontendError]] = {}  # of the compilation under way
@@ -29,21 +30,22 @@ _depth = 0
 def compilation(key: Hashable = None) -> Iterator[None]:
     """The compilation of what `key` stands for; raises its error at once where that is known already."""
     global _depth
-    known = None if key is None else _failed.get(key)
-    if known is not None:
-        raise known.copy()
-    _depth += 1
-    try:
-        yield
-    except FrontendError as error:
-        error.left_function = True
-        if key is not None:
-            _failed[key] = error.copy()
-        raise
-    finally:
-        _depth -= 1
-        if not _depth:
-            _failed.clear()
+    with my_turn():
+        known = None if key is None else _failed.get(key)
+        if known is not None:
+            raise known.copy()
+        _depth += 1
+        try:
+            yield
+        except FrontendError as error:
+            error.left_function = True
+            if key is not None:
+                _failed[key] = error.copy()
+            raise
+        finally:
+            _depth -= 1
+            if not _depth:
+                _failed.clear()
 
 
 def together(errors: Iterable[FrontendError]) -> FrontendError:

@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from ts import dtypes
 from ts._core.tensor.tensor import Tensor
+from ts._core.value.turns import my_turn
 from ts.devices import device as Device
 from ts.errors import FrontendError
 from ts.frontend import classes
@@ -105,7 +106,8 @@ class ConcreteModule:
         function = self.python_function(name)
         if function is None or name in self.ignored:
             return None
-        return self.declare(name, function)
+        with my_turn():
+            return self.type.methods.get(name) or self.declare(name, function)
 
     def declare(self, name: str, function: Any, declaration: Any = None) -> Any:
         """Enter a method; a `declaration` of an overload gives it its types."""

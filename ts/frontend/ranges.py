@@ -14,6 +14,7 @@ count, and a call ends with its last argument.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from ts.ir.source import Source, SourceRange
 
@@ -62,10 +63,20 @@ class Ranges:
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Start and end offset of `of(node)`."""
-        span = self._spans.get(node)
-        if span is None:
-            span = self._spans[node] = self._compute(node)
-        return span
+        if node not in self._spans:
+            for each in self._bottom_up(node):  # so that computing one never recurses
+                self._spans[each] = self._compute(each)
+        return self._spans[node]
+
+    def _bottom_up(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes from here down whose spans are not known yet, children before their parents."""
+        found, pending = [], [node]
+        while pending:
+            each = pending.pop()
+            if each not in self._spans:
+                found.append(each)
+                pending.extend(child for child in ast.iter_child_nodes(each) if _has_range(child))
+        return reversed(found)
 
     def _compute(self, node: ast.AST) -> tuple[int, int]:
         match node:

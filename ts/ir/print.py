@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ts.ir.attributes import TensorText, is_tensor
@@ -38,23 +39,22 @@ if TYPE_CHECKING:
     from ts.ir.graph import Graph, Node, Value
 
 _MOST_PRINTED_ELEMENTS = 10
-_ranges_hidden = False
+_ranges_hidden: ContextVar[bool] = ContextVar("ranges hidden", default=False)
 
 
 @contextmanager
 def hide_source_ranges() -> Iterator[None]:
     """Graphs that are printed inside this context print without their places in the source."""
-    global _ranges_hidden
-    before, _ranges_hidden = _ranges_hidden, True
+    before = _ranges_hidden.set(True)
     try:
         yield
     finally:
-        _ranges_hidden = before
+        _ranges_hidden.reset(before)
 
 
 def to_text(graph: Graph, show_ranges: bool = True) -> str:
     """The text of `graph`; with `show_ranges` every node ends in ``# file:line:column``."""
-    show_ranges = show_ranges and not _ranges_hidden
+    show_ranges = show_ranges and not _ranges_hidden.get()
     inputs = ",\n      ".join(map(_typed, graph.inputs()))
     out = [f"graph({inputs}):\n"]
     groups: list[Node] = []

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
+from ts._core.value.turns import my_turn
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import parse
 from ts.frontend.classes import compile_class, live, qualified_name, text_class
@@ -166,7 +167,8 @@ class CompilationUnit:
             )
         scope = Resolver.of_frame(_frames_up + 1)
         try:
-            self._define(lang, Resolver(self._functions, self._classes, *scope.scopes))
+            with my_turn():
+                self._define(lang, Resolver(self._functions, self._classes, *scope.scopes))
         except FrontendError as error:
             if not _PRINTED.search(lang) or not self._define_printed(lang):
                 raise for_users(error) from error.__cause__

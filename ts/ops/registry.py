@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ts._core.value.turns import my_turn
 from ts.ops import refusals, rules, work
 from ts.ops.outputs import write, write_out
 
@@ -127,7 +128,7 @@ _orders: dict[str, str] = {}  # by name: the overloads that come first
 _same: dict[str, str] = {}  # by name: the operator that it is another name of
 _operators: dict[str, tuple[Any, ...]] = {}
 _prims: dict[str, list[Any]] = {}
-_loaded = False
+_loading = _loaded = False
 
 
 def add(record: Record, *, stacked: bool = False) -> Record:
@@ -281,18 +282,30 @@ def out_of(record: Record, overload: str, names: str = "out") -> Record:
 
 def load() -> None:
     """Import the family modules: all records exist afterwards."""
-    global _loaded
     if not _loaded:
-        _loaded = True
+        with my_turn():
+            _load()
+
+
+def _load() -> None:
+    global _loading, _loaded
+    if _loading:  # by this thread: what is imported asks for what there is so far
+        return
+    _loading = True
+    try:
         for family in FAMILIES:
             importlib.import_module(f"ts.ops.{family}")
-        from ts._core.dispatch.overloads import OverloadSet
-        from ts._core.tensor.tensor import install_methods
-        from ts.ops.functional import tensor_methods
+    except BaseException:
+        _loading = False
+        raise
+    from ts._core.dispatch.overloads import OverloadSet
+    from ts._core.tensor.tensor import install_methods
+    from ts.ops.functional import tensor_methods
 
-        found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
-        found |= {name: _with_tensor_second(found[name]) for name in ("where", "polygamma")}
-        install_methods(found | tensor_methods())
+    found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
+    found |= {name: _with_tensor_second(found[name]) for name in ("where", "polygamma")}
+    install_methods(found | tensor_methods())
+    _loaded = True
 
 
 def records(name: str | None = None) -> list[Record]:
@@ -319,7 +332,7 @@ def lookup(name: str) -> tuple[Any, ...]:
         made = [Operator(r.schema_text, r) for r in records(name)]
         first = {overload: i for i, overload in enumerate(_orders.get(name, "").split())}
         made = sorted([*made, *_prims.get(name, ())], key=lambda o: first.get(o.overload or "-", len(first)))
-        found = _operators[name] = tuple(made)
+        found = _operators.setdefault(name, tuple(made))
     return found
 
 
@@ -363,10 +376,14 @@ def _load_prims() -> None:
     from ts._core.dispatch.work import set_work_rules
     from ts._core.prims.registry import operators
 
-    set_schema_parser(_parse_schema)
-    set_work_rules(work.rule_of)
-    for operator in operators():
-        _prims.setdefault(operator.name, []).append(operator)
+    with my_turn():
+        set_schema_parser(_parse_schema)
+        set_work_rules(work.rule_of)
+        found: dict[str, list[Any]] = {}
+        for operator in operators():
+            found.setdefault(operator.name, []).append(operator)
+        if not _prims:
+            _prims.update(found)
 
 
 def names() -> Iterator[str]:

@@ -6,22 +6,32 @@ In: a piece of work that recurses over syntax or graphs. Out: its result; or a `
     with_deep_stack(lambda: compile(text))
 
 The work is tried where it is. If Python's recursion limit ends it, it is done once more on a thread with a
-stack of its own, large enough for a limit far above Python's: a thousand `elif` branches compile.
+stack of its own, large enough for a limit far above Python's: 10,000 operators in one expression compile.
+Ctrl-C reaches the work there, and what the program is limited to holds. Python's limit is the same for all
+threads, so it is back to what it was when the last of such threads is through.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final, TypeVar
 
+from ts._core.value.turns import in_my_turn
+from ts._core.vm import recursion
+from ts._core.vm.inherited import Inherited
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
 _STACK_BYTES: Final = 512 << 20  # address space: what is not used is never allocated
 _RECURSION_LIMIT: Final = 60_000
-_NAME: Final = "ts-deep-stack"
+_deep: ContextVar[bool] = ContextVar("deep", default=False)  # this is such a thread
+_changing = threading.Lock()  # what is set for the whole process
+_threads = 0  # that need the limit
+_limit_before = 0
 
 
 def with_deep_stack(work: Callable[[], _T]) -> _T:
@@ -29,7 +39,7 @@ def with_deep_stack(work: Callable[[], _T]) -> _T:
     try:
         return work()
     except (RecursionError, NestingError):
-        if threading.current_thread().name == _NAME:
+        if _deep.get():
             raise
     return _on_deep_stack(work)
 
@@ -37,26 +47,56 @@ def with_deep_stack(work: Callable[[], _T]) -> _T:
 def _on_deep_stack(work: Callable[[], _T]) -> _T:
     results: list[_T] = []
     errors: list[BaseException] = []
+    done = threading.Event()
 
     def run() -> None:
+        _deep.set(True)
         try:
-            results.append(work())
+            with _raised_limit():
+                results.append(inherited.run(work))
         except RecursionError:
             errors.append(NestingError("the program is nested too deeply; split it into functions"))
         except BaseException as error:
             errors.append(error)
+        finally:
+            done.set()
 
-    stack, limit = threading.stack_size(_STACK_BYTES), sys.getrecursionlimit()
+    inherited = Inherited()
+    thread = threading.Thread(target=in_my_turn(run), name="ts-deep-stack", daemon=True)
+    with _changing:
+        before = threading.stack_size(_STACK_BYTES)
+        try:
+            thread.start()
+        except RuntimeError:
+            raise NestingError("the program is nested deeply, and there is no memory for that") from None
+        finally:
+            threading.stack_size(before)
     try:
-        thread = threading.Thread(target=run, name=_NAME)
-        sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
-        thread.start()
-    finally:
-        threading.stack_size(stack)
-    try:
-        thread.join()
-    finally:
-        sys.setrecursionlimit(limit)
+        done.wait()
+    except BaseException:  # Ctrl-C: the work ends first
+        assert thread.ident is not None
+        recursion.interrupt(thread.ident)
+        while thread.is_alive() and not done.wait(0.01):
+            pass
+        raise
     if errors:
         raise errors[0]
     return results[0]
+
+
+@contextmanager
+def _raised_limit() -> Iterator[None]:
+    global _threads, _limit_before
+    with _changing:
+        if not _threads:
+            _limit_before = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(_limit_before, _RECURSION_LIMIT))
+        _threads += 1
+    recursion.allow(_RECURSION_LIMIT)
+    try:
+        yield
+    finally:
+        with _changing:
+            _threads -= 1
+            if not _threads:
+                sys.setrecursionlimit(_limit_before)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
 from ts.bytecode.lower import lower
 from ts.ir.graph import Graph
@@ -66,5 +67,5 @@ def prepare_graph(graph: Graph, name: str) -> Any:
         ready = optimized(graph) if optimize else faithful(graph).copy()
         return lower(ready, name, prepare_graph)
 
-    with no_collection():
+    with my_turn(), no_collection():
         return with_deep_stack(optimize_and_lower)

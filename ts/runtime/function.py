@@ -24,6 +24,7 @@ from typing import Any
 
 from ts._core.value.ivalue import register_class_spec, register_object_conversion
 from ts._core.value.spec import TypeSpec
+from ts._core.value.turns import my_turn
 from ts._core.value.values import register_object_order
 from ts._core.vm.function import Function
 from ts.bytecode.typespec import argument_spec, sized_spec, type_spec
@@ -71,6 +72,11 @@ class ScriptFunction(Function):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ScriptFunction:
         return self
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it has its graph."""
+        return self._graph is not None
 
     # ---- stages --------------------------------------------------------------------------------------
 
@@ -126,7 +132,12 @@ class ScriptFunction(Function):
     # ---- compilation ---------------------------------------------------------------------------------
 
     def ensure_compiled(self) -> None:
-        """Compile the graph now, if that has not begun yet."""
+        """Compile the graph now, if that has not begun yet; what another thread compiles is waited for."""
+        if self._graph is None:
+            with my_turn():
+                self._compile()
+
+    def _compile(self) -> None:
         to_compile, self._parsed = self._parsed, None
         if to_compile is None:
             return
@@ -135,11 +146,11 @@ class ScriptFunction(Function):
                 parsed = to_compile if isinstance(to_compile, ParsedFunction) else to_compile()
                 self._schema = compile.declare(parsed)
                 compiled = with_deep_stack(lambda: compile.compile_function(parsed, compile_function))
+            self.holds_breakpoint = compiled.holds_breakpoint
+            self.finish(compiled.graph, compiled.schema)
         except BaseException:
             self._parsed, self._schema = to_compile, None
             raise
-        self.holds_breakpoint = compiled.holds_breakpoint
-        self.finish(compiled.graph, compiled.schema)
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Write the function to a path or a file, as the `forward` of a module."""
@@ -155,13 +166,14 @@ class ScriptFunction(Function):
 
     def finish(self, graph: Graph, schema: FunctionSchema) -> None:
         """Give the function its graph and its signature."""
-        self._graph, self._schema = graph, schema
+        self._schema = schema
         arguments = []
         for a in schema.arguments:
             spec = argument_spec(a.type) if a.size is None else sized_spec(a.type, a.size)
             arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
         by_name = sum(a.kwarg_only for a in schema.arguments)
         super().__init__(self.name, arguments, str(schema), by_name)
+        self._graph = graph  # other threads see that the rest is there
 
     def definition(self) -> ParsedFunction | None:
         """What it was compiled from, parsed anew where that is possible; None for graphs."""
@@ -209,13 +221,19 @@ def compile_function(
     A function that calls others that cannot be compiled is no half-made member of the cache: what the
     failed attempt added goes with it.
     """
-    global _session
     function = inspect.unwrap(function)
     if declaration is not None:
         return _compile_overload(function, declaration)
     found = _scripted.get(function)
-    if found is not None:
+    if found is not None and found.is_compiled:
         return found
+    with my_turn():
+        found = _scripted.get(function)  # another thread may have compiled it meanwhile
+        return _compile_anew(function) if found is None else found
+
+
+def _compile_anew(function: Callable[..., Any]) -> ScriptFunction:
+    global _session
     outermost = _session is None
     if outermost:
         _session = []

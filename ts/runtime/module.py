@@ -22,6 +22,7 @@ from weakref import WeakValueDictionary
 
 from ts._core.value.ivalue import new_object, object_get, object_set
 from ts._core.value.objects import Object
+from ts._core.value.turns import my_turn
 from ts.bytecode.typespec import object_class
 from ts.errors import FrontendError
 from ts.frontend import classes, modules, parse
@@ -381,10 +382,11 @@ def script_module(instance: Module) -> ScriptModule:
         )
     if isinstance(instance, ScriptModule) and instance._object is not None:
         return instance
-    instance = prepared(instance, {})
-    concrete = modules.concrete_module(instance)
-    made = _make(instance, concrete)
-    compile_entry_points(concrete)
+    with my_turn():
+        instance = prepared(instance, {})
+        concrete = modules.concrete_module(instance)
+        made = _make(instance, concrete)
+        compile_entry_points(concrete)
     return made
 
 
@@ -439,14 +441,15 @@ def object_tree(
 
 def compile_entry_points(concrete: ConcreteModule) -> None:
     """Compile what is called from outside, of the module and of those below it."""
-    pending = _not_compiled(concrete)
-    try:
-        compile_all(method for each in pending for method in each.entry_points())
-    except BaseException:
-        for each in pending:
-            each.compiled = False
-            modules.forget(each)
-        raise
+    with my_turn():
+        pending = _not_compiled(concrete)
+        try:
+            compile_all(method for each in pending for method in each.entry_points())
+        except BaseException:
+            for each in pending:
+                each.compiled = False
+                modules.forget(each)
+            raise
 
 
 def _not_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
@@ -460,6 +463,11 @@ def _not_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
 
 def _finish(module: ScriptModule) -> None:
     """Compile an instance of a subclass of ScriptModule."""
+    with my_turn():
+        _finish_now(module)
+
+
+def _finish_now(module: ScriptModule) -> None:
     definitions = module.__dict__.pop("_definitions", [])
     concrete = modules.concrete_module(module, share_types=not definitions)
     handle, children = object_tree(module, concrete)
@@ -504,12 +512,13 @@ def handle_of(value: Any) -> Object | None:
 
 def module_of(handle: Object) -> ScriptModule:
     """The module around an object: the one that exists, or a new one."""
-    found = _wrappers.get(id(handle))
-    if found is not None:
-        return found
-    concrete = handle.cls.type.concrete
-    children = {name: object_get(handle, handle.cls.slot(name)) for name in concrete.submodules}
-    return RecursiveScriptModule(concrete, handle, children)
+    with my_turn():
+        found = _wrappers.get(id(handle))
+        if found is not None:
+            return found
+        concrete = handle.cls.type.concrete
+        children = {name: object_get(handle, handle.cls.slot(name)) for name in concrete.submodules}
+        return RecursiveScriptModule(concrete, handle, children)
 
 
 def method_names(module: ScriptModule) -> list[str]:

@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
+from ts._core.value.turns import my_turn
 from ts.frontend import classes, modules
 from ts.frontend.modules import ConcreteModule
 from ts.ir.graph import Graph
@@ -84,8 +85,9 @@ def trace_methods(
     force_outplace: bool,
 ) -> TopLevelTracedModule:
     """The traced form of a module, with a method for each entry of `inputs`."""
-    concrete = modules.concrete_module(module, share_types=False, traced=True)
-    handle, children = object_tree(module, concrete, TracedModule)
+    with my_turn():
+        concrete = modules.concrete_module(module, share_types=False, traced=True)
+        handle, children = object_tree(module, concrete, TracedModule)
     made = TopLevelTracedModule(concrete, handle, children)
     by_path: dict[str, ConcreteModule] = {}
     _take_names(concrete, ROOT, by_path)

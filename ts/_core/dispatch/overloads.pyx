@@ -281,5 +281,5 @@ def overloads(str name not None):
         from ts.ops import registry
         found = OverloadSet(name, registry.lookup)
         found.load()
-        _sets[name] = found
+        found = _sets.setdefault(name, found)
     return found

@@ -39,6 +39,8 @@ cdef class ObjectClass:
         if self.names is not None:
             return 0
         names, specs = self.describe()
+        if self.names is not None:  # another thread was faster
+            return 0
         self.tags = <int64_t *>malloc(max(len(specs), 1) * sizeof(int64_t))
         if self.tags == NULL:
             raise MemoryError()

@@ -51,7 +51,7 @@ class ClassType(NamedType):
     """A script class: `attributes` in the order of their slots, `methods` by name, `constants` of the class.
 
     `python_class` is the class of Python that it was made from, None for one that was read from text; then
-    `unit` is the set of definitions that it belongs to.
+    `unit` is the set of definitions that it belongs to.  It is `declared` when its attributes are known.
     `object_class` is what the runtime knows of its objects, once there are some.
     """
 
@@ -59,6 +59,7 @@ class ClassType(NamedType):
         "__weakref__",
         "attributes",
         "constants",
+        "declared",
         "methods",
         "object_class",
         "properties",
@@ -79,6 +80,7 @@ class ClassType(NamedType):
         self.properties: dict[str, Property] = {}
         self.python_class: Any = None
         self.unit: Any = None
+        self.declared = True
         self.object_class: Any = None
 
     def _key(self) -> tuple[object, ...]:

@@ -1,0 +1,110 @@
+"""Threads that use everything at once: each example is a process of its own, whose first uses collide.
+
+What is loaded, declared and compiled when it is first needed must be there for a second thread either not at
+all or as a whole.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+import ts
+
+def helper(x: int) -> int:
+    return x * 2
+
+def calls(x: int, y: float) -> float:
+    return helper(helper(x)) * y
+
+class Pair:
+    def __init__(self, a: int):
+        self.a = a
+
+    def both(self) -> int:
+        return self.a + helper(self.a)
+
+def pairs(n: int) -> int:
+    return Pair(n).both()
+
+class Net(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = ts.nn.Parameter(ts.ones(3))
+
+    def forward(self, x):
+        return (self.weight * x).sum()
+
+def broken(x: int) -> int:
+    return helper(x) + unknown(x)
+
+SUM = '''
+def total(items: List[int]) -> int:
+    result = 0
+    for item in items:
+        result += item
+    return result
+'''
+
+def use_functions():
+    assert ts.jit.script(calls)(3, 2.0) == 24.0
+
+def use_classes():
+    assert ts.jit.script(pairs)(5) == 15
+
+def use_strings():
+    assert ts.jit.CompilationUnit(SUM).total([1, 2, 3]) == 6
+
+def use_modules():
+    assert ts.jit.script(Net())(ts.full((3,), 2.0)).item() == 6
+
+def use_traces():
+    assert ts.jit.trace(lambda x: (x * 2).relu().sum(), ts.ones(3))(ts.ones(2)).item() == 4
+
+def use_operators():
+    assert (ts.ones(3, 4) @ ts.ones(4, 3) + 1).sum().item() == 45
+
+def use_errors():
+    try:
+        ts.jit.script(broken)
+    except RuntimeError as error:
+        assert "undefined value unknown" in str(error), error
+    else:
+        raise AssertionError("compiled")
+
+uses = {uses}
+start = threading.Barrier(8)
+errors = []
+
+def run(i):
+    try:
+        start.wait()
+        for k in range(len(uses)):
+            uses[(i + k) % len(uses)]()
+    except BaseException as error:
+        errors.append(error)
+        raise
+
+threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join(60)
+sys.exit(bool(errors))
+"""
+
+
+@pytest.mark.parametrize(
+    "uses",
+    [["functions"], ["modules"], ["errors"], "functions classes strings modules traces operators errors".split()],
+    ids="+".join,
+)
+def test_first_uses(uses, tmp_path):
+    """Eight threads begin together: with the same work, or each with another."""
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.replace("{uses}", f"[{', '.join(f'use_{use}' for use in uses)}]"))
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr[-2000:]

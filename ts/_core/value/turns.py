@@ -1,0 +1,48 @@
+"""Threads take turns with what is built once and then only read: tables of operators, types, graphs, code.
+
+Much of that is seen before it is done: a class is declared before its methods are compiled, which use it. So
+a thread has it all to itself until it is through:
+
+    with my_turn():                       waits for the thread whose turn it is; may be entered again inside
+        ...
+        Thread(target=in_my_turn(work))   `work` is part of this, on another thread, and does not wait
+
+Who finds the finished thing needs no turn. What is finished is published last, as the graph of a function.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar, copy_context
+from functools import partial
+from threading import RLock
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+_lock: Any = RLock()
+_helps: ContextVar[bool] = ContextVar("helps", default=False)  # this thread works for that whose turn it is
+
+
+def my_turn() -> AbstractContextManager[Any]:
+    """The turn of this thread."""
+    return nullcontext() if _helps.get() else _lock
+
+
+def in_my_turn(work: Callable[[], _T]) -> Callable[[], _T]:
+    """`work` for another thread, which this one waits for: in this one's turn, if it has it."""
+    context = copy_context()
+    context.run(_helps.set, _helps.get() or _lock._is_owned())
+    return partial(context.run, work)
+
+
+def _forget() -> None:
+    """In a child process it is nobody else's turn."""
+    global _lock
+    if not _lock._is_owned():
+        _lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
