@@ -187,3 +187,58 @@ def test_results_of_channels_last_are_channels_last():
     for a, b in pairs:
         found = ts.nn.functional.conv2d(a, b)
         assert found.stride() == (80, 1, 20, 4) and ts.allclose(found, expected)
+
+
+def a_copy(taps=((0, (0, 0, 0)),), row_q=(0,), row_place=(0,), row=4, length=4, size=4):
+    """The geometry of a convolution that copies four elements, or what is wrong with it."""
+    source = correlation.Source([1, 1, size], [1, 1, 1], [0, 0, 0], [1, 1, length], [[0], [0], [0]])
+    return source, [correlation.Phase(list(taps), np.array(row_q), np.array(row_place), row, 1)]
+
+
+def copied(geometry, x=(1, 1, 4), weight=(1, 1, 1), out=(1, 1, 4), groups=1, bias=None, kind=np.float32):
+    x, weight, out = np.ones(x, np.float32), np.ones(weight, np.float32), np.zeros(out, kind)
+    correlation.correlate(x, weight, bias, out, *geometry, groups, False)
+    return out
+
+
+def test_a_copy_is_one():
+    assert copied(a_copy()).tolist() == [[[1.0] * 4]]
+
+
+@pytest.mark.parametrize(
+    ("geometry", "operands", "message"),
+    [
+        ({"taps": [(1, (0, 0, 0))]}, {}, "outside of the source"),
+        ({"taps": [(0, (0, 0, 1))]}, {}, "outside of the window"),
+        ({"row_place": [1]}, {}, "outside of the output"),
+        ({"row": 5}, {}, "outside of the source"),
+        ({"size": 5}, {}, "another size"),
+        ({}, {"x": (2, 1, 4)}, "as many images"),
+        ({}, {"groups": 0}, "groups that divide"),
+        ({}, {"groups": 2}, "groups that divide"),
+        ({}, {"weight": (2, 1, 1)}, "the weight is not"),
+        ({}, {"weight": (1, 1)}, "one to three spatial"),
+        ({}, {"bias": np.ones(2, np.float32)}, "the bias is not"),
+        ({}, {"kind": np.float64}, "float32, or of float64"),
+    ],
+)
+def test_what_does_not_fit_is_refused(geometry, operands, message):
+    """The loops look at no bounds: what they take for granted is proved when they are entered."""
+    with pytest.raises((ValueError, TypeError), match=message):
+        copied(a_copy(**geometry), **operands)
+
+
+@pytest.mark.parametrize("wrong", [{"row_q": [-1]}, {"row_place": [-1]}, {"taps": [(-1, (0, 0, 0))]}, {"row": -1}, {"row": 1 << 62}])
+def test_places_are_not_negative(wrong):
+    with pytest.raises(ValueError):
+        a_copy(**wrong)
+
+
+def test_runs_are_for_workers():
+    """The objects that share the work can be reached from Python, and are of no use there."""
+    from ts.backends.cpu.kernels import pool
+
+    for run in (correlation.Run().compute, correlation.Run().lay_out, correlation.Run().compute_depthwise, pool.Run().part):
+        for part, parts in ((0, 1), (0, 0), (2, 1), (-1, 3)):
+            with pytest.raises(ValueError, match="for its workers alone"):
+                run(part, parts)

@@ -8,8 +8,13 @@ import sys
 import pytest
 
 import ts
+from tests import samples
 from ts._core.prims.registry import operators
 from ts._core.dispatch.signature import signature
+
+from ts.ops import registry
+
+registry.load()
 
 
 class Color(enum.Enum):
@@ -108,3 +113,13 @@ def test_right_types_are_taken():
     assert by_key("aten::__getitem__.t")([None, 1], 1) == 1
     assert by_key("aten::format")("{} {}", 1, "a") == "1 a"
     assert by_key("aten::sort.int")([2, 1], reverse=True) is None
+
+
+def test_lists_of_another_length():
+    """`call_list` takes one value a parameter: fewer would be read beyond their end, more left out."""
+    for operator in [*operators(), *map(samples.operator, registry.records())]:
+        count = operator.nargs
+        for given in ([], [ts.ones(2)] * (count - 1), [ts.ones(2)] * (count + 1)):
+            if len(given) != count:
+                with pytest.raises(TypeError, match=rf"takes {count} arguments, not {len(given)}"):
+                    operator.call_list(given)

@@ -110,7 +110,7 @@ def values() -> dict[str, list[Any]]:
     ]
     tuples = [(), (1,), (2, 3), ("a",), (ts.ones(2), 2), (0,) * 65, (1 << 62,) * 3]
     texts = ["", "a", "aten::add", "cpu", "é\0b", "x" * 300, "f(Tensor x) -> Tensor"]
-    from ts._core.prims import operators
+    from ts._core.prims.registry import operators
 
     registry.load()
 

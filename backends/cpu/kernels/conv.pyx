@@ -26,9 +26,13 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, strides_of
+from numpy cimport NPY_ARRAY_ALIGNED, NPY_ARRAY_CARRAY, npy_intp
+
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
 
 from ts.backends.cpu import workers
+
+from ts.backends.cpu.kernels.parts cimport require_part
 
 cdef extern from "tiles.h":
     ctypedef void (*TileKernel)(Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int) noexcept nogil
@@ -78,6 +82,9 @@ cdef int64_t *_numbers_of(array) except NULL:
     return <int64_t *>data_of(<PyArrayObject *>array)
 
 
+MOST = 1 << 48                         # of a size or place: sums and products with itemsize and lanes do not overflow
+
+
 cdef class Source:
     """How the input is laid out: along each of 3 dimensions the sizes, the step, and where it begins.
 
@@ -96,6 +103,12 @@ cdef class Source:
 
     def __init__(self, sizes, steps, firsts, lengths, residues):
         cdef int d
+        if not len(sizes) == len(steps) == len(firsts) == len(lengths) == len(residues) == 3:
+            raise ValueError("a source has three dimensions")
+        if min(sizes) < 0 or min(lengths) < 0 or min(steps) < 1 or max(map(abs, firsts)) >= MOST:
+            raise ValueError("the sizes of a source are no sizes")
+        if max(sizes) >= MOST or max(lengths) >= MOST or max(steps) >= MOST:
+            raise MemoryError()
         self.kept = []
         self.plane = 1
         self.as_is = True
@@ -104,7 +117,9 @@ cdef class Source:
             self.step[d] = steps[d]
             self.first[d] = firsts[d]
             self.length[d] = lengths[d]
-            self.kept.append(np.array(residues[d], np.int64))
+            self.kept.append(np.array(residues[d], np.int64).reshape(-1))
+            if len(residues[d]) and not 0 <= min(residues[d]) <= max(residues[d]) < steps[d]:
+                raise ValueError("a residue is less than the step")
             self.residues[d] = _numbers_of(self.kept[d])
             self.residue_count[d] = len(residues[d])
             self.plane *= lengths[d] * len(residues[d])
@@ -128,6 +143,10 @@ cdef class Phase:
     cdef int64_t row
     cdef int64_t step
     cdef int64_t length                # q of the last position + 1
+    # What must lie within the operands of a call:
+    cdef int64_t furthest_tap          # in a channel of the source
+    cdef int64_t furthest_index[3]     # in the weight's window
+    cdef int64_t furthest_place        # in a channel of the output
 
     def __init__(self, taps, row_q, row_place, row, step):
         self.taps = len(taps)
@@ -142,6 +161,15 @@ cdef class Phase:
         self.row = row
         self.step = step
         self.length = row_q[self.rows - 1] + row if self.rows else 0
+        if row < 0 or step < 0 or max(row, step) >= MOST or indices.size != 3 * max(self.taps, 1):
+            raise ValueError("a phase has rows of results, and taps with three indices")
+        if min(places.min(), indices.min()) < 0 or (self.rows and min(row_q[0], row_place.min()) < 0):
+            raise ValueError("places are not negative")
+        if self.rows and ((np.diff(row_q) < 0).any() or max(row_q[self.rows - 1], row_place.max()) >= MOST):
+            raise ValueError("rows are in order")
+        self.furthest_tap = places.max()
+        self.furthest_index[0], self.furthest_index[1], self.furthest_index[2] = indices.reshape(-1, 3).max(0).tolist()
+        self.furthest_place = row_place.max() + (row - 1) * step if self.rows and row else -1
 
 
 cdef struct Job:
@@ -393,6 +421,7 @@ cdef class Run:
     cdef bint double_
     cdef int64_t plane
     cdef int64_t channels              # of an image
+    cdef bint prepared                 # what the methods use is there: they are called by workers alone
 
     def __dealloc__(self):
         free(self.job.offset)
@@ -418,11 +447,13 @@ cdef class Run:
 
     def lay_out(self, Py_ssize_t part, Py_ssize_t parts):
         """Lay out some channels of the input."""
+        require_part(part, parts, self.prepared)
         self.lay_out_part(part, parts)
 
     def compute(self, Py_ssize_t part, Py_ssize_t parts):
         """Compute some positions of the output."""
         cdef int done
+        require_part(part, parts, self.prepared)
         with nogil:
             if self.double_:
                 done = compute(&self.job, self.phase, part, parts, <double *>NULL)
@@ -434,6 +465,7 @@ cdef class Run:
     def compute_depthwise(self, Py_ssize_t part, Py_ssize_t parts):
         """Compute some channels of the output."""
         cdef int done
+        require_part(part, parts, self.prepared)
         with nogil:
             if self.double_:
                 done = compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <double *>NULL)
@@ -465,6 +497,50 @@ cdef int _strides(PyArrayObject *array, int64_t *strides, int lead, Py_ssize_t i
     return 0
 
 
+cdef int _require_fitting(x, w, bias, y, Source source, list phases, Py_ssize_t groups, bint transposed) except -1:
+    """What the loops take for granted: their operands' dtype and layout, and that all places lie inside of them."""
+    cdef PyArrayObject *input = <PyArrayObject *>x
+    cdef PyArrayObject *weight = <PyArrayObject *>w
+    cdef PyArrayObject *out = <PyArrayObject *>y
+    cdef int lead = 5 - ndim_of(input), d
+    cdef int64_t plane = 1
+    cdef Phase phase
+    cdef npy_intp *of_filters
+    cdef npy_intp *of_channels
+    if x.dtype.char not in "fd" or not x.dtype == w.dtype == y.dtype or not x.dtype.isnative:
+        raise TypeError("correlate takes arrays of float32, or of float64")
+    if not 0 <= lead <= 2 or ndim_of(weight) != ndim_of(input) or ndim_of(out) != ndim_of(input):
+        raise ValueError("correlate takes images with one to three spatial dimensions")
+    if not flags_of(input) & flags_of(weight) & NPY_ARRAY_ALIGNED or flags_of(out) & NPY_ARRAY_CARRAY != NPY_ARRAY_CARRAY:
+        raise ValueError("correlate takes aligned arrays, and writes to a contiguous one")
+    if groups < 1 or dims_of(input)[1] % groups or dims_of(out)[1] % groups or dims_of(out)[0] != dims_of(input)[0]:
+        raise ValueError("correlate takes as many images as it makes, and groups that divide their channels")
+    of_filters, of_channels = dims_of(out), dims_of(input)
+    if transposed:
+        of_filters, of_channels = of_channels, of_filters
+    if dims_of(weight)[0] != of_filters[1] or dims_of(weight)[1] != of_channels[1] // groups:
+        raise ValueError("the weight is not of the input's and output's channels")
+    if bias is not None:
+        if type(bias) is not np.ndarray or bias.dtype != x.dtype or bias.shape != (dims_of(out)[1],):
+            raise ValueError("the bias is not of the output's channels")
+        if not flags_of(<PyArrayObject *>bias) & NPY_ARRAY_ALIGNED:
+            raise ValueError("correlate takes aligned arrays, and writes to a contiguous one")
+    for d in range(3):
+        if source.size[d] != (1 if d < lead else dims_of(input)[2 + d - lead]):
+            raise ValueError("the source was made for images of another size")
+    for d in range(2, ndim_of(out)):
+        plane *= dims_of(out)[d]
+    for phase in phases:
+        for d in range(3):
+            if phase.taps and phase.furthest_index[d] >= (1 if d < lead else dims_of(weight)[2 + d - lead]):
+                raise ValueError("a tap lies outside of the window")
+        if phase.taps and phase.length and phase.furthest_tap + phase.length > source.plane:
+            raise ValueError("a tap lies outside of the source")
+        if phase.furthest_place >= plane:
+            raise ValueError("a row lies outside of the output")
+    return 0
+
+
 def correlate(
     input, weight, bias, out, Source source not None, list phases not None, Py_ssize_t groups, bint transposed
 ):
@@ -480,12 +556,14 @@ def correlate(
     cdef PyArrayObject *w = <PyArrayObject *>weight
     cdef PyArrayObject *y = <PyArrayObject *>out
     cdef Phase phase
-    cdef Py_ssize_t itemsize = input.itemsize
+    cdef Py_ssize_t itemsize
     cdef int64_t strides[5]
     cdef int64_t k, tap, work
     cdef bint depthwise
-    if not input.dtype == weight.dtype == out.dtype or input.dtype.char not in "fd":
-        raise TypeError("correlate takes arrays of float32, or of float64")
+    if type(input) is not np.ndarray or type(weight) is not np.ndarray or type(out) is not np.ndarray:
+        raise TypeError("correlate takes arrays")
+    _require_fitting(input, weight, bias, out, source, phases, groups, transposed)
+    itemsize = input.itemsize
     run.double_ = itemsize == 8
     run.source = source
     job.kernels = &kernels_of_double if run.double_ else &kernels_of_float
@@ -513,9 +591,12 @@ def correlate(
         job.bias = data_of(<PyArrayObject *>bias)
         job.bias_stride = strides_of(<PyArrayObject *>bias)[0] // itemsize
     job.out = data_of(y)
+    if out.size == 0:
+        return
     job.out_plane = out[0, 0].size
     depthwise = job.channels == 1 and groups > 1 and job.filters < 4
     run.plane = source.plane
+    run.prepared = True
     if not depthwise:
         work = job.images * run.channels * run.plane
         if source.as_is and _is_dense(job.input_strides, source):

@@ -15,6 +15,8 @@ from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of
 
 from ts.backends.cpu import workers
 
+from ts.backends.cpu.kernels.parts cimport require_part
+
 ctypedef fused number:
     float
     double
@@ -184,6 +186,7 @@ cdef class Run:
     cdef int64_t planes
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
+        require_part(part, parts, self.kind is not None)
         cdef int64_t first = self.planes * part // parts, last = self.planes * (part + 1) // parts
         cdef int done
         cdef double below = float("-inf")

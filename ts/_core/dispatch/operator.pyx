@@ -148,6 +148,8 @@ cdef class Operator:
         """Run on one Python value per parameter, as `bind_python` gives them."""
         if self.signature_ is None:
             read_signature(self)
+        if len(args) != self.nargs:
+            raise TypeError(f"{self.name}() takes {self.nargs} arguments, not {len(args)}")
         return call_bound(self, args)
 
 

@@ -1,0 +1,21 @@
+"""No function, type or method of the extensions ends the process, whatever Python gives it."""
+
+import pytest
+
+from tests.fuzz import entries
+
+PARTS = 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_entries(part):
+    """Wrong counts and types, huge numbers, strange tensors and arrays, objects that nothing has filled."""
+    found = entries.problems(0, entries.modules()[part::PARTS])
+    assert not found, "\n".join(found)
+
+
+def test_all_modules_have_entries():
+    """The walk sees what there is: an empty one would find nothing wrong."""
+    names = [name for name, _, _ in entries.entries(entries.modules())]
+    assert len(names) > 300
+    assert {"ts._core.dispatch.operator.Operator.call_list", "ts.backends.cpu.kernels.conv.correlate"} <= set(names)
