@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-VOCABULARY = {"errors", "dtypes", "devices", "default_names"}
+VOCABULARY = {"errors", "dtypes", "devices"}
 
 # What each stage may import of `ts` while it is loaded. An import inside a function is a callback upwards
 # (a tensor that prints itself) and is counted as well, unless the table of exceptions names it.
@@ -16,9 +16,8 @@ MAY_IMPORT = {
     "errors": set(),
     "devices": {"errors"},
     "dtypes": {"errors"},
-    "ir": {"errors", "devices", "default_names"},
-    "default_names": set(),
-    "_core": VOCABULARY | {"_core", "backends"},  # until the CPU registers its own kernels
+    "ir": VOCABULARY,
+    "_core": VOCABULARY | {"_core"},
     "backends": VOCABULARY | {"_core", "backends"},
     "ops": VOCABULARY | {"_core", "backends", "ir", "ops"},
     "analysis": VOCABULARY | {"_core", "backends", "ir", "ops", "analysis"},
@@ -27,11 +26,10 @@ MAY_IMPORT = {
     "bytecode": VOCABULARY | {"_core", "ir", "ops", "bytecode", "analysis"},
 }
 ALLOWED_INSIDE_FUNCTIONS = {
-    "frontend": {"", "jit", "nn", "runtime", "futures"},  # names of the program are looked up in `ts` itself
+    "frontend": {""},  # names of the program are looked up in `ts` itself
     "_core": {"backends", "ops", "printing"},  # a tensor finds its operators and its text by name
     "backends": {"ops"},
     "ops": {"functional"},  # methods that are functions in the scripted subset
-    "bytecode": {"streams"},  # the class of streams, where a program has that type
 }
 
 

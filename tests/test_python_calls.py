@@ -6,7 +6,7 @@ import pytest
 
 import ts
 from ts.frontend.values.python_functions import python_schema
-from ts.frontend import markers, overloads
+from ts.frontend import markers
 
 
 @ts.jit.ignore
@@ -193,9 +193,9 @@ def test_overloads_are_compiled_once():
     def same(x):
         return x
 
-    first = overloads.get_overloads(same)
+    first = ts.jit.get_overloads(same)
     assert [str(f.schema) for f in first] == ["same(int x) -> int", "same(str x) -> str"]
-    assert all(a is b for a, b in zip(first, overloads.get_overloads(same)))
+    assert all(a is b for a, b in zip(first, ts.jit.get_overloads(same)))
 
 
 def test_boolean_dispatch_needs_a_constant():

@@ -42,12 +42,11 @@ _require_built()
 
 # Where the public names that are no operators live.
 _NAMES_OF: dict[str, tuple[str, ...]] = {
-    "ts._core.tensor.tensor": ("Tensor", "Size"),
-    "ts._core.tensor.construct": ("tensor", "as_tensor", "from_numpy"),
-    "ts._core.tensor.exchange": ("from_dlpack",),
-    "ts._core.tensor.storage": ("UntypedStorage", "TypedStorage", "is_storage"),
-    "ts.devices": ("device",),
-    "ts.streams": ("Stream",),
+    "ts._core.tensor": ("Tensor", "Size"),
+    "ts._core.construct": ("tensor", "as_tensor", "from_numpy"),
+    "ts._core.exchange": ("from_dlpack",),
+    "ts._core.storage": ("UntypedStorage", "TypedStorage", "is_storage"),
+    "ts.devices": ("device", "Stream"),
     "ts.dtypes": (
         "dtype", "layout", "memory_format", "finfo", "iinfo", "strided", "sparse_coo", "sparse_csr",
         "sparse_csc", "sparse_bsr", "sparse_bsc", "contiguous_format", "preserve_format", "channels_last",

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ts import dtypes
+from ts import backends, dtypes
 from ts.devices import device as Device
 
 _LOWER = {"cpu": ("bfloat16", "float16"), "cuda": ("float16", "bfloat16")}  # PyTorch's defaults stand first
@@ -46,14 +46,13 @@ class autocast:
 
     def _is_possible(self) -> bool:
         """Whether PyTorch would not turn it off as well."""
-        from ts import cuda
-
         if self.device == "cuda":
-            if not cuda.is_available():
+            is_available = "cuda" in backends.available()
+            if not is_available:
                 warnings.warn(
                     "CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=3
                 )
-            return cuda.is_available()
+            return is_available
         allowed = [dtypes.NAMES[name] for name in _LOWER["cpu"]]
         if self.fast_dtype not in allowed:
             warnings.warn(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ts.streams import Stream
+from ts.devices import Stream
 
 
 def is_available() -> bool:

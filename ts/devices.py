@@ -1,4 +1,4 @@
-"""Devices: where a tensor's elements are.
+"""Devices: where a tensor's elements are; and streams, the queues of their work.
 
 In: what a `device=` argument may hold; out: the device object.
 
@@ -7,6 +7,7 @@ In: what a `device=` argument may hold; out: the device object.
     (device(type='cuda', index=0), 1, True)
 
 A device is a name and a number only; whether arrays can be made there is known to `ts.backends`.
+A stream is a number on a device; the CPU has one, which runs everything in order.
 This module is vocabulary: it imports nothing of `ts`, and every stage may import it.
 """
 
@@ -109,3 +110,24 @@ def as_device(x: Any) -> device:
 
 
 CPU: Final = device("cpu")
+
+
+class Stream:
+    """The queue of that number on a device. Scripts pass streams on (`torch.Stream` in annotations)."""
+
+    def __init__(self, device: device | str = "cpu", stream_id: int = 0) -> None:
+        self.device = as_device(device)
+        self.stream_id = stream_id
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stream):
+            return NotImplemented
+        return (self.device, self.stream_id) == (other.device, other.stream_id)
+
+    def __hash__(self) -> int:
+        return hash((self.device, self.stream_id))
+
+    def __repr__(self) -> str:
+        index = -1 if self.device.index is None else self.device.index
+        place = f"device_type={self.device.type}, device_index={index}"
+        return f"torch.Stream {place}, stream_id={self.stream_id}"

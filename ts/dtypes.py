@@ -261,3 +261,23 @@ preserve_format = memory_format("preserve_format", 1)
 channels_last = memory_format("channels_last", 2)
 channels_last_3d = memory_format("channels_last_3d", 3)
 MEMORY_FORMATS = (contiguous_format, preserve_format, channels_last, channels_last_3d)  # by code
+
+# Names that stand for defaults in schemas, by PyTorch's numbers: dtypes, layouts, formats, reductions.
+# `aten::mse_loss(Tensor self, Tensor target, int reduction=Mean)` has a reduction of 1.
+DEFAULT_NAMES: Final[dict[str, Any]] = {
+    "None": None,
+    "True": True,
+    "False": False,
+    "none": 0,
+    "Mean": 1,
+    "Sum": 2,
+    "contiguous_format": 0,
+    "preserve_format": 1,
+    "channels_last": 2,
+    "strided": 0,
+    "int": 3,
+    "long": 4,
+    "float": 6,
+    "double": 7,
+    "bool": 11,
+}

@@ -24,6 +24,7 @@ else:
     from ts.frontend.overloads import overload
 
 __all__ = ["cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"]
+WRITTEN = frozenset(__all__)  # in the scripted subset; other names are those of operators
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,8 @@
 """Reads archives: the zip files that `torch.jit.save` and `ts.jit.save` write.
 
-In: a path or an open file.  Out: the scripted module:
+In: a path or an open file.  Out: the object of the module in it:
 
-    module = load("model.pt", map_location="cpu", _extra_files={"labels.txt": ""})
+    handle = read("model.pt", map_location="cpu", extra_files={"labels.txt": ""})
 
     model/data.pkl                  the module and what it holds: objects, containers, tensors
     model/data/0                    the storage of tensors
@@ -38,17 +38,16 @@ from ts.passes.unwrap_numbers import as_number
 _NEWEST_VERSION: Final = 10
 
 
-def load(
+def read(
     f: str | os.PathLike[str] | IO[bytes],
     map_location: Location = None,
-    _extra_files: dict[str, Any] | None = None,
-    _restore_shapes: bool = False,
-) -> Any:
-    """The scripted module that an archive holds.
+    extra_files: dict[str, Any] | None = None,
+) -> Object:
+    """The object of the module that an archive holds.
 
     `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
     archive to others, or a function of a storage's elements and its device that gives a tensor or None.  The
-    keys of `_extra_files` name additional records, whose contents are filled in.
+    keys of `extra_files` name additional records, whose contents are filled in.
     """
     if isinstance(f, str | os.PathLike):
         if not os.path.exists(f):
@@ -56,13 +55,11 @@ def load(
         if os.path.isdir(f):
             raise ValueError(f"The provided filename {f} is a directory")
         with open(f, "rb") as file:
-            return _load(file, map_location, _extra_files)
-    return _load(io.BytesIO(f.read()), map_location, _extra_files)
+            return _read(file, map_location, extra_files)
+    return _read(io.BytesIO(f.read()), map_location, extra_files)
 
 
-def _load(file: IO[bytes], map_location: Location, extra_files: dict[str, Any] | None) -> Any:
-    from ts.runtime.module import module_of
-
+def _read(file: IO[bytes], map_location: Location, extra_files: dict[str, Any] | None) -> Object:
     with Records(file) as records:
         if extra_files is not None:
             for name in extra_files:
@@ -71,7 +68,7 @@ def _load(file: IO[bytes], map_location: Location, extra_files: dict[str, Any] |
         made = Reader(records, map_location).value("data")
     if not isinstance(made, Object):
         raise ArchiveError("the archive holds no scripted module")
-    return module_of(made)
+    return made
 
 
 class Reader(StoredTensors):

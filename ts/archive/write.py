@@ -1,9 +1,9 @@
 """Writes archives: zip files that `ts.jit.load` and PyTorch's `torch.jit.load` read.
 
-In: a scripted module or function, and a path or an open file.  Out: the file:
+In: the object behind a scripted module, and a path or an open file.  Out: the file:
 
-    save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
-    save_to_buffer(module)                                              the same as bytes
+    write(module.archived(), "model.pt", {"labels.txt": "cat\\ndog"})
+    to_bytes(module.archived())                                         the same as bytes
 
 The layout is that of `ts.archive.read`.  Contents of records begin at multiples of 64 bytes, so that
 they can be mapped into memory.  A file is written under another name beside the old one, which it replaces
@@ -21,21 +21,15 @@ import zipfile
 from collections.abc import Mapping
 from typing import IO, Any, Final
 
-from ts._core.value.ivalue import new_object, object_set
-from ts._core.value.objects import Object
+from ts._core.objects import Object
 from ts.archive.pickler import Pickler
 from ts.archive.places import write_places
 from ts.archive.storages import WrittenStorages
-from ts.bytecode.typespec import object_class
 from ts.errors import ArchiveError
-from ts.frontend.imported import ReadModule
 from ts.ir.attributes import type_of_constant
 from ts.ir.graph import Graph
 from ts.ir.print_class import DefinitionPrinter, Names
-from ts.ir.schema import Argument, FunctionSchema
-from ts.ir.types import BOOL, ModuleType, TupleType
-from ts.runtime.function import ScriptFunction
-from ts.runtime.module import ScriptModule
+from ts.ir.types import TupleType
 
 ExtraFiles = Mapping[str, str | bytes] | None
 
@@ -44,18 +38,18 @@ _OLDEST_VERSION: Final = 3
 _NEW_PLACE: Final = 6  # since this version it stands in `.data/version`
 
 
-def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles = None) -> None:
-    """Write a scripted module or function to a path or a file."""
+def write(handle: Object, f: str | os.PathLike[str] | IO[bytes], extra_files: ExtraFiles = None) -> None:
+    """Write the object of a module to a path or a file."""
     if isinstance(f, str | os.PathLike):
-        replaced(os.fspath(f), lambda file, name: _write(m, file, name, _extra_files))
+        replaced(os.fspath(f), lambda file, name: _write(handle, file, name, extra_files))
     else:
-        f.write(save_to_buffer(m, _extra_files))
+        f.write(to_bytes(handle, extra_files))
 
 
-def save_to_buffer(m: Any, _extra_files: ExtraFiles = None) -> bytes:
-    """The bytes of the archive of a scripted module or function."""
+def to_bytes(handle: Object, extra_files: ExtraFiles = None) -> bytes:
+    """The bytes of the archive of a module."""
     buffer = io.BytesIO()
-    _write(m, buffer, "archive", _extra_files)
+    _write(handle, buffer, "archive", extra_files)
     return buffer.getvalue()
 
 
@@ -84,42 +78,9 @@ def _umask() -> int:
     return mask
 
 
-def _write(m: Any, file: IO[bytes], root: str, extra_files: ExtraFiles) -> None:
-    if isinstance(m, ScriptFunction):
-        handle = _holder(m)
-    elif isinstance(m, ScriptModule) and m._object is not None:
-        handle = m._object
-    else:
-        raise AttributeError(
-            f"'{type(m).__name__}' object has no attribute 'save_to_buffer': only what ts.jit.script made "
-            "can be saved"
-        )
+def _write(handle: Object, file: IO[bytes], root: str, extra_files: ExtraFiles) -> None:
     with zipfile.ZipFile(file, "w") as zip_file:
         ArchiveWriter(zip_file, root).write(handle, extra_files or {})
-
-
-def _holder(function: ScriptFunction) -> Object:
-    """A module whose `forward` is the function."""
-    type = ModuleType("__torch__.PlaceholderModule", {"training": BOOL})
-    concrete = type.concrete = ReadModule(_Placeholder, type=type, compiled=True)
-    concrete.attributes = type.attributes
-    graph = function.graph.copy()
-    receiver = graph.param_node().insert_output(0)
-    receiver.set_type(type)
-    receiver.set_debug_name("self")
-    forward = ScriptFunction("forward", f"{type.qualified_name()}.forward")
-    schema = function.schema
-    forward.finish(
-        graph, FunctionSchema("forward", "", (Argument("self", type), *schema.arguments), schema.returns)
-    )
-    type.methods["forward"] = forward
-    made = new_object(object_class(type))
-    object_set(made, 0, True)
-    return made
-
-
-class _Placeholder:
-    """Stands for the class of a module that holds a function."""
 
 
 class ArchiveWriter:

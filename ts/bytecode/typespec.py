@@ -11,6 +11,7 @@ from typing import Any
 from ts._core.value.objects import ObjectClass
 from ts._core.value.spec import KINDS, TypeSpec
 from ts._core.value.turns import my_turn
+from ts.devices import Stream
 from ts.ir.types import (
     ClassType,
     DictType,
@@ -97,8 +98,6 @@ def _make_spec(type: Type) -> TypeSpec:
 
         detail = Generator
     elif type.kind() == "StreamObjType":
-        from ts.streams import Stream
-
         detail = Stream
     elif type.kind() == "UnionType":
         children = tuple(type.contained_types())

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import functools
 import inspect
 import types
 import typing
@@ -38,13 +39,13 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     A scripted function runs as a program of its own, on another thread if need be; in compiled code any
     function does.  A function of Python has run when this returns.
     """
-    from ts.futures import Future
-    from ts.runtime.function import ScriptFunction
+    from ts._core.function import Function
+    from ts._core.future import Future
 
     tracer = current_tracer()
     if tracer is not None:
         return tracer.fork(func, args, kwargs)
-    if builtins.isinstance(func, ScriptFunction):
+    if builtins.isinstance(func, Function):
         program = func.start(*args, **kwargs)
         program.queue()
         return program.future
@@ -57,7 +58,7 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def wait(future: Any) -> Any:
     """The result of a future, as soon as it is there."""
-    from ts.futures import Future
+    from ts._core.future import Future
 
     if not isinstance(future, Future):
         found = type(future).__name__
@@ -172,15 +173,13 @@ def boolean_dispatch(
 
 def script_if_tracing(function: F) -> F:
     """A function that is compiled when a trace is being recorded, and runs as Python otherwise."""
-    import functools
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        if not is_tracing():
+        tracer = tracing.current()
+        if tracer is None:
             return function(*args, **kwargs)
-        from ts.jit.scripting import script
-
-        return script(function)(*args, **kwargs)
+        return tracer.scripted(function)(*args, **kwargs)
 
     wrapper.__script_if_tracing_wrapper = True  # type: ignore[attr-defined]
     return wrapper  # type: ignore[return-value]
@@ -241,6 +240,30 @@ def isinstance(obj: Any, target_type: Any) -> bool:
         key, value = arguments
         return all(isinstance(k, key) and isinstance(v, value) for k, v in obj.items())
     return all(isinstance(element, arguments[0]) for element in obj)
+
+
+# ---- annotations -----------------------------------------------------------------------------------
+
+
+class _BroadcastingList:
+    """`BroadcastingListN[T]`: an argument that is a list of T, or one T to be repeated N times."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __getitem__(self, elem: Any) -> Any:
+        return types.GenericAlias(list, (elem,))
+
+    def __repr__(self) -> str:
+        return f"ts.jit.annotations.BroadcastingList{self.size}"
+
+
+BroadcastingList1 = _BroadcastingList(1)
+BroadcastingList2 = _BroadcastingList(2)
+BroadcastingList3 = _BroadcastingList(3)
+BroadcastingList4 = _BroadcastingList(4)
+BroadcastingList5 = _BroadcastingList(5)
+BroadcastingList6 = _BroadcastingList(6)
 
 
 # ---- small change ----------------------------------------------------------------------------------

@@ -100,13 +100,6 @@ def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[
     return found
 
 
-def get_overloads(function: Callable[..., Any]) -> list[Any]:
-    """The compiled functions of all declarations of a function, in order."""
-    from ts.runtime.function import compile_function
-
-    return compiled_overloads(function, compile_function)
-
-
 def parse_overload(implementation: Callable[..., Any], declaration: Callable[..., Any]) -> ParsedFunction:
     """The implementation with the types of a declaration.
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 import warnings
 from typing import Any, Final
 
-from ts import dtypes
-from ts._core.tensor import construct
-from ts._core.tensor.conversion import type_name
-from ts._core.tensor.tensor import Tensor
+from ts import backends, dtypes
+from ts._core import construct
+from ts._core.conversion import type_name
+from ts._core.tensor import Tensor
 
 
 class TensorType:
@@ -67,12 +67,9 @@ class TensorType:
 
     def check_available(self) -> None:
         """Refuse the types of CUDA tensors where there are none."""
-        if self.place == "cuda":
-            from ts import cuda
-
-            if not cuda.is_available():
-                name = f"{self.__module__}.{self.__name__}"
-                raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
+        if self.place == "cuda" and "cuda" not in backends.available():
+            name = f"{self.__module__}.{self.__name__}"
+            raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
 
 
 _WITH_TYPE: Final = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")

@@ -14,7 +14,7 @@ import re
 from enum import Enum
 from typing import Any
 
-from ts.default_names import DEFAULT_NAMES
+from ts.dtypes import DEFAULT_NAMES
 from ts.errors import ParseError
 
 # How much types say in texts: 0 no types, 1 no strides, 2 strides, 3 device and gradient, too.

@@ -11,9 +11,13 @@ In: a graph. Out: nothing, or `InternalError` that says what is wrong and holds 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ts.errors import InternalError
-from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, INT, NONE, FunctionType, TensorType
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Block, Graph, Node, Value
 
 # Between emission and the conversion to SSA, these stand where blocks are not yet joined.
 _BEFORE_SSA = frozenset(

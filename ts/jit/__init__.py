@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _HOMES: dict[str, tuple[str, str]] = {
     name: (module, name)
     for module, names in {
-        "ts.jit.switch": "enable disable",
+        "ts.runtime.switch": "enable disable",
         "ts.jit.scripting": "script CompilationUnit",
         "ts.frontend.markers": "annotate ignore unused export is_scripting is_tracing isinstance "
         "boolean_dispatch fork wait script_if_tracing ignore_context_manager Attribute ScriptWarning "
@@ -37,16 +37,14 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.futures": "Future",
         "ts.frontend.interfaces": "interface",
         "ts.runtime.objects": "RecursiveScriptClass",
-        "ts.frontend.overloads": "overload overload_method get_overloads",
+        "ts.frontend.overloads": "overload overload_method",
         "ts.ir.print": "hide_source_ranges",
         "ts.passes.inline": "set_inline_everything_mode get_inline_everything_mode",
-        "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph",
+        "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph get_overloads",
         "ts.runtime.module": "ScriptModule RecursiveScriptModule module_type method_names",
         "ts.runtime.script_method": "ScriptMethod script_method",
         "ts.runtime.executor": "optimized_execution",
-        "ts.archive.read": "load",
-        "ts.archive.write": "save",
-        "ts.archive.opnames": "export_opnames",
+        "ts.jit.serialization": "load save export_opnames",
         "ts.errors": "FrontendError NotSupportedError UnsupportedNodeError",
     }.items()
     for name in names.split()

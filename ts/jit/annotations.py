@@ -14,34 +14,25 @@ In: annotations as objects, functions.  Out: types of `ts.types`.
 from __future__ import annotations
 
 import inspect
-import types
 from collections.abc import Callable
 from typing import Any
 
 from ts.frontend import parse
 from ts.frontend.annotations import object_type, signature
+from ts.frontend.markers import (
+    BroadcastingList1,
+    BroadcastingList2,
+    BroadcastingList3,
+    BroadcastingList4,
+    BroadcastingList5,
+    BroadcastingList6,
+)
 from ts.ir.types import TensorType, Type
 
-
-class _BroadcastingList:
-    """`BroadcastingListN[T]`: an argument that is a list of T, or one T to be repeated N times."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-
-    def __getitem__(self, elem: Any) -> Any:
-        return types.GenericAlias(list, (elem,))
-
-    def __repr__(self) -> str:
-        return f"ts.jit.annotations.BroadcastingList{self.size}"
-
-
-BroadcastingList1 = _BroadcastingList(1)
-BroadcastingList2 = _BroadcastingList(2)
-BroadcastingList3 = _BroadcastingList(3)
-BroadcastingList4 = _BroadcastingList(4)
-BroadcastingList5 = _BroadcastingList(5)
-BroadcastingList6 = _BroadcastingList(6)
+__all__ = [
+    "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "BroadcastingList4", "BroadcastingList5",
+    "BroadcastingList6", "ann_to_type", "get_signature", "try_ann_to_type",
+]  # fmt: skip
 
 
 def try_ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type | None:

@@ -35,7 +35,6 @@ from ts.frontend.parse import ParsedFunction
 from ts.frontend.printed import PrintedNames, printed_defs
 from ts.frontend.resolve import Resolver
 from ts.ir.types import ClassType
-from ts.jit.switch import enabled
 from ts.passes import log  # noqa: F401 -- wrong switches are refused when this is imported
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.function import (
@@ -45,6 +44,7 @@ from ts.runtime.function import (
     forget,
 )
 from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
+from ts.runtime.switch import enabled
 
 # What `fn.code` shows and nobody writes.
 _PRINTED = re.compile(

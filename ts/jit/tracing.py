@@ -18,9 +18,9 @@ from typing import Any
 from ts._core.tensor.tensor import Tensor
 from ts.frontend.markers import callable_argument_names
 from ts.ir.types import DictType, ListType, TupleType, Type
-from ts.jit.switch import enabled
 from ts.nn.modules.module import Module
 from ts.runtime.module import ScriptModule
+from ts.runtime.switch import enabled
 from ts.tracing.check import TracingCheckError, check_trace
 from ts.tracing.traced import TopLevelTracedModule, lowered, trace_function, trace_methods
 from ts.tracing.tracer import TracerWarning

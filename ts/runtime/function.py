@@ -22,12 +22,13 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from ts._core.value.ivalue import register_class_spec, register_object_conversion
+from ts._core.value.ivalue import new_object, object_set, register_class_spec, register_object_conversion
+from ts._core.value.objects import Object
 from ts._core.value.spec import TypeSpec
 from ts._core.value.turns import my_turn
 from ts._core.value.values import register_object_order
 from ts._core.vm.function import Function
-from ts.bytecode.typespec import argument_spec, sized_spec, type_spec
+from ts.bytecode.typespec import argument_spec, object_class, sized_spec, type_spec
 from ts.errors import CompilationError
 from ts.frontend import classes, compile, parse
 from ts.frontend.annotations import object_type
@@ -36,7 +37,7 @@ from ts.frontend.failures import compilation
 from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
-from ts.ir.types import TupleType
+from ts.ir.types import BOOL, ModuleType, TupleType
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.garbage import no_collection
 from ts.runtime.objects import instance_of, object_of, order_of
@@ -154,15 +155,34 @@ class ScriptFunction(Function):
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Write the function to a path or a file, as the `forward` of a module."""
-        from ts.archive.write import save
+        from ts.archive.write import write
 
-        save(self, f, _extra_files)
+        write(self.archived(), f, _extra_files)
 
     def save_to_buffer(self, _extra_files: Any = None) -> bytes:
         """The bytes of the function's archive."""
-        from ts.archive.write import save_to_buffer
+        from ts.archive.write import to_bytes
 
-        return save_to_buffer(self, _extra_files)
+        return to_bytes(self.archived(), _extra_files)
+
+    def archived(self) -> Object:
+        """What an archive of the function holds: an object of a module whose `forward` it is."""
+        from ts.frontend.imported import ReadModule
+
+        type = ModuleType("__torch__.PlaceholderModule", {"training": BOOL})
+        concrete = type.concrete = ReadModule(_Placeholder, type=type, compiled=True)
+        concrete.attributes = type.attributes
+        graph = self.graph.copy()
+        receiver = graph.param_node().insert_output(0)
+        receiver.set_type(type)
+        receiver.set_debug_name("self")
+        forward = ScriptFunction("forward", f"{type.qualified_name()}.forward")
+        arguments = (Argument("self", type), *self.schema.arguments)
+        forward.finish(graph, FunctionSchema("forward", "", arguments, self.schema.returns))
+        type.methods["forward"] = forward
+        made = new_object(object_class(type))
+        object_set(made, 0, True)
+        return made
 
     def finish(self, graph: Graph, schema: FunctionSchema) -> None:
         """Give the function its graph and its signature."""
@@ -188,6 +208,10 @@ class ScriptFunction(Function):
 
     def __repr__(self) -> str:
         return f"<ScriptFunction {self.qualified_name}>"
+
+
+class _Placeholder:
+    """Stands for the class of a module that holds a function."""
 
 
 def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None] | ParsedFunction | None:
@@ -268,6 +292,13 @@ def _compile_overload(function: Callable[..., Any], declaration: Callable[..., A
     script = _named(function, parsed)
     script.ensure_compiled()
     return script
+
+
+def get_overloads(function: Callable[..., Any]) -> list[Any]:
+    """The compiled functions of all declarations of a function, in order."""
+    from ts.frontend.overloads import compiled_overloads
+
+    return compiled_overloads(function, compile_function)
 
 
 def _named(function: Callable[..., Any], parsed: ParsedFunction) -> ScriptFunction:

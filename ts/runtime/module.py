@@ -33,11 +33,11 @@ from ts.frontend.modules import ConcreteModule
 from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
 from ts.ir.types import ModuleType
-from ts.jit.switch import enabled
 from ts.nn.modules.module import Module
 from ts.runtime.function import compile_function
-from ts.runtime.objects import assign
+from ts.runtime.objects import assign, register_modules
 from ts.runtime.script_method import ConstMap, OverloadedScriptMethod, ScriptMethod, ScriptMethodMarker
+from ts.runtime.switch import enabled
 
 modules.install(compile_function)
 
@@ -263,15 +263,21 @@ class ScriptModule(Module):
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Write the module to a path or a file, as `ts.jit.save` does."""
-        from ts.archive.write import save
+        from ts.archive.write import write
 
-        save(self, f, _extra_files)
+        write(self.archived(), f, _extra_files)
 
     def save_to_buffer(self, _extra_files: Any = None) -> bytes:
         """The bytes of the module's archive."""
-        from ts.archive.write import save_to_buffer
+        from ts.archive.write import to_bytes
 
-        return save_to_buffer(self, _extra_files)
+        return to_bytes(self.archived(), _extra_files)
+
+    def archived(self) -> Object:
+        """What an archive of the module holds: the object behind it."""
+        if self._object is None:
+            raise RuntimeError("the module is saved when it is complete: its `__init__` has not returned")
+        return self._object
 
     def copy(self) -> ScriptModule:
         """A module with attributes of its own; tensors are shared."""
@@ -519,6 +525,9 @@ def module_of(handle: Object) -> ScriptModule:
         concrete = handle.cls.type.concrete
         children = {name: object_get(handle, handle.cls.slot(name)) for name in concrete.submodules}
         return RecursiveScriptModule(concrete, handle, children)
+
+
+register_modules(module_of)
 
 
 def method_names(module: ScriptModule) -> list[str]:

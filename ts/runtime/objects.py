@@ -27,6 +27,15 @@ _OPERATORS = (
 )
 
 
+_module_of: Callable[[Object], Any] | None = None
+
+
+def register_modules(module_of: Callable[[Object], Any]) -> None:
+    """What gives the module around an object whose class is that of a module."""
+    global _module_of
+    _module_of = module_of
+
+
 # ---- conversions -----------------------------------------------------------------------------------------
 
 
@@ -93,9 +102,8 @@ def _object_with_interface(instance: Any, wanted: InterfaceType) -> Object:
 def instance_of(made: Object) -> Any:
     """An instance of the Python class with the attributes of an object; without a class, a handle."""
     if made.cls.type.is_module():
-        from ts.runtime.module import module_of
-
-        return module_of(made)
+        assert _module_of is not None  # who makes objects of modules has registered it
+        return _module_of(made)
     python_class = made.cls.type.python_class or _live_class(made)
     if python_class is None:
         return RecursiveScriptClass(made)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from ts.ir.graph import Graph
 from ts.ir.python_print import to_source
 from ts.ir.schema import FunctionSchema
-from ts.jit.switch import enabled
 from ts.runtime.function import ScriptFunction
+from ts.runtime.switch import enabled
 
 if TYPE_CHECKING:
     from ts.runtime.module import ScriptModule

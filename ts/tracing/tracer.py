@@ -31,11 +31,13 @@ from typing import Any, Final
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.dispatch.context import current_tracer, set_tracer
-from ts._core.dispatch.overloads import overloads
-from ts._core.tensor.tensor import Size, Tensor, wrap_array
-from ts._core.value.objects import Object
-from ts._core.vm.future import Future
+from ts._core.context import current_tracer, set_tracer
+from ts._core.future import Future
+from ts._core.objects import Object
+from ts._core.overload import overloads
+from ts._core.tensor import Size, Tensor, wrap_array
+from ts.errors import FrontendError
+from ts.frontend.failures import for_users
 from ts.ir.graph import Graph, Value
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import (
@@ -57,6 +59,7 @@ from ts.ir.types import (
     unshaped,
 )
 from ts.ops import registry
+from ts.runtime.function import compile_function
 from ts.tracing import guards, tensors, words
 from ts.tracing.indexing import get_index, put_index
 from ts.tracing.types import (
@@ -416,6 +419,13 @@ class Tracer:
         graph.insert_node(node)
         self.bind(node.output(), result)
         return result
+
+    def scripted(self, function: Callable[..., Any]) -> Any:
+        """A function that is compiled where a trace comes by (`script_if_tracing`)."""
+        try:
+            return compile_function(function)
+        except FrontendError as error:
+            raise for_users(error) from error.__cause__
 
     def fork(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ts.default_names import DEFAULT_NAMES
+from ts.dtypes import DEFAULT_NAMES
 
 # "Tensor(a!)", "t[](a!)", "Tensor(a -> *)"; not the parameter of "Future(t)".
 _ALIAS = re.compile(r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|]+)(!?)(?: -> [a-z*|]+)?\)")

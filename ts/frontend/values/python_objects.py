@@ -18,7 +18,7 @@ import inspect
 import math
 import sys
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from types import FunctionType as PythonFunction
 from types import ModuleType
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ts.dtypes import dtype as DType
 from ts.dtypes import layout, memory_format
 from ts.errors import CompilationError
-from ts.frontend import hints, resolve
+from ts.frontend import hints, markers, resolve
 from ts.frontend.annotations import IMMUTABLE, object_type
 from ts.frontend.enums import EnumClassValue, enum_constant
 from ts.frontend.match import Actual
@@ -194,9 +194,7 @@ def operator_of(module: str, name: str) -> str | None:
     """The operator behind a function of `ts`, `ts.nn.functional`, `ts.linalg` ...; None if it is none."""
     if name in _NOT_OPERATORS or module.startswith(("ts.nn.functional.", "ts.nn.init", "ts.nn.utils")):
         return None
-    if module == "ts.nn.functional" and name in _functional_names():
-        return None
-    if module in ("ts", "ts.functional") and name in _package_functions():
+    if name in getattr(sys.modules.get(module), "WRITTEN", ()):  # in the language itself
         return None
     if name in _SPECIAL_OPERATORS:
         return _SPECIAL_OPERATORS[name]
@@ -205,20 +203,6 @@ def operator_of(module: str, name: str) -> str | None:
     if last in ("linalg", "special", "fft"):
         candidates.insert(0, f"aten::{last}_{name}")
     return next((candidate for candidate in candidates if registry.lookup(candidate)), None)
-
-
-def _functional_names() -> Collection[str]:
-    """The functions of `ts.nn.functional` that are written in Python, over operators of the same name."""
-    from ts.nn import functional
-
-    return functional.HOMES
-
-
-def _package_functions() -> Collection[str]:
-    """The functions of `ts` itself that are."""
-    import ts
-
-    return ts.WRITTEN
 
 
 _MATH_NAMES: Final = (
@@ -296,11 +280,8 @@ def _special(obj: Any) -> SugaredValue | None:
         return WarnFunction("aten::warn")
     name = getattr(obj, "__name__", "")
     known = _MARKERS.get(name)
-    if known is not None:
-        from ts.frontend import markers
-
-        if obj is getattr(markers, name, None):
-            return known
+    if known is not None and obj is getattr(markers, name, None):
+        return known
     if name in GLOBALS and getattr(builtins, name, None) is obj:
         return GLOBALS[name]
     return None

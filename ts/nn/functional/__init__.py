@@ -55,6 +55,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "sparse": ("embedding", "embedding_bag"),
 }  # fmt: skip
 HOMES: Final = {name: f"ts.nn.functional.{family}" for family, names in _FAMILIES.items() for name in names}
+WRITTEN: Final = HOMES.keys()  # in the scripted subset, over operators that may have the same name
 
 
 def __getattr__(name: str) -> Any:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import ts
-from ts._core.tensor.tensor import Tensor
-from ts.frontend.markers import boolean_dispatch
-from ts.jit.annotations import BroadcastingList2, BroadcastingList3
+from ts._core.tensor import Tensor
+from ts.frontend.markers import BroadcastingList2, BroadcastingList3, boolean_dispatch
 
 
 def _fractional_size(

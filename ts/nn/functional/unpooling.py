@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import ts
-from ts._core.tensor.tensor import Tensor
-from ts.jit.annotations import BroadcastingList1, BroadcastingList2, BroadcastingList3
+from ts._core.tensor import Tensor
+from ts.frontend.markers import BroadcastingList1, BroadcastingList2, BroadcastingList3
 
 
 def _each(value: Any, n: int) -> Any:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ts
-from ts._core.tensor.tensor import Tensor
-from ts.jit.annotations import BroadcastingList2
+from ts._core.tensor import Tensor
+from ts.frontend.markers import BroadcastingList2
 
 
 def unfold(

@@ -1,0 +1,59 @@
+"""`ts.jit.save`, `ts.jit.load` and `ts.jit.export_opnames`: scripted modules to archives and back.
+
+    ts.jit.save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
+    module = ts.jit.load("model.pt", map_location="cpu")
+    export_opnames(module)              ["aten::add.Tensor", "aten::relu"], what a runtime has to have for it
+"""
+
+from __future__ import annotations
+
+import os
+from typing import IO, Any
+
+from ts.archive.read import read
+from ts.archive.records import Location
+from ts.archive.write import ExtraFiles, write
+from ts.passes.inline import inline
+from ts.runtime.function import ScriptFunction
+from ts.runtime.module import ScriptModule, module_of
+
+
+def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles = None) -> None:
+    """Write a scripted module or function to a path or a file."""
+    if not isinstance(m, ScriptFunction | ScriptModule):
+        raise AttributeError(
+            f"'{type(m).__name__}' object has no attribute 'save_to_buffer': only what ts.jit.script made "
+            "can be saved"
+        )
+    write(m.archived(), f, _extra_files)
+
+
+def load(
+    f: str | os.PathLike[str] | IO[bytes],
+    map_location: Location = None,
+    _extra_files: dict[str, Any] | None = None,
+    _restore_shapes: bool = False,
+) -> Any:
+    """The scripted module that an archive holds.
+
+    `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
+    archive to others, or a function of a storage's elements and its device that gives a tensor or None.  The
+    keys of `_extra_files` name additional records, whose contents are filled in.
+    """
+    return module_of(read(f, map_location, _extra_files))
+
+
+def export_opnames(m: Any) -> list[str]:
+    """The operators of all methods, with the names of their overloads, sorted."""
+    if not isinstance(m, ScriptModule):
+        raise TypeError(f"export_opnames takes a scripted module, not an object of type {type(m).__name__}")
+    names = set()
+    for module in m.modules():
+        for method in module._concrete.type.methods.values():
+            graph = method.graph.copy()
+            inline(graph)
+            for node in graph.all_nodes():
+                schema = node.schema()
+                if schema is not None and not node.kind().startswith("prim::"):
+                    names.add(schema.key)
+    return sorted(names)
