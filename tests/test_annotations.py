@@ -7,7 +7,7 @@ import pytest
 
 import ts
 from ts.errors import CompilationError, FrontendError
-from ts.frontend import annotations, parse
+from ts.frontend import annotations, defaults, parse, signatures
 from ts.frontend.resolve import Resolver
 
 
@@ -24,7 +24,7 @@ def scope():
 
 
 def types_of(function):
-    parameters, returns = annotations.signature(parse.function_def(function))
+    parameters, returns = signatures.signature(parse.function_def(function))
     return [str(p.type) for p in parameters], None if returns is None else str(returns)
 
 
@@ -89,7 +89,7 @@ def test_syntax(text, expected):
     (parsed,) = parse.module_defs(
         f"def f(x: {text}):\n    return x\n", Resolver({"Point": Point, "Alias": Alias})
     )
-    (parameter,), returns = annotations.signature(parsed)
+    (parameter,), returns = signatures.signature(parsed)
     assert str(parameter.type) == expected
     assert returns is None
 
@@ -100,13 +100,13 @@ def test_signature():
     def f(x, n: int = 3, *, scale: float):
         return x
 
-    parameters, returns = annotations.signature(parse.function_def(f))
+    parameters, returns = signatures.signature(parse.function_def(f))
     assert [(p.name, str(p.type), p.kw_only) for p in parameters] == [
         ("x", "Tensor", False),
         ("n", "int", False),
         ("scale", "float", True),
     ]
-    assert [p.default for p in parameters] == [annotations.NO_DEFAULT, 3, annotations.NO_DEFAULT]
+    assert [p.default for p in parameters] == [defaults.NO_DEFAULT, 3, defaults.NO_DEFAULT]
     assert returns is None
 
 
@@ -114,7 +114,7 @@ def test_int_default_of_a_float():
     def f(x: float = 1, y: Optional[int] = None, z: Tuple[int, int] = (1, 2)) -> float:
         return x
 
-    parameters, _ = annotations.signature(parse.function_def(f))
+    parameters, _ = signatures.signature(parse.function_def(f))
     assert [p.default for p in parameters] == [1.0, None, (1, 2)]
     assert isinstance(parameters[0].default, float)
 
@@ -187,7 +187,7 @@ def test_refused(text, message):
     """A wrong annotation is named and underlined."""
     (parsed,) = parse.module_defs(f"def f(x: {text}):\n    return x\n", Resolver({}))
     with pytest.raises(CompilationError, match=__import__("re").escape(message)) as failure:
-        annotations.signature(parsed)
+        signatures.signature(parsed)
     assert "~ <--- HERE" in str(failure.value)
 
 
@@ -203,13 +203,13 @@ def test_refused(text, message):
 def test_refused_defaults(parameters, message):
     (parsed,) = parse.module_defs(f"def f({parameters}):\n    return x\n", Resolver({}))
     with pytest.raises(FrontendError, match=__import__("re").escape(message)):
-        annotations.signature(parsed)
+        signatures.signature(parsed)
 
 
 def test_wrong_number_in_comment():
     (parsed,) = parse.module_defs("def f(x, y):\n    # type: (int) -> int\n    return x\n", Resolver({}))
     with pytest.raises(CompilationError, match=r"Number of type annotations \(1\) did not match"):
-        annotations.signature(parsed)
+        signatures.signature(parsed)
 
 
 def test_a_broadcasting_list_takes_one_number():

@@ -1,81 +1,156 @@
-"""Imports go one way: each stage may import the stages listed for it, and importing `ts` loads almost nothing."""
+"""Imports go one way: each room of the house may import the rooms listed for it, and `import ts` loads almost nothing."""
 
-import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-VOCABULARY = {"errors", "dtypes", "devices"}
+from tests.import_graph import ROOT, circles, edges, files, with_packages
 
-# What each stage may import of `ts` while it is loaded. An import inside a function is a callback upwards
-# (a tensor that prints itself) and is counted as well, unless the table of exceptions names it.
+VOCABULARY = "errors dtypes devices"  # which every room may import
+
+# Rooms from the bottom to the top, and what each may import besides itself and the vocabulary: rooms with what is in
+# them.  `ts` is the package itself, a table of the public names, for what is written over those.  An import inside of a
+# function counts like any other: it is there to load something later, not to go up.
 MAY_IMPORT = {
-    "errors": set(),
-    "devices": {"errors"},
-    "dtypes": {"errors"},
-    "ir": VOCABULARY,
-    "_core": VOCABULARY | {"_core"},
-    "backends": VOCABULARY | {"_core", "backends"},
-    "ops": VOCABULARY | {"_core", "backends", "ir", "ops"},
-    "analysis": VOCABULARY | {"_core", "backends", "ir", "ops", "analysis"},
-    "passes": VOCABULARY | {"_core", "backends", "ir", "ops", "analysis", "passes"},
-    "frontend": VOCABULARY | {"_core", "ir", "ops", "analysis", "passes", "frontend"},
-    "bytecode": VOCABULARY | {"_core", "ir", "ops", "bytecode", "analysis"},
+    "errors": "",
+    "dtypes": "",
+    "devices": "",
+    # the machine, and what it runs on
+    "_core.value": "",
+    "_core.tensor": "_core.value",
+    "_core.dispatch": "_core.value _core.tensor",
+    "_core.vm": "_core.value _core.tensor _core.dispatch",
+    "_core.prims": "_core.value _core.tensor _core.dispatch _core.vm",
+    "_core": "",
+    "backends": "_core",
+    "ir": "",
+    # operators, and what is known of graphs
+    "ops": "_core backends ir",
+    "analysis": "ir ops",
+    "passes": "_core ir ops analysis",
+    "bytecode": "_core ir ops analysis",
+    "frontend": "_core ir ops analysis passes",
+    # what is written over operators, in Python or in the scripted subset
+    "autograd": "_core",
+    "fft": "ops",
+    "linalg": "ops",
+    "special": "ops",
+    "_VF": "ops _core",
+    "functional": "ts _core ops frontend linalg",
+    "functions": "ts _core backends linalg",
+    "signal": "_core",
+    "masked": "ts _core linalg",
+    "futures": "_core",
+    "nn": "ts _core ops frontend autograd linalg",
+    "func": "_core",
+    "distributions": "ts _core nn autograd linalg special",
+    "testing": "ts _core",
+    # devices under PyTorch's names
+    "amp": "backends",
+    "cuda": "_core backends ops amp functions",
+    "accelerator": "cuda",
+    "cpu": "",
+    "mps": "",
+    "xpu": "",
+    "random": "_core ops cuda",
+    "utils": "ts _core ops cuda",
+    # compiled functions, and what is done with them
+    "archive": "_core ir passes bytecode frontend nn",
+    "runtime": "_core ir analysis passes bytecode frontend nn archive",
+    "tracing": "_core ir ops passes frontend autograd runtime",
+    "jit": "_core ir passes frontend nn archive runtime tracing",
+    "debugger": "_core ir bytecode frontend runtime jit",
+    "cli": "ts _core backends ir ops frontend nn runtime jit debugger",
+    "__main__": "cli",
+    # names that PyTorch has
+    "__config__": "ts _core backends functions",
+    "compiler": "",
+    "distributed": "",
+    "hub": "",
+    "types": "ir",
+    "version": "ts",
+}  # fmt: skip
+
+# What goes up all the same, and why.
+EXCUSED = {
+    ("ts.frontend.resolve", "ts"): "a program's `torch.x` is looked up in the package itself, at compile time",
+    ("ts.runtime.executor", "ts.debugger.process"): "who says `breakpoint()` is the first to ask for a debugger",
+    ("ts.ops.functional", "ts.functional"): "methods of tensors that are functions in the scripted subset",
 }
-ALLOWED_INSIDE_FUNCTIONS = {
-    "frontend": {""},  # names of the program are looked up in `ts` itself
-    "_core": {"backends", "ops", "printing"},  # a tensor finds its operators and its text by name
-    "backends": {"ops"},
-    "ops": {"functional"},  # methods that are functions in the scripted subset
+# The core is being taken apart: rooms that still import upwards, and circles in these folders.
+UNDER_WORK = {
+    ("_core.tensor", "_core.dispatch"),
+    ("_core.tensor", "ops"),
+    ("_core.tensor", "backends"),
+    ("_core.dispatch", "ops"),
+    ("_core.dispatch", "backends"),
+    ("backends", "ops"),
 }
+CIRCLES_UNDER_WORK = ("ts._core.", "ts.backends.cpu.")
 
 
-def modules():
-    for stage, allowed in MAY_IMPORT.items():
-        base = ROOT / ("backends" if stage == "backends" else f"ts/{stage}")
-        files = [base.with_suffix(".py")] if base.with_suffix(".py").exists() else sorted(base.rglob("*.py*"))
-        for path in files:
-            if path.suffix in (".py", ".pyx"):
-                yield pytest.param(stage, path, allowed, id=str(path.relative_to(ROOT)))
+def room(module):
+    """The room that a module is in: the longest name in the table; "ts" for the package itself."""
+    name = module.removeprefix("ts.")
+    while name not in MAY_IMPORT and "." in name:
+        name = name.rpartition(".")[0]
+    return name
 
 
-def imported(path):
-    """(stage, inside a function) for each import of `ts` in a file; Cython files are read line by line."""
-    if path.suffix == ".pyx":
-        for line in path.read_text().splitlines():
-            words = line.split()
-            if len(words) > 1 and words[0] in ("import", "from", "cimport") and words[1].startswith("ts."):
-                yield words[1].split(".")[1], line.startswith(" ")
-        return
-    tree = ast.parse(path.read_text())
-    inside = set()
-    type_checking = set()
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            inside |= set(ast.walk(node)) - {node}
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-            type_checking |= set(ast.walk(node))
-    for node in ast.walk(tree):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module] if node.module != "ts" else [f"ts.{alias.name}" for alias in node.names]
-        for name in names:
-            if (name == "ts" or name.startswith("ts.")) and node not in type_checking:
-                yield (name.split(".") + [""])[1], node in inside
+def upward():
+    """The imports that the table does not allow."""
+    for edge in edges():
+        importer, imported = room(edge.importer), room(edge.imported)
+        allowed = f"{VOCABULARY} {importer} {MAY_IMPORT.get(importer, '')}".split()
+        if importer != "ts" and not any(f"{imported}.".startswith(f"{each}.") for each in allowed):
+            yield edge
 
 
-@pytest.mark.parametrize("stage, path, allowed", list(modules()))
-def test_stage_imports_downwards(stage, path, allowed):
-    """A file imports only the stages below its own."""
-    later = ALLOWED_INSIDE_FUNCTIONS.get(stage, set())
-    for name, inside in imported(path):
-        fine = name in allowed or name == stage or (inside and name in later)
-        assert fine, f"{path.name} imports ts.{name}"
+def is_excused(edge):
+    return edge[:2] in EXCUSED or (room(edge.importer), room(edge.imported)) in UNDER_WORK
+
+
+def circles_of(found):
+    """The circles among imports, but those of the package itself, which is a table, and of what is under work."""
+    all_circles = circles(with_packages(e for e in found if e.importer != "ts"))
+    return [sorted(c) for c in all_circles if not all(m.startswith(CIRCLES_UNDER_WORK) for m in c)]
+
+
+@pytest.mark.parametrize("name", sorted({room(module) for module in files().values()} - {"ts"}))
+def test_room_imports_downwards(name):
+    """A room is in the table, and its files import only what stands there, in functions too."""
+    assert name in MAY_IMPORT
+    found = [e for e in upward() if room(e.importer) == name and not is_excused(e)]
+    assert not found, "\n".join(f"{e.importer} imports {e.imported} in line {e.line}" for e in found)
+
+
+def test_the_table_descends():
+    """A room may import only rooms that stand above it in the table."""
+    rooms = list(MAY_IMPORT)
+    for place, name in enumerate(rooms):
+        assert set(MAY_IMPORT[name].split()) <= {"ts", *rooms[:place]}, name
+
+
+def test_excuses_are_needed():
+    """What goes up only inside of functions is excused by name, and only as long as it is there."""
+    assert set(EXCUSED) <= {(e.importer, e.imported) for e in upward() if e.in_function}
+
+
+def test_no_module_waits_for_itself():
+    """Modules do not import each other in circles while they are loaded."""
+    assert circles_of(e for e in edges() if not e.in_function) == []
+
+
+def test_functions_close_no_circles():
+    """Nor by imports in functions; what recurs is the language, in the frontend."""
+    found = circles_of(e for e in edges() if not is_excused(e))
+    assert [circle for circle in found if not all(m.startswith("ts.frontend.") for m in circle)] == []
+
+
+def test_nothing_imports_the_command_line():
+    """But `python -m ts`."""
+    assert {e.importer for e in edges() if room(e.imported) == "cli" and room(e.importer) != "cli"} <= {"ts.__main__"}
 
 
 def test_import_is_lazy():
@@ -90,3 +165,11 @@ def test_imports_without_pytorch():
     code = "import sys, ts\nts.jit.CompilationUnit('def f(x: int) -> int:\\n    return x + 1\\n').f(1)\nprint('torch' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
+
+
+def test_the_house_is_drawn():
+    """`docs/architecture.md` says what is in every room."""
+    page = (ROOT / "docs/architecture.md").read_text()
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    drawn = {name.replace("/", ".") for row in rows for name in row.replace("`", "").replace(",", " ").split()}
+    assert drawn - {"frontend.emit", "frontend.values"} == {*MAY_IMPORT} - {"_core"}

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ts import dtypes, printing
+from ts import dtypes
+from ts._core.tensor import printing
 from ts._core.tensor import construct
 
 

@@ -42,10 +42,10 @@ _require_built()
 
 # Where the public names that are no operators live.
 _NAMES_OF: dict[str, tuple[str, ...]] = {
-    "ts._core.tensor": ("Tensor", "Size"),
-    "ts._core.construct": ("tensor", "as_tensor", "from_numpy"),
-    "ts._core.exchange": ("from_dlpack",),
-    "ts._core.storage": ("UntypedStorage", "TypedStorage", "is_storage"),
+    "ts._core.tensor.tensor": ("Tensor", "Size"),
+    "ts._core.tensor.construct": ("tensor", "as_tensor", "from_numpy"),
+    "ts._core.tensor.exchange": ("from_dlpack",),
+    "ts._core.tensor.storage": ("UntypedStorage", "TypedStorage", "is_storage"),
     "ts.devices": ("device", "Stream"),
     "ts.dtypes": (
         "dtype", "layout", "memory_format", "finfo", "iinfo", "strided", "sparse_coo", "sparse_csr",
@@ -53,7 +53,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "channels_last_3d", "get_default_dtype", "set_default_dtype",
     ),
     "ts.ir.read": ("parse_ir",),
-    "ts.printing": ("set_printoptions",),
+    "ts._core.tensor.printing": ("set_printoptions",),
     "ts.runtime.limits": ("limits",),
     "ts.archive.saving": ("save", "load"),
     "ts.futures": ("Future",),
@@ -102,7 +102,7 @@ _MODULES = frozenset({
     "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "cli", "compiler", "cpu",
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
     "func", "functional", "functions", "futures", "hub", "ir", "jit", "linalg", "masked", "mps", "nn", "ops",
-    "passes", "printing", "random", "runtime", "signal", "special", "testing", "tracing", "types", "utils",
+    "passes", "random", "runtime", "signal", "special", "testing", "tracing", "types", "utils",
     "version", "xpu",
 })  # fmt: skip
 

@@ -21,7 +21,7 @@ import zipfile
 from collections.abc import Mapping
 from typing import IO, Any, Final
 
-from ts._core.objects import Object
+from ts._core.value.objects import Object
 from ts.archive.pickler import Pickler
 from ts.archive.places import write_places
 from ts.archive.storages import WrittenStorages

@@ -14,14 +14,19 @@ what other modules define.
 
 from __future__ import annotations
 
+import argparse
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import ts
+from ts.cli import terminal
+from ts.cli.targets import UsageError, load_module
 from ts.frontend.annotations import object_type
 from ts.frontend.markers import modifier_of
 from ts.runtime.module import RecursiveScriptModule
@@ -72,3 +77,29 @@ def _needed(cls: type) -> str:
     parameters = inspect.signature(cls).parameters.values()
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return ", ".join([p.name for p in parameters if p.default is p.empty and p.kind not in variable])
+
+
+def check(options: argparse.Namespace) -> int:
+    """`ts check`: compile a function, class or module, or all of the file, and report each."""
+    path, colon, name = options.target.rpartition(":")
+    if not colon:
+        path = options.target
+    checks = dict(checks_of(load_module(Path(path))))
+    if name and colon:
+        if name not in checks:
+            known = ", ".join(sorted(checks)) or "nothing"
+            raise UsageError(f"{path} defines no {name!r}; it defines: {known}")
+        checks = {name: checks[name]}
+    if not checks:
+        raise UsageError(f"{path} defines nothing to compile")
+    failures = 0
+    for name, compile_it in checks.items():
+        try:
+            text = compile_it()
+        except Exception as error:  # the compiler's, or those of a constructor
+            failures += 1
+            kind = "" if isinstance(error, RuntimeError) else f"{type(error).__name__}: "
+            terminal.status(False, f"{path}:{name}: {kind}{error}", sys.stderr)
+        else:
+            terminal.status(True, text, sys.stdout)
+    return 1 if failures else 0

@@ -16,7 +16,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cache
 from typing import Any
 
 from ts._core.value.turns import my_turn
@@ -107,24 +106,3 @@ class DebugCode:
                 seen.add(id(function))
                 callees = function.compiled_code.functions
                 pending += [f for f in callees if isinstance(f, Twin | ForkedFunction)]
-
-
-@cache
-def _of_process() -> DebugCode:
-    """The debugger that `breakpoint()` calls for when no other drives the program."""
-    from ts.debugger.debugger import breakpoint_code
-
-    return breakpoint_code()
-
-
-def prepare_with_breakpoints(function: ScriptFunction) -> Code:
-    """The code of a function with a `breakpoint()`: it stops there."""
-    parsed = function.definition()
-    if parsed is None:
-        from ts.runtime.executor import prepare_graph
-
-        code: Code = prepare_graph(function.graph, function.name)
-        return code
-    twin = _of_process().twin(function)
-    code = twin.compiled_code
-    return code

@@ -19,8 +19,6 @@ shown as Python would get them: to change a copy changes nothing in the program.
 from __future__ import annotations
 
 import builtins
-import os
-import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -54,7 +52,7 @@ class FrameView(NamedTuple):
     place: Place | None  # the line's; None where the code was not made for debugging
 
 
-class _Resume(NamedTuple):
+class Resume(NamedTuple):
     """How far to go: to a line in no more calls than `depth`, or a return in no more than `return_depth`."""
 
     depth: int = 0
@@ -78,7 +76,7 @@ class Debugger:
         """Be ready for another call: its first line stops."""
         self._main: int | None = None  # the program that was called; others are forked
         self._stepping: int | None = None
-        self._resume = _Resume(_EVERYWHERE)
+        self._resume = Resume(_EVERYWHERE)
         self._attached = True
         self._interrupted = False
         self._stopped: Stopped | None = None
@@ -101,7 +99,7 @@ class Debugger:
         if self._interrupted or self._stopped is not None:
             return False
         self._interrupted = True
-        self._stepping, self._resume = None, _Resume(_EVERYWHERE)
+        self._stepping, self._resume = None, Resume(_EVERYWHERE)
         self.code.breaks.go(None)
         return True
 
@@ -171,7 +169,7 @@ class Debugger:
         while resume is None:
             command = self.read()
             if command is None:  # nobody is there any more
-                self._attached, resume = False, _Resume()
+                self._attached, resume = False, Resume()
             else:
                 resume = self.execute(command)
         self._stopped = None
@@ -184,7 +182,7 @@ class Debugger:
 
     # ---- commands --------------------------------------------------------------------------------------
 
-    def execute(self, line: str) -> _Resume | None:
+    def execute(self, line: str) -> Resume | None:
         """Carry out one command; how far to go, if it lets the program go on."""
         line = line.strip() or self._last
         self._last = line if line.partition(" ")[0] in _REPEATED else ""
@@ -194,26 +192,26 @@ class Debugger:
             if line:
                 self._print(line)
             return None
-        resume: _Resume | None = command(self, rest.strip())
+        resume: Resume | None = command(self, rest.strip())
         return resume
 
-    def _step(self, rest: str) -> _Resume:
+    def _step(self, rest: str) -> Resume:
         """go to the next line, also of a function that this one calls"""
-        return _Resume(_EVERYWHERE)
+        return Resume(_EVERYWHERE)
 
-    def _next(self, rest: str) -> _Resume:
+    def _next(self, rest: str) -> Resume:
         """go to the next line of this function; what it calls runs through"""
-        return _Resume(self._depth)
+        return Resume(self._depth)
 
-    def _finish(self, rest: str) -> _Resume:
+    def _finish(self, rest: str) -> Resume:
         """go on until this function (the one that `up` went to) returns"""
-        return _Resume(self._depth - 1, self._depth)
+        return Resume(self._depth - 1, self._depth)
 
-    def _continue(self, rest: str) -> _Resume:
+    def _continue(self, rest: str) -> Resume:
         """go on to the next breakpoint, or to the end"""
-        return _Resume()
+        return Resume()
 
-    def _quit(self, rest: str) -> _Resume:
+    def _quit(self, rest: str) -> Resume:
         """end the program"""
         raise DebuggerQuit("the debugger was told to end the program")
 
@@ -454,7 +452,7 @@ class Debugger:
         self.write(f"{'':<20} anything else is printed; an empty line repeats a step or a list")
 
 
-_COMMANDS: dict[str, Callable[[Debugger, str], _Resume | None]] = {
+_COMMANDS: dict[str, Callable[[Debugger, str], Resume | None]] = {
     **dict.fromkeys(("b", "break"), Debugger._break),
     **dict.fromkeys(("tb", "tbreak"), Debugger._temporary),
     **dict.fromkeys(("cl", "clear"), Debugger._clear),
@@ -510,41 +508,3 @@ def _text_of_error(error: BaseException) -> str:
     while error.__cause__ is not None:  # what was raised at first
         error = error.__cause__
     return f"{type(error).__name__}: {error}"
-
-
-# ---- breakpoint() where no debugger drives the program -----------------------------------------------------
-
-
-class ProcessDebugger(Debugger):
-    """What `breakpoint()` in a script calls for when no other debugger drives the program.
-
-    It follows Python: `PYTHONBREAKPOINT=0` passes by; a hook that somebody installed, or that
-    PYTHONBREAKPOINT names, is called; else this debugger opens on the terminal, if there is one.
-    """
-
-    def __init__(self) -> None:
-        from ts.debugger.terminal import Terminal
-
-        super().__init__(Terminal().read, print)
-        self.code.breaks.go(None, 0)
-        self._resume = _Resume()
-
-    def _on_stop(self, stopped: Stopped, place: Place, armed: bool) -> None:
-        self._main = stopped.program
-        if place.event != "breakpoint" or self._is_step(stopped, place):
-            super()._on_stop(stopped, place, armed)
-        elif os.environ.get("PYTHONBREAKPOINT") == "0":
-            return
-        elif os.environ.get("PYTHONBREAKPOINT") or sys.breakpointhook is not sys.__breakpointhook__:
-            sys.breakpointhook()
-        elif sys.stdin.isatty() and sys.stdout.isatty():
-            self._attached = True
-            super()._on_stop(stopped, place, armed)
-
-    def _on_failure(self, stopped: Stopped, error: BaseException) -> None:
-        """The exception is for who called the script."""
-
-
-def breakpoint_code() -> DebugCode:
-    """The code of functions with a `breakpoint()`."""
-    return ProcessDebugger().code

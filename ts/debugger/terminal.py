@@ -1,4 +1,4 @@
-"""The debugger's terminal: `ts debug FILE.py:FUNCTION ARG...`, and what `ts.debug` reads commands from.
+"""The debugger's terminal: where `ts debug` and `ts.debug` read commands from.
 
 In: what is typed.  Out: lines for `ts.debugger.debugger`.  Ctrl-C while the program runs stops it at its next
 line; Ctrl-D ends it.
@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ts.debugger.debugger import PROMPT, Debugger
-from ts.runtime.function import ScriptFunction
 
 
 class Terminal:
@@ -68,12 +67,3 @@ def interrupting(debugger: Debugger) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def run(
-    function: ScriptFunction, args: list[Any], kwargs: dict[str, Any], commands: Iterable[str] = ()
-) -> Any:
-    """Call a function under a debugger on the terminal."""
-    debugger = Debugger(Terminal(commands).read, print)
-    with interrupting(debugger):
-        return debugger.run(function, args, kwargs)

@@ -1,13 +1,12 @@
-"""Annotations and type comments to types.
+"""Annotations to types.
 
 In: the annotation of an argument, return value or variable, as syntax or as a Python object.  Out: a type.
 
-    def f(x, n: int = 3, names: Optional[List[str]] = None) -> Dict[str, Tensor]:
-    signature(...)  [x: Tensor, n: int = 3, names: str[]? = None], Dict(str, Tensor)
+    object_type(Optional[List[str]])                        str[]?
+    to_type(syntax of "Dict[str, Tensor]", resolver)        Dict(str, Tensor)
 
 Syntax is read by name first (`List`, `Optional`, `Tensor` need no import, as in strings of source); any other
-name is looked up and the object behind it decides: an alias, a NamedTuple, a class.  An argument without an
-annotation is a Tensor; a return value without one has the type of what is returned.
+name is looked up and the object behind it decides: an alias, a NamedTuple, a class.
 """
 
 from __future__ import annotations
@@ -20,36 +19,19 @@ import typing
 import warnings
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints
 from ts.frontend.classes import named_type, qualified_name
-from ts.frontend.observed import annotation_of
-from ts.frontend.parse import ParsedFunction
+from ts.frontend.defaults import NO_DEFAULT, constant_of_type
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver, of_ts
 from ts.ir import types as ir
-from ts.ir.source import Source, SourceRange
+from ts.ir.source import SourceRange
 from ts.ir.types import Type
 
 _T = TypeVar("_T")
-NO_DEFAULT: Final = object()
-
-
-class Parameter(NamedTuple):
-    """One parameter of a scripted function; `default` is NO_DEFAULT where there is none.
-
-    `size` is how often a single value for a list is repeated: 2 for `BroadcastingList2[int]`.
-    """
-
-    name: str
-    type: Type
-    default: object
-    kw_only: bool
-    size: int | None = None
-
-
 SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}  # of `ts.nn.common_types`: one number, or n of them
@@ -85,84 +67,16 @@ _KEY_TYPES = (
 )  # fmt: skip
 
 
-def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
-    """Parameters of a definition, and its return type where it is annotated."""
-    if parsed.signature is not None:
-        return parsed.signature  # type: ignore[no-any-return]
-    reader = _Reader(parsed.resolver, parsed.ranges)
-    reader.is_text = parsed.function is None
-    arguments = parsed.arguments
-    types: list[SizedType]
-    returns: Type | None = None
-    if parsed.type_comment is not None:
-        types, returns = _from_comment(parsed, len(arguments) - (parsed.self_type is not None))
-        if parsed.self_type is not None:
-            types.insert(0, (parsed.self_type, None))
-    else:
-        inferred: SizedType = (ir.TensorType.get_inferred(), None)
-        has_self = parsed.self_type is not None and bool(arguments)
-        live = {} if parsed.function is None else parsed.function.__annotations__
-        types = [
-            reader.live(arg.annotation, live.get(arg.arg))
-            if arg.annotation is not None
-            else _observed_type(reader, parsed, arg.arg) or _state_type(parsed) or inferred
-            for arg in arguments[has_self:]
-        ]
-        if parsed.self_type is not None and has_self:
-            types.insert(0, (parsed.self_type, None))
-        if parsed.node.returns is not None:
-            returns, _ = reader.live(parsed.node.returns, live.get("return"))
-    keyword_only = set(parsed.node.args.kwonlyargs)
-    parameters = [
-        Parameter(arg.arg, type, _default(parsed, arg, type, size), arg in keyword_only, size)
-        for arg, (type, size) in zip(arguments, types, strict=True)
-    ]
-    return parameters, returns
-
-
-def overload_signature(
-    declared: ParsedFunction, implementation: ParsedFunction
-) -> tuple[list[Parameter], Type | None]:
-    """Types of a declaration and of the implementation's further parameters, with the defaults that fit."""
-    parameters, returns = signature(declared)
-    defaults, implementation.defaults = implementation.defaults, {}
-    further = signature(implementation)[0][len(parameters) :]
-    implementation.defaults = defaults
-    fitting = [
-        parameter._replace(
-            default=constant_of_type(of_ts(defaults[parameter.name]), parameter.type)
-            if parameter.name in defaults
-            else NO_DEFAULT
-        )
-        for parameter in [*parameters, *further]
-    ]
-    return fitting, returns
-
-
-def _state_type(parsed: ParsedFunction) -> SizedType | None:
-    """What `__setstate__` takes is what `__getstate__` gives, unless it is annotated."""
-    if parsed.name != "__setstate__" or not isinstance(parsed.self_type, ir.ClassType):
-        return None
-    saves = parsed.self_type.find_method("__getstate__")
-    return None if saves is None else (saves.schema.returns[0].type, None)
-
-
-def _observed_type(reader: _Reader, parsed: ParsedFunction, name: str) -> SizedType | None:
-    """The type that example calls have shown for a parameter."""
-    annotation = annotation_of(parsed.function, name)
-    return None if annotation is None else (reader.of_object(annotation), None)
-
-
 def to_type(annotation: ast.expr | object, resolver: Resolver, ranges: Ranges | None = None) -> Type:
     """The type that an annotation means, given as syntax or as a Python object."""
-    reader = _Reader(resolver, ranges)
+    reader = Reader(resolver, ranges)
     return reader.read(annotation) if isinstance(annotation, ast.expr) else reader.of_object(annotation)
 
 
 def object_type(annotation: object) -> Type | None:
     """The type that a Python object means as an annotation (`List[int]`); None if it means none."""
     try:
-        return _Reader(Resolver(), None).of_object(annotation)
+        return Reader(Resolver(), None).of_object(annotation)
     except FrontendError:
         return None
 
@@ -179,7 +93,7 @@ def _tensor_of_old(annotation: object) -> Type | None:
     return ir.TENSOR
 
 
-class _Reader:
+class Reader:
     """Reads annotations in one scope."""
 
     def __init__(self, resolver: Resolver, ranges: Ranges | None, whole: SourceRange | None = None) -> None:
@@ -203,7 +117,7 @@ class _Reader:
                 type, size = self.argument(inner)
                 return union([type, ir.NONE]), size
             case ast.Constant(value=str(text)):
-                return self._quoted(text, node, _Reader.argument)
+                return self._quoted(text, node, Reader.argument)
         return self.read(node), None
 
     def live(self, node: ast.expr, annotation: object) -> SizedType:
@@ -244,7 +158,7 @@ class _Reader:
             case ast.Constant(value=None):
                 return ir.NONE
             case ast.Constant(value=str(text)):
-                return self._quoted(text, node, _Reader.read)
+                return self._quoted(text, node, Reader.read)
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
                 return union([self.read(left), self.read(right)])
             case ast.Subscript(value=base, slice=index):
@@ -273,12 +187,12 @@ class _Reader:
             raise CompilationError(f"Unknown type name '{name}'", self._range(node), hint)
         return result
 
-    def _quoted(self, text: str, node: ast.Constant, read: Callable[[_Reader, ast.expr], _T]) -> _T:
+    def _quoted(self, text: str, node: ast.Constant, read: Callable[[Reader, ast.expr], _T]) -> _T:
         try:
             expression = ast.parse(text.strip(), mode="eval").body
         except SyntaxError:
             raise CompilationError(f"Unknown type name '{text}'", self._range(node)) from None
-        return read(_Reader(self.resolver, None, self._range(node)), expression)
+        return read(Reader(self.resolver, None, self._range(node)), expression)
 
     def _generic(self, node: ast.Subscript, base: ast.expr, index: ast.expr) -> Type:
         constructor = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
@@ -366,7 +280,7 @@ class _Reader:
         for base in reversed(cls.__mro__):
             annotations |= inspect.get_annotations(base)
         module = getattr(sys.modules.get(cls.__module__), "__dict__", {})
-        reader = _Reader(Resolver(module, *self.resolver.scopes), None, self.whole)
+        reader = Reader(Resolver(module, *self.resolver.scopes), None, self.whole)
         inferred = ir.TensorType.get_inferred()
         types = [
             reader.of_object(annotations[name]) if name in annotations else inferred for name in cls._fields
@@ -475,133 +389,3 @@ _OPERATORS: Final[dict[type[ast.operator], str]] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.BitAnd: "&", ast.BitXor: "^", ast.MatMult: "@",
 }  # fmt: skip
-
-
-# ---- signatures ------------------------------------------------------------------------------------------
-
-
-def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], Type | None]:
-    """Types of `# type: (int, Tensor) -> int`."""
-    comment = parsed.type_comment
-    assert comment is not None
-    body = comment.removeprefix("# type:").strip()
-    source = Source(comment)
-    if not body.startswith("("):
-        raise CompilationError(
-            "expected ( but found 'ident' here: the comment is written `# type: (int, Tensor) -> int`",
-            SourceRange(source, 0, len(comment)),
-        )
-    try:
-        syntax = ast.parse(body if "->" in body else f"{body} -> None", mode="func_type")
-    except SyntaxError:
-        whole = SourceRange(source, 0, len(comment))
-        raise CompilationError("Failed to parse the argument list of a type annotation", whole) from None
-    assert isinstance(syntax, ast.FunctionType)
-    start = len(comment) - len(body)
-    reader = _Reader(parsed.resolver, _Shifted(source, start))
-    types = [reader.argument(argument) for argument in syntax.argtypes]
-    if len(types) != count:
-        raise CompilationError(
-            f"Number of type annotations ({len(types)}) did not match "
-            f"the number of function parameters ({count})",
-            parsed.ranges.token(parsed.node, len("def")),
-        )
-    return types, reader.read(syntax.returns) if "->" in body else None
-
-
-class _Shifted(Ranges):
-    """Ranges in a one-line text of which only what follows `start` was parsed."""
-
-    def __init__(self, source: Source, start: int) -> None:
-        super().__init__(source)
-        self.start = start
-
-    def offset(self, line: int, column: int) -> int:
-        return self.start + super().offset(line, column)
-
-
-def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None) -> object:
-    """The default of an argument as a value of its type."""
-    if arg.arg not in parsed.defaults:
-        return NO_DEFAULT
-    value = parsed.defaults[arg.arg]
-    place = parsed.ranges.of(_default_node(parsed, arg) or arg)
-    if parsed.printed and isinstance(value, list):
-        value = tuple(value)  # what was printed is no object that calls could share
-    if isinstance(value, list | dict | set):
-        raise FrontendError(
-            "Mutable default parameters are not supported because Python binds them to the function "
-            "and they persist across function calls.\n As a workaround, make the default None and "
-            f"instantiate the default parameter within the body of the function. Found {value.__class__} "
-            f"on parameter {arg.arg}",
-            place,
-        )
-    if size is not None and isinstance(value, int | float):
-        value = (value,) * size
-    converted = constant_of_type(of_ts(value), type)
-    if converted is NO_DEFAULT:
-        inferred = arg.annotation is None and parsed.type_comment is None
-        message = (
-            f'Expected a default value of type {type}{" (inferred)" * inferred} on parameter "{arg.arg}".'
-        )
-        if inferred:
-            message += (
-                f'Because "{arg.arg}" was not annotated with an explicit type '
-                "it is assumed to be type 'Tensor'."
-            )
-        raise FrontendError(message, place, hints.default(arg.arg, value, type, inferred))
-    return converted
-
-
-def _default_node(parsed: ParsedFunction, arg: ast.arg) -> ast.expr | None:
-    """The expression that a parameter's default is made by."""
-    args = parsed.node.args
-    positional = [*args.posonlyargs, *args.args]
-    written = [None] * (len(positional) - len(args.defaults)) + [*args.defaults, *args.kw_defaults]
-    return dict(zip([*positional, *args.kwonlyargs], written, strict=True)).get(arg)
-
-
-def constant_of_type(value: Any, type: Type) -> object:
-    """A Python value as a constant of a type; NO_DEFAULT if it is not one."""
-    match type:
-        case ir.AnyType():
-            return value
-        case ir.NoneType():
-            return None if value is None else NO_DEFAULT
-        case ir.OptionalType():
-            return None if value is None else constant_of_type(value, type.elem)
-        case ir.UnionType():
-            fits = (constant_of_type(value, option) for option in type.types)
-            return next((fit for fit in fits if fit is not NO_DEFAULT), NO_DEFAULT)
-        case ir.BoolType():
-            return value if isinstance(value, bool) else NO_DEFAULT
-        case ir.IntType():
-            code = getattr(value, "code", None)  # a dtype is its number
-            if isinstance(code, int):
-                return code
-            return value if isinstance(value, int) and not isinstance(value, bool) else NO_DEFAULT
-        case ir.FloatType():
-            numeric = isinstance(value, int | float) and not isinstance(value, bool)
-            return float(value) if numeric else NO_DEFAULT
-        case ir.ComplexType():
-            numeric = isinstance(value, int | float | complex) and not isinstance(value, bool)
-            return complex(value) if numeric else NO_DEFAULT
-        case ir.StringType():
-            return value if isinstance(value, str) else NO_DEFAULT
-        case ir.TupleType():
-            if not isinstance(value, tuple) or len(value) != len(type.elems):
-                return NO_DEFAULT
-            parts = tuple(constant_of_type(v, t) for v, t in zip(value, type.elems, strict=True))
-            return NO_DEFAULT if NO_DEFAULT in parts else parts
-        case ir.ListType():
-            if not isinstance(value, tuple):
-                return NO_DEFAULT
-            parts = tuple(constant_of_type(v, type.elem) for v in value)
-            return NO_DEFAULT if NO_DEFAULT in parts else list(parts)
-        case ir.EnumType():
-            return value if isinstance(value, type.python_class or ()) else NO_DEFAULT
-        case ir.TensorType():
-            return value if value.__class__.__name__ == "Tensor" else NO_DEFAULT
-        case ir.DeviceObjType():
-            return value if value.__class__.__name__ == "device" else NO_DEFAULT
-    return NO_DEFAULT

@@ -24,6 +24,7 @@ from weakref import WeakValueDictionary
 
 from ts._core.value.turns import my_turn
 from ts.frontend import data_classes, parse
+from ts.frontend.markers import modifier_of
 from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, Property
 from ts.ir.types.nominal import NamedType
@@ -128,9 +129,7 @@ def _constructor_first(item: tuple[str, object]) -> tuple[bool, str]:
 
 def is_marked(function: Any) -> bool:
     """Whether a function is marked as one that scripts do not compile."""
-    from ts.frontend import markers
-
-    return markers.modifier_of(function) in ("ignore", "unused")
+    return modifier_of(function) in ("ignore", "unused")
 
 
 def declare_method(type: ClassType, cls: type, name: str, function: Any, is_classmethod: bool = False) -> Any:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ts.errors import CompilationError, FrontendError, NestingError
-from ts.frontend.annotations import NO_DEFAULT, Parameter, signature
+from ts.frontend.defaults import NO_DEFAULT
 from ts.frontend.emit import (
     calls,
     closures,
@@ -32,6 +32,7 @@ from ts.frontend.emit.emitter import Emitter
 from ts.frontend.failures import compilation, together
 from ts.frontend.parse import NESTED, ParsedFunction
 from ts.frontend.scope import is_meaningful
+from ts.frontend.signatures import Parameter, signature
 from ts.frontend.values.classes import ClassValue
 from ts.frontend.values.modules import ModuleValue
 from ts.frontend.values.sugared import CompileCallee

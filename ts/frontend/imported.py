@@ -22,12 +22,14 @@ from typing import Any, Final
 
 from ts.errors import CompilationError
 from ts.frontend import classes, parse
-from ts.frontend.annotations import NO_DEFAULT, Parameter, signature, to_type
+from ts.frontend.annotations import to_type
+from ts.frontend.defaults import NO_DEFAULT
 from ts.frontend.enums import read_enum_type
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.printed import PrintedNames
 from ts.frontend.ranges import Ranges
+from ts.frontend.signatures import Parameter, signature
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.source import Source
 from ts.ir.types import ClassType, EnumType, InterfaceType, ModuleType, TupleType, Type

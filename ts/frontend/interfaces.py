@@ -18,9 +18,10 @@ from types import FunctionType
 
 from ts.errors import CompilationError
 from ts.frontend import parse
-from ts.frontend.annotations import NO_DEFAULT, signature
 from ts.frontend.classes import ATTRIBUTE, qualified_name, unique_name
+from ts.frontend.defaults import NO_DEFAULT
 from ts.frontend.parse import ParsedFunction
+from ts.frontend.signatures import signature
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import InterfaceType
 

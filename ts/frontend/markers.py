@@ -39,8 +39,8 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     A scripted function runs as a program of its own, on another thread if need be; in compiled code any
     function does.  A function of Python has run when this returns.
     """
-    from ts._core.function import Function
-    from ts._core.future import Future
+    from ts._core.vm.function import Function
+    from ts._core.vm.future import Future
 
     tracer = current_tracer()
     if tracer is not None:
@@ -58,7 +58,7 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def wait(future: Any) -> Any:
     """The result of a future, as soon as it is there."""
-    from ts._core.future import Future
+    from ts._core.vm.future import Future
 
     if not isinstance(future, Future):
         found = type(future).__name__
@@ -176,7 +176,7 @@ def script_if_tracing(function: F) -> F:
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        tracer = tracing.current()
+        tracer = current_tracer()
         if tracer is None:
             return function(*args, **kwargs)
         return tracer.scripted(function)(*args, **kwargs)

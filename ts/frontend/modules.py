@@ -32,6 +32,8 @@ from ts.frontend import classes
 from ts.frontend.annotations import to_type
 from ts.frontend.attached import Attached
 from ts.frontend.infer import NoType, infer_type
+from ts.frontend.markers import Attribute, modifier_of
+from ts.frontend.overloads import overloads_of_method
 from ts.frontend.resolve import Resolver
 from ts.ir.types import BOOL, NONE, TENSOR, InterfaceType, ModuleType, Property, Type
 from ts.ops import registry
@@ -129,8 +131,6 @@ class ConcreteModule:
 
     def overloads(self, name: str) -> list[Any]:
         """Methods for the declarations of an overloaded one, in order."""
-        from ts.frontend.overloads import overloads_of_method
-
         declarations = overloads_of_method(self.python_class, name)
         found = []
         for i, declaration in enumerate(declarations):
@@ -141,8 +141,6 @@ class ConcreteModule:
 
     def entry_points(self) -> Iterator[Any]:
         """The methods that scripting a module compiles: `forward`, exported ones, properties, hooks."""
-        from ts.frontend.markers import modifier_of
-
         names = []
         forward = self.python_function("forward")
         if forward is not None and not _is_abstract(forward) and modifier_of(forward) is None:
@@ -181,8 +179,6 @@ class ConcreteModule:
 
     def declare_properties(self) -> None:
         """Enter the properties of the class that are not said to be unused."""
-        from ts.frontend.markers import modifier_of
-
         unused = {
             name
             for base in self.python_class.__mro__
@@ -260,8 +256,6 @@ def concrete_module(instance: Any, share_types: bool = True, traced: bool = Fals
 
 def has_exports(instance: Any) -> bool:
     """Whether the class marks a method to be compiled although nothing calls it."""
-    from ts.frontend.markers import modifier_of
-
     members = (inspect.getattr_static(instance, name, None) for name in dir(type(instance)))
     return any(modifier_of(member) == "export" for member in members if isinstance(member, FunctionType))
 
@@ -331,8 +325,6 @@ class _Description:
         annotated = self._annotated(name)
         if annotated is not None:
             return annotated
-        from ts.frontend.markers import Attribute
-
         if isinstance(value, Attribute):
             return to_type(value.type, self.resolver)
         return infer_type(value)
@@ -422,8 +414,6 @@ class _Description:
                 )
 
     def _function(self, name: str, function: Any) -> None:
-        from ts.frontend.markers import modifier_of
-
         assert _compile_function is not None
         if modifier_of(function) is not None or getattr(function, "__ts_boolean_dispatch__", None):
             self.concrete.python_functions[name] = function

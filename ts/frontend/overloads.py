@@ -23,9 +23,9 @@ from typing import Any, TypeVar
 
 from ts.errors import FrontendError
 from ts.frontend import parse
-from ts.frontend.annotations import overload_signature
 from ts.frontend.attached import Attached
 from ts.frontend.parse import ParsedFunction
+from ts.frontend.signatures import overload_signature
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -14,9 +14,9 @@ import warnings
 from typing import Any, Final
 
 from ts import backends, dtypes
-from ts._core import construct
-from ts._core.conversion import type_name
-from ts._core.tensor import Tensor
+from ts._core.tensor import construct
+from ts._core.tensor.conversion import type_name
+from ts._core.tensor.tensor import Tensor
 
 
 class TensorType:

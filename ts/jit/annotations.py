@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.frontend import parse
-from ts.frontend.annotations import object_type, signature
+from ts.frontend.annotations import object_type
 from ts.frontend.markers import (
     BroadcastingList1,
     BroadcastingList2,
@@ -27,6 +27,7 @@ from ts.frontend.markers import (
     BroadcastingList5,
     BroadcastingList6,
 )
+from ts.frontend.signatures import signature
 from ts.ir.types import TensorType, Type
 
 __all__ = [

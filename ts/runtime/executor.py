@@ -53,7 +53,7 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 def prepare(function: ScriptFunction) -> Any:
     """The code of a function."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
-        from ts.debugger.code import prepare_with_breakpoints
+        from ts.debugger.process import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
     return prepare_graph(function.graph, function.name)

@@ -31,11 +31,11 @@ from typing import Any, Final
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.context import current_tracer, set_tracer
-from ts._core.future import Future
-from ts._core.objects import Object
-from ts._core.overload import overloads
-from ts._core.tensor import Size, Tensor, wrap_array
+from ts._core.dispatch.context import current_tracer, set_tracer
+from ts._core.dispatch.overloads import overloads
+from ts._core.tensor.tensor import Size, Tensor, wrap_array
+from ts._core.value.objects import Object
+from ts._core.vm.future import Future
 from ts.errors import FrontendError
 from ts.frontend.failures import for_users
 from ts.ir.graph import Graph, Value

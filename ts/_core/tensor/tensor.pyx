@@ -566,7 +566,7 @@ cdef class Tensor:
         return bool((self == x).any())
 
     def __repr__(self):
-        from ts import printing
+        from ts._core.tensor import printing
         if tracing():
             return tracer().unrecorded(printing.tensor_text, self)
         return printing.tensor_text(self)

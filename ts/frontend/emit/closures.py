@@ -16,9 +16,9 @@ import ast
 from collections.abc import Sequence
 
 from ts.errors import CompilationError
-from ts.frontend.annotations import signature
 from ts.frontend.emit.emitter import Emitter, statement
 from ts.frontend.match import Actual
+from ts.frontend.signatures import signature
 from ts.frontend.values.sugared import Kwargs, SugaredValue
 from ts.ir.source import SourceRange
 from ts.ir.value import Value

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints
 from ts.frontend.failures import compilation
+from ts.frontend.markers import modifier_of
 from ts.frontend.match import Actual, emit_builtin_call, match_schemas, unpack_tuple
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.values.classes import MethodValue
@@ -119,7 +120,6 @@ class ModuleValue(SugaredValue):
 
     def _method(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue | None:
         """A method that Python has a function for: compiled on demand, unless it stays in Python."""
-        from ts.frontend.markers import modifier_of
         from ts.frontend.values.python_functions import PythonFunction
 
         function = self.concrete.python_function(name)

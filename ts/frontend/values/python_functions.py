@@ -24,10 +24,12 @@ from types import FunctionType as PythonCallable
 from typing import TYPE_CHECKING, Any
 
 from ts.errors import CompilationError, FrontendError, SchemaMatchError
-from ts.frontend import parse
-from ts.frontend.annotations import NO_DEFAULT, constant_of_type, signature, to_type
+from ts.frontend import markers, overloads, parse
+from ts.frontend.annotations import to_type
+from ts.frontend.defaults import NO_DEFAULT, constant_of_type
 from ts.frontend.match import Actual, emit_builtin_call, match_schema, match_schemas
 from ts.frontend.resolve import Resolver
+from ts.frontend.signatures import signature
 from ts.frontend.values.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.source import SourceRange
@@ -45,8 +47,6 @@ _DROPPED = "This Python function is annotated to be ignored and cannot be run"
 
 def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange) -> SugaredValue:
     """What a call of a Python function means: compiled, overloaded, or left to Python."""
-    from ts.frontend import markers, overloads
-
     marker = markers.modifier_of(function)
     if marker in ("ignore", "unused"):
         return PythonFunction(function)
@@ -66,18 +66,11 @@ def object_value(em: Emitter, obj: Any, range: SourceRange) -> SugaredValue:
     """What an object means that is neither a function nor a constant."""
     if inspect.isbuiltin(obj) and callable(obj):
         return UnsupportedBuiltin(obj)
-    if inspect.ismethod(obj) and markers_of(obj) is None:
+    if inspect.ismethod(obj) and markers.modifier_of(obj) is None:
         return function_value(em, obj.__func__, range)
     if callable(obj):
         return PythonFunction(obj)
     return PythonObject(obj)
-
-
-def markers_of(obj: Any) -> str | None:
-    """The mark that `ts.jit.ignore` and its like left on a callable."""
-    from ts.frontend import markers
-
-    return markers.modifier_of(obj)
 
 
 class PythonFunction(SugaredValue):
@@ -110,7 +103,7 @@ class PythonFunction(SugaredValue):
             error.hint = _how_to_call(self.function) or error.hint
             raise
         result = matched.returns[0]
-        if markers_of(self.function) == "unused":
+        if markers.modifier_of(self.function) == "unused":
             message = em.constant(_DROPPED)
             emit_builtin_call(range, em.graph, "prim::RaiseException", [message])
             return SimpleValue(em.insert("prim::Uninitialized").output().set_type(result))
@@ -261,8 +254,6 @@ class BooleanDispatch(SugaredValue):
     kind = "boolean dispatch"
 
     def __init__(self, em: Emitter, function: Callable[..., Any], range: SourceRange) -> None:
-        from ts.frontend import markers
-
         self.choice = getattr(function, markers.BOOLEAN_DISPATCH)
 
     def call(

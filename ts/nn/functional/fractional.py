@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.frontend.markers import BroadcastingList2, BroadcastingList3, boolean_dispatch
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.frontend.markers import BroadcastingList1, BroadcastingList2, BroadcastingList3
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ts
-from ts._core.tensor import Tensor
+from ts._core.tensor.tensor import Tensor
 from ts.frontend.markers import BroadcastingList2
 
 

@@ -468,9 +468,7 @@ class Module:
             self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
 
-    def get_extra_state(self) -> Any:
-        """State besides tensors, for `state_dict`; a class that has some overrides it."""
-        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
+    get_extra_state = state.no_extra_state
 
     def set_extra_state(self, state: Any) -> None:
         """Take over what `get_extra_state` gave."""

@@ -68,10 +68,13 @@ def _persistent(module: Any) -> dict[str, Tensor]:
     return {name: tensor for name, tensor in {**module._parameters, **kept}.items() if tensor is not None}
 
 
-def _has_extra(module: Any) -> bool:
-    from ts.nn.modules.module import Module
+def no_extra_state(module: Any) -> Any:
+    """State besides tensors, for `state_dict`; a class that has some overrides it."""
+    raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
 
-    return getattr(type(module), "get_extra_state", None) is not Module.get_extra_state
+
+def _has_extra(module: Any) -> bool:
+    return getattr(type(module), "get_extra_state", None) is not no_extra_state
 
 
 def load(module: Any, state_dict: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:

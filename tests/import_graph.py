@@ -1,0 +1,181 @@
+"""Who imports whom in `ts`, read from the sources: Python, Cython and its headers.
+
+    edges()         every import: Import("ts.passes.dce", "ts.ir.graph", in_function=False, line=12)
+    circles(pairs)  the sets of modules that reach each other by these imports
+
+`from ts import x`, relative imports, `cimport` and `importlib.import_module("ts.x")` count as any other.  Where a
+file says `import ts`, an attribute of it counts as an import of its home: `ts.jit.annotate` is one of
+`ts.frontend.markers`.  Imports for type checkers only do not count.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import ts
+
+ROOT = Path(__file__).parent.parent
+_CYTHON_IMPORT = re.compile(r"( *)(?:from +(\S+) +c?import +(.*)|c?import +(.*))")
+
+
+class Import(NamedTuple):
+    importer: str
+    imported: str
+    in_function: bool
+    line: int
+
+
+class Found(NamedTuple):
+    """An import as it is written: a module and names of it, or none for the module itself."""
+
+    module: str
+    names: list[str] | None
+    in_function: bool
+    line: int
+
+
+@cache
+def files() -> dict[Path, str]:
+    """The files, with the name of the module that each belongs to: a header to that of its `.pyx`."""
+    found = {}
+    for top in ("ts", "backends"):
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.suffix in (".py", ".pyx", ".pxd"):
+                parts = path.relative_to(ROOT).with_suffix("").parts
+                parts = ("ts", *parts) if top == "backends" else parts
+                found[path] = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return found
+
+
+@cache
+def edges() -> tuple[Import, ...]:
+    """Every import of one module of `ts` by another."""
+    modules = set(files().values())
+    found = []
+    for path, importer in files().items():
+        package = importer if path.stem == "__init__" else importer.rpartition(".")[0]
+        read = _in_python if path.suffix == ".py" else _in_cython
+        for module, names, in_function, line in read(path.read_text()):
+            module = _absolute(module, package)
+            if module != "ts" and not module.startswith("ts."):
+                continue
+            inside = [f"{module}.{name}" for name in names or () if f"{module}.{name}" in modules]
+            targets = inside if names is not None and len(inside) == len(names) else [*inside, module]
+            found += [Import(importer, each, in_function, line) for each in targets if each != importer]
+    return tuple(found)
+
+
+def with_packages(imports: Iterable[Import]) -> Iterator[tuple[str, str]]:
+    """Pairs of importer and imported; who imports a module of another package imports that package first."""
+    for importer, imported, *_ in imports:
+        yield importer, imported
+        parts = imported.split(".")
+        for length in range(2, len(parts)):
+            package = ".".join(parts[:length])
+            if not f"{importer}.".startswith(f"{package}."):
+                yield importer, package
+
+
+def circles(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
+    """The sets of more than one module that reach each other (Tarjan's components)."""
+    after: dict[str, set[str]] = defaultdict(set)
+    for importer, imported in pairs:
+        after[importer].add(imported)
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(module: str) -> None:
+        number[module] = lowest[module] = len(number)
+        stack.append(module)
+        for other in after.get(module, ()):
+            if other not in number:
+                visit(other)
+            if other in stack:
+                lowest[module] = min(lowest[module], lowest[other])
+        if lowest[module] == number[module]:
+            at = stack.index(module)
+            component = set(stack[at:])
+            del stack[at:]
+            if len(component) > 1:
+                found.append(component)
+
+    for module in list(after):
+        if module not in number:
+            visit(module)
+    return found
+
+
+# ---- reading ----------------------------------------------------------------------------------------------
+
+
+def _absolute(module: str, package: str) -> str:
+    name = module.lstrip(".")
+    up = len(module) - len(name)
+    if not up:
+        return module
+    parts = package.split(".")
+    return ".".join([*parts[: len(parts) - up + 1], *([name] if name else [])])
+
+
+def _in_python(text: str) -> Iterator[Found]:
+    tree = ast.parse(text)
+    inside: set[ast.AST] = set()
+    for_checkers: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            inside |= set(ast.walk(node)) - {node}
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            for_checkers |= {each for statement in node.body for each in ast.walk(statement)}
+    for node in ast.walk(tree):
+        if node in for_checkers:
+            continue
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Found(alias.name, None, node in inside, node.lineno)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield Found(module, [alias.name for alias in node.names], node in inside, node.lineno)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            if isinstance(node.args[0], ast.Constant) and node.args[0].value != "ts":
+                yield Found(str(node.args[0].value), None, True, node.lineno)
+        elif isinstance(node, ast.Attribute):
+            home = _home(ast.unparse(node))
+            if home is not None:
+                yield Found(home, None, True, node.lineno)  # at whatever time, it is found by then
+
+
+def _home(text: str) -> str | None:
+    """Where the public name is defined that `ts.NAME` or `ts.jit.NAME` stands for; None for anything else."""
+    match = re.fullmatch(r"ts\.(jit\.)?(\w+)", text)
+    if match is None or match[2] == "jit":
+        return None
+    if match[1]:
+        return ts.jit._HOMES.get(match[2], (f"ts.jit.{match[2]}",))[0]
+    if match[2] in ts._MODULES:
+        return f"ts.{match[2]}"
+    return ts._HOMES.get(match[2])
+
+
+def _in_cython(text: str) -> Iterator[Found]:
+    lines = enumerate(re.sub(r'""".*?"""', lambda m: "\n" * m[0].count("\n"), text, flags=re.S).split("\n"), 1)
+    for number, line in lines:
+        match = _CYTHON_IMPORT.match(line.partition("#")[0])
+        if match is None:
+            continue
+        indent, module, names, alone = match.groups()
+        if alone is not None:
+            for each in alone.split(","):
+                yield Found(each.split(" as ")[0].strip(), None, bool(indent), number)
+            continue
+        while names.count("(") > names.count(")"):
+            names += next(lines)[1].partition("#")[0]
+        each = [name.split(" as ")[0].strip() for name in names.strip("() ").split(",")]
+        yield Found(module, [name for name in each if name], bool(indent), number)

@@ -1,0 +1,60 @@
+"""Defaults of parameters and fields: Python values as constants of a type.
+
+    constant_of_type(1, FLOAT)          1.0
+    constant_of_type("1", FLOAT)        NO_DEFAULT: it is none
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ts.ir import types as ir
+from ts.ir.types import Type
+
+NO_DEFAULT: Final = object()
+
+
+def constant_of_type(value: Any, type: Type) -> object:
+    """A Python value as a constant of a type; NO_DEFAULT if it is not one."""
+    match type:
+        case ir.AnyType():
+            return value
+        case ir.NoneType():
+            return None if value is None else NO_DEFAULT
+        case ir.OptionalType():
+            return None if value is None else constant_of_type(value, type.elem)
+        case ir.UnionType():
+            fits = (constant_of_type(value, option) for option in type.types)
+            return next((fit for fit in fits if fit is not NO_DEFAULT), NO_DEFAULT)
+        case ir.BoolType():
+            return value if isinstance(value, bool) else NO_DEFAULT
+        case ir.IntType():
+            code = getattr(value, "code", None)  # a dtype is its number
+            if isinstance(code, int):
+                return code
+            return value if isinstance(value, int) and not isinstance(value, bool) else NO_DEFAULT
+        case ir.FloatType():
+            numeric = isinstance(value, int | float) and not isinstance(value, bool)
+            return float(value) if numeric else NO_DEFAULT
+        case ir.ComplexType():
+            numeric = isinstance(value, int | float | complex) and not isinstance(value, bool)
+            return complex(value) if numeric else NO_DEFAULT
+        case ir.StringType():
+            return value if isinstance(value, str) else NO_DEFAULT
+        case ir.TupleType():
+            if not isinstance(value, tuple) or len(value) != len(type.elems):
+                return NO_DEFAULT
+            parts = tuple(constant_of_type(v, t) for v, t in zip(value, type.elems, strict=True))
+            return NO_DEFAULT if NO_DEFAULT in parts else parts
+        case ir.ListType():
+            if not isinstance(value, tuple):
+                return NO_DEFAULT
+            parts = tuple(constant_of_type(v, type.elem) for v in value)
+            return NO_DEFAULT if NO_DEFAULT in parts else list(parts)
+        case ir.EnumType():
+            return value if isinstance(value, type.python_class or ()) else NO_DEFAULT
+        case ir.TensorType():
+            return value if value.__class__.__name__ == "Tensor" else NO_DEFAULT
+        case ir.DeviceObjType():
+            return value if value.__class__.__name__ == "device" else NO_DEFAULT
+    return NO_DEFAULT

@@ -1,0 +1,189 @@
+"""Signatures: the parameters of a definition with their types and defaults, and what it returns.
+
+In: a `ParsedFunction`.  Out: its parameters, and the type of its result where it is annotated:
+
+    def f(x, n: int = 3, names: Optional[List[str]] = None) -> Dict[str, Tensor]:
+    signature(...)  [x: Tensor, n: int = 3, names: str[]? = None], Dict(str, Tensor)
+
+Types are annotations or stand in a type comment.  An argument without an annotation is a Tensor; a return
+value without one has the type of what is returned.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from ts.errors import CompilationError, FrontendError
+from ts.frontend import hints
+from ts.frontend.annotations import Reader, SizedType
+from ts.frontend.defaults import NO_DEFAULT, constant_of_type
+from ts.frontend.observed import annotation_of
+from ts.frontend.parse import ParsedFunction
+from ts.frontend.ranges import Ranges
+from ts.frontend.resolve import of_ts
+from ts.ir import types as ir
+from ts.ir.source import Source, SourceRange
+from ts.ir.types import Type
+
+
+class Parameter(NamedTuple):
+    """One parameter of a scripted function; `default` is NO_DEFAULT where there is none.
+
+    `size` is how often a single value for a list is repeated: 2 for `BroadcastingList2[int]`.
+    """
+
+    name: str
+    type: Type
+    default: object
+    kw_only: bool
+    size: int | None = None
+
+
+def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
+    """Parameters of a definition, and its return type where it is annotated."""
+    if parsed.signature is not None:
+        return parsed.signature  # type: ignore[no-any-return]
+    reader = Reader(parsed.resolver, parsed.ranges)
+    reader.is_text = parsed.function is None
+    arguments = parsed.arguments
+    types: list[SizedType]
+    returns: Type | None = None
+    if parsed.type_comment is not None:
+        types, returns = _from_comment(parsed, len(arguments) - (parsed.self_type is not None))
+        if parsed.self_type is not None:
+            types.insert(0, (parsed.self_type, None))
+    else:
+        inferred: SizedType = (ir.TensorType.get_inferred(), None)
+        has_self = parsed.self_type is not None and bool(arguments)
+        live = {} if parsed.function is None else parsed.function.__annotations__
+        types = [
+            reader.live(arg.annotation, live.get(arg.arg))
+            if arg.annotation is not None
+            else _observed_type(reader, parsed, arg.arg) or _state_type(parsed) or inferred
+            for arg in arguments[has_self:]
+        ]
+        if parsed.self_type is not None and has_self:
+            types.insert(0, (parsed.self_type, None))
+        if parsed.node.returns is not None:
+            returns, _ = reader.live(parsed.node.returns, live.get("return"))
+    keyword_only = set(parsed.node.args.kwonlyargs)
+    parameters = [
+        Parameter(arg.arg, type, _default(parsed, arg, type, size), arg in keyword_only, size)
+        for arg, (type, size) in zip(arguments, types, strict=True)
+    ]
+    return parameters, returns
+
+
+def overload_signature(
+    declared: ParsedFunction, implementation: ParsedFunction
+) -> tuple[list[Parameter], Type | None]:
+    """Types of a declaration and of the implementation's further parameters, with the defaults that fit."""
+    parameters, returns = signature(declared)
+    defaults, implementation.defaults = implementation.defaults, {}
+    further = signature(implementation)[0][len(parameters) :]
+    implementation.defaults = defaults
+    fitting = [
+        parameter._replace(
+            default=constant_of_type(of_ts(defaults[parameter.name]), parameter.type)
+            if parameter.name in defaults
+            else NO_DEFAULT
+        )
+        for parameter in [*parameters, *further]
+    ]
+    return fitting, returns
+
+
+def _state_type(parsed: ParsedFunction) -> SizedType | None:
+    """What `__setstate__` takes is what `__getstate__` gives, unless it is annotated."""
+    if parsed.name != "__setstate__" or not isinstance(parsed.self_type, ir.ClassType):
+        return None
+    saves = parsed.self_type.find_method("__getstate__")
+    return None if saves is None else (saves.schema.returns[0].type, None)
+
+
+def _observed_type(reader: Reader, parsed: ParsedFunction, name: str) -> SizedType | None:
+    """The type that example calls have shown for a parameter."""
+    annotation = annotation_of(parsed.function, name)
+    return None if annotation is None else (reader.of_object(annotation), None)
+
+
+def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], Type | None]:
+    """Types of `# type: (int, Tensor) -> int`."""
+    comment = parsed.type_comment
+    assert comment is not None
+    body = comment.removeprefix("# type:").strip()
+    source = Source(comment)
+    if not body.startswith("("):
+        raise CompilationError(
+            "expected ( but found 'ident' here: the comment is written `# type: (int, Tensor) -> int`",
+            SourceRange(source, 0, len(comment)),
+        )
+    try:
+        syntax = ast.parse(body if "->" in body else f"{body} -> None", mode="func_type")
+    except SyntaxError:
+        whole = SourceRange(source, 0, len(comment))
+        raise CompilationError("Failed to parse the argument list of a type annotation", whole) from None
+    assert isinstance(syntax, ast.FunctionType)
+    start = len(comment) - len(body)
+    reader = Reader(parsed.resolver, _Shifted(source, start))
+    types = [reader.argument(argument) for argument in syntax.argtypes]
+    if len(types) != count:
+        raise CompilationError(
+            f"Number of type annotations ({len(types)}) did not match "
+            f"the number of function parameters ({count})",
+            parsed.ranges.token(parsed.node, len("def")),
+        )
+    return types, reader.read(syntax.returns) if "->" in body else None
+
+
+class _Shifted(Ranges):
+    """Ranges in a one-line text of which only what follows `start` was parsed."""
+
+    def __init__(self, source: Source, start: int) -> None:
+        super().__init__(source)
+        self.start = start
+
+    def offset(self, line: int, column: int) -> int:
+        return self.start + super().offset(line, column)
+
+
+def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None) -> object:
+    """The default of an argument as a value of its type."""
+    if arg.arg not in parsed.defaults:
+        return NO_DEFAULT
+    value = parsed.defaults[arg.arg]
+    place = parsed.ranges.of(_default_node(parsed, arg) or arg)
+    if parsed.printed and isinstance(value, list):
+        value = tuple(value)  # what was printed is no object that calls could share
+    if isinstance(value, list | dict | set):
+        raise FrontendError(
+            "Mutable default parameters are not supported because Python binds them to the function "
+            "and they persist across function calls.\n As a workaround, make the default None and "
+            f"instantiate the default parameter within the body of the function. Found {value.__class__} "
+            f"on parameter {arg.arg}",
+            place,
+        )
+    if size is not None and isinstance(value, int | float):
+        value = (value,) * size
+    converted = constant_of_type(of_ts(value), type)
+    if converted is NO_DEFAULT:
+        inferred = arg.annotation is None and parsed.type_comment is None
+        message = (
+            f'Expected a default value of type {type}{" (inferred)" * inferred} on parameter "{arg.arg}".'
+        )
+        if inferred:
+            message += (
+                f'Because "{arg.arg}" was not annotated with an explicit type '
+                "it is assumed to be type 'Tensor'."
+            )
+        raise FrontendError(message, place, hints.default(arg.arg, value, type, inferred))
+    return converted
+
+
+def _default_node(parsed: ParsedFunction, arg: ast.arg) -> ast.expr | None:
+    """The expression that a parameter's default is made by."""
+    args = parsed.node.args
+    positional = [*args.posonlyargs, *args.args]
+    written = [None] * (len(positional) - len(args.defaults)) + [*args.defaults, *args.kw_defaults]
+    return dict(zip([*positional, *args.kwonlyargs], written, strict=True)).get(arg)
