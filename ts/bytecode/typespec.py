@@ -10,10 +10,7 @@ from typing import Any
 
 from ts._core.value.objects import ObjectClass
 from ts._core.value.spec import KINDS, TypeSpec
-from ts._core.value.objects import ObjectClass
-from ts._core.value.spec import KINDS, TypeSpec
 from ts._core.value.turns import my_turn
-from ts.devices import Stream
 from ts.devices import Stream
 from ts.ir.types import (
     ClassType,
