@@ -19,6 +19,7 @@ import numpy as np
 from ts import devices
 
 from .base import Backend
+from .namespace import Namespace, Over
 
 SETTINGS = ("cudnn", "mkl", "mkldnn", "mps", "openmp")  # modules of switches that programs set and ask for
 BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
@@ -64,6 +65,8 @@ def register(backend: Backend) -> Backend:
         _order.append(backend.name)
         devices.extra_types.add(backend.name)
     backend.index = _order.index(backend.name)
+    if not isinstance(backend.xp, Namespace):  # a plain module of NumPy's names
+        backend.xp = Over(backend.xp)
     _loaded[backend.name] = backend
     if _seed is not None:
         backend.manual_seed(_seed)

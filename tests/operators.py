@@ -15,7 +15,7 @@ from typing import Any
 
 import ts
 from tests import samples
-from ts.ops import registry
+from ts.ops import registry, shapes
 
 PAGE = Path(__file__).parent.parent / "docs" / "operators.md"
 
@@ -30,7 +30,9 @@ Every operator that `ts` has, by family (the module in `ts/ops/` that declares i
 - **Fused**: `cpu` runs as an inner loop that pointwise groups can be made of, `cuda` has an expression for CUDA kernels.
 - **Gradient**: there are none yet.
 - **Backends**: all operators run on `cpu`, and on `cuda` from the same kernels (what CuPy lacks runs on the host, with a warning).
-  On `meta` they give shapes and dtypes, but for those marked *data*, whose results depend on the elements.
+  On `meta` they give shapes, dtypes and strides.
+- **Shape**: how the record knows them there: by its kernel, run against a namespace whose functions know shapes only, by a rule (its name),
+  or not at all, because results depend on elements; then it is refused, as PyTorch refuses it.
 
 How numbers may differ from PyTorch's: [numerics.md](numerics.md). This page is generated from the records by
 `python -m tests.operators`.
@@ -68,7 +70,7 @@ def dtypes(record: Any) -> str:
     return "".join(letter for letter, members in GROUPS.items() if took & set(members))
 
 
-def rows(records: list[Any], depends: set[str]) -> Iterator[str]:
+def rows(records: list[Any]) -> Iterator[str]:
     """A line of the table for each record that is not derived from another."""
     derived: dict[int, set[str]] = {}
     for record in records:
@@ -81,16 +83,13 @@ def rows(records: list[Any], depends: set[str]) -> Iterator[str]:
         forms = ["f"] if named else list(record.where)
         forms += sorted(derived.get(id(record), ()))
         fused = [place for place, has in (("cpu", record.ufunc or record.loop), ("cuda", record.cuda)) if has]
-        short = record.key.removeprefix("aten::")
-        meta = "data" if short in depends else ""
+        shape = shapes.described(record.shape)
         schema = record.schema_text.removeprefix("aten::").replace("|", "\\|")
-        yield f"| `{schema}` | {' '.join(forms)} | {dtypes(record)} | {' '.join(fused)} | {meta} |"
+        yield f"| `{schema}` | {' '.join(forms)} | {dtypes(record)} | {' '.join(fused)} | {shape} |"
 
 
 def page() -> str:
     """The text of docs/operators.md."""
-    from tests.test_operators import DEPENDS  # here: that file is a test's, and imports this one
-
     registry.load()
     everything = registry.records()
     names = {r.name for r in everything}
@@ -99,8 +98,8 @@ def page() -> str:
         records = [r for r in everything if r.family == family]
         if not records:
             continue
-        lines += [f"## {family}\n", "| Schema | Forms | Dtypes | Fused | Meta |", "|---|---|---|---|---|"]
-        lines += [*rows(records, DEPENDS), ""]
+        lines += [f"## {family}\n", "| Schema | Forms | Dtypes | Fused | Shape |", "|---|---|---|---|---|"]
+        lines += [*rows(records), ""]
     lines += ["## Missing\n", "| Operator | Why |", "|---|---|"]
     lines += [f"| {name} | {why} |" for name, why in MISSING.items()]
     return "\n".join(lines) + "\n"

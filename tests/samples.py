@@ -224,6 +224,9 @@ SPECIAL: dict[str, Maker] = {
     "lstm.input": lambda t, i: [
         t(5, 2, 3), [t(1, 2, 4), t(1, 2, 4)], [t(16, 3), t(16, 4)], False, 1, 0.0, False, False, False,
     ],
+    "orgqr": lambda t, i: [t(4, 3), t(3)],
+    "linalg_householder_product": lambda t, i: [t(2, 4, 3), t(2, 3)],
+    "ormqr": lambda t, i: [t(4, 3), t(3), t(4, 2)],
     "linalg_tensorinv": lambda t, i: [t(6, 6).reshape([2, 3, 6]), 2],
     "lu_unpack": lambda t, i: [t(3, 3), i(3).to(ts.int32) + 1],
     "linalg_lu_solve": lambda t, i: [t(3, 3), i(3).to(ts.int32) + 1, t(3, 2)],

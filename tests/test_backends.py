@@ -1,11 +1,16 @@
 """One suite over every backend that is present: arrays, transfers, dispatch by device."""
 
+import ast
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from ts import backends, devices, dtypes
 from ts._core.tensor import construct
 from ts.backends.base import Backend
+from ts.backends.namespace import Over
 
 
 @pytest.fixture(params=backends.available())
@@ -84,3 +89,27 @@ def test_a_backend_of_ones_own():
         backends.unregister("loud")
     with pytest.raises(RuntimeError, match="Expected one of cpu, cuda"):
         devices.device("loud")
+
+
+ASKING = (
+    r"xp is (not )?\w", r"xp\.__name__", r"hasattr\(xp\b", r"getattr\(xp, '\w+',", r"isinstance\(.*\bndarray",
+    r"cupy\.\w", r"type\(\w+\)\.__module__", r"\w\.get\(\)", r"backends\.get\('(cpu|meta)'",
+)  # fmt: skip
+
+
+def test_operators_ask_no_backend_by_name():
+    """What differs between devices is in their namespaces (`backends/namespace.py`)."""
+    pattern = re.compile("|".join(ASKING))
+    found = []
+    for path in sorted((Path(__file__).parent.parent / "ts" / "ops").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.Compare, ast.Call, ast.Attribute)) and pattern.match(ast.unparse(node)):
+                found.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
+    assert found == []
+
+
+def test_a_plain_module_becomes_a_namespace():
+    """What kernels need beyond NumPy's names is there for a backend whose `xp` is NumPy itself."""
+    xp = Over(np)
+    assert xp.add is np.add and xp.__name__ == "numpy" and not xp.shapes_only and xp.ranking is None
+    assert xp.products(np.eye(2), np.ones((2, 3))).shape == (2, 3) and xp.to_host([1]).tolist() == [1]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Backend, Kernel
+from .namespace import namespace
 
 # The operators that have kernels of the CPU's own, and the module here whose `kernels()` has them; it is
 # imported when one of them is first called.
@@ -30,7 +31,7 @@ class CpuBackend(Backend):
     """NumPy.  The direct ufunc loops are in `ts._core.dispatch.operator`, before any backend is asked."""
 
     name = "cpu"
-    xp = np
+    xp = namespace
     array_type = np.ndarray
 
     def own_kernel(self, record: Any) -> Kernel | None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..base import Array, Backend, Kernel
 from . import host, memory, pointwise
-from .namespace import Namespace
+from .namespace import CudaNamespace
 from .philox import Philox
 
 
@@ -40,7 +40,7 @@ class CudaBackend(Backend):
         self.pool = memory.CountedPool()
         cupy.cuda.set_allocator(self.pool.allocate)
         self.streams = [Philox() for _ in range(self._count)]
-        self.xp = Namespace()
+        self.xp = CudaNamespace()
         self.xp.random_stream = self.random_stream
 
     # ---- devices

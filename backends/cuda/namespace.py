@@ -20,6 +20,7 @@ import numpy as np
 
 from ts import dtypes
 
+from ..namespace import Namespace
 from . import host
 
 BFLOAT16: np.dtype[Any] = dtypes.bfloat16.numpy_dtype
@@ -50,10 +51,12 @@ def _raising(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-class Namespace:
+class CudaNamespace(Namespace):
     """The array namespace that kernels get; what was asked for once is an attribute afterwards."""
 
     __name__ = "cupy"
+    scipy_package = "cupyx.scipy"
+    streams = "cuda"
 
     def __init__(self) -> None:
         self.linalg = Raising("cupy.linalg")
@@ -66,6 +69,10 @@ class Namespace:
             found = host.function(name)
         setattr(self, name, found)
         return found
+
+    def to_host(self, x: Any) -> Any:
+        """The elements as a NumPy array."""
+        return cupy.asnumpy(x) if isinstance(x, cupy.ndarray) else np.asarray(x)
 
 
 # ---------------------------------------------------------------------------------------- corrections

@@ -147,7 +147,7 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
         return rules.cast(xp, 0.5 * x * (1 + xp.tanh(inner)), self.dtype)
     if approximate != "none":
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return rules.cast(xp, 0.5 * x * (1 + rules.special_function(xp, "erf")(x * math.sqrt(0.5))), self.dtype)
+    return rules.cast(xp, 0.5 * x * (1 + xp.special("erf")(x * math.sqrt(0.5))), self.dtype)
 
 
 @op("aten::silu(Tensor self) -> Tensor", inplace=True, out="out", where="f")

@@ -49,7 +49,7 @@ def _scaled_dot_product_attention(
     if enable_gqa:
         k, v = (xp.repeat(x, q.shape[-3] // x.shape[-3], axis=-3) for x in (k, v))
     factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    scores = rules.matmul(xp, q, k.swapaxes(-1, -2)) * wide.type(factor)
+    scores = xp.products(q, k.swapaxes(-1, -2)) * wide.type(factor)
     if is_causal:
         attn_mask = xp.tril(xp.ones(scores.shape[-2:], dtype=rules.BOOL))
     if attn_mask is not None and attn_mask.dtype == rules.BOOL:
@@ -63,7 +63,7 @@ def _scaled_dot_product_attention(
     weight = weight / xp.where(total == 0, 1, total)
     if dropout_p > 0:
         weight = dropped(xp, weight, dropout_p, True)
-    return rules.cast(xp, rules.matmul(xp, weight, v), query.dtype)
+    return rules.cast(xp, xp.products(weight, v), query.dtype)
 
 
 # ---------------------------------------------------------------------------------------- whole layers
@@ -134,11 +134,11 @@ def _native_multi_head_attention(
         part = _linear(xp, x, qkv_weight[rows], qkv_bias[rows])
         parts.append(part.reshape(n, x.shape[1], num_head, width).swapaxes(1, 2))
     q, k, v = (rules.cast(xp, part, rules.opmath(query.dtype)) for part in parts)
-    scores = rules.matmul(xp, q * q.dtype.type(1 / math.sqrt(width)), k.swapaxes(-1, -2))
+    scores = xp.products(q * q.dtype.type(1 / math.sqrt(width)), k.swapaxes(-1, -2))
     if mask is not None:
         scores = xp.where(_hidden(xp, mask, mask_type, scores.shape), scores.dtype.type(-math.inf), scores)
     weights = softmax_kernel(xp, scores, -1, None, False)
-    result = rules.matmul(xp, weights, v).swapaxes(1, 2).reshape(n, query.shape[1], embed_dim)
+    result = xp.products(weights, v).swapaxes(1, 2).reshape(n, query.shape[1], embed_dim)
     result = _linear(xp, rules.cast(xp, result, query.dtype), proj_weight, proj_bias)
     if not need_weights:
         return result, xp.zeros(0, dtype=query.dtype)
@@ -154,6 +154,7 @@ def _native_multi_head_attention(
     "mask_type=None) -> Tensor",
     out="out",
     where="f",
+    layout="contiguous",
 )
 def _transformer_encoder_layer(
     xp: Any,

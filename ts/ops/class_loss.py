@@ -53,7 +53,7 @@ def nll(
         )
     kept = t != ignore_index
     safe = xp.where(kept, t, rules.cast(xp, 0, t.dtype)).astype(rules.INT64)
-    ends = rules.extremes(safe)
+    ends = rules.extremes(xp, safe)
     if ends is not None and (ends[0] < 0 or ends[1] >= n):
         raise IndexError(f"Target {ends[0] if ends[0] < 0 else ends[1]} is out of bounds.")
     x = wide(xp, x)
@@ -210,7 +210,7 @@ def _multi_margin_loss(
         rules.refuse("multi_margin_loss_cpu_kernel", self.dtype)
     if target.dtype != rules.INT64:
         raise RuntimeError(f"expected scalar type Long but found {rules.NAME_OF[target.dtype]}")
-    ends = rules.extremes(target)
+    ends = rules.extremes(xp, target)
     if ends is not None and (ends[0] < 0 or ends[1] >= classes):
         raise RuntimeError("target out of range")
     own = target.reshape(rows, 1)
@@ -229,7 +229,7 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}"
         )
-    ends = rules.extremes(target)
+    ends = rules.extremes(xp, target)
     if ends is not None and (ends[0] < -1 or ends[1] >= x.shape[1]):
         raise RuntimeError("argument #2 'target' is out of range")
     if self.dtype not in (rules.FLOAT, rules.DOUBLE):
@@ -239,7 +239,7 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
     labels = target.reshape(x.shape)
     listed = xp.cumsum(labels < 0, axis=1) == 0
     index = xp.where(listed, labels, 0)
-    counts = rules.extremes(xp.sum(listed, axis=1))
+    counts = rules.extremes(xp, xp.sum(listed, axis=1))
     classes = xp.arange(x.shape[1])
     columns = [(index[:, k, None], listed[:, k, None]) for k in range(counts[1] if counts else 0)]
     holds = xp.zeros(x.shape, dtype=rules.BOOL)

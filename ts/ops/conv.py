@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.registry import Record, add, out_of
 from ts.ops.unfold import columns, folded, per_dim
@@ -114,11 +115,11 @@ def described(
     )  # fmt: skip
     found = _known.get(key)
     if found is None:
-        if len(_known) >= MOST_KNOWN:
-            _known.clear()
-        found = _known[key] = _describe(
-            input, weight, bias, stride, padding, dilation, groups, transposed, output_padding
-        )
+        found = _describe(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
+        if not any(map(sizes.is_symbol, (*input.shape, *weight.shape))):
+            if len(_known) >= MOST_KNOWN:
+                _known.clear()
+            _known[key] = found
     return found
 
 
@@ -301,9 +302,13 @@ def _shape(xp: Any, g: Geometry, input: Array, *more: Array | None) -> tuple[tup
     return ((input.shape[0], *g.shape) if g.batched else g.shape), input.dtype
 
 
-def _meta(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def _shape_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The shape and dtype of what a kernel here computes."""
-    return lambda *args: kernel(None, *args, compute=_shape)
+
+    def convolution_shape(*args: Any) -> Any:
+        return kernel(None, *args, compute=_shape)
+
+    return convolution_shape
 
 
 # ------------------------------------------------------------------------------------ the records
@@ -320,7 +325,7 @@ add(
                 where="f",
                 layout="any_channels",
                 refuses={"bc": "slow_conv2d_cpu"},
-                meta=_meta(convolution),
+                shape=_shape_of(convolution),
             )
         ),
         "out",
@@ -351,7 +356,7 @@ for _n in (1, 2, 3):
             where="f",
             layout="any_channels" if _plain else _TRANSPOSED_LAYOUTS[_n],
             refuses={"b": (_PLAIN_NAMES if _plain else _TRANSPOSED_NAMES)[_n]},
-            meta=_meta(_kernel),
+            shape=_shape_of(_kernel),
         )
         add(_record)
 

@@ -260,8 +260,8 @@ def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = Non
     return arange_kernel(xp, start, end + (step if (end - start) % step == 0 else 0), step, dtype)
 
 
-def _number(x: Any) -> Any:
-    return x if isinstance(x, (int, float, complex)) else x.item()
+def _number(xp: Any, x: Any) -> Any:
+    return x if isinstance(x, (int, float, complex)) else rules.number_in(xp, x)
 
 
 def _line(xp: Any, start: Any, end: Any, steps: int, dtype: int | None) -> tuple[Array, rules.DType]:
@@ -273,7 +273,7 @@ def _line(xp: Any, start: Any, end: Any, steps: int, dtype: int | None) -> tuple
     kinds = [rules.CATEGORY_OF[d] for d in given]
     natural = rules.complex_dtype(rules.default_dtype()) if rules.COMPLEX in kinds else rules.default_dtype()
     target = rules.dtype_from(dtype, natural)
-    a, b = _number(start), _number(end)
+    a, b = _number(xp, start), _number(xp, end)
     if target.kind in "iu":
         a, b = int(a), int(b)
     wide = rules.CDOUBLE if target.kind == "c" else rules.DOUBLE

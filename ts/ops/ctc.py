@@ -18,7 +18,8 @@ import numpy as np
 
 from ts.ops import rules
 from ts.ops.loss import MEAN, NONE
-from ts.ops.registry import op
+from ts.ops.registry import facts, op
+from ts.ops.shapes import Made, depends
 
 Array = rules.Array
 Lengths = Sequence[int]
@@ -74,18 +75,14 @@ def _log_add(xp: Any, *terms: Array) -> Array:
     return xp.log(sum(xp.exp(term - base) for term in terms)) + base
 
 
-def likelihood(
-    xp: Any, log_probs: Array, targets: Array, input_lengths: Lengths, target_lengths: Lengths, blank: int
-) -> tuple[Array, Array]:
-    """The negative log likelihood of each sequence, and alpha (N, T, 2 S + 1)."""
+def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
+    """The log-probabilities (T, N, C), where they and the targets are what they have to be."""
     if log_probs.ndim not in (2, 3):
         raise RuntimeError(
             f"Expected 3-dimensional tensor, but got {log_probs.ndim}-dimensional tensor for argument #1 "
             f"'log_probs' {_WHERE}"
         )
-    single = log_probs.ndim == 2
-    logs = log_probs[:, None] if single else log_probs
-    steps, batch, labels = logs.shape
+    logs = log_probs[:, None] if log_probs.ndim == 2 else log_probs
     if not logs.size:
         raise RuntimeError("log_probs tensor must not be empty")
     if logs.dtype not in (rules.FLOAT, rules.DOUBLE):
@@ -95,12 +92,22 @@ def likelihood(
             f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 "
             f"'targets' {_WHERE}"
         )
-    if not 0 <= blank < labels:
+    if not 0 <= blank < logs.shape[2]:
         raise RuntimeError("blank must be in label range")
+    return logs
+
+
+def likelihood(
+    xp: Any, log_probs: Array, targets: Array, input_lengths: Lengths, target_lengths: Lengths, blank: int
+) -> tuple[Array, Array]:
+    """The negative log likelihood of each sequence, and alpha (N, T, 2 S + 1)."""
+    single = log_probs.ndim == 2
+    logs = _check_logs(log_probs, targets, blank)
+    steps, batch, labels = logs.shape
     _check_lengths("input_lengths", input_lengths, batch, steps)
     _check_lengths("target_lengths", target_lengths, batch, None)
     rows = _padded(xp, targets, target_lengths, blank)
-    ends = rules.extremes(rows)
+    ends = rules.extremes(xp, rows)
     if ends is not None and (ends[0] < 0 or ends[1] >= labels):
         raise RuntimeError(f"Expected targets to be labels below {labels}, but got {ends[ends[0] >= 0]}")
     width = 2 * rows.shape[1] + 1
@@ -131,6 +138,21 @@ def likelihood(
     return (loss[0], alpha[0]) if single else (loss, alpha)
 
 
+def _loss_shape(
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int = MEAN,
+    zero_infinity: bool = False,
+) -> Made:
+    """Of the loss of each sequence, or of all."""
+    _check_logs(log_probs, targets, blank)
+    one = reduction != NONE or log_probs.ndim == 2
+    return () if one else (log_probs.shape[1],), log_probs.dtype
+
+
 def _lengths_of(name: str, lengths: Any) -> Lengths:
     if not hasattr(lengths, "dtype"):
         return [int(n) for n in lengths]
@@ -149,6 +171,7 @@ def _lengths_of(name: str, lengths: Any) -> Lengths:
     "int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
     where="f",
 )
+@facts(shape=_loss_shape)
 def _ctc_loss(
     xp: Any,
     log_probs: Array,
@@ -184,6 +207,7 @@ def _ctc_loss(
     out="Tensor_out",
     out_names="out0,out1",
     where="f",
+    shape=depends("_ctc_loss.Tensor"),
 )
 def _ctc_likelihood(
     xp: Any,

@@ -154,7 +154,7 @@ def _sloped(
     if rules.category(self) != rules.FLOATING or self.dtype == rules.HALF:
         rules.refuse("rrelu_with_noise_out_cpu", self.dtype)
     slopes = xp.empty(self.shape, dtype=self.dtype)
-    if not getattr(xp, "shapes_only", False):
+    if not xp.shapes_only:
         stream = source(xp, generator)
         flat = self.reshape(-1).astype(rules.DOUBLE)
         fill(xp, slopes, lambda n: stream.slopes(flat, float(lower), float(upper)))

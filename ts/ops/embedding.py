@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.registry import op
+from ts.ops.registry import facts, op
+from ts.ops.shapes import Made, itself, like_first
 
 Array = rules.Array
 SUM, MEAN, MAX = 0, 1, 2
@@ -44,10 +45,10 @@ def _embedding(
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_indices("embedding", 1, indices=indices)
-    ends = rules.extremes(indices)
+    ends = rules.extremes(xp, indices)
     if ends is not None and (ends[0] < 0 or ends[1] >= weight.shape[0]):
         raise IndexError("index out of range in self")
-    return weight[indices]
+    return xp.take(weight, indices, axis=0)
 
 
 def _shortened(
@@ -55,7 +56,7 @@ def _shortened(
 ) -> tuple[Array, Array]:
     """Which rows are longer than `max_norm`, and what they become."""
     _check_indices("embedding_renorm_", 2, indices=indices)
-    ends = rules.extremes(indices)
+    ends = rules.extremes(xp, indices)
     if ends is not None and (ends[0] < 0 or ends[1] >= self.shape[0]):
         raise IndexError("index out of range in self")
     rows = xp.unique(indices)
@@ -71,6 +72,7 @@ def _shortened(
     variant="inplace",
     where="f",
     refuses={"bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."},
+    shape=itself,
 )
 def _embedding_renorm_in_place(
     xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float
@@ -86,6 +88,7 @@ def _embedding_renorm_in_place(
     where="",
     layout="like_first",
     refuses={"bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."},
+    shape=like_first,
 )
 def _embedding_renorm(xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
     return _embedding_renorm_in_place(xp, xp.copy(self), indices, max_norm, norm_type)
@@ -98,7 +101,7 @@ def _one_hot(xp: Any, self: Array, num_classes: int = -1) -> Array:
     if num_classes <= 0 and self.size == 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
     n = int(self.max()) + 1 if num_classes == -1 else num_classes
-    ends = rules.extremes(self)
+    ends = rules.extremes(xp, self)
     if ends is not None and ends[0] < 0:
         raise RuntimeError("Class values must be non-negative.")
     if ends is not None and ends[1] >= n:
@@ -107,6 +110,52 @@ def _one_hot(xp: Any, self: Array, num_classes: int = -1) -> Array:
 
 
 # ---------------------------------------------------------------------------------------- bags
+
+
+def _bag_shapes(
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    scale_grad_by_freq: bool = False,
+    mode: int = SUM,
+    sparse: bool = False,
+    per_sample_weights: Array | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> list[Made]:
+    """Of the bags, of what each index belongs to, of the bags' sizes and of the places of the largest."""
+    _check_bags(weight, indices, offsets, mode, per_sample_weights)
+    dtype = rules.promote_types(indices.dtype, offsets.dtype)
+    bags = offsets.size - include_last_offset
+    result = ((bags, weight.shape[1]), weight.dtype)
+    sizes = ((offsets.size,) if mode == SUM else (bags,), dtype)
+    owners = ((indices.size,) if _long_way(weight, mode, padding_idx) else (0,), dtype)
+    return [result, owners, sizes, (result[0], dtype) if mode == MAX else sizes]
+
+
+def _long_way(weight: Array, mode: int, padding_idx: int | None) -> bool:
+    """Whether what is there for the gradient is all there: of sums only where PyTorch took the long way."""
+    padded = padding_idx is not None and padding_idx >= 0
+    return mode != SUM or padded or bool(weight.dtype == rules.DOUBLE)
+
+
+def _padding(weight: Array, padding_idx: int | None) -> int:
+    """The row that counts for nothing, from the front; -1 where there is none."""
+    if padding_idx is None:
+        return -1
+    rows: int = weight.shape[0]
+    if not -rows <= padding_idx < rows:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
+            f"{padding_idx}"
+        )
+    return padding_idx % rows
+
+
+def _public_bag_shapes(weight: Array, *args: Any) -> list[Made]:
+    """The same, where `padding_idx` may be counted from the end."""
+    given = (weight, *args[:7], _padding(weight, args[7] if len(args) == 8 else None))
+    return _bag_shapes(*given)
 
 
 def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, scales: Array | None) -> None:
@@ -170,6 +219,7 @@ def _check_offsets(xp: Any, offsets: Array, count: int) -> None:
     out_names="out0,out1,out2,out3",
     where="f",
 )
+@facts(shape=_bag_shapes)
 def _embedding_bag(
     xp: Any,
     weight: Array,
@@ -192,7 +242,7 @@ def _embedding_bag(
     starts = starts[:-1] if include_last_offset else starts
     bags = starts.size
     rows, width = weight.shape
-    ends = rules.extremes(index)
+    ends = rules.extremes(xp, index)
     if ends is not None and (ends[0] < 0 or ends[1] >= rows):
         at = int(xp.argmax((index < 0) | (index >= rows)))
         raise RuntimeError(
@@ -213,8 +263,7 @@ def _embedding_bag(
     result = xp.zeros((bags, width), dtype=picked.dtype)
     if full.size:
         result[full] = (xp.maximum if mode == MAX else xp.add).reduceat(picked, first, axis=0)
-    # What is there for the gradient, as PyTorch leaves it: of sums nothing unless it took the long way.
-    long_way = mode != SUM or padding_idx >= 0 or weight.dtype == rules.DOUBLE
+    long_way = _long_way(weight, mode, padding_idx)
     owners = every.astype(index_dtype) if long_way else xp.zeros(0, dtype=index_dtype)
     sizes = counts.astype(index_dtype)
     if mode == SUM:
@@ -243,6 +292,7 @@ def _embedding_bag(
     "int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
     where="f",
 )
+@facts(shape=_public_bag_shapes)
 def _public_embedding_bag(
     xp: Any,
     weight: Array,
@@ -255,16 +305,7 @@ def _public_embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> tuple[Array, Array, Array, Array]:
-    padding = -1
-    if padding_idx is not None:
-        rows = weight.shape[0]
-        if not -rows <= padding_idx < rows:
-            raise RuntimeError(
-                f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
-                f"{padding_idx}"
-            )
-        padding = padding_idx % rows
     return _embedding_bag(
         xp, weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
-        include_last_offset, padding,
+        include_last_offset, _padding(weight, padding_idx),
     )  # fmt: skip

@@ -17,6 +17,7 @@ from ts.ops.outputs import EXPECTED
 from ts.ops.reduce import vector_norm
 from ts.ops.refusals import INEXACT, LOW_PRECISION
 from ts.ops.registry import facts, op
+from ts.ops.shapes import Made, like
 
 Array = rules.Array
 
@@ -513,8 +514,14 @@ def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
     return xp.linalg.tensorsolve(self, other, None if dims is None else tuple(dims))
 
 
+def _exponential_shape(self: Array) -> Made:
+    """Of exp of square matrices."""
+    return like(_square("linalg.matrix_exp", self))
+
+
 @op("aten::matrix_exp(Tensor self) -> Tensor", work=0.2, same_as="aten::linalg_matrix_exp")
 @op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f", work=0.2)
+@facts(shape=_exponential_shape)
 def _matrix_exp(xp: Any, self: Array) -> Array:
     # In double precision, because each squaring doubles the error.
     wide = xp.dtype("complex128" if self.dtype.kind == "c" else "float64")

@@ -2,7 +2,7 @@
 
 In: an array, lengths, dimensions and a normalisation ("forward", "backward", "ortho" or None);
 out: the transform.
-scipy.fft (or cupyx's) does the work where it is installed, and numpy.fft where not; imported when used.
+The work does `xp.transforms`, which has the names of scipy.fft.
 """
 
 from __future__ import annotations
@@ -10,44 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ts.ops import rules
 from ts.ops.registry import facts, op
 
 Array = rules.Array
 _NO_HALF = {"h": "Unsupported dtype {dtype}"}
 Ints = Sequence[int] | None
-
-
-class _NumpyFft:
-    """numpy.fft with what it lacks of scipy.fft: the Hermitian transforms of several dimensions."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(np.fft, name)
-
-    @staticmethod
-    def hfftn(x: Array, s: Any, axes: Any, norm: str | None) -> Array:
-        return np.fft.irfftn(x.conj(), s, axes, _OPPOSITE[norm])
-
-    @staticmethod
-    def ihfftn(x: Array, s: Any, axes: Any, norm: str | None) -> Array:
-        return np.fft.rfftn(x, s, axes, _OPPOSITE[norm]).conj()
-
-
-_OPPOSITE: dict[str | None, Any] = {
-    None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho",
-}  # fmt: skip
-
-
-def library(xp: Any) -> Any:
-    """scipy.fft, or what gives the same without SciPy."""
-    try:
-        return rules.scipy(xp, "fft")
-    except ImportError:
-        if xp is np:
-            return _NumpyFft()
-        raise
 
 
 def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) -> Array:
@@ -70,7 +38,7 @@ def _one(xp: Any, name: str, self: Array, n: int | None, dim: int, norm: str | N
         raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     axis = rules.wrap_dim(dim, self.ndim)
     x = _prepared(xp, name, self, (axis,), None if n is None else (n,))
-    return getattr(library(xp), name)(x, n, axis, norm)
+    return getattr(xp.transforms, name)(x, n, axis, norm)
 
 
 def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None) -> Array:
@@ -90,7 +58,7 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     x = _prepared(xp, name, self, axes, lengths)
     if not axes:
         return x
-    return getattr(library(xp), name)(x, lengths, axes, norm)
+    return getattr(xp.transforms, name)(x, lengths, axes, norm)
 
 
 @op(

@@ -61,15 +61,14 @@ default_stream = CpuStream(DEFAULT_SEED)
 
 def source(xp: Any, generator: Any) -> Any:
     """The stream of a `generator=` argument, else that of the device which `xp` computes on."""
-    own = getattr(xp, "random_stream", None)
+    own = xp.random_stream
     if generator is None:
         return default_stream if own is None else own()
     if not isinstance(generator, Generator):
         raise TypeError(f"expected a Generator, not {type(generator).__name__}")
     if (own is None) != isinstance(generator.stream, CpuStream):
-        expected = "cpu" if own is None else "cuda"
         raise RuntimeError(
-            f"Expected a '{expected}' device type for generator but found '{generator.device.type}'"
+            f"Expected a '{xp.streams}' device type for generator but found '{generator.device.type}'"
         )
     return generator.stream
 

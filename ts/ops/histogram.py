@@ -58,7 +58,8 @@ def _even_edges(xp: Any, points: Array, bins: Sequence[int], range: Floats) -> l
         if range is not None:
             low, high = float(range[2 * i]), float(range[2 * i + 1])
         elif len(points):
-            low, high = float(points[:, i].min()), float(points[:, i].max())
+            x = points[:, i]
+            low, high = (float(rules.number_in(xp, end)) for end in (x.min(), x.max()))
         else:
             low, high = 0.0, 1.0
         if not (math.isfinite(low) and math.isfinite(high)):
@@ -103,6 +104,8 @@ def _check_edges(points: Array, edges: Sequence[Array]) -> None:
 def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array], density: bool) -> Array:
     """The weight in each bin between `edges`."""
     shape = [e.size - 1 for e in edges]
+    if xp.shapes_only:
+        return xp.zeros(shape, dtype=points.dtype)
     inside = xp.ones(len(points), dtype=bool)
     places = xp.zeros(len(points), dtype=rules.INT64)
     for i, (e, n) in enumerate(zip(edges, shape, strict=True)):

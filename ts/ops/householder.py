@@ -9,7 +9,8 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.factorizations import matrix, transposed
-from ts.ops.registry import op
+from ts.ops.registry import facts, op
+from ts.ops.shapes import Made, like
 
 Array = rules.Array
 
@@ -37,20 +38,91 @@ def _reflected(xp: Any, a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
     return x
 
 
+def _check_reflectors(input: Array, tau: Array) -> None:
+    name = "torch.linalg.householder_product"
+    if input.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    rules.check_factorised("orgqr_cpu", input, tau)
+    m, n = input.shape[-2:]
+    if m < n:
+        raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]")
+    if tau.shape[-1:] > (n,):
+        raise RuntimeError(f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
+    _check_scales(name, input, tau)
+    if tau.dtype != input.dtype:
+        raise RuntimeError(
+            f"{name}: tau dtype {rules.NAME_OF[tau.dtype]} does not match input dtype "
+            f"{rules.NAME_OF[input.dtype]}"
+        )
+
+
+def _check_scales(name: str, input: Array, tau: Array) -> None:
+    """One scale for each reflector of each matrix."""
+    if input.ndim - tau.ndim != 1:
+        raise RuntimeError(
+            f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal to "
+            f"{tau.ndim} and input.ndim is equal to {input.ndim}"
+        )
+    if tau.shape[:-1] != input.shape[:-2]:
+        raise RuntimeError(
+            f"{name}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got "
+            f"{list(tau.shape[:-1])}"
+        )
+
+
+def _check_product(self: Array, tau: Array, other: Array, left: bool) -> None:
+    rules.check_factorised("ormqr_cpu", self, tau, other)
+    for name, x in (("input", self), ("other", other)):
+        if x.ndim < 2:
+            raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
+    side = -2 if left else -1
+    if other.shape[side] != self.shape[-2]:
+        raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
+    if tau.ndim and tau.shape[-1] != min(other.shape[side], self.shape[-1]):
+        raise RuntimeError(
+            f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])"
+        )
+    _check_scales("torch.ormqr", self, tau)
+    if self.ndim != other.ndim:
+        raise RuntimeError(
+            "torch.ormqr: Expected other to have the same number of dimensions as input, but got other.ndim "
+            f"equal to {other.ndim} and input.ndim is equal to {self.ndim}"
+        )
+    if other.shape[:-2] != self.shape[:-2]:
+        raise RuntimeError(
+            "torch.ormqr: Expected batch dimensions of other to be equal to input.shape[:-2], but got "
+            f"{list(other.shape[:-2])}"
+        )
+    for name, x in (("tau", tau), ("other", other)):
+        if x.dtype != self.dtype:
+            raise RuntimeError(
+                f"torch.ormqr: Expected input and {name} to have the same dtype, but input has dtype"
+                f"{rules.NAME_OF[self.dtype]} and {name} has dtype {rules.NAME_OF[x.dtype]}"
+            )
+
+
+def _orthogonal_shape(input: Array, tau: Array) -> Made:
+    """Of Q's first columns."""
+    _check_reflectors(input, tau)
+    return like(input)
+
+
+def _product_shape(
+    self: Array, input2: Array, input3: Array, left: bool = True, transpose: bool = False
+) -> Made:
+    """Of a product with Q."""
+    _check_product(self, input2, input3, left)
+    return like(input3)
+
+
 @op("aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor", out="out", where="f")
 @op(
     "aten::orgqr(Tensor self, Tensor input2) -> Tensor", out="out", same_as="aten::linalg_householder_product"
 )
+@facts(layout="columns", shape=_orthogonal_shape)
 def _householder_product(xp: Any, input: Array, tau: Array) -> Array:
-    if input.ndim < 2:
-        raise RuntimeError("torch.linalg.householder_product: input must have at least 2 dimensions.")
-    rules.check_factorised("orgqr_cpu", input, tau)
+    _check_reflectors(input, tau)
     m, n = input.shape[-2:]
-    if m < n:
-        raise RuntimeError(
-            "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to "
-            "input.shape[-1]"
-        )
     eye = xp.broadcast_to(xp.eye(m, n, dtype=input.dtype), input.shape)
     return _reflected(xp, input, tau, eye, False).copy()
 
@@ -58,11 +130,13 @@ def _householder_product(xp: Any, input: Array, tau: Array) -> Array:
 @op(
     "aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
     out="out",
+    layout="columns",
+    shape=_product_shape,
 )
 def _ormqr(
     xp: Any, self: Array, input2: Array, input3: Array, left: bool = True, transpose: bool = False
 ) -> Array:
-    rules.check_factorised("ormqr_cpu", self, input2, input3)
+    _check_product(self, input2, input3, left)
     if left:
         return _reflected(xp, self, input2, input3, transpose)
     x = xp.conj(transposed(input3))

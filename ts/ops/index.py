@@ -11,6 +11,7 @@ from typing import Any
 from ts.ops import rules
 from ts.ops.outputs import EXPECTED, write
 from ts.ops.registry import facts, op
+from ts.ops.shapes import NONZERO, Made, depends
 
 Array = rules.Array
 _C_NAMES = {rules.FLOAT: "float", rules.DOUBLE: "double", rules.INT64: "long int", rules.INT32: "int"}
@@ -94,8 +95,9 @@ def _index_put(
     return result
 
 
-def _check_range(index: Array, n: int, text: str) -> None:
-    if index.size and (int(index.min()) < 0 or int(index.max()) >= n):
+def _check_range(xp: Any, index: Array, n: int, text: str) -> None:
+    ends = rules.extremes(xp, index)
+    if ends is not None and (ends[0] < 0 or ends[1] >= n):
         raise IndexError(text)
 
 
@@ -111,7 +113,7 @@ def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
     if index.dtype not in (rules.INT64, rules.INT32):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     n = self.shape[axis] if self.ndim else 1
-    _check_range(index, n, "index out of range in self")
+    _check_range(xp, index, n, "index out of range in self")
     if self.ndim == 0:
         return self.copy()
     return xp.take(self, index.reshape(-1), axis=axis)
@@ -139,10 +141,9 @@ def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = Fa
                 f"larger than self "
                 f"{list(self.shape)} apart from dimension {axis}"
             )
-    if i.size and (int(i.min()) < 0 or int(i.max()) >= x.shape[axis]):
-        raise RuntimeError(
-            f"index {int(i.max())} is out of bounds for dimension {axis} with size {x.shape[axis]}"
-        )
+    ends = rules.extremes(xp, i)
+    if ends is not None and (ends[0] < 0 or ends[1] >= x.shape[axis]):
+        raise RuntimeError(f"index {ends[1]} is out of bounds for dimension {axis} with size {x.shape[axis]}")
     return x[places(xp, i, axis)].reshape(index.shape)
 
 
@@ -184,10 +185,9 @@ def _take(xp: Any, self: Array, index: Array) -> Array:
     if index.dtype != rules.INT64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {rules.NAME_OF[index.dtype]}")
     n = self.size
-    if index.size and (int(index.min()) < -n or int(index.max()) >= n):
-        raise IndexError(
-            f"out of range: tried to access index {int(index.max())} on a tensor of {n} elements."
-        )
+    ends = rules.extremes(xp, index)
+    if ends is not None and (ends[0] < -n or ends[1] >= n):
+        raise IndexError(f"out of range: tried to access index {ends[1]} on a tensor of {n} elements.")
     return self.reshape(-1)[index]
 
 
@@ -236,7 +236,7 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
                 f"masked_fill only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value.ndim} dimension(s)."
             )
-        value = value.item()
+        value = rules.number_in(xp, value)
     if not rules.can_cast(rules.number_dtype(value), self.dtype) and isinstance(value, complex):
         raise RuntimeError("value cannot be converted to type without overflow")
     if mask.dtype != rules.BOOL:
@@ -252,6 +252,7 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
     "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
     out="out",
     out_refused="masked_select(): self and result must have the same scalar type",
+    shape=depends("masked_select"),
 )
 def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
     if mask.dtype != rules.BOOL:
@@ -272,6 +273,8 @@ def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
     shape = rules.broadcast_shapes(self.shape, mask.shape)
     result = xp.array(xp.broadcast_to(self, shape))
     chosen = xp.broadcast_to(_mask(mask), shape)
+    if xp.shapes_only:
+        return result
     count = int(chosen.sum())
     if count > source.size:
         raise RuntimeError("masked_scatter: expected self to have no more elements than source")
@@ -284,6 +287,7 @@ def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
     out="out",
     layout="outermost_last",
     out_refused="nonzero: Expected out tensor to have scalar type {want} but got scalar type{got}",
+    shape=NONZERO,
 )
 def _nonzero(xp: Any, self: Array) -> Array:
     if self.ndim == 0:
@@ -293,16 +297,26 @@ def _nonzero(xp: Any, self: Array) -> Array:
 
 @op("aten::nonzero_numpy(Tensor self) -> Tensor[]")
 @op("aten::where(Tensor condition) -> Tensor[]", layout="like_all")
+@facts(shape=NONZERO)
 def _nonzero_numpy(xp: Any, self: Array) -> list[Array]:
     return list(xp.nonzero(xp.atleast_1d(self)))
 
 
-@op("aten::argwhere(Tensor self) -> Tensor", layout="outermost_last")
+@op("aten::argwhere(Tensor self) -> Tensor", layout="outermost_last", shape=NONZERO)
 def _argwhere(xp: Any, self: Array) -> Array:
     return _nonzero(xp, self)
 
 
-@op("aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", out="out")
+def _nonzero_static_shape(self: Array, size: int, fill_value: int = -1) -> Made:
+    """Of the first `size` places."""
+    return (size, self.ndim), rules.INT64
+
+
+@op(
+    "aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
+    out="out",
+    shape=_nonzero_static_shape,
+)
 def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Array:
     found = _nonzero(xp, self)[:size]
     rest = xp.full((size - found.shape[0], found.shape[1]), fill_value, dtype=rules.INT64)

@@ -9,13 +9,14 @@ return beside the solution only.  L D L^T is LAPACK's, through SciPy.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.errors import LinAlgError
 from ts.ops import rules
 from ts.ops.refusals import INEXACT
 from ts.ops.registry import op
+from ts.ops.shapes import Made, depends, like
 
 Array = rules.Array
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
@@ -48,6 +49,23 @@ def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
         raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({axis})")
 
 
+def _lstsq_shapes(self: Array, b: Array, rcond: float | None = None, driver: str | None = None) -> list[Made]:
+    """Of the solution, the residuals, the ranks and the singular values."""
+    _check_lstsq(self, b, driver)
+    vector = _is_vector_side(self, b)
+    m, n = self.shape[-2:]
+    batch = rules.broadcast_shapes(self.shape[:-2], b.shape[: -1 if vector else -2])
+    real, nothing = rules.real_dtype(self.dtype), (0,)
+    if driver not in (None, "gelsy") and m > n:
+        depends("linalg_lstsq.out")()  # there are residuals only where the rank is full
+    return [
+        ((*batch, n) if vector else (*batch, n, b.shape[-1]), self.dtype),
+        (nothing, real),
+        (nothing if driver == "gels" else batch, rules.INT64),
+        ((*batch, sizes.smaller(m, n)) if driver in ("gelsd", "gelss") else nothing, real),
+    ]
+
+
 @op(
     "aten::linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, "
     "Tensor residuals, Tensor rank, Tensor singular_values)",
@@ -56,6 +74,7 @@ def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
     where="f",
     layout=("columns", "contiguous", "contiguous", "contiguous"),
     work=0.05,
+    shape=_lstsq_shapes,
 )
 def _lstsq(
     xp: Any, self: Array, b: Array, rcond: float | None = None, driver: str | None = None
@@ -93,22 +112,39 @@ def _lstsq(
 # ---------------------------------------------------------------------------------------- L D L^T
 
 
-def _lapack(name: str, dtype: rules.DType) -> Callable[..., Any]:
-    """LAPACK's routine for `dtype`."""
-    import numpy as np
-
-    lapack = rules.linear_algebra(np).lapack
-    routine: Callable[..., Any] = lapack.get_lapack_funcs(name, dtype=np.dtype(dtype))
-    return routine
-
-
-def _on_host(xp: Any, x: Array) -> Array:
-    """`x` as an array of NumPy: CuPy has no such factorisation."""
-    return xp.asnumpy(x) if hasattr(xp, "asnumpy") else x
-
-
 def _ldl_type(x: Array, hermitian: bool) -> str:
     return "he" if hermitian and x.dtype.kind == "c" else "sy"
+
+
+_LDL_FACTOR = "torch.linalg.ldl_factor_ex"
+
+
+def _check_symmetric(x: Array) -> None:
+    if x.ndim < 2:
+        raise RuntimeError(f"{_LDL_FACTOR}: The input tensor A must have at least 2 dimensions.")
+    if x.shape[-1] != x.shape[-2]:
+        raise RuntimeError(
+            f"{_LDL_FACTOR}: A must be batches of square matrices, but they are {x.shape[-2]} by "
+            f"{x.shape[-1]} matrices"
+        )
+    if rules.CATEGORY_OF[x.dtype] < rules.FLOATING:
+        raise RuntimeError(
+            f"{_LDL_FACTOR}: Expected a floating point or complex tensor as input. Got "
+            f"{rules.NAME_OF[x.dtype]}"
+        )
+    if x.dtype in (rules.HALF, rules.BFLOAT16):
+        rules.refuse("ldl_factor_kernel_cpu", x.dtype)
+
+
+def _ldl_shapes(self: Array, *_: Any) -> list[Made]:
+    """Of the factors, the pivots and the info."""
+    _check_symmetric(self)
+    return [like(self), (self.shape[:-1], rules.INT32), (self.shape[:-2], rules.INT32)]
+
+
+def _ldl_pair_shapes(self: Array, *_: Any) -> list[Made]:
+    """Of the factors and the pivots."""
+    return _ldl_shapes(self)[:2]
 
 
 @op(
@@ -119,36 +155,24 @@ def _ldl_type(x: Array, hermitian: bool) -> str:
     out_names="LD,pivots,info",
     where="f",
     layout=("columns", "contiguous", "contiguous"),
+    shape=_ldl_shapes,
 )
 def _ldl_factor_ex(
     xp: Any, self: Array, hermitian: bool = False, check_errors: bool = False
 ) -> tuple[Array, Array, Array]:
-    name = "torch.linalg.ldl_factor_ex"
-    if self.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    if self.shape[-1] != self.shape[-2]:
-        raise RuntimeError(
-            f"{name}: A must be batches of square matrices, but they are {self.shape[-2]} by "
-            f"{self.shape[-1]} matrices"
-        )
-    if rules.CATEGORY_OF[self.dtype] < rules.FLOATING:
-        raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got {rules.NAME_OF[self.dtype]}"
-        )
-    if self.dtype in (rules.HALF, rules.BFLOAT16):
-        rules.refuse("ldl_factor_kernel_cpu", self.dtype)
+    _check_symmetric(self)
     n, batch = self.shape[-1], self.shape[:-2]
     factors = xp.tril(self)
     pivots = xp.zeros((*batch, n), dtype=rules.INT32)
     info = xp.zeros(batch, dtype=rules.INT32)
     if self.size:
-        routine = _lapack(f"{_ldl_type(self, hermitian)}trf", self.dtype)
-        rows = [routine(a, lower=1) for a in _on_host(xp, self).reshape(-1, n, n)]
+        routine = xp.lapack(f"{_ldl_type(self, hermitian)}trf", self.dtype)
+        rows = [routine(a, lower=1) for a in xp.to_host(self).reshape(-1, n, n)]
         factors = xp.tril(xp.asarray([row[0] for row in rows]).reshape(self.shape))
         pivots = xp.asarray([row[1] for row in rows]).reshape(*batch, n).astype(rules.INT32)
         info = xp.asarray([row[2] for row in rows]).reshape(batch).astype(rules.INT32)
     if check_errors:
-        _check_ldl(name, info)
+        _check_ldl(_LDL_FACTOR, info)
     return factors, pivots, info
 
 
@@ -168,6 +192,7 @@ def _check_ldl(name: str, info: Array) -> None:
     out_names="LD,pivots",
     where="f",
     layout=("columns", "contiguous"),
+    shape=_ldl_pair_shapes,
 )
 def _ldl_factor(xp: Any, self: Array, hermitian: bool = False) -> tuple[Array, Array]:
     factors, pivots, info = _ldl_factor_ex(xp, self, hermitian)
@@ -175,14 +200,7 @@ def _ldl_factor(xp: Any, self: Array, hermitian: bool = False) -> tuple[Array, A
     return factors, pivots
 
 
-@op(
-    "aten::linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
-    out="out",
-    where="f",
-    layout="columns",
-    refuses={"bi": f"torch.linalg.ldl_solve: {INEXACT}", "h": "ldl_solve_kernel_cpu"},
-)
-def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = False) -> Array:
+def _check_ldl_solve(LD: Array, pivots: Array, B: Array) -> None:
     name = "torch.linalg.ldl_solve"
     if LD.ndim < 2 or B.ndim < 2:
         raise RuntimeError(
@@ -208,18 +226,37 @@ def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = Fa
             f"{name}: Expected pivots to be integers of shape {list(LD.shape[:-1])}, but got "
             f"{rules.NAME_OF[pivots.dtype]} of shape {list(pivots.shape)}"
         )
-    _check_pivots(name, pivots, n)
+
+
+def _ldl_solution_shape(LD: Array, pivots: Array, B: Array, *_: Any) -> Made:
+    """Of what is solved with the factors of a symmetric matrix."""
+    _check_ldl_solve(LD, pivots, B)
+    return (*rules.broadcast_shapes(LD.shape[:-2], B.shape[:-2]), *B.shape[-2:]), B.dtype
+
+
+@op(
+    "aten::linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
+    out="out",
+    where="f",
+    layout="columns",
+    refuses={"bi": f"torch.linalg.ldl_solve: {INEXACT}", "h": "ldl_solve_kernel_cpu"},
+    shape=_ldl_solution_shape,
+)
+def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = False) -> Array:
+    _check_ldl_solve(LD, pivots, B)
+    n = LD.shape[-1]
+    _check_pivots("torch.linalg.ldl_solve", pivots, n)
     batch = rules.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     shape = (*batch, *B.shape[-2:])
     if not B.size or not LD.size:
         return xp.zeros(shape, dtype=B.dtype)
-    routine = _lapack(f"{_ldl_type(LD, hermitian)}trs", LD.dtype)
+    routine = xp.lapack(f"{_ldl_type(LD, hermitian)}trs", LD.dtype)
     factors = xp.broadcast_to(LD, (*batch, n, n)).reshape(-1, n, n)
     rows = xp.broadcast_to(pivots, (*batch, n)).reshape(-1, n)
     sides = xp.broadcast_to(B, shape).reshape(-1, *B.shape[-2:])
     solved = [
         routine(a, p, b, lower=1)[0]
-        for a, p, b in zip(_on_host(xp, factors), _on_host(xp, rows), _on_host(xp, sides), strict=True)
+        for a, p, b in zip(xp.to_host(factors), xp.to_host(rows), xp.to_host(sides), strict=True)
     ]
     return xp.asarray(solved).reshape(shape)
 

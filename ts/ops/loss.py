@@ -161,7 +161,7 @@ def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_targ
             raise RuntimeError(f"kl_div: {kind} inputs not supported.")
     dtype = rules.result_type(self, target)
     x, y = (wide(xp, v) for v in same(xp, self, target))
-    loss = xp.exp(y) * (y - x) if log_target else rules.special_function(xp, "xlogy")(y, y) - y * x
+    loss = xp.exp(y) * (y - x) if log_target else xp.special("xlogy")(y, y) - y * x
     return reduced(xp, rules.cast(xp, loss, dtype), reduction)
 
 
@@ -185,9 +185,9 @@ def _poisson_nll_loss(
     return reduced(xp, rules.cast(xp, loss, dtype), reduction)
 
 
-def _check_probabilities(**arrays: Array) -> None:
+def _check_probabilities(xp: Any, **arrays: Array) -> None:
     for name, x in arrays.items():
-        if x.size and hasattr(x, "all") and not bool(((x >= 0) & (x <= 1)).all()):
+        if rules.somewhere(xp, ~((x >= 0) & (x <= 1))):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 
@@ -202,7 +202,7 @@ def _binary_cross_entropy(
     dtype = _real("binary_cross_entropy", self.dtype)
     if target.dtype != dtype:
         raise RuntimeError(f"Found dtype {rules.NAME_OF[target.dtype]} but expected {rules.NAME_OF[dtype]}")
-    _check_probabilities(input=self, target=target)
+    _check_probabilities(xp, input=self, target=target)
     x, y = wide(xp, self), wide(xp, target)
     loss = -(y * xp.maximum(xp.log(x), -100) + (1 - y) * xp.maximum(xp.log1p(-x), -100))
     loss = loss if weight is None else loss * wide(xp, weight)

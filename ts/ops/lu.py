@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.factorizations import matrix, transposed
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import op
+from ts.ops.shapes import Made, like
 
 Array = rules.Array
 
@@ -53,6 +55,71 @@ def _pivoting(name: str, pivot: bool) -> None:
         raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
 
 
+def _factor_shapes(A: Array, pivot: bool = True, *_: Any) -> list[Made]:
+    """Of the packed factors, the pivots and the info."""
+    _pivoting("linalg.lu_factor", pivot)
+    matrix("torch.lu_factor", A)
+    lead = A.shape[:-2]
+    return [like(A), ((*lead, sizes.smaller(*A.shape[-2:])), rules.INT32), (lead, rules.INT32)]
+
+
+def _packed_shapes(A: Array, pivot: bool = True) -> list[Made]:
+    """Of the packed factors and the pivots."""
+    return _factor_shapes(A, pivot)[:2]
+
+
+def _unpacked_shapes(
+    LU_data: Array, LU_pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
+) -> list[Made]:
+    """Of the permutation and both factors."""
+    _check_pivots(LU_pivots, unpack_pivots)
+    *lead, m, n = LU_data.shape
+    k, dtype = sizes.smaller(m, n), LU_data.dtype
+    nothing = ((0,), dtype)
+    p = ((*LU_pivots.shape[:-1], m, m), dtype) if unpack_pivots else nothing
+    return [p, ((*lead, m, k), dtype), ((*lead, k, n), dtype)] if unpack_data else [p, nothing, nothing]
+
+
+def _lu_shapes(A: Array, pivot: bool = True) -> list[Made]:
+    """Of A's permutation and factors."""
+    (shape, dtype), pivots, _ = _factor_shapes(A, pivot)
+    *lead, m, n = shape
+    k = pivots[0][-1]
+    return [((*lead, m, m), dtype), ((*lead, m, k), dtype), ((*lead, k, n), dtype)]
+
+
+def _solution_shape(LU: Array, pivots: Array, B: Array, left: bool = True, *_: Any) -> Made:
+    """Of what is solved with factors of a matrix."""
+    _check_solvable(LU)
+    rows, columns = B.shape[-2:]
+    if not sizes.equal(LU.shape[-1], LU.shape[-2]) or not sizes.equal(
+        LU.shape[-1], rows if left else columns
+    ):
+        raise ValueError(f"solve: {list(LU.shape)} and {list(B.shape)} do not fit")
+    return (*rules.broadcast_shapes(LU.shape[:-2], B.shape[:-2]), rows, columns), B.dtype
+
+
+def _solution_of_self_shape(self: Array, LU_data: Array, LU_pivots: Array) -> Made:
+    """The same, the right side first."""
+    return _solution_shape(LU_data, LU_pivots, self)
+
+
+def _check_pivots(pivots: Array, needed: bool) -> None:
+    if needed and pivots.dtype != rules.INT32:
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."
+        )
+
+
+def _check_solvable(LU: Array) -> None:
+    if rules.CATEGORY_OF[LU.dtype] < rules.FLOATING:
+        raise RuntimeError(
+            "torch.linalg.lu_solve: Expected a floating point or complex tensor as input. Got "
+            f"{rules.NAME_OF[LU.dtype]}"
+        )
+    rules.check_factorised("linalg.lu_solve_cpu", LU)
+
+
 _PACKED = "(Tensor LU, Tensor pivots)"
 
 
@@ -64,6 +131,7 @@ _PACKED = "(Tensor LU, Tensor pivots)"
     layout=("columns", "contiguous"),
     refuses={"bih": "lu_cpu"},
     out_refused=EXPECTED,
+    shape=_packed_shapes,
 )
 def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
     _pivoting("linalg.lu_factor", pivot)
@@ -79,6 +147,7 @@ def _lu_factor(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array]:
     layout=("columns", "contiguous", "contiguous"),
     refuses={"bih": "lu_cpu"},
     out_refused=EXPECTED,
+    shape=_factor_shapes,
 )
 def _lu_factor_ex(
     xp: Any, A: Array, pivot: bool = True, check_errors: bool = False
@@ -93,6 +162,7 @@ def _lu_factor_ex(
     where="f",
     layout=("columns", "contiguous", "contiguous"),
     refuses={"bih": "lu_cpu"},
+    shape=_factor_shapes,
 )
 def _lu_with_info(
     xp: Any, A: Array, pivot: bool = True, check_errors: bool = True
@@ -107,14 +177,12 @@ def _lu_with_info(
     out_names="P,L,U",
     where="f",
     out_refused=EXPECTED,
+    shape=_unpacked_shapes,
 )
 def _lu_unpack(
     xp: Any, LU_data: Array, LU_pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Array, Array, Array]:
-    if unpack_pivots and LU_pivots.dtype != rules.INT32:
-        raise RuntimeError(
-            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."
-        )
+    _check_pivots(LU_pivots, unpack_pivots)
     m, n = LU_data.shape[-2:]
     k = min(m, n)
     nothing = xp.zeros((0,), dtype=LU_data.dtype)
@@ -132,6 +200,7 @@ def _lu_unpack(
     where="f",
     refuses={"bih": "lu_cpu"},
     out_refused=EXPECTED,
+    shape=_lu_shapes,
 )
 def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
     return _lu_unpack(xp, *_lu_factor(xp, A, pivot))
@@ -144,16 +213,12 @@ def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
     where="f",
     layout="columns",
     out_refused=EXPECTED,
+    shape=_solution_shape,
 )
 def _linalg_lu_solve(
     xp: Any, LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bool = False
 ) -> Array:
-    if rules.CATEGORY_OF[LU.dtype] < rules.FLOATING:
-        raise RuntimeError(
-            "torch.linalg.lu_solve: Expected a floating point or complex tensor as input. Got "
-            f"{rules.NAME_OF[LU.dtype]}"
-        )
-    rules.check_factorised("linalg.lu_solve_cpu", LU)
+    _check_solvable(LU)
     p, lower, upper = _lu_unpack(xp, LU, pivots)
     A = xp.matmul(p, xp.matmul(lower, upper))
     A = xp.conj(transposed(A)) if adjoint else A
@@ -165,6 +230,7 @@ def _linalg_lu_solve(
     out="out",
     layout="columns",
     out_refused=EXPECTED,
+    shape=_solution_of_self_shape,
 )
 def _lu_solve(xp: Any, self: Array, LU_data: Array, LU_pivots: Array) -> Array:
     return _linalg_lu_solve(xp, LU_data, LU_pivots, self)

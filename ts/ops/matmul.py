@@ -29,7 +29,7 @@ def product(xp: Any, a: Array, b: Array) -> Array:
     if a.dtype != b.dtype:
         raise RuntimeError(rules.dtype_message(_OTHER_DTYPE, a.dtype, b.dtype))
     wide = rules.opmath(a.dtype)
-    result = rules.matmul(xp, rules.cast(xp, a, wide), rules.cast(xp, b, wide))
+    result = xp.products(rules.cast(xp, a, wide), rules.cast(xp, b, wide))
     return rules.cast(xp, xp.asarray(result), a.dtype)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from ts.dtypes import from_numpy_dtype
 from ts.ops.registry import op
 from ts.ops.rules import INT64, Array
+from ts.ops.shapes import ITEM
 
 _UNSORTED = (
     "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
@@ -28,6 +29,7 @@ _UNSORTED = (
     "aten::_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)",
     where="f",
     layout=("contiguous", "contiguous"),
+    shape=ITEM,
 )
 def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Array, Array]:
     """The rows (rows, features...) and the number of them at each time."""
@@ -59,6 +61,7 @@ def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Arr
     "aten::_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, "
     "int total_length) -> (Tensor, Tensor)",
     where="f",
+    shape=ITEM,
 )
 def _pad_packed(
     xp: Any, data: Array, batch_sizes: Array, batch_first: bool, padding_value: Any, total_length: int

@@ -51,7 +51,7 @@ def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
                 "which is invalid."
             )
     result = padded(xp, self, pairs, rules.cast_checked(xp, value, self.dtype))
-    return result.copy() if result.base is not None else result
+    return result.copy() if all(a <= 0 and b <= 0 for a, b in pairs) else result  # a view then
 
 
 def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:

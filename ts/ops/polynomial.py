@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ts.ops import rules
 from ts.ops.registry import Record, add, out_of
+from ts.ops.shapes import broadcast_float
 
 Array = rules.Array
 Closed = Callable[[Any, Array, Array], tuple[Array, Any]]  # (xp, x, n) -> values, where they hold
@@ -98,7 +99,7 @@ def _legendre_ends(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
 
 
 def _legendre_high(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
-    special = rules.special_functions(xp)
+    special = xp.scipy("special")
     size, degree = xp.abs(x), n.astype(x.dtype) + 0.5
     t, s = xp.arccos(xp.minimum(size, 1)), xp.arccosh(xp.maximum(size, 1))
     inside = xp.sqrt(t / xp.sin(t)) * special.j0(degree * t)
@@ -112,7 +113,7 @@ def _laguerre_zero(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
 
 
 def _laguerre_high(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
-    special = rules.special_functions(xp)
+    special = xp.scipy("special")
     nu = 4 * n.astype(x.dtype) + 2
     y = xp.abs(x) / nu
     below = xp.minimum(y, 0.5)  # of larger ones the recurrence has overflowed
@@ -192,6 +193,7 @@ for _name, _row in _ROWS.items():
                 _kernel(_row),
                 "polynomial",
                 where="f",
+                shape=broadcast_float,
                 layout="like_all",
                 refuses={"hc": f"{_name}_cpu"},
                 order="- out x_scalar x_scalar_out",

@@ -242,7 +242,7 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
     plane = math.prod(sizes)
     flat = xp.zeros((*lead, plane), dtype=self.dtype)
     places = indices.reshape(*lead, -1)
-    if places.size and (int(places.min()) < 0 or int(places.max()) >= plane):
+    if rules.somewhere(xp, (places < 0) | (places >= plane)):
         wrong = int(places.reshape(-1)[int(xp.argmax((places < 0) | (places >= plane)))])
         volume = "x".join(map(str, sizes))
         raise RuntimeError(f"Found an invalid max index: {wrong} (output volumes are of size {volume})")
@@ -263,8 +263,12 @@ def _enter(
     **fields: Any,
 ) -> None:
     bound = partial(kernel, n=n)
-    meta = None if kernel is max_unpool else partial(bound, None, compute=_shape)
-    record = Record(f"aten::{text} -> {returns}", bound, "pool", where="f", meta=meta, **fields)
+
+    def pool_shape(*args: Any) -> Any:
+        return bound(None, *args, compute=_shape)
+
+    shape = None if kernel is max_unpool else pool_shape
+    record = Record(f"aten::{text} -> {returns}", bound, "pool", where="f", shape=shape, **fields)
     add(record)
     if out is not None:
         add(out_of(record, out, names))

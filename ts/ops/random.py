@@ -150,7 +150,7 @@ def check_integer(number: int, name: str, dtype: rules.DType) -> None:
 
 def fill(xp: Any, self: Array, draw: Callable[[int], Array]) -> Array:
     """Write `draw(n)` into the array, in the order of its memory."""
-    if getattr(xp, "shapes_only", False):
+    if xp.shapes_only:
         return self
     n = math.prod(self.shape)
     if n:
@@ -354,6 +354,8 @@ def _randint_like(xp: Any, self: Array, high: int, **options: Any) -> Array:
     ("Tensor", "Tensor_generator", "Tensor_out", "Tensor_generator_out"),
 )  # fmt: skip
 def _randint_like_tensor(xp: Any, self: Array, high: Array, **options: Any) -> Array:
+    if xp.shapes_only:  # nobody knows the bound, and nothing is drawn
+        return empty_like(xp, self, rules.dtype_from(options["dtype"], self.dtype), options["memory_format"])
     return _randint_like_low(xp, self, 0, int(high.item()), **options)
 
 

@@ -660,7 +660,7 @@ def _folded(function: Any, x: Array, axes: Sequence[int]) -> Array:
 @op(
     "aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
     out="out",
-    meta=_hash_shape,
+    shape=_hash_shape,
 )
 def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 0) -> Array:
     """The exclusive or of the elements' bits: of 64 bits each, floats as doubles."""

@@ -80,7 +80,7 @@ class Record:
     layout: str | tuple[str, ...] = ()  # a rule of `layouts` for each result; (): they lie as they were made
     out_refused: str = ""  # what is said of an `out=` in another dtype than the result's; "": it is cast
     computes_in_out: bool = False  # where dtype= is missing, in the dtype of `out=`, or of self in place
-    meta: Kernel | None = None  # meta(*arguments) -> (shape, dtype) or a list of them
+    shape: Kernel | None = None  # shape(*arguments) -> (shape, dtype) of each result: a rule of `shapes`
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
 
     # Of a derived form

@@ -13,6 +13,7 @@ from typing import Any
 
 from ts.ops.registry import find, op
 from ts.ops.rules import Array
+from ts.ops.shapes import ITEM
 
 State = tuple[Array, ...]
 Step = Callable[[Any, Array, State, "_Weights"], State]  # (xp, input's share of the gates, state, weights)
@@ -191,6 +192,7 @@ def _lstm(xp: Any, input: Array, hx: Sequence[Array], *options: Any) -> State:
     where="f",
     nondeterministic=True,
     refuses=_NO_BOOL,
+    shape=ITEM,
 )
 def _packed_lstm(xp: Any, data: Array, batch_sizes: Array, hx: Sequence[Array], *options: Any) -> State:
     return _stack(xp, _lstm_step, data, batch_sizes.tolist(), (hx[0], hx[1]), *options)
@@ -211,6 +213,7 @@ def _plain(name: str, step: Step) -> None:
         where="f",
         nondeterministic=True,
         refuses=_NO_BOOL,
+        shape=ITEM,
     )
     def packed(xp: Any, data: Array, batch_sizes: Array, hx: Array, *options: Any) -> State:
         return _stack(xp, step, data, batch_sizes.tolist(), (hx,), *options)

@@ -15,7 +15,6 @@ These are PyTorch's rules, not NumPy's: operands fall in three groups (tensors w
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -23,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor import construct
-from ts.backends.cpu.kernels import one_thread
+from ts._core.tensor import construct, sizes
 
 Array = Any  # numpy.ndarray, cupy.ndarray or a meta array: what the backend's namespace makes
 DType = np.dtype[Any]
@@ -256,17 +254,15 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
 
 
 def _broadcast2(a: Shape, b: Shape) -> Shape:
-    if a == b:
-        return a
     n = max(len(a), len(b))
     wide_a, wide_b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
     for i, (x, y) in reversed(list(enumerate(zip(wide_a, wide_b, strict=True)))):
-        if x != y and x != 1 and y != 1:
+        if not (x is y or sizes.known_one(x) or sizes.known_one(y) or sizes.equal(x, y)):
             raise RuntimeError(
                 f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton "
                 f"dimension {i}"
             )
-    return tuple(y if x == 1 else x for x, y in zip(wide_a, wide_b, strict=True))
+    return tuple(y if sizes.known_one(x) else x for x, y in zip(wide_a, wide_b, strict=True))
 
 
 def shape_of(x: Any) -> Shape:
@@ -308,11 +304,11 @@ def reduced_shape(shape: Sequence[int], dims: Sequence[int], keepdim: bool) -> S
 
 def check_sizes(shape: Sequence[int]) -> Shape:
     """The shape of a tensor to make, of which no length may be negative."""
-    sizes = tuple(int(n) for n in shape)
-    if any(n < 0 for n in sizes):
-        bad = next(n for n in sizes if n < 0)
-        raise RuntimeError(f"Trying to create tensor with negative dimension {bad}: {list(sizes)}")
-    return sizes
+    lengths = sizes.shape(shape)
+    if any(n < 0 for n in lengths):
+        bad = next(n for n in lengths if n < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {bad}: {list(lengths)}")
+    return lengths
 
 
 def check_storage(shape: Sequence[int], dtype: DType) -> None:
@@ -328,83 +324,38 @@ def diagonal_within(diagonal: int, rows: int, columns: int) -> int:
 
 def infer_size(size: Sequence[int], numel: int) -> Shape:
     """`size` with its -1 filled in for a tensor of `numel` elements."""
-    shape = [int(n) for n in size]
-    unknown = [i for i, n in enumerate(shape) if n == -1]
+    shape = list(sizes.shape(size))
+    unknown = [i for i, n in enumerate(shape) if sizes.known_equal(n, -1)]
     if len(unknown) > 1:
         raise RuntimeError("only one dimension can be inferred")
     if any(n < -1 for n in shape):
         at = next(i for i, n in enumerate(shape) if n < -1)
         raise RuntimeError(f"invalid shape dimension {shape[at]} at index {at} of shape {shape}")
-    known = math.prod(n for n in shape if n != -1)
+    known = sizes.product(n for i, n in enumerate(shape) if i not in unknown)
     if unknown:
-        if known == 0 and numel == 0:
+        if sizes.known_zero(known) and sizes.known_zero(numel):
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {shape} because the unspecified dimension "
                 f"size -1 can be any value and is ambiguous"
             )
-        if known and numel % known == 0:
+        if not sizes.known_zero(known) and sizes.equal(numel // known * known, numel):
             shape[unknown[0]] = numel // known
             known = numel
-    if known != numel:
+    if not sizes.equal(known, numel):
         raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
     return tuple(shape)
 
 
-def extremes(x: Array) -> tuple[int, int] | None:
+def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
     """The least and the largest of some indices; None where there is none, or nobody knows (meta)."""
-    if not x.size or not hasattr(x, "min"):  # an array of the meta device has no elements to look at
-        return None
-    return int(x.min()), int(x.max())
+    return None if xp.shapes_only or not x.size else (int(x.min()), int(x.max()))
 
 
-def check_same_device(*arrays: Any) -> None:
-    """Arrays of one operator must come from one library."""
-    kinds = {type(a).__module__.split(".")[0] for a in arrays if a is not None}
-    if len(kinds) > 1:
-        raise RuntimeError("Expected all tensors to be on the same device, but found at least two devices!")
+def somewhere(xp: Any, mask: Array) -> bool:
+    """Whether a mask is true at some place; of arrays without elements nobody knows, and it is not."""
+    return not xp.shapes_only and bool(xp.any(mask))
 
 
-def scipy(xp: Any, part: str) -> Any:
-    """`scipy.<part>` for NumPy arrays, `cupyx.scipy.<part>` for CuPy's; imported when first used.
-
-    Raises ImportError that says what to install.
-    """
-    package = "cupyx.scipy" if xp.__name__ == "cupy" else "scipy"
-    try:
-        found = importlib.import_module(f"{package}.{part}")
-    except ModuleNotFoundError as error:
-        raise ImportError(f"this operator needs SciPy's `{part}`: pip install scipy") from error
-    one_thread.found_scipy()
-    return found
-
-
-def matmul(xp: Any, a: Array, b: Array) -> Array:
-    """a @ b of one dtype; stacks of NumPy's matrices by the kernels of products, on several threads."""
-    if xp is np and a.ndim == b.ndim > 2 and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]:
-        from ts.backends.cpu.kernels.matmul import multiply  # here: it imports this module, by way of tensors
-
-        out = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
-        x, y, z = (x.reshape(-1, *x.shape[-2:]) if x.size else x for x in (a, b, out))
-        if multiply(x, y, z, 1.0, 0.0):
-            return out
-    return xp.matmul(a, b)
-
-
-def special_functions(xp: Any) -> Any:
-    """`scipy.special` or its CuPy twin."""
-    return scipy(xp, "special")
-
-
-def special_function(xp: Any, name: str) -> Any:
-    """A function of `scipy.special` or its CuPy twin by name; our own, where NumPy's arrays have one."""
-    if xp.__name__ == "numpy":
-        from ts.backends.cpu.kernels.special import UFUNCS
-
-        if name in UFUNCS:
-            return UFUNCS[name]
-    return getattr(special_functions(xp), name)
-
-
-def linear_algebra(xp: Any) -> Any:
-    """`scipy.linalg` or its CuPy twin."""
-    return scipy(xp, "linalg")
+def number_in(xp: Any, x: Array) -> Any:
+    """The number in an array without dimensions; of an array without elements some number of its category."""
+    return (False, 0, 0.0, 0j)[category(x)] if xp.shapes_only else x.item()

@@ -39,16 +39,6 @@ _IN_PLACE: dict[str, Any] = {"variant": "inplace", "where": "m", "nondeterminist
 _GENERATOR = "*, Generator? generator=None"
 
 
-def _shapes_only(xp: Any) -> bool:
-    return getattr(xp, "shapes_only", False)
-
-
-def _host(xp: Any, x: Array) -> NDArray[Any]:
-    """The elements as a NumPy array."""
-    found: NDArray[Any] = x.get() if xp.__name__ == "cupy" else x
-    return found
-
-
 def in_place(schema: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Declare a method that fills its tensor, whose elements may not share memory."""
 
@@ -74,7 +64,7 @@ def bernoulli_array(xp: Any, self: Array, p: Any, generator: Any) -> Array:
     """1 with probability `p`, else 0, into `self`; `p` is a number or an array of the same shape."""
     if self.dtype not in C_NAMES and math.prod(self.shape):
         rules.refuse("bernoulli_scalar_cpu_", self.dtype)
-    if _shapes_only(xp):
+    if xp.shapes_only:
         return self
     stream = source(xp, generator)
     if isinstance(p, (int, float)):
@@ -283,7 +273,7 @@ def _check_deviation(std: float) -> None:
 def _check_deviations(xp: Any, std: Array) -> None:
     if std.dtype.kind == "c":
         raise RuntimeError("normal expects standard deviation to be non-complex")
-    if not _shapes_only(xp) and std.size and not bool(xp.all(std >= 0)):
+    if rules.somewhere(xp, ~(std >= 0)):
         raise RuntimeError("normal expects all elements of std >= 0.0")
 
 
@@ -366,9 +356,9 @@ def _normal_floats_out(
 
 def _from_host(xp: Any, made: Array, draw: Callable[..., NDArray[Any]], *parameters: Array) -> Array:
     """`made`, filled with what `draw` makes of the parameters in float64, in the order of memory."""
-    if _shapes_only(xp):
+    if xp.shapes_only:
         return made
-    wide = [_host(xp, _in_memory_order(xp, made, p)).astype(np.float64) for p in parameters]
+    wide = [xp.to_host(_in_memory_order(xp, made, p)).astype(np.float64) for p in parameters]
     return fill(xp, made, lambda n: draw(*wide))
 
 
@@ -376,7 +366,7 @@ def _from_host(xp: Any, made: Array, draw: Callable[..., NDArray[Any]], *paramet
 def _poisson(xp: Any, self: Array, generator: Any = None) -> Array:
     if rules.category(self) != rules.FLOATING:
         rules.refuse("poisson_cpu", self.dtype)
-    if not _shapes_only(xp) and not bool(xp.all(self >= 0)):
+    if rules.somewhere(xp, ~(self >= 0)):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     made = xp.empty(self.shape, dtype=self.dtype)
     return _from_host(xp, made, on_host(source(xp, generator)).poisson, self)
@@ -447,7 +437,7 @@ def _multinomial(
     if self.shape[-1] > 1 << 24:
         raise RuntimeError("number of categories cannot exceed 2^24")
     shape = (*self.shape[:-1], num_samples)
-    if _shapes_only(xp) or 0 in self.shape:
+    if xp.shapes_only or 0 in self.shape:
         return xp.empty(shape, dtype=rules.INT64)
     weights = xp.atleast_2d(self)
     if not bool(xp.all(xp.isfinite(weights) & (weights >= 0))):

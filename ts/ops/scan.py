@@ -9,6 +9,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.registry import facts, op
+from ts.ops.shapes import Made, like
 
 Array = rules.Array
 
@@ -44,12 +45,19 @@ def _cumprod(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return _scan(xp, "cumprod", self, dim, dtype)
 
 
+def _scanned_shape(self: Array, dim: int) -> Made:
+    """As `self`, which has the dimension."""
+    rules.wrap_dim(dim, self.ndim)
+    return like(self)
+
+
 @op(
     "aten::logcumsumexp(Tensor self, int dim) -> Tensor",
     out="out",
     layout="contiguous",
     refuses={"bi": "logcumsumexp_out_cpu"},
     out_refused="expected scalar_type {want} but found {got}",
+    shape=_scanned_shape,
 )
 def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
     axis = rules.wrap_dim(dim, self.ndim)

@@ -23,9 +23,10 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
     result, i = xp.atleast_1d(self).copy(), xp.atleast_1d(index)
     if i.ndim != result.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
-    if i.size and (int(i.min()) < 0 or int(i.max()) >= result.shape[axis]):
+    ends = rules.extremes(xp, i)
+    if ends is not None and (ends[0] < 0 or ends[1] >= result.shape[axis]):
         raise RuntimeError(
-            f"index {int(i.max())} is out of bounds for dimension {axis} with size {result.shape[axis]}"
+            f"index {ends[1]} is out of bounds for dimension {axis} with size {result.shape[axis]}"
         )
     if isinstance(source, (int, float, complex)):
         return result, places(xp, i, axis), rules.cast_checked(xp, source, self.dtype)
@@ -149,7 +150,8 @@ def _along(xp: Any, self: Array, dim: int, index: Array) -> tuple[Array, tuple[A
     if index.ndim > 1:
         raise IndexError("Index is supposed to be a vector")
     result, i = xp.atleast_1d(self).copy(), index.reshape(-1)
-    if i.size and (int(i.min()) < -result.shape[axis] or int(i.max()) >= result.shape[axis]):
+    ends = rules.extremes(xp, i)
+    if ends is not None and (ends[0] < -result.shape[axis] or ends[1] >= result.shape[axis]):
         raise IndexError("index out of range in self")
     return result, (slice(None),) * axis + (i,)
 
@@ -232,7 +234,7 @@ def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Arr
                 f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value.ndim} dimension(s)."
             )
-        value = value.item()
+        value = rules.number_in(xp, value)
     result, key = _along(xp, self, dim, index)
     result[key] = rules.cast_checked(xp, value, self.dtype)
     return result.reshape(self.shape)

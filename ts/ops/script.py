@@ -8,6 +8,7 @@ In: an array or numbers; out: a number, an array, a device.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ts._core.dispatch import context
 from ts._core.tensor.construct import host_array
 from ts.ops import rules
 from ts.ops.registry import op, order
+from ts.ops.shapes import ITEM
 
 Array = rules.Array
 
@@ -34,7 +36,19 @@ def _implicit_element(self: Array) -> Any:
     return self.item()
 
 
-@op("aten::IntImplicit(Tensor a) -> int", where="")
+def _truth(self: Array) -> bool:
+    """Whether the only element is not zero."""
+    if self.size != 1:
+        what = "more than one value" if self.size else "no values"
+        raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+    return bool(self.item())
+
+
+_ITEM, _IMPLICIT = ITEM.after(partial(_only_element, to="Scalar")), ITEM.after(_implicit_element)
+_TRUTH = ITEM.after(_truth)
+
+
+@op("aten::IntImplicit(Tensor a) -> int", where="", shape=_IMPLICIT)
 def _int_implicit(xp: Any, a: Array) -> int:
     value = _implicit_element(a)
     if a.dtype.kind not in "iu":
@@ -43,41 +57,38 @@ def _int_implicit(xp: Any, a: Array) -> int:
     return int(value)
 
 
-@op("aten::FloatImplicit(Tensor a) -> float", where="")
+@op("aten::FloatImplicit(Tensor a) -> float", where="", shape=_IMPLICIT)
 def _float_implicit(xp: Any, a: Array) -> float:
     return float(_implicit_element(a))
 
 
-@op("aten::ScalarImplicit(Tensor a) -> Scalar", where="")
+@op("aten::ScalarImplicit(Tensor a) -> Scalar", where="", shape=_IMPLICIT)
 def _scalar_implicit(xp: Any, a: Array) -> Any:
     value = _implicit_element(a)
     return float(value) if isinstance(value, np.floating) else value
 
 
-@op("aten::Int.Tensor(Tensor a) -> int", where="", loop="to_int")
+@op("aten::Int.Tensor(Tensor a) -> int", where="", loop="to_int", shape=_ITEM)
 def _int(xp: Any, a: Array) -> int:
     return int(_only_element(a, "Scalar"))
 
 
-@op("aten::Float.Tensor(Tensor a) -> float", where="", loop="to_float")
+@op("aten::Float.Tensor(Tensor a) -> float", where="", loop="to_float", shape=_ITEM)
 def _float(xp: Any, a: Array) -> float:
     return float(_only_element(a, "Scalar"))
 
 
-@op("aten::ComplexImplicit(Tensor a) -> complex", where="")
+@op("aten::ComplexImplicit(Tensor a) -> complex", where="", shape=_IMPLICIT)
 def _complex(xp: Any, a: Array) -> complex:
     return complex(_implicit_element(a))
 
 
-@op("aten::Bool.Tensor(Tensor a) -> bool", where="", loop="to_bool")
+@op("aten::Bool.Tensor(Tensor a) -> bool", where="", loop="to_bool", shape=_TRUTH)
 def _bool(xp: Any, a: Array) -> bool:
-    if a.size != 1:
-        what = "more than one value" if a.size else "no values"
-        raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
-    return bool(a.item())
+    return _truth(a)
 
 
-@op("aten::item(Tensor self) -> Scalar", where="", loop="item")
+@op("aten::item(Tensor self) -> Scalar", where="", loop="item", shape=_ITEM)
 def _item(xp: Any, self: Array) -> Any:
     value = _only_element(self, "Scalar")
     return float(value) if isinstance(value, np.floating) else value

@@ -13,6 +13,8 @@ from typing import Any
 from ts.ops import layouts, rules
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import facts, op
+from ts.ops.shapes import Made
+from ts.ops.view import expand_kernel, unsqueezed
 
 Array = rules.Array
 
@@ -131,43 +133,45 @@ def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
 
 
 def _at_least(xp: Any, x: Array, n: int) -> Array:
-    return getattr(xp, f"atleast_{n}d")(x)
+    if not x.ndim:
+        return x.reshape((1,) * n)
+    for axis in (0, 2)[x.ndim - 1 : n - 1]:  # first a row, then a matrix of one layer
+        x = unsqueezed(x, axis)
+    return x
 
 
 @op("aten::atleast_1d(Tensor self) -> Tensor")
 def _atleast_1d(xp: Any, self: Array) -> Array:
-    return xp.atleast_1d(self)
+    return _at_least(xp, self, 1)
 
 
 @op("aten::atleast_2d(Tensor self) -> Tensor")
 def _atleast_2d(xp: Any, self: Array) -> Array:
-    return xp.atleast_2d(self)
+    return _at_least(xp, self, 2)
 
 
 @op("aten::atleast_3d(Tensor self) -> Tensor")
 def _atleast_3d(xp: Any, self: Array) -> Array:
-    return xp.atleast_3d(self)
+    return _at_least(xp, self, 3)
 
 
 @op("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")
 def _atleast_1d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    return [xp.atleast_1d(t) for t in tensors]
+    return [_at_least(xp, t, 1) for t in tensors]
 
 
 @op("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")
 def _atleast_2d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    return [xp.atleast_2d(t) for t in tensors]
+    return [_at_least(xp, t, 2) for t in tensors]
 
 
 @op("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")
 def _atleast_3d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    return [xp.atleast_3d(t) for t in tensors]
+    return [_at_least(xp, t, 3) for t in tensors]
 
 
 @op("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]")
 def _broadcast_tensors(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    from ts.ops.view import expand_kernel
-
     shape = rules.broadcast_shapes(*(t.shape for t in tensors))
     return [expand_kernel(xp, t, shape) for t in tensors]
 
@@ -187,7 +191,7 @@ def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[A
 
 @op("aten::block_diag(Tensor[] tensors) -> Tensor")
 def _block_diag(xp: Any, tensors: Sequence[Array]) -> Array:
-    blocks = [xp.atleast_2d(t) for t in tensors]
+    blocks = [_at_least(xp, t, 2) for t in tensors]
     result = xp.zeros([sum(b.shape[i] for b in blocks) for i in (0, 1)], dtype=rules.result_type(*tensors))
     row = column = 0
     for b in blocks:
@@ -206,12 +210,22 @@ def _cartesian_prod(xp: Any, tensors: Sequence[Array]) -> Array:
     return xp.stack([g.reshape(-1) for g in xp.meshgrid(*tensors, indexing="ij")], 1)
 
 
-@op("aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor")
-def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = False) -> Array:
+def _combinations_shape(self: Array, r: int = 2, with_replacement: bool = False) -> Made:
+    """Of all choices of r elements."""
     if self.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(self.shape)}")
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    count = math.comb(self.size + r - 1 if with_replacement and self.size else self.size, r)
+    return (0,) if r == 0 else (count, r), self.dtype
+
+
+@op(
+    "aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
+    shape=_combinations_shape,
+)
+def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = False) -> Array:
+    _combinations_shape(self, r)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = list(choose(range(self.size), r))
     if r == 0 or not places:
@@ -254,9 +268,31 @@ def _repeat_interleave(
     return xp.repeat(xp.atleast_1d(self), repeats, axis=axis)
 
 
+def _repeated_shape(
+    self: Array, repeats: Array, dim: int | None = None, output_size: int | None = None
+) -> Made:
+    """Of elements of which each is repeated: its length is known where it is given."""
+    return _counted_shape(repeats, output_size, self, dim)
+
+
+def _counted_shape(
+    repeats: Array, output_size: int | None = None, self: Array | None = None, dim: int | None = None
+) -> Made:
+    """Of the place of each element that is repeated."""
+    if output_size is None:
+        raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
+    if self is None:
+        return (output_size,), rules.INT64
+    if dim is None or not self.ndim:
+        return (output_size,), self.dtype
+    axis = rules.wrap_dim(dim, self.ndim)
+    return (*self.shape[:axis], output_size, *self.shape[axis + 1 :]), self.dtype
+
+
 @op(
     "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? "
     "output_size=None) -> Tensor",
+    shape=_repeated_shape,
 )
 def _repeat_interleave_tensor(
     xp: Any, self: Array, repeats: Array, dim: int | None = None, output_size: int | None = None
@@ -280,6 +316,7 @@ def _repeat_interleave_tensor(
     out="Tensor_out",
     where="f",
     order="Tensor self_Tensor",
+    shape=_counted_shape,
 )
 def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None = None) -> Array:
     if repeats.ndim != 1:

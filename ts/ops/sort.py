@@ -11,6 +11,7 @@ from typing import Any
 from ts.ops import argsort, rules
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import facts, op
+from ts.ops.shapes import Made, depends
 
 Array = rules.Array
 
@@ -225,7 +226,7 @@ def _quantile(
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
     if isinstance(q, float) and not 0 <= q <= 1:
         raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
-    if not isinstance(q, float) and not bool(xp.all((q >= 0) & (q <= 1))):
+    if not isinstance(q, float) and rules.somewhere(xp, ~((q >= 0) & (q <= 1))):
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     x = self.reshape(-1) if dim is None else self
     axis = 0 if dim is None else rules.wrap_dim(dim, self.ndim)
@@ -283,6 +284,23 @@ def _nanquantile_op(
 # ------------------------------------------------------------------------------------ search, distinct values
 
 
+def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_: Any) -> Made:
+    """Of the places of values among sorted ones."""
+    shape = rules.shape_of(self)
+    if isinstance(self, (int, float)) and sorted_sequence.ndim != 1:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, "
+            f"but we got boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
+        )
+    if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{list(sorted_sequence.shape)} and input value tensor {list(shape)}"
+        )
+    return shape, rules.INT32 if out_int32 else rules.INT64
+
+
 @op(
     "aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool "
     "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
@@ -294,7 +312,7 @@ def _nanquantile_op(
     "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out="Scalar_out",
 )
-@facts(refuses={"bc": "searchsorted_out_cpu"})
+@facts(refuses={"bc": "searchsorted_out_cpu"}, shape=_place_shape)
 def _searchsorted(
     xp: Any,
     sorted_sequence: Array,
@@ -305,19 +323,8 @@ def _searchsorted(
     sorter: Array | None = None,
 ) -> Array:
     at = "right" if right or side == "right" else "left"
-    code = rules.INT32 if out_int32 else rules.INT64
+    _, code = _place_shape(sorted_sequence, self, out_int32)
     values = xp.asarray(self)
-    if isinstance(self, (int, float)) and sorted_sequence.ndim != 1:
-        raise RuntimeError(
-            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, "
-            f"but we got boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
-        )
-    if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != values.shape[:-1]:
-        raise RuntimeError(
-            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-            f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
-            f"{list(sorted_sequence.shape)} and input value tensor {list(values.shape)}"
-        )
     order = sorted_sequence if sorter is None else xp.take_along_axis(sorted_sequence, sorter, -1)
     if order.ndim == 1:
         return rules.cast(xp, xp.asarray(xp.searchsorted(order, values, side=at)), code)
@@ -384,6 +391,7 @@ def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]
     out_names="out0,out1,out2",
     where="f",
     refuses={"c": "unique"},
+    shape=depends("_unique2"),
 )
 def _unique2(
     xp: Any, self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
@@ -399,6 +407,7 @@ def _unique2(
     out_names="out0,out1,out2",
     where="f",
     refuses={"c": "unique_dim"},
+    shape=depends("unique_dim"),
 )
 def _unique_dim(
     xp: Any,
@@ -418,6 +427,7 @@ def _unique_dim(
     out_names="out0,out1,out2",
     where="",
     refuses={"c": "unique"},
+    shape=depends("unique_consecutive"),
 )
 def _unique_consecutive(
     xp: Any, self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
@@ -440,6 +450,7 @@ def _unique_consecutive(
     "aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
     out="out",
     refuses={"b": "bincount_cpu"},
+    shape=depends("bincount"),
 )
 def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     if rules.category(self) >= rules.FLOATING:
@@ -460,17 +471,29 @@ def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int
     return xp.bincount(self, weights.astype(rules.DOUBLE), minlength).astype(dtype)
 
 
-@op(
-    "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
-    out="out",
-    refuses={"b": "linspace_cpu", "i": "histogram_cpu", "c": "aminmax_cpu"},
-)
-def _histc(xp: Any, self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
+def _histc_range(bins: int, min: Any, max: Any) -> tuple[float, float]:
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
+    return low, high
+
+
+def _histc_shape(self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Made:
+    """Of the counts."""
+    _histc_range(bins, min, max)
+    return (bins,), self.dtype
+
+
+@op(
+    "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+    out="out",
+    refuses={"b": "linspace_cpu", "i": "histogram_cpu", "c": "aminmax_cpu"},
+    shape=_histc_shape,
+)
+def _histc(xp: Any, self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
+    low, high = _histc_range(bins, min, max)
     if low == high and self.size:
         low, high = float(self.min()), float(self.max())
     if not (math.isfinite(low) and math.isfinite(high)):

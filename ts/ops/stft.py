@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.fft import library as fft_library
 from ts.ops.registry import op
 from ts.ops.unfold import windows
 
@@ -145,7 +144,7 @@ def _stft(
     if window is not None or length < n_fft:
         frames = frames * _full_window(xp, window, length, n_fft, rules.real_dtype(x.dtype))
     norm = "ortho" if normalized else None
-    fft = fft_library(xp)
+    fft = xp.transforms
     found = fft.rfft(frames, axis=-1, norm=norm) if half else fft.fft(frames, axis=-1, norm=norm)
     result = found.swapaxes(1, 2)
     result = result if self.ndim == 2 else result[0]
@@ -216,7 +215,7 @@ def _istft(
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     spectra = (self if self.ndim == 3 else self[None]).swapaxes(1, 2)
     norm = "ortho" if normalized else None
-    fft = fft_library(xp)
+    fft = xp.transforms
     real = rules.real_dtype(self.dtype)
     shape = _full_window(xp, window, width, n_fft, real)
     if return_complex:
@@ -228,8 +227,7 @@ def _istft(
     first = n_fft // 2 if center else 0
     last = signal.shape[1] - first if length is None else first + max(length, 0)
     part, scale = signal[:, first:last], weight[:, first:last]
-    lowest = float(xp.abs(scale).min()) if scale.size else 0.0
-    if lowest < 1e-11:
+    if not scale.size or rules.somewhere(xp, ~(xp.abs(scale) >= 1e-11)):
         raise RuntimeError(f"{text}window overlap add min: 1")
     result = part / scale
     if length is not None and result.shape[1] < length:

@@ -12,6 +12,7 @@ from ts.ops import rules
 from ts.ops.outputs import FOUND, write
 from ts.ops.pointwise import promote
 from ts.ops.registry import facts, op
+from ts.ops.shapes import ITEM, Made, depends, float_like, itself
 from ts.ops.unary import SAME, digamma
 
 Array = rules.Array
@@ -254,18 +255,26 @@ def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
     return rules.cast(xp, xp.log(x / (1 - x)), dtype)
 
 
+def _polygamma_shape(n: int, self: Array) -> Made:
+    """As `self`, in a floating dtype."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    return float_like(self)
+
+
 @op("aten::polygamma(int n, Tensor self) -> Tensor", out="out", work=100.0)
 @op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out", work=100.0, same_as="aten::polygamma")
+@facts(layout="like_first", shape=_polygamma_shape)
 def _polygamma(xp: Any, n: int, self: Array) -> Array:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     if n == 0:
         return rules.cast(xp, digamma(xp, x), x.dtype)
-    return rules.cast(xp, rules.special_functions(xp).polygamma(n, x), x.dtype)
+    return rules.cast(xp, xp.scipy("special").polygamma(n, x), x.dtype)
 
 
-@op("aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", where="m", variant="inplace")
+@op("aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", where="m", variant="inplace", shape=itself)
 def _polygamma_in_place(xp: Any, self: Array, n: int) -> Array:
     return write(xp, self, _polygamma(xp, n, self))
 
@@ -278,7 +287,7 @@ def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
         raise RuntimeError("p has to be greater than or equal to 1")
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     parts = x[..., None] - xp.arange(p, dtype=x.dtype) / 2
-    total = rules.special_function(xp, "gammaln")(parts).sum(-1)
+    total = xp.special("gammaln")(parts).sum(-1)
     return rules.cast(xp, total + 0.25 * p * (p - 1) * math.log(math.pi), x.dtype)
 
 
@@ -313,6 +322,7 @@ def _close(xp: Any, a: Array, b: Array, rtol: float, atol: float, equal_nan: boo
 @op(
     "aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, "
     "bool equal_nan=False) -> bool",
+    shape=ITEM,
 )
 def _allclose(
     xp: Any, self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
@@ -320,7 +330,7 @@ def _allclose(
     return bool(_isclose(xp, self, other, rtol, atol, equal_nan).all())
 
 
-@op("aten::equal(Tensor self, Tensor other) -> bool")
+@op("aten::equal(Tensor self, Tensor other) -> bool", shape=depends("equal"))
 def _equal(xp: Any, self: Array, other: Array) -> bool:
     return self.shape == other.shape and bool((self == other).all())
 

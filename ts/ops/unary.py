@@ -32,7 +32,7 @@ def special(name: str) -> Callable[[Any, Array], Array]:
     """The body that calls the special function of that name in SciPy."""
 
     def body(xp: Any, a: Array) -> Array:
-        return rules.special_function(xp, name)(a)
+        return xp.special(name)(a)
 
     return body
 
@@ -155,7 +155,7 @@ def _sinc(xp: Any, a: Array) -> Array:
 
 def digamma(xp: Any, a: Array) -> Array:
     """The derivative of lgamma; infinite at zero, of the sign that it has on that side."""
-    return xp.where(a == 0, xp.copysign(xp.inf, -a), rules.special_function(xp, "psi")(a))
+    return xp.where(a == 0, xp.copysign(xp.inf, -a), xp.special("psi")(a))
 
 
 def _isreal(xp: Any, a: Array) -> Array:
@@ -182,7 +182,7 @@ def _angle(xp: Any, a: Array) -> Array:
 
 
 def _entr(xp: Any, a: Array) -> Array:
-    return xp.where(xp.isnan(a), a, rules.special_function(xp, "entr")(a))
+    return xp.where(xp.isnan(a), a, xp.special("entr")(a))
 
 
 def _positive(xp: Any, a: Array) -> Array:
@@ -195,7 +195,7 @@ def _spherical_j0(xp: Any, a: Array) -> Array:
 
 
 def _airy(xp: Any, a: Array) -> Array:
-    return xp.where(a > 105, 0, rules.special_functions(xp).airy(a)[0])  # less than the least double
+    return xp.where(a > 105, 0, xp.scipy("special").airy(a)[0])  # less than the least double
 
 
 _NEGATED = (

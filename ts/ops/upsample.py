@@ -161,7 +161,7 @@ def _bytes_along(xp: Any, x: Array, axis: int, index: Array, weight: Array) -> A
         again = index[:, t] == index[:, t - 1]
         weight[:, t] += xp.where(again, weight[:, t - 1], 0)
         weight[:, t - 1] = xp.where(again, 0, weight[:, t - 1])
-    largest = float(weight.max())
+    largest = float(rules.number_in(xp, weight.max()))
     places = 0
     while places < 22 and int(0.5 + largest * (1 << (places + 1))) < 1 << 15:
         places += 1

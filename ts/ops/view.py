@@ -6,15 +6,15 @@ the work, so strided sharing is exact; `reshape` copies where it must and `view`
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ts._core.tensor import storage
+from ts._core.tensor import sizes, storage
 from ts.ops import rules
 from ts.ops.registry import op
+from ts.ops.shapes import ITEM
 
 Array = rules.Array
 TENSOR_BYTES = 128  # that a tensor of a list takes, about
@@ -140,7 +140,7 @@ def _adjoint(xp: Any, self: Array) -> Array:
 
 def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     """`self` repeated along new and 1-sized dimensions, without copying; -1 keeps a dimension."""
-    given = [int(n) for n in size]
+    given = list(sizes.shape(size))
     extra = len(given) - self.ndim
     if extra < 0:
         raise RuntimeError(
@@ -152,14 +152,14 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     shape = []
     for i, n in enumerate(given):
         have = self.shape[i - extra] if i >= extra else 1
-        if n == -1:
+        if sizes.known_equal(n, -1):
             if i < extra:
                 raise RuntimeError(
                     f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing "
                     f"dimension {i}"
                 )
             n = have
-        if have not in (n, 1):
+        if not sizes.known_one(have) and not sizes.equal(have, n):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
                 f"non-singleton "
@@ -199,12 +199,24 @@ def _squeeze(xp: Any, self: Array) -> Array:
 @op("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", inplace=True)
 def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
     axes = rules.wrap_dims(dim, self.ndim) if not isinstance(dim, Sequence) or dim else ()
-    return self.reshape([n for i, n in enumerate(self.shape) if not (i in axes and n == 1)])
+    return self.reshape([n for i, n in enumerate(self.shape) if not (i in axes and sizes.known_one(n))])
 
 
 @op("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", inplace=True, loop="unsqueeze")
 def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
-    return xp.expand_dims(self, rules.wrap_dim(dim, self.ndim + 1))
+    return unsqueezed(self, rules.wrap_dim(dim, self.ndim + 1))
+
+
+def unsqueezed(self: Array, axis: int) -> Array:
+    """A view with a new dimension; its step goes past all that comes behind."""
+    shape, steps = tuple(self.shape), tuple(self.strides)
+    step = shape[axis] * steps[axis] if axis < self.ndim else self.dtype.itemsize
+    return storage.strided(
+        self,
+        (*shape[:axis], 1, *shape[axis:]),
+        (*steps[:axis], step, *steps[axis:]),
+        storage.offset(self),
+    )
 
 
 def flatten_kernel(self: Array, start_dim: int, end_dim: int) -> Array:
@@ -216,7 +228,7 @@ def flatten_kernel(self: Array, start_dim: int, end_dim: int) -> Array:
         return self.reshape(1)
     if start == end:
         return self
-    joined = math.prod(self.shape[start : end + 1])
+    joined = sizes.product(self.shape[start : end + 1])
     return self.reshape((*self.shape[:start], joined, *self.shape[end + 1 :]))
 
 
@@ -289,7 +301,7 @@ def _narrow(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
     return narrow_kernel(self, dim, start, length)
 
 
-@op("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
+@op("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)", shape=ITEM)
 def _narrow_tensor(xp: Any, self: Array, dim: int, start: Array, length: int) -> Array:
     if start.ndim or start.dtype.kind not in "iu":
         raise RuntimeError("start must be an 0-dim integral Tensor.")
@@ -423,6 +435,7 @@ def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int
 @op(
     "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
     "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+    shape=ITEM,
 )
 def _tensor_split_tensor(
     xp: Any, self: Array, tensor_indices_or_sections: Array, dim: int = 0

@@ -60,7 +60,8 @@ def start(owner: Array) -> int:
 def offset(array: Array) -> int:
     """Bytes from the start of the block to the first element."""
     if is_meta(array):
-        return int(array.offset) * int(array.dtype.itemsize)
+        elements: int = array.offset
+        return elements * int(array.dtype.itemsize)
     return address(array) - start(root(array))
 
 
@@ -330,5 +331,3 @@ def typed(x: Tensor) -> TypedStorage:
 def is_storage(x: object) -> bool:
     """Whether `x` is a storage."""
     return isinstance(x, UntypedStorage | TypedStorage)
-
-

@@ -240,6 +240,8 @@ cdef object only_element(Tensor x):
     """The only element as a Python number, whoever may be recording."""
     if x.array.size != 1:
         raise RuntimeError(f"a Tensor with {x.array.size} elements cannot be converted to Scalar")
+    if x.backend == BACKEND_META:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     value = x._host().item()
     return float(value) if x.scalar_type == 15 else value
 

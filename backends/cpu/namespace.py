@@ -1,0 +1,87 @@
+"""`xp` on the CPU: NumPy, and what there is beyond it for NumPy's arrays.
+
+In: a name of NumPy's; out: NumPy's function.  Of what every namespace has (`backends.namespace`):
+
+    xp.special("erf")       our own ufunc where there is one, else SciPy's
+    xp.ranking              equal elements in PyTorch's order
+    xp.transforms           scipy.fft, or numpy.fft where SciPy is not installed
+    xp.products(a, b)       stacks of matrices by our kernels of products, on several threads
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..namespace import Over
+from . import ranking
+from .kernels import one_thread
+
+Array = NDArray[Any]
+
+
+class NumpyTransforms:
+    """numpy.fft with what it lacks of scipy.fft: the Hermitian transforms of several dimensions."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np.fft, name)
+
+    @staticmethod
+    def hfftn(x: Array, s: Any, axes: Any, norm: str | None) -> Array:
+        """The transform of a signal that is Hermitian."""
+        return np.fft.irfftn(x.conj(), s, axes, _OPPOSITE[norm])
+
+    @staticmethod
+    def ihfftn(x: Array, s: Any, axes: Any, norm: str | None) -> Array:
+        """The inverse of `hfftn`."""
+        made: Array = np.fft.rfftn(x, s, axes, _OPPOSITE[norm]).conj()
+        return made
+
+
+_OPPOSITE: dict[str | None, Any] = {
+    None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho",
+}  # fmt: skip
+
+
+class CpuNamespace(Over):
+    """NumPy."""
+
+    ranking = ranking
+
+    def scipy(self, part: str) -> Any:
+        """`scipy.<part>`, whose threads `ts` then counts among its own."""
+        found = super().scipy(part)
+        one_thread.found_scipy()
+        return found
+
+    def special(self, name: str) -> Callable[..., Array]:
+        """Our own function of this name, or that of `scipy.special`."""
+        from .kernels.special import UFUNCS  # here: few programs use one
+
+        return UFUNCS[name] if name in UFUNCS else super().special(name)
+
+    @property
+    def transforms(self) -> Any:
+        """scipy.fft, or what gives the same without SciPy."""
+        try:
+            return self.scipy("fft")
+        except ImportError:
+            return NumpyTransforms()
+
+    def products(self, a: Array, b: Array) -> Array:
+        """a @ b of one dtype; stacks of matrices by the kernels of products, on several threads."""
+        if a.ndim == b.ndim > 2 and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]:
+            from .kernels.matmul import multiply  # here: it imports tensors, which find their backend here
+
+            out = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
+            x, y, z = (x.reshape(-1, *x.shape[-2:]) if x.size else x for x in (a, b, out))
+            if multiply(x, y, z, 1.0, 0.0):
+                return out
+        made: Array = np.matmul(a, b)
+        return made
+
+
+namespace = CpuNamespace(np)

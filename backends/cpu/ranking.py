@@ -1,0 +1,75 @@
+"""Where elements come in order, on the CPU: `xp.ranking`.
+
+In: an array and a dimension; out: places along it, as `ts.ops.argsort` describes them.  Equal elements end
+where PyTorch's algorithms leave them (`kernels.sort`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import dtypes
+
+from .kernels import sort
+
+Places = NDArray[np.int64]
+_MOST = (1 << 63) - 1
+
+
+def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
+    """64-bit numbers in the order of the elements, one row for each line along `axis`."""
+    x = np.moveaxis(self, axis, -1)
+    if dtypes.from_numpy_dtype(self.dtype).is_floating_point:
+        wide = x.astype(np.float64) + 0.0
+        bits = wide.view(np.int64)
+        # The bits of a negative number count backwards.
+        found = np.where(bits < 0, bits ^ _MOST, bits)
+        found[wide != wide] = _MOST
+    elif self.dtype == np.uint64:
+        found = (x ^ np.uint64(1 << 63)).view(np.int64)
+    else:
+        found = x.astype(np.int64)
+    if descending:
+        found = ~found
+    n = x.shape[-1]
+    return np.ascontiguousarray(found).reshape(x.size // n if n else 0, n)
+
+
+def _in_place(rows: NDArray[np.int64], self: NDArray[Any], axis: int) -> NDArray[np.int64]:
+    """Rows of results as an array like `self`, whose length along `axis` is theirs."""
+    shape = (*self.shape[:axis], *self.shape[axis + 1 :], rows.shape[-1])
+    return np.moveaxis(rows.reshape(shape), -1, axis)
+
+
+def argsort(self: NDArray[Any], axis: int, descending: bool) -> Places:
+    """The order of the elements along `axis`."""
+    return _in_place(sort.argsort(_keys(self, axis, descending)), self, axis)
+
+
+def first_places(self: NDArray[Any], axis: int, k: int, largest: bool, ordered: bool) -> Places:
+    """The places of the k smallest or largest elements along `axis`."""
+    return _in_place(sort.smallest(_keys(self, axis, largest), k, ordered), self, axis)
+
+
+def nth_place(self: NDArray[Any], axis: int, k: Places) -> Places:
+    """The places of the k-th smallest elements along `axis`."""
+    return _in_place(sort.nth(_keys(self, axis, False), _rows(k, axis))[:, None], self, axis)
+
+
+def nth_place_in_order(self: NDArray[Any], axis: int, k: Places) -> Places:
+    """As `nth_place`, of equal elements the one that a stable sort leaves there."""
+    keys, wanted = _keys(self, axis, False), _rows(k, axis)
+    rows = np.arange(len(keys))
+    found = keys[rows, sort.nth(keys, wanted)][:, None]
+    before = wanted - (keys < found).sum(axis=1)
+    count = np.cumsum(keys == found, axis=1)
+    places = (count > before[:, None]).argmax(axis=1)
+    return _in_place(places[:, None], self, axis)
+
+
+def _rows(k: Places, axis: int) -> Places:
+    """One number for each line along `axis`."""
+    return np.ascontiguousarray(np.moveaxis(k, axis, -1), dtype=np.int64).reshape(-1)

@@ -1,0 +1,585 @@
+"""`MetaArray`: an array's shape, strides, offset and dtype, without its elements.
+
+In: sizes, which are ints or symbols (`ts._core.tensor.sizes`); out: what an array answers and does, except
+for its elements.  Views are arithmetic on sizes and on strides, which are counted in bytes:
+
+    x = MetaArray((2, 3), np.dtype("float32"))
+    x.T.strides, x[1].offset, x[:, None].shape        (4, 12), 3, (2, 1, 3)
+    x.T.reshape(6)                                    no view can have this shape: a new array
+    x + 1.5, x.sum(0), x @ x.T                        new arrays, by the rules of `functions`
+    float(x[0, 0])                                    NotImplementedError, in PyTorch's words
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ts._core.tensor import sizes, strides
+
+Shape = sizes.Shape
+DType = np.dtype[Any]
+NO_DATA = "Cannot copy out of meta tensor; no data!"
+NO_ITEM = "Tensor.item() cannot be called on meta tensors"
+WHOLE = slice(None)
+
+
+class Flags(NamedTuple):
+    """How the elements would lie."""
+
+    c_contiguous: bool
+    f_contiguous: bool
+    writeable: bool = True
+    owndata: bool = True
+
+
+class MetaArray:
+    """An array without elements."""
+
+    __slots__ = ("dtype", "offset", "shape", "strides")
+    base = None  # no array owns the memory that there is not
+
+    def __init__(
+        self, shape: Iterable[Any], dtype: Any, strides: Iterable[Any] | None = None, offset: Any = 0
+    ) -> None:
+        self.shape: Shape = sizes.shape(shape)
+        self.dtype: DType = np.dtype(dtype)
+        self.strides: Shape = (
+            sizes.dense(self.shape, self.dtype.itemsize) if strides is None else tuple(strides)
+        )
+        self.offset = offset  # in elements, from the start of the memory that views share
+
+    def __repr__(self) -> str:
+        return f"MetaArray({self.shape}, {self.dtype})"
+
+    # ---- what an array answers
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        return sizes.product(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> Any:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def flags(self) -> Flags:
+        item = self.dtype.itemsize
+        return Flags(
+            sizes.in_order(self.shape, self.strides, item),
+            sizes.in_order(self.shape[::-1], self.strides[::-1], item),
+        )
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        length: int = self.shape[0]
+        return length
+
+    def _no_elements(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(NO_DATA)
+
+    def _no_element(self, *args: Any) -> Any:
+        raise RuntimeError(NO_ITEM)
+
+    tolist = __array__ = nonzero = _no_elements
+    item = __bool__ = __int__ = __float__ = __complex__ = __index__ = _no_element
+
+    # ---- views
+
+    def _with(self, dims: Iterable[tuple[Any, Any]], offset: Any = 0) -> MetaArray:
+        """A view: (length, stride) of each dimension, no stride for new ones, and how many bytes on."""
+        pairs = list(dims)
+        for i in reversed(range(len(pairs))):  # a new dimension's step goes past all that comes behind
+            if pairs[i][1] is None:
+                n, step = pairs[i + 1] if i + 1 < len(pairs) else (1, self.dtype.itemsize)
+                pairs[i] = (1, n * step)
+        start = self.offset
+        if not sizes.known_zero(offset):
+            start = start + offset // self.dtype.itemsize
+        return MetaArray((n for n, _ in pairs), self.dtype, (step for _, step in pairs), start)
+
+    def _dims(self) -> list[tuple[Any, Any]]:
+        return list(zip(self.shape, self.strides, strict=True))
+
+    def __getitem__(self, key: Any) -> MetaArray:
+        items = _spelled_out(key if isinstance(key, tuple) else (key,), self.ndim)
+        if any(isinstance(item, (MetaArray, np.ndarray, list)) for item in items):
+            return self._picked(items)
+        dims, offset, at = [], 0, 0
+        for item in items:
+            if item is None:
+                dims.append((1, None))
+                continue
+            n, step = self.shape[at], self.strides[at]
+            if isinstance(item, slice):
+                start, length, every = _range(item, n)
+                dims.append((length, step if every == 1 else step * every))
+            else:
+                start = _place(item, n, at)
+            if not sizes.known_zero(start):
+                offset = offset + start * step
+            at += 1
+        return self._with(dims, offset)
+
+    def _picked(self, items: Sequence[Any]) -> MetaArray:
+        """Indexing by arrays: their common shape stands where they are side by side, else in front."""
+        chosen: list[int] = []  # the places of arrays, and of numbers, which count as such
+        shapes: list[Shape] = []
+        indices: list[MetaArray] = []
+        kept: list[Any] = []  # the lengths of the other dimensions, and their steps
+        steps: list[Any] = []
+        at = 0
+        for item in items:
+            if item is None:
+                kept.append(1)
+                steps.append(0)
+            elif isinstance(item, slice):
+                _, length, every = _range(item, self.shape[at])
+                kept.append(length)
+                steps.append(self.strides[at] * every)
+                at += 1
+            else:
+                index = np.asarray(item) if isinstance(item, list) else item
+                chosen.append(len(kept))
+                shapes.append(tuple(getattr(index, "shape", ())))
+                if getattr(index, "dtype", None) == np.bool_:
+                    if isinstance(index, MetaArray):
+                        self._no_elements()
+                    shapes[-1] = (int(np.count_nonzero(index)),)
+                    at += index.ndim
+                else:
+                    _place(item, self.shape[at], at)
+                    if isinstance(index, MetaArray):
+                        indices.append(index)
+                    at += 1
+        try:
+            found = sizes.broadcast(*shapes)
+        except ValueError:
+            given = " ".join(str(s) for s in shapes)
+            raise IndexError(
+                f"shape mismatch: indexing arrays could not be broadcast together with shapes {given}"
+            ) from None
+        place = chosen[0] if len(set(chosen)) == 1 else 0
+        none = [0] * len(found)
+        orders = [[*steps[:place], *none, *steps[place:]]]
+        for index in indices:
+            own = index.broadcast_to(found).strides
+            orders.append([*[0] * place, *own, *[0] * (len(kept) - place)])
+        shape = (*kept[:place], *found, *kept[place:])
+        item = self.dtype.itemsize
+        return MetaArray(shape, self.dtype, [n * item for n in strides.of_result(shape, *orders)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        target = self.shape if key is Ellipsis or (isinstance(key, tuple) and not key) else self[key].shape
+        given = shape_of(value)
+        while len(given) > len(target) and sizes.known_one(given[0]):
+            given = given[1:]
+        if len(given) > len(target) or not sizes.same(sizes.broadcast(target, given), target):
+            raise ValueError(
+                f"could not broadcast input array from shape {shape_of(value)} into shape {target}"
+            )
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> MetaArray:
+        wanted = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        lengths = _filled_in(wanted, self.shape)
+        steps = view_strides(self.shape, self.strides, lengths, self.dtype.itemsize)
+        if steps is None and copy is False:
+            raise ValueError("Unable to avoid creating a copy while reshaping.")
+        return MetaArray(lengths, self.dtype, steps, 0 if steps is None else self.offset)
+
+    def transpose(self, *axes: Any) -> MetaArray:
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        dims = self._dims()
+        if not order:
+            return self._with(dims[::-1])
+        places = [_axis(a, self.ndim) for a in order]
+        if sorted(places) != list(range(self.ndim)):
+            raise ValueError("axes don't match array")
+        return self._with(dims[a] for a in places)
+
+    def swapaxes(self, a: int, b: int) -> MetaArray:
+        dims = self._dims()
+        a, b = _axis(a, self.ndim), _axis(b, self.ndim)
+        dims[a], dims[b] = dims[b], dims[a]
+        return self._with(dims)
+
+    def moved(self, source: Any, target: Any) -> MetaArray:
+        """`numpy.moveaxis`."""
+        sources = [_axis(a, self.ndim) for a in ((source,) if isinstance(source, int) else source)]
+        targets = [_axis(a, self.ndim) for a in ((target,) if isinstance(target, int) else target)]
+        order = [a for a in range(self.ndim) if a not in sources]
+        for place, axis in sorted(zip(targets, sources, strict=True)):
+            order.insert(place, axis)
+        return self._with(self._dims()[a] for a in order)
+
+    def squeeze(self, axis: Any = None) -> MetaArray:
+        if axis is None:
+            gone = {i for i, n in enumerate(self.shape) if sizes.known_one(n)}
+        else:
+            gone = {_axis(a, self.ndim) for a in ((axis,) if isinstance(axis, int) else axis)}
+            if not all(sizes.equal(self.shape[a], 1) for a in gone):
+                raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+        return self._with(d for i, d in enumerate(self._dims()) if i not in gone)
+
+    def expanded(self, axes: Any) -> MetaArray:
+        """`numpy.expand_dims`."""
+        places = (axes,) if isinstance(axes, int) else tuple(axes)
+        rank = self.ndim + len(places)
+        new = {_axis(a, rank) for a in places}
+        dims = iter(self._dims())
+        return self._with((1, None) if i in new else next(dims) for i in range(rank))
+
+    def broadcast_to(self, shape: Sequence[Any]) -> MetaArray:
+        """`numpy.broadcast_to`: the stride of a dimension that grows from 1 is 0."""
+        lengths = sizes.shape(shape)
+        missing = len(lengths) - self.ndim
+        if missing < 0:
+            raise ValueError("input operand has more dimensions than allowed by the axis remapping")
+        dims: list[tuple[Any, Any]] = [(n, 0) for n in lengths[:missing]]
+        for n, (own, step) in zip(lengths[missing:], self._dims(), strict=True):
+            if not sizes.known_one(own) and not sizes.equal(own, n):
+                raise ValueError(
+                    "operands could not be broadcast together with remapped shapes "
+                    f"[original->remapped]: {self.shape} and requested shape {lengths}"
+                )
+            dims.append((n, 0 if sizes.known_one(own) and not sizes.known_one(n) else step))
+        return self._with(dims)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> MetaArray:
+        a, b = _axis(axis1, self.ndim), _axis(axis2, self.ndim)
+        dims = self._dims()
+        (rows, row_step), (columns, column_step) = dims[a], dims[b]
+        rows, columns = (rows + offset, columns) if offset < 0 else (rows, columns - offset)
+        length = sizes.larger(sizes.smaller(rows, columns), 0)
+        start = -offset * row_step if offset < 0 else offset * column_step
+        rest = [d for i, d in enumerate(dims) if i not in (a, b)]
+        return self._with([*rest, (length, row_step + column_step)], 0 if sizes.known_zero(length) else start)
+
+    @property
+    def T(self) -> MetaArray:
+        return self.transpose()
+
+    @property
+    def real(self) -> MetaArray:
+        return self._part(0)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self._part(0)[...] = value
+
+    @property
+    def imag(self) -> MetaArray:
+        return self._part(1)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self._part(1)[...] = value
+
+    def _part(self, which: int) -> MetaArray:
+        """The real or the imaginary parts; real arrays are their own real part."""
+        if self.dtype.kind != "c":
+            return self if which == 0 else MetaArray(self.shape, self.dtype)
+        half = np.dtype(f"f{self.dtype.itemsize // 2}")
+        return MetaArray(self.shape, half, self.strides, 2 * self.offset + which)
+
+    def view(self, dtype: Any = None) -> MetaArray:
+        target = self.dtype if dtype is None else np.dtype(dtype)
+        old, new = self.dtype.itemsize, target.itemsize
+        if old == new:
+            return MetaArray(self.shape, target, self.strides, self.offset)
+        if not self.shape or not sizes.known_equal(self.strides[-1], old):
+            raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
+        last = self.shape[-1] * old
+        return MetaArray(
+            (*self.shape[:-1], last // new), target, (*self.strides[:-1], new), self.offset * old // new
+        )
+
+    def ravel(self, order: str = "C") -> MetaArray:
+        return self.reshape(-1)
+
+    # ---- new arrays
+
+    def copy(self, order: str = "C") -> MetaArray:
+        return MetaArray(self.shape, self.dtype) if order == "C" else self.astype(self.dtype)
+
+    flatten = ravel
+
+    def astype(self, dtype: Any, order: str = "K", copy: bool = True, **unused: Any) -> MetaArray:
+        if not copy and np.dtype(dtype) == self.dtype:
+            return self
+        return MetaArray(self.shape, dtype) if order == "C" else in_order_of((self,), self.shape, dtype)
+
+    def conj(self) -> MetaArray:
+        return in_order_of((self,), self.shape, self.dtype)
+
+    def round(self, decimals: int = 0) -> MetaArray:
+        return MetaArray(self.shape, self.dtype)
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> MetaArray:
+        if isinstance(repeats, MetaArray):
+            self._no_elements()
+        flat = self.ravel() if axis is None else self
+        at = 0 if axis is None else _axis(axis, flat.ndim)
+        length = flat.shape[at] * repeats if np.ndim(repeats) == 0 else int(np.sum(repeats))
+        return MetaArray([length if i == at else n for i, n in enumerate(flat.shape)], self.dtype)
+
+    def take(self, indices: Any, axis: int | None = None, **unused: Any) -> MetaArray:
+        if axis is None:
+            return MetaArray(shape_of(indices), self.dtype)
+        at = _axis(axis, self.ndim)
+        return MetaArray((*self.shape[:at], *shape_of(indices), *self.shape[at + 1 :]), self.dtype)
+
+    # ---- arithmetic between arrays
+
+    def __matmul__(self, other: MetaArray) -> MetaArray:
+        return matmul(self, other)
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any
+    ) -> Any:
+        if method == "__call__" and ufunc.signature is None:
+            return elementwise(ufunc, inputs, out[0] if out else None, kwargs.get("dtype"))
+        if method == "__call__" and ufunc is np.matmul:
+            return matmul(*inputs)
+        if method == "reduce":
+            return reduced(ufunc.__name__, inputs[0], kwargs.get("axis", 0), kwargs.get("keepdims", False))
+        if method == "accumulate":
+            return MetaArray(inputs[0].shape, kwargs.get("dtype") or inputs[0].dtype)
+        return NotImplemented
+
+
+# ---------------------------------------------------------------------------------------- keys and shapes
+
+
+def shape_of(x: Any) -> Shape:
+    """The shape of an array, a number, or numbers in lists."""
+    if hasattr(x, "shape"):
+        return x.shape  # type: ignore[no-any-return]
+    return np.shape(x) if isinstance(x, (list, tuple)) else ()
+
+
+def _axis(axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise np.exceptions.AxisError(axis, rank)
+    return axis + rank if axis < 0 else axis
+
+
+def _spelled_out(items: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
+    """A key with a whole slice for each dimension that it leaves out."""
+    used = 0
+    place = len(items)
+    for i, item in enumerate(items):
+        if item is Ellipsis:
+            place = i
+        elif item is not None:
+            used += item.ndim if getattr(item, "dtype", None) == np.bool_ else 1
+    if used > rank:
+        raise IndexError(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed")
+    return (*items[:place], *(WHOLE,) * (rank - used), *items[place + 1 :])
+
+
+def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
+    """(first place, length, step) of a slice of a dimension of length n."""
+    every = 1 if part.step is None else part.step
+    if part.start is None and part.stop is None and every == 1:
+        return 0, n, 1
+    if not any(map(sizes.is_symbol, (n, *(x for x in (part.start, part.stop) if x is not None)))):
+        start, stop, every = part.indices(n)
+        return start, len(range(start, stop, every)), every
+    if every < 0:
+        if part.start is not None or part.stop is not None:
+            raise NotImplementedError("a part in reverse order of a dimension whose length is a symbol")
+        return n - 1, sizes.parts(n, -every), every
+    start, stop = _end(part.start, 0, n), _end(part.stop, n, n)
+    return start, sizes.parts(sizes.larger(stop - start, 0), every), every
+
+
+def _end(given: Any, missing: Any, n: Any) -> Any:
+    if given is None:
+        return missing
+    if sizes.is_symbol(given) or given >= 0:
+        return sizes.smaller(given, n)
+    return sizes.larger(n + given, 0)
+
+
+def _place(index: Any, n: Any, axis: int) -> Any:
+    """A number's place in a dimension of length n; arrays are taken to be within."""
+    if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
+        return index
+    i = int(index)
+    if not sizes.is_symbol(n) and not -n <= i < n:
+        raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
+    return n + i if i < 0 else i
+
+
+def _filled_in(wanted: Sequence[Any], shape: Shape) -> Shape:
+    """The lengths to reshape to, -1 replaced by what is left."""
+    total = sizes.product(shape)
+    known = [n for n in wanted if not sizes.known_equal(n, -1)]
+    if len(known) < len(wanted):
+        rest = sizes.product(known)
+        missing = 0 if sizes.known_zero(rest) else total // rest
+        wanted = [missing if sizes.known_equal(n, -1) else n for n in wanted]
+    if not sizes.equal(sizes.product(wanted), total):
+        raise ValueError(f"cannot reshape array of size {total} into shape {tuple(wanted)}")
+    return sizes.shape(wanted)
+
+
+def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shape | None:
+    """The strides with which a view has the wanted shape, of as many elements; None where none has.
+
+    Dimensions that lie one within the other without gaps make a block, and each block's length has to be
+    the product of some of the wanted lengths.
+    """
+    if sizes.known_empty(shape) or sizes.in_order(shape, strides, item):
+        return sizes.dense(wanted, item)
+    steps: list[Any] = [item] * len(wanted)
+    at = len(wanted) - 1
+    dims = [(n, step) for n, step in zip(shape, strides, strict=True) if not sizes.known_one(n)]
+    while dims:
+        length, step = dims.pop()
+        base = step
+        while dims and sizes.known_equal(dims[-1][1], length * base):
+            length = length * dims.pop()[0]
+        taken: Any = 1
+        while at >= 0 and not (sizes.known_equal(taken, length) and not sizes.known_one(wanted[at])):
+            steps[at] = taken * base
+            taken = sizes.product((taken, wanted[at]))
+            at -= 1
+        if not sizes.known_equal(taken, length):
+            return None
+    return tuple(steps)
+
+
+# ---------------------------------------------------------------------------------------- functions of arrays
+
+
+def elementwise(function: np.ufunc, inputs: Sequence[Any], out: Any = None, dtype: Any = None) -> Any:
+    """What a ufunc makes of these: the shapes broadcast, the dtypes that the ufunc has loops for."""
+    shape = sizes.broadcast(*map(shape_of, inputs))
+    if out is not None:
+        return out
+    found = _resolved(function, tuple(map(_kind, inputs)))
+    if dtype is not None:
+        found = tuple(np.dtype(dtype) for _ in found)
+    made = tuple(in_order_of(inputs, shape, d) for d in found)
+    return made[0] if len(made) == 1 else made
+
+
+def in_order_of(inputs: Sequence[Any], shape: Shape, dtype: Any) -> MetaArray:
+    """A new array without gaps whose dimensions lie in memory as those of the inputs do."""
+    made = MetaArray(shape, dtype)
+    arrays = [x for x in inputs if isinstance(x, MetaArray) and x.ndim]
+    if all(sizes.in_order(x.shape, x.strides, x.dtype.itemsize) for x in arrays):
+        return made
+    wide = [x.broadcast_to(shape).strides for x in arrays if x.ndim <= len(shape)]
+    item = made.dtype.itemsize
+    return MetaArray(shape, dtype, [step * item for step in strides.of_result(shape, *wide)])
+
+
+def _kind(x: Any) -> Any:
+    """What NumPy's promotion looks at: a dtype, or the class of a Python number."""
+    if hasattr(x, "dtype"):
+        return x.dtype
+    if isinstance(x, (int, float, complex)) and not isinstance(x, bool):
+        return type(x)
+    return np.result_type(x) if isinstance(x, (bool, list, tuple)) else int  # a size that is a symbol
+
+
+@lru_cache(maxsize=4096)
+def _resolved(function: np.ufunc, given: tuple[Any, ...]) -> tuple[DType, ...]:
+    return function.resolve_dtypes((*given, *(None,) * function.nout))[function.nin :]
+
+
+REDUCTIONS = (
+    "sum", "prod", "mean", "std", "var", "max", "min", "amax", "amin", "argmax", "argmin", "any", "all",
+    "count_nonzero", "nansum", "nanmean", "nanmin", "nanmax", "ptp", "median", "nanmedian", "average",
+)  # fmt: skip
+_REDUCING_UFUNCS = {
+    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
+    "logical_or": "any",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def _reduced_dtype(name: str, dtype: DType) -> DType:
+    """What NumPy gives for one element."""
+    function = getattr(np, _REDUCING_UFUNCS.get(name, name))
+    if isinstance(function, np.ufunc):
+        return dtype
+    found: DType = np.asarray(function(np.ones(1, dtype))).dtype
+    return found
+
+
+def reduced(
+    name: str, x: MetaArray, axis: Any = None, keepdims: bool = False, dtype: Any = None
+) -> MetaArray:
+    """What a reduction of this name makes of some dimensions, or of all."""
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    gone = {_axis(a, max(x.ndim, 1)) for a in axes}
+    kind = _reduced_dtype(name, x.dtype) if dtype is None else dtype
+    rest = x._with((1, 0) if i in gone else dim for i, dim in enumerate(x._dims()))
+    made = in_order_of((rest,), rest.shape, kind)
+    return made if keepdims else made.squeeze(tuple(gone)) if x.ndim else made
+
+
+def matmul(a: Any, b: Any, **unused: Any) -> MetaArray:
+    """The product of matrices, of stacks of them, and of vectors."""
+    columns = b.shape[-1:] if b.ndim > 1 else ()
+    rows = a.shape[-2:-1]
+    if not a.ndim or not b.ndim or not sizes.equal(a.shape[-1], b.shape[-2] if columns else b.shape[-1]):
+        raise ValueError(f"matmul: {list(a.shape)} and {list(b.shape)} do not fit")
+    batch = sizes.broadcast(a.shape[:-2], b.shape[:-2])
+    return MetaArray((*batch, *rows, *columns), np.result_type(a.dtype, b.dtype))
+
+
+def _method(name: str) -> Callable[..., MetaArray]:
+    def method(
+        self: MetaArray, axis: Any = None, dtype: Any = None, keepdims: bool = False, **unused: Any
+    ) -> Any:
+        return reduced(name, self, axis, keepdims, dtype)
+
+    return method
+
+
+def _operator(ufunc: np.ufunc, swapped: bool = False) -> Callable[[MetaArray, Any], Any]:
+    return (lambda a, b: elementwise(ufunc, (b, a))) if swapped else (lambda a, b: elementwise(ufunc, (a, b)))
+
+
+def _in_place(ufunc: np.ufunc) -> Callable[[MetaArray, Any], Any]:
+    def written(self: MetaArray, other: Any) -> MetaArray:
+        self[...] = elementwise(ufunc, (self, other))
+        return self
+
+    return written
+
+
+for _name, _ufunc in {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
+    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "and": np.bitwise_and,
+    "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
+}.items():  # fmt: skip
+    setattr(MetaArray, f"__{_name}__", _operator(_ufunc))
+    setattr(MetaArray, f"__r{_name}__", _operator(_ufunc, swapped=True))
+    setattr(MetaArray, f"__i{_name}__", _in_place(_ufunc))
+for _name, _ufunc in {
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal,
+    "ne": np.not_equal,
+}.items():  # fmt: skip
+    setattr(MetaArray, f"__{_name}__", _operator(_ufunc))
+for _name, _unary in {"neg": np.negative, "abs": np.absolute, "invert": np.invert}.items():
+    setattr(MetaArray, f"__{_name}__", lambda a, f=_unary: elementwise(f, (a,)))
+for _name in ("sum", "prod", "mean", "std", "var", "max", "min", "argmax", "argmin", "any", "all"):
+    setattr(MetaArray, _name, _method(_name))

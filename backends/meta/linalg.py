@@ -1,0 +1,154 @@
+"""`xp.linalg` on the meta device: shapes and dtypes of what NumPy's linear algebra gives.
+
+In: (stacks of) matrices; out: the shapes of factors, solutions and invariants.  What NumPy refuses for its
+shape or dtype is refused in its words.
+
+    svd(A of (..., m, n))      (..., m, m), (..., min(m, n)), (..., n, n)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ts._core.tensor import sizes
+
+from .array import MetaArray, matmul, shape_of
+
+_REAL = {"f": "f", "d": "d", "F": "f", "D": "d"}
+_COMPLEX = {"f": "F", "d": "D", "F": "F", "D": "D"}
+
+
+def _dtype(*xs: MetaArray) -> np.dtype[Any]:
+    """The dtype that LAPACK computes in: integers become doubles, narrower floats are refused."""
+    for x in xs:
+        if x.dtype.kind not in "biu" and x.dtype.char not in _REAL:
+            raise TypeError(f"array type {x.dtype.name} is unsupported in linalg")
+    kinds = [np.dtype(np.float64) if x.dtype.kind in "biu" else x.dtype for x in xs]
+    return np.result_type(*kinds)
+
+
+def _matrix(x: MetaArray) -> None:
+    if x.ndim < 2:
+        raise np.linalg.LinAlgError(
+            f"{x.ndim}-dimensional array given. Array must be at least two-dimensional"
+        )
+
+
+def _square(x: MetaArray) -> None:
+    _matrix(x)
+    if not sizes.equal(x.shape[-1], x.shape[-2]):
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+
+
+def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(_REAL[dtype.char])
+
+
+class LinearAlgebra:
+    """NumPy's names."""
+
+    LinAlgError = np.linalg.LinAlgError
+
+    def det(self, a: MetaArray) -> MetaArray:
+        _square(a)
+        return MetaArray(a.shape[:-2], _dtype(a))
+
+    def slogdet(self, a: MetaArray) -> tuple[MetaArray, MetaArray]:
+        _square(a)
+        dtype = _dtype(a)
+        return MetaArray(a.shape[:-2], dtype), MetaArray(a.shape[:-2], _real(dtype))
+
+    def inv(self, a: MetaArray) -> MetaArray:
+        _square(a)
+        return MetaArray(a.shape, _dtype(a))
+
+    cholesky = inv
+
+    def solve(self, a: MetaArray, b: MetaArray) -> MetaArray:
+        _square(a)
+        right = b[:, None] if b.ndim == 1 else b
+        found = MetaArray(matmul(a, right).shape, _dtype(a, b))
+        return found[..., 0] if b.ndim == 1 else found
+
+    def eigh(self, a: MetaArray, UPLO: str = "L") -> tuple[MetaArray, MetaArray]:
+        return self.eigvalsh(a, UPLO), MetaArray(a.shape, _dtype(a))
+
+    def eigvalsh(self, a: MetaArray, UPLO: str = "L") -> MetaArray:
+        if UPLO.upper() not in ("L", "U"):
+            raise ValueError("UPLO argument must be 'L' or 'U'")
+        _square(a)
+        return MetaArray(a.shape[:-1], _real(_dtype(a)))
+
+    def eig(self, a: MetaArray) -> tuple[MetaArray, MetaArray]:
+        return self.eigvals(a), MetaArray(a.shape, _COMPLEX[_dtype(a).char])
+
+    def eigvals(self, a: MetaArray) -> MetaArray:
+        _square(a)
+        return MetaArray(a.shape[:-1], _COMPLEX[_dtype(a).char])
+
+    def svd(self, a: MetaArray, full_matrices: bool = True, compute_uv: bool = True, **unused: Any) -> Any:
+        _matrix(a)
+        dtype = _dtype(a)
+        *batch, m, n = a.shape
+        k = sizes.smaller(m, n)
+        values = MetaArray((*batch, k), _real(dtype))
+        if not compute_uv:
+            return values
+        return (
+            MetaArray((*batch, m, m if full_matrices else k), dtype),
+            values,
+            MetaArray((*batch, n if full_matrices else k, n), dtype),
+        )
+
+    def qr(self, a: MetaArray, mode: str = "reduced") -> Any:
+        if mode not in ("reduced", "complete", "r", "raw"):
+            raise ValueError(f"Unrecognized mode '{mode}'")
+        _matrix(a)
+        dtype = _dtype(a)
+        *batch, m, n = a.shape
+        k = sizes.smaller(m, n)
+        if mode == "raw":
+            return MetaArray((*batch, n, m), dtype), MetaArray((*batch, k), dtype)
+        rows = m if mode == "complete" else k
+        upper = MetaArray((*batch, rows, n), dtype)
+        return upper if mode == "r" else (MetaArray((*batch, m, rows), dtype), upper)
+
+    def norm(self, x: MetaArray, ord: Any = None, axis: Any = None, keepdims: bool = False) -> MetaArray:
+        dtype = np.dtype(np.float64) if x.dtype.kind in "biu" else x.dtype
+        axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+        gone = {a % x.ndim for a in axes}
+        if isinstance(ord, str) and ord not in ("fro", "nuc"):
+            raise ValueError(f"Invalid norm order '{ord}' for matrices")
+        shape = [1 if d in gone else n for d, n in enumerate(x.shape) if keepdims or d not in gone]
+        return MetaArray(shape, _REAL.get(dtype.char, dtype))
+
+    def cond(self, x: MetaArray, p: Any = None) -> MetaArray:
+        _matrix(x)
+        if p not in (None, 2, -2):
+            _square(x)
+        return MetaArray(x.shape[:-2], _real(_dtype(x)))
+
+    def matrix_power(self, a: MetaArray, n: int) -> MetaArray:
+        _square(a)
+        return MetaArray(a.shape, a.dtype if n >= 0 else _dtype(a))
+
+    def tensorinv(self, a: MetaArray, ind: int = 2) -> MetaArray:
+        if ind <= 0:
+            raise ValueError("Invalid ind argument.")
+        if not sizes.equal(sizes.product(a.shape[:ind]), sizes.product(a.shape[ind:])):
+            raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+        return MetaArray((*a.shape[ind:], *a.shape[:ind]), _dtype(a))
+
+    def tensorsolve(self, a: MetaArray, b: Any, axes: Any = None) -> MetaArray:
+        lengths = list(a.shape)
+        for axis in axes or ():
+            lengths.append(lengths.pop(axis))
+        rest = lengths[-(a.ndim - len(shape_of(b))) :]
+        if not sizes.equal(a.size, sizes.product(rest) * sizes.product(rest)):
+            raise np.linalg.LinAlgError(
+                "Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == "
+                "prod(a.shape[:b.ndim])"
+            )
+        return MetaArray(rest, _dtype(a, b))

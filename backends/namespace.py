@@ -1,0 +1,84 @@
+"""`xp`, the array namespace that kernels are given: NumPy's names, and a few that differ between devices.
+
+In: a backend's module of NumPy's names; out: a namespace with these as well, so that no kernel asks whose
+arrays it has:
+
+    xp.shapes_only            whether arrays have no elements to look at (meta)
+    xp.scipy("linalg")        the device's twin of scipy.linalg
+    xp.special("erf")         a function of scipy.special, or one of our own
+    xp.transforms             the functions of scipy.fft, from the library there is
+    xp.products(a, b)         stacks of matrices, multiplied by what the device does fastest
+    xp.to_host(x)             the elements as a NumPy array
+    xp.ranking                what `ts.ops.argsort` does, in the device's own way where it has one
+    xp.lapack("sytrf", dtype)     a routine for arrays in host memory
+    xp.random_stream          a function that gives the device's own stream of random numbers, or None;
+                              `streams` is the device whose streams serve
+
+`Over` makes one from a plain module, for backends of other packages.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
+
+
+class Namespace:
+    """What kernels find in every `xp` beyond NumPy's names; here for arrays that NumPy takes itself."""
+
+    shapes_only: ClassVar[bool] = False
+    random_stream: ClassVar[Callable[[], Any] | None] = None
+    streams: ClassVar[str] = "cpu"
+    ranking: Any = None
+    scipy_package: ClassVar[str] = "scipy"
+    matmul: Callable[..., Array]
+
+    def scipy(self, part: str) -> Any:
+        """`scipy.<part>` for this device; imported when first used.  ImportError says what to install."""
+        try:
+            return importlib.import_module(f"{self.scipy_package}.{part}")
+        except ModuleNotFoundError as error:
+            raise ImportError(f"this operator needs SciPy's `{part}`: pip install scipy") from error
+
+    def special(self, name: str) -> Callable[..., Array]:
+        """A function of `scipy.special` for this device."""
+        found: Callable[..., Array] = getattr(self.scipy("special"), name)
+        return found
+
+    @property
+    def transforms(self) -> Any:
+        """`scipy.fft` for this device."""
+        return self.scipy("fft")
+
+    def products(self, a: Array, b: Array) -> Array:
+        """a @ b of one dtype, for matrices and stacks of them."""
+        return self.matmul(a, b)
+
+    def lapack(self, name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
+        """LAPACK's routine for a dtype, for arrays in host memory."""
+        from . import get  # here: backends import this module
+
+        found: Callable[..., Any] = get("cpu").xp.scipy("linalg").lapack.get_lapack_funcs(name, dtype=dtype)
+        return found
+
+    def to_host(self, x: Array) -> Any:
+        """The elements as a NumPy array."""
+        return np.asarray(x)
+
+
+class Over(Namespace):
+    """A namespace over a module of NumPy's names; what was asked for once is an attribute afterwards."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self.__name__ = module.__name__
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._module, name)
+        setattr(self, name, found)
+        return found

@@ -1,0 +1,163 @@
+"""The meta device: results without elements are like those of the CPU, in shape, dtype and strides.
+
+Every record is called on the meta device in every dtype it takes, with arguments in order and with arguments
+whose memory is in another order.  What a record does there it does without elements: no kernel of the CPU runs, and no memory
+is taken.
+"""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import ts
+from tests import samples
+from tests.test_operators import DEPENDS, NO_SAMPLES, RECORDS, called, leaves, short
+from ts import backends
+from ts.ops import shapes
+
+SIDE = 8192
+# Refused for want of something else than a rule.
+GIVEN = {
+    "one_hot",  # has a shape where the number of classes is given
+    "repeat_interleave.Tensor", "repeat_interleave.self_Tensor",  # have one where `output_size` is given
+    "cpu",  # copies the elements
+}  # fmt: skip
+# What gives numbers that only elements can tell.
+NUMBERS = {
+    *"item equal allclose IntImplicit FloatImplicit ScalarImplicit ComplexImplicit".split(),
+    *"Int.Tensor Float.Tensor Bool.Tensor".split(),
+}
+
+
+def turned(x):
+    """The same elements, the first dimension innermost in memory."""
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(turned, x))
+    return x.transpose(0, -1).contiguous().transpose(0, -1) if isinstance(x, ts.Tensor) and x.ndim > 1 else x
+
+
+def described(x):
+    """Shape, dtype and strides of the tensors; a dimension of one place may have any stride."""
+    return [
+        (tuple(t.shape), t.dtype, [s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1] if t.numel() else [])
+        for t in leaves(x)
+    ]
+
+
+@pytest.fixture
+def no_cpu(monkeypatch):
+    """The CPU's kernels are out of reach."""
+
+    def refused(self, record):
+        raise AssertionError(f"{record.key} asked for a kernel of the CPU")
+
+    return lambda: monkeypatch.setattr(type(backends.get("cpu")), "bind", refused)
+
+
+def test_every_record(no_cpu):
+    wanted = []
+    for record in RECORDS:
+        if short(record) in NO_SAMPLES or short(record) in DEPENDS:
+            continue
+        for dtype in samples.DTYPES:
+            for order in (lambda x: x, turned):
+                host = samples.arguments(record, dtype)
+                if host is None or not any(leaves(a) for a in host):
+                    continue
+                try:
+                    result = called(record, [order(a) for a in host])
+                except samples.REFUSALS:
+                    continue
+                there = [order(a) for a in samples.arguments(record, dtype, "meta")]
+                if leaves(result):
+                    wanted.append((record, dtype, order, there, described(result)))
+    assert len(wanted) > 10_000
+    no_cpu()
+    for record, dtype, order, there, expected in wanted:
+        where = f"{short(record)} of {dtype}{'' if order is not turned else ', turned'}"
+        try:
+            got = called(record, there)
+        except Exception as error:
+            raise AssertionError(where) from error
+        assert described(got) == expected, where
+
+
+def test_what_depends_on_elements_says_so():
+    """In PyTorch's words (`tests/oracle/test_meta.py`): where a rule says it, and only there."""
+    refused = {short(r) for r in RECORDS if isinstance(r.shape, shapes.Refusal)}
+    assert {name for name in refused if name not in NUMBERS} == DEPENDS - GIVEN
+    assert refused > NUMBERS
+
+
+def meta(*shape, dtype=ts.float32):
+    return ts.empty(shape, dtype=dtype, device="meta")
+
+
+LARGE = {
+    "pad": (lambda x: ts.nn.functional.pad(x, [1, 2, 3, 4]), (SIDE + 7, SIDE + 3)),
+    "gather": (lambda x: x.gather(1, meta(SIDE, 5, dtype=ts.int64)), (SIDE, 5)),
+    "hstack": (lambda x: ts.hstack([x, x]), (SIDE, 2 * SIDE)),
+    "fft": (lambda x: ts.fft.fft(x), (SIDE, SIDE)),
+    "diag": (lambda x: ts.diag(x), (SIDE,)),
+    "svd": (lambda x: ts.linalg.svd(x)[1], (SIDE,)),
+    "lu": (lambda x: ts.linalg.lu(x)[2], (SIDE, SIDE)),
+    "index": (lambda x: x[meta(7, dtype=ts.int64)], (7, SIDE)),
+    "sort": (lambda x: x.sort(0)[1], (SIDE, SIDE)),
+    "combinations": (lambda x: ts.combinations(x[0]), (SIDE * (SIDE - 1) // 2, 2)),
+    "pdist": (lambda x: ts.pdist(x), (SIDE * (SIDE - 1) // 2,)),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_tensors_take_no_memory(name):
+    """Sizes whose elements would take a quarter of a gigabyte."""
+    compute, shape = LARGE[name]
+    compute(meta(SIDE, 9))  # what is imported on first use
+    x = meta(SIDE, SIDE)
+    tracemalloc.start()
+    try:
+        result = compute(x)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert tuple(result.shape) == shape and peak < 1 << 20
+
+
+def test_errors_are_the_kernels():
+    """Shapes and dtypes that do not fit are refused as on the CPU."""
+    calls = [
+        lambda d: ts.linalg.svd(ts.ones(3, device=d)),
+        lambda d: ts.linalg.inv(ts.ones(2, 3, device=d)),
+        lambda d: ts.linalg.lu(ts.ones(3, device=d)),
+        lambda d: ts.ones(3, device=d) + ts.ones(4, device=d),
+        lambda d: ts.ones(3, 4, device=d) @ ts.ones(3, 4, device=d),
+        lambda d: ts.cat([ts.ones(3, 4, device=d), ts.ones(4, 3, device=d)]),
+        lambda d: ts.ones(3, device=d).view(4),
+        lambda d: ts.ones(2, 3, device=d).t().view(6),
+        lambda d: ts.histc(ts.ones(3, device=d), 0),
+        lambda d: ts.orgqr(ts.ones(3, 3, device=d), ts.ones(3, 3, device=d)),
+        lambda d: ts.ones(3, device=d)[5],
+        lambda d: ts.ones(3, device=d).gather(0, ts.ones(2, 2, dtype=ts.int64, device=d)),
+    ]
+    for call in calls:
+        found = []
+        for device in ("cpu", "meta"):
+            with pytest.raises((RuntimeError, IndexError)) as error:
+                call(device)
+            found.append((type(error.value), str(error.value)))
+        assert found[0] == found[1]
+
+
+def test_elements_are_refused():
+    x = meta(3, 3)
+    for ask in (lambda: x.sum().item(), lambda: bool(x[0, 0] > 1), lambda: ts.allclose(x, x), lambda: x.narrow(0, x[0, 0].long(), 1)):
+        with pytest.raises(RuntimeError, match=r"Tensor.item\(\) cannot be called on meta tensors"):
+            ask()
+    for ask in (x.tolist, x.cpu):
+        with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data!"):
+            ask()
+    with pytest.raises(RuntimeError, match="cannot repeat_interleave a meta tensor without output_size"):
+        x.repeat_interleave(meta(3, dtype=ts.int64), 0)
+    assert x.repeat_interleave(meta(3, dtype=ts.int64), 0, output_size=7).shape == (7, 3)
+    assert np.prod(ts.nn.functional.one_hot(meta(4, dtype=ts.int64), 5).shape) == 20

@@ -1,0 +1,130 @@
+"""Questions about sizes: every place where the length of a dimension decides something asks here.
+
+In: sizes, which are ints, or objects with `+ - * //` and comparisons that stand for a number that is not
+known yet (a symbol).  Out: the same, or the answer.
+
+    product((2, n, 1))      2*n, a symbol where n is one
+    equal(n, 3)             the answer is needed: a symbol that cannot prove it raises, or notes a guard
+    known_equal(n, 3)       whether it is certain: never raises, never guards
+    known_one(n)            lengths of 1 are broadcast and lie anyhow: only where n is certain to be 1
+
+A symbol is told from a number by `is_symbol`.  It may offer `known_equal(other) -> bool`; one that does not
+is known to equal only itself.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+SizeLike = Any  # int, or a symbol
+Shape = tuple[Any, ...]
+
+
+def is_symbol(n: SizeLike) -> bool:
+    """Whether the size is no number yet."""
+    return not hasattr(n, "__index__")
+
+
+def shape(lengths: Iterable[SizeLike]) -> Shape:
+    """The lengths as a tuple: what counts as an int becomes one, symbols stay."""
+    return tuple(n if type(n) is int or is_symbol(n) else operator.index(n) for n in lengths)
+
+
+def equal(a: SizeLike, b: SizeLike) -> bool:
+    """Whether two sizes are equal, which has to be answered."""
+    return known_equal(a, b) or bool(a == b)
+
+
+def known_equal(a: SizeLike, b: SizeLike) -> bool:
+    """Whether two sizes are certain to be equal."""
+    if a is b:
+        return True
+    if is_symbol(a):
+        asked = getattr(a, "known_equal", None)
+        return bool(asked is not None and asked(b))
+    return known_equal(b, a) if is_symbol(b) else bool(a == b)
+
+
+def known_one(n: SizeLike) -> bool:
+    """Whether a length is certain to be 1: such a dimension is broadcast, and its stride says nothing."""
+    return known_equal(n, 1)
+
+
+def known_zero(n: SizeLike) -> bool:
+    """Whether a length is certain to be 0."""
+    return known_equal(n, 0)
+
+
+def known_empty(lengths: Sequence[SizeLike]) -> bool:
+    """Whether an array of these lengths is certain to have no elements."""
+    return any(known_zero(n) for n in lengths)
+
+
+def same(a: Sequence[SizeLike], b: Sequence[SizeLike]) -> bool:
+    """Whether two shapes are equal, which has to be answered."""
+    return len(a) == len(b) and all(map(equal, a, b))
+
+
+def product(lengths: Iterable[SizeLike]) -> SizeLike:
+    """How many elements there are; a shape with a 0 has none, whatever the other lengths are."""
+    total: SizeLike = 1
+    for n in lengths:
+        if known_zero(n):
+            return 0
+        total = n if known_one(total) else total if known_one(n) else total * n
+    return total
+
+
+def smaller(a: SizeLike, b: SizeLike) -> SizeLike:
+    """The smaller of two sizes."""
+    return a if known_equal(a, b) or a <= b else b
+
+
+def larger(a: SizeLike, b: SizeLike) -> SizeLike:
+    """The larger of two sizes."""
+    return a if known_equal(a, b) or b <= a else b
+
+
+def parts(n: SizeLike, step: SizeLike) -> SizeLike:
+    """How many steps it takes to go through n: n / step, rounded up."""
+    return n if known_one(step) else -(-n // step)
+
+
+def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
+    """The shape that arrays of these shapes have together; ValueError where they do not fit."""
+    rank = max(map(len, shapes), default=0)
+    result: list[SizeLike] = [1] * rank
+    for lengths in shapes:
+        for d, n in enumerate(lengths, rank - len(lengths)):
+            if known_one(result[d]):
+                result[d] = n
+            elif not known_one(n) and not equal(n, result[d]):
+                raise ValueError(
+                    f"shape mismatch: objects cannot be broadcast to a single shape: "
+                    f"{' and '.join(str(tuple(s)) for s in shapes)}"
+                )
+    return tuple(result)
+
+
+def dense(lengths: Sequence[SizeLike], step: SizeLike) -> Shape:
+    """Strides of elements in the order in which they are written down, `step` between neighbours."""
+    steps: list[SizeLike] = []
+    for n in reversed(lengths):
+        steps.append(step)
+        if not known_one(n) and not known_zero(n):
+            step = step * n
+    return tuple(reversed(steps))
+
+
+def in_order(lengths: Sequence[SizeLike], steps: Sequence[SizeLike], step: SizeLike) -> bool:
+    """Whether elements are certain to lie in the order in which they are written down, without gaps."""
+    if known_empty(lengths):
+        return True
+    for n, given in zip(reversed(lengths), reversed(steps), strict=True):
+        if not known_one(n):
+            if not known_equal(given, step):
+                return False
+            step = step * n
+    return True
