@@ -41,6 +41,17 @@ def test_placed_copies_only_what_lies_otherwise():
     assert layouts.placed(np, "columns", one, []) is one
 
 
+def test_what_lies_plainly_is_what_the_rules_say():
+    """The way around the rules takes nothing that they would have copied."""
+    arrays = [np.ones((2, 3)), np.ones((3, 2)).T, np.ones((2, 1)), np.ones((2, 3, 1, 1)).transpose(0, 3, 2, 1), np.ones(())]
+    for x in arrays:
+        for given in ([y] for y in arrays if y.shape == x.shape):
+            for rule in ("contiguous", "like_first", "like_all"):
+                order = layouts.RULES[rule](x.shape, given)
+                if layouts._lies_plainly(rule, x, given):
+                    assert [d for d in order if x.shape[d] != 1] == [d for d in range(x.ndim) if x.shape[d] != 1]
+
+
 def test_results():
     """Rows for what is flattened, columns for LAPACK's matrices, channels innermost for images that have them so."""
     x = ts.arange(12.0).view(3, 4)

@@ -11,7 +11,7 @@ from typing import Any
 from ts.ops import rules
 from ts.ops.activation import gelu, softmax_kernel
 from ts.ops.dropout import dropped
-from ts.ops.norm import layer_norm
+from ts.ops.normalization import layer_norm
 from ts.ops.registry import op
 
 Array = rules.Array

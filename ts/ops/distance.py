@@ -9,8 +9,8 @@ from typing import Any
 
 from ts.ops import rules, work
 from ts.ops.loss import MEAN, reduced, refuse_bools, same, wide
-from ts.ops.reduce import vector_norm
 from ts.ops.registry import op
+from ts.ops.vector_norm import vector_norm
 
 Array = rules.Array
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from ts.errors import LinAlgError
-from ts.ops import rules, work
+from ts.ops import rules
 from ts.ops.outputs import EXPECTED
-from ts.ops.reduce import vector_norm
 from ts.ops.refusals import INEXACT, LOW_PRECISION
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, like
@@ -363,75 +362,6 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
 
 
 @op(
-    "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor",
-    out="out",
-    where="f",
-    out_refused="linalg.norm expected out tensor dtype {want} but got: {got}",
-    work=work.of(work.elements, 0.1),
-)
-def _norm(
-    xp: Any, self: Array, ord: Any = None, dim: Any = None, keepdim: bool = False, dtype: int | None = None
-) -> Array:
-    if ord is not None and ((dim is not None and len(dim) == 2) or (dim is None and self.ndim == 2)):
-        return matrix_norm(xp, self, ord, (-2, -1) if dim is None else dim, keepdim, dtype)
-    return vector_norm(xp, self, 2 if ord is None else ord, dim, keepdim, dtype)
-
-
-@op(
-    "aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor",
-    out="ord_str_out",
-    where="f",
-    out_refused="linalg.norm expected out tensor dtype {want} but got: {got}",
-    work=work.of(work.elements, 0.1),
-)
-def _norm_str(
-    xp: Any, self: Array, ord: str, dim: Any = None, keepdim: bool = False, dtype: int | None = None
-) -> Array:
-    return matrix_norm(xp, self, ord, (-2, -1) if dim is None else dim, keepdim, dtype)
-
-
-def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: int | None) -> Array:
-    """A norm of the matrices in the two dimensions `dim`."""
-    matrix("linalg.matrix_norm", self)
-    x = rules.cast(xp, self, rules.dtype_from(dtype, self.dtype))
-    axes = rules.wrap_dims(list(dim), self.ndim)
-    if ord == "fro":
-        return vector_norm(xp, x, 2, axes, keepdim)
-    result = xp.linalg.norm(x, ord, axes, keepdim)
-    return rules.cast(xp, xp.asarray(result), rules.real_dtype(x.dtype))
-
-
-@op(
-    "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor",
-    out="out",
-    where="f",
-)
-@op(
-    'aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], bool '
-    "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    out="str_ord_out",
-    where="f",
-)
-@facts(
-    layout="contiguous",
-    out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
-    work=work.of(work.elements, 0.1),
-)
-def _matrix_norm(
-    xp: Any,
-    self: Array,
-    ord: Any = "fro",
-    dim: Any = (-2, -1),
-    keepdim: bool = False,
-    dtype: int | None = None,
-) -> Array:
-    return matrix_norm(xp, self, ord, dim, keepdim, dtype)
-
-
-@op(
     "aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
     out="out",
     where="f",
@@ -558,51 +488,3 @@ def _exponential(xp: Any, x: Array) -> Array:
 
 
 # ------------------------------------------------------------------------------------ norms by name
-
-
-@op(
-    "aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-    out="out",
-    where="f",
-    layout="contiguous",
-    work=work.of(work.elements, 0.1),
-)
-def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
-    return vector_norm(xp, self, 2, dim, keepdim)
-
-
-@op(
-    "aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor",
-    out="out",
-    where="f",
-    layout="contiguous",
-    refuses={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
-    work=0.2,
-)
-def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
-    return matrix_norm(xp, self, "nuc", (-2, -1), keepdim, None)
-
-
-@op(
-    "aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
-    out="dim_out",
-    where="f",
-    layout="contiguous",
-    refuses={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
-    work=0.2,
-)
-def _nuclear_norm_dim(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
-    return matrix_norm(xp, self, "nuc", dim, keepdim, None)
-
-
-@op(
-    "aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
-    where="f",
-    work=work.of(work.elements, 0.1),
-)
-def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
-    """The norm over all dimensions but one; over all where `dim` is -1."""
-    if dim == -1:
-        return vector_norm(xp, v, pow, None, False)
-    kept = rules.wrap_dim(dim, v.ndim)
-    return vector_norm(xp, v, pow, [d for d in range(v.ndim) if d != kept], True) if v.ndim > 1 else abs(v)

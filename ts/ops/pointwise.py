@@ -11,15 +11,15 @@ kernels are the same, because a number keeps its rank in promotion (see `rules.r
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import arithmetic, rules
+from ts.ops.arithmetic import PRODUCTS, WITH_PRODUCTS
 from ts.ops.outputs import FOUND
 from ts.ops.refusals import by_kind, check
 from ts.ops.registry import Record, add, facts, inplace_of, op, out_of
-from ts.ops.unary import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, types_without
+from ts.ops.unary import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
 
 Array = rules.Array
 Body = str | Callable[[Any, Array, Array], Array]
@@ -111,123 +111,6 @@ OVERLOADS = {
 }
 
 
-# ---------------------------------------------------------------------------------------- bodies
-
-
-def _refuse_bool_sub(*operands: Any) -> None:
-    bools = [x is True or x is False or getattr(x, "dtype", None) == rules.BOOL for x in operands]
-    if all(bools):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. "
-            "Use the `^` or `logical_xor()` operator instead."
-        )
-    if any(bools):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. "
-            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
-        )
-
-
-def _floor_divide(xp: Any, x: Array, y: Array) -> Array:
-    _refuse_zero(xp, y)
-    return xp.floor_divide(x, y)
-
-
-def _refuse_zero(xp: Any, y: Array) -> None:
-    if y.dtype.kind in "iub" and rules.somewhere(xp, y == 0):
-        raise RuntimeError("ZeroDivisionError")
-
-
-def _true_divide(xp: Any, x: Array, y: Array) -> Array:
-    return xp.true_divide(x, y)
-
-
-def _remainder(xp: Any, x: Array, y: Array) -> Array:
-    _refuse_zero(xp, y)
-    rest = xp.remainder(x, y)
-    if x.dtype.kind in "iu":
-        return rest
-    return xp.where(rest == 0, xp.copysign(rest, x), rest)  # NumPy gives zeros the sign of y
-
-
-def _lcm(xp: Any, x: Array, y: Array) -> Array:
-    multiple = xp.lcm(x, y)
-    return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple  # PyTorch computes shorter ones in 32 bits
-
-
-def _fmod(xp: Any, x: Array, y: Array) -> Array:
-    _refuse_zero(xp, y)
-    return xp.fmod(x, y)
-
-
-def _power(xp: Any, x: Array, y: Array) -> Array:
-    if x.dtype == rules.BOOL:
-        return x | ~y
-    if x.dtype.kind in "iu":
-        safe = xp.power(x, xp.where(y < 0, 0, y))
-        inverse = (
-            xp.where(x == 1, 1, xp.where(x == -1, xp.where(y % 2 == 0, 1, -1), 0))
-            if x.dtype.kind == "i"
-            else x == 1
-        )
-        return xp.where(y < 0, inverse, safe)
-    return xp.power(x, y)
-
-
-# Powers that PyTorch computes without a power function, rounding at each step.
-_PRODUCTS: dict[float, Callable[[Any, Array], Array]] = {
-    3: lambda xp, x: x * x * x,
-    -1: lambda xp, x: 1 / x,
-    -2: lambda xp, x: 1 / (x * x),
-    -0.5: lambda xp, x: 1 / xp.sqrt(x),
-}
-_WITH_PRODUCTS = (rules.FLOAT, rules.DOUBLE)
-
-
-def _xlogy(xp: Any, x: Array, y: Array) -> Array:
-    return xp.where(xp.isnan(y), y, xp.where(x == 0, 0, x * xp.log(y)))
-
-
-def _xlog1py(xp: Any, x: Array, y: Array) -> Array:
-    return xp.where(xp.isnan(y), y, xp.where(x == 0, 0, x * xp.log1p(y)))
-
-
-def _logaddexp(xp: Any, x: Array, y: Array) -> Array:
-    if x.dtype.kind != "c":
-        return xp.logaddexp(x, y)
-    high, low = xp.where(x.real >= y.real, x, y), xp.where(x.real >= y.real, y, x)
-    return xp.where(high == low, high + math.log(2), high + xp.log1p(xp.exp(low - high)))
-
-
-def _logical(name: str) -> Callable[[Any, Array, Array], Array]:
-    def body(xp: Any, x: Array, y: Array) -> Array:
-        return getattr(xp, name)(x != 0, y != 0)
-
-    return body
-
-
-def _heaviside(xp: Any, x: Array, y: Array) -> Array:
-    return xp.where(x == 0, y, (x > 0).astype(x.dtype))
-
-
-def _special2(name: str) -> Callable[[Any, Array, Array], Array]:
-    def body(xp: Any, x: Array, y: Array) -> Array:
-        return xp.special(name)(x, y)
-
-    return body
-
-
-def _shift(name: str) -> Callable[[Any, Array, Array], Array]:
-    def body(xp: Any, x: Array, y: Array) -> Array:
-        bits = x.dtype.itemsize * 8
-        wild = (y < 0) | (y >= bits)
-        moved = getattr(xp, name)(x, xp.where(wild, 0, y))
-        beyond = (x >> (bits - 1)) if name == "right_shift" and x.dtype.kind == "i" else xp.zeros_like(x)
-        return xp.where(wild, beyond, moved)
-
-    return body
-
-
 # ---------------------------------------------------------------------------------------- tables
 
 #                     promotion ufunc or body       CUDA
@@ -240,11 +123,11 @@ binary(
     wraps_numbers=True, since=4,
 )  # fmt: skip
 binary(
-    "floor_divide", SAME, _floor_divide, "floor_divide(a, b)", overloads="floor", no={"bc": "div_floor_cpu"},
-    wraps_numbers=True,
+    "floor_divide", SAME, arithmetic.floor_divide, "floor_divide(a, b)", overloads="floor",
+    no={"bc": "div_floor_cpu"}, wraps_numbers=True,
 )  # fmt: skip
-binary("remainder", SAME, _remainder, overloads="compare", no="bc")
-binary("fmod", SAME, _fmod, "fmod(a, b)", overloads="compare", no="bc")
+binary("remainder", SAME, arithmetic.remainder, overloads="compare", no="bc")
+binary("fmod", SAME, arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",))
 binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="tensor")
 binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic")
@@ -256,17 +139,17 @@ for _name, _cuda in (
     ("fmin", "fmin(a, b)"),
 ):
     binary(_name, SAME, _name, _cuda, no={"c": f"{_name} not implemented for complex tensors."}, forms="o")
-binary("logaddexp", SAME, _logaddexp, forms="o", no="bi")
+binary("logaddexp", SAME, arithmetic.logaddexp, forms="o", no="bi")
 binary("logaddexp2", SAME, "logaddexp2", forms="o", no="bic")
 binary(
-    "heaviside", SAME, _heaviside, second="values",
+    "heaviside", SAME, arithmetic.heaviside, second="values",
     no={"c": "heaviside is not yet implemented for complex tensors."},
 )  # fmt: skip
 binary("gcd", SAME, "gcd", no="bhfc", layout=())
-binary("lcm", SAME, _lcm, no="bhfc", layout=())
-binary("igamma", SAME, _special2("gammainc"), no="bic", aliases=("special_gammainc",))
-binary("igammac", SAME, _special2("gammaincc"), no="bic", aliases=("special_gammaincc",))
-binary("special_zeta", FLOAT, _special2("zeta"), no="ch", where="f")
+binary("lcm", SAME, arithmetic.lcm, no="bhfc", layout=())
+binary("igamma", SAME, special("gammainc"), no="bic", aliases=("special_gammainc",))
+binary("igammac", SAME, special("gammaincc"), no="bic", aliases=("special_gammaincc",))
+binary("special_zeta", FLOAT, special("zeta"), no="ch", where="f")
 
 _EQUALITY = (
     "Tensor Scalar Scalar_out Tensor_out int_list device bool enum int complex float int_float float_int "
@@ -285,9 +168,9 @@ for _name, _ufunc, _cuda, _aliases, _refused, _order in (
         order=_order,
     )  # fmt: skip
 
-binary("logical_and", BOOLEAN, _logical("logical_and"), "a && b")
-binary("logical_or", BOOLEAN, _logical("logical_or"), "a || b")
-binary("logical_xor", BOOLEAN, _logical("logical_xor"), "!a != !b")
+binary("logical_and", BOOLEAN, arithmetic.logical("logical_and"), "a && b")
+binary("logical_or", BOOLEAN, arithmetic.logical("logical_or"), "a || b")
+binary("logical_xor", BOOLEAN, arithmetic.logical("logical_xor"), "!a != !b")
 
 for _name, _ufunc, _cuda in (
     ("and", "bitwise_and", "a & b"),
@@ -309,12 +192,12 @@ for _name, _ufunc, _cuda in (
 for _side, _cuda in (("left", "a << b"), ("right", "a >> b")):
     _no = {"bhfc": f"{_side[0]}shift_cpu"}
     binary(
-        f"bitwise_{_side}_shift", SAME, _shift(f"{_side}_shift"), _cuda, overloads="shift", no=_no,
+        f"bitwise_{_side}_shift", SAME, arithmetic.shift(f"{_side}_shift"), _cuda, overloads="shift", no=_no,
         inplace_order="Tensor_Scalar",
     )  # fmt: skip
     binary(
-        f"__{_side[0]}shift__", SAME, _shift(f"{_side}_shift"), _cuda, overloads="dunder", forms="", no=_no,
-        where="m", layout=(),
+        f"__{_side[0]}shift__", SAME, arithmetic.shift(f"{_side}_shift"), _cuda, overloads="dunder", forms="",
+        no=_no, where="m", layout=(),
     )  # fmt: skip
 
 
@@ -341,7 +224,7 @@ def add_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
 
 def sub_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     """self - alpha * other"""
-    _refuse_bool_sub(self, other)
+    arithmetic.refuse_bool_sub(self, other)
     x, y = promote(xp, SAME, self, other)
     if alpha == 1:
         return xp.subtract(x, y)
@@ -355,7 +238,7 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     x, y = promote(xp, SAME, self, other)
     if x.dtype == rules.BOOL and rounding_mode in ("floor", "trunc"):
         rules.refuse(f"div_{rounding_mode}_cpu", x.dtype)
-    _refuse_zero(xp, y)
+    arithmetic.refuse_zero(xp, y)
     if rounding_mode == "floor":
         return xp.floor_divide(x, y)
     if rounding_mode != "trunc":
@@ -484,7 +367,7 @@ def _div_mode(xp: Any, self: Array, other: Any, rounding_mode: str | None) -> Ar
 
 @op("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out="Scalar_Tensor_out")
 def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
-    return kernel_of(SAME, _remainder, refused_by("remainder", "bc"))(xp, self, other)
+    return kernel_of(SAME, arithmetic.remainder, refused_by("remainder", "bc"))(xp, self, other)
 
 
 @op(
@@ -521,9 +404,9 @@ def _pow(xp: Any, self: Any, exponent: Any) -> Array:
         rules.check_number(exponent, x.dtype)
     if isinstance(exponent, (int, float)) and exponent == 2 and x.dtype != rules.BOOL:
         return x * x
-    if isinstance(exponent, (int, float)) and exponent in _PRODUCTS and x.dtype in _WITH_PRODUCTS:
-        return _PRODUCTS[exponent](xp, x)
-    return rules.cast(xp, _power(xp, x, y), x.dtype)
+    if isinstance(exponent, (int, float)) and exponent in PRODUCTS and x.dtype in WITH_PRODUCTS:
+        return PRODUCTS[exponent](xp, x)
+    return rules.cast(xp, arithmetic.power(xp, x, y), x.dtype)
 
 
 @op(
@@ -588,7 +471,7 @@ def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
     if x.dtype.kind == "c":
         rules.refuse("xlogy_cpu", x.dtype)
-    return rules.cast(xp, _xlogy(xp, x, y), x.dtype)
+    return rules.cast(xp, arithmetic.xlogy(xp, x, y), x.dtype)
 
 
 @op("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor", out="out", order="- other_scalar")
@@ -599,7 +482,7 @@ def _xlog1py_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
     if x.dtype.kind == "c":
         rules.refuse("xlog1py_cpu", x.dtype)
-    return rules.cast(xp, _xlog1py(xp, x, y), x.dtype)
+    return rules.cast(xp, arithmetic.xlog1py(xp, x, y), x.dtype)
 
 
 @op("aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor", out="self_scalar_out")
@@ -610,7 +493,7 @@ def _xlog1py_op(xp: Any, self: Any, other: Any) -> Array:
 )
 @facts(layout="like_all")
 def _zeta(xp: Any, self: Any, other: Any) -> Array:
-    return kernel_of(FLOAT, _special2("zeta"), refused_by("zeta", "ch"))(xp, self, other)
+    return kernel_of(FLOAT, special("zeta"), refused_by("zeta", "ch"))(xp, self, other)
 
 
 @op(

@@ -34,13 +34,13 @@ Kernel = Callable[..., Any]
 K = TypeVar("K", bound=Callable[..., Any])
 
 FAMILIES = (
-    "unary", "pointwise", "ternary", "reduce", "scan", "view", "storage",
+    "unary", "pointwise", "ternary", "reduce", "vector_norm", "scan", "view", "storage",
     "shape", "index", "scatter", "sort", "matmul",
     "create", "dtype", "random", "sampling", "dropout",
-    "activation", "norm", "embedding", "loss", "class_loss", "ctc", "distance",
+    "activation", "normalization", "embedding", "loss", "class_loss", "ctc", "distance",
     "unfold", "conv", "pad", "pool", "fractional_pool", "upsample", "grid_sample", "attention",
     "packed_sequence", "rnn", "polynomial", "functional_forms", "fft",
-    "factorizations", "lu", "householder", "pseudo_inverse", "covariance", "least_squares",
+    "factorizations", "matrix_norm", "lu", "householder", "pseudo_inverse", "covariance", "least_squares",
     "stft", "finite_differences", "histogram", "window_functions", "script", "to",
 )  # fmt: skip
 

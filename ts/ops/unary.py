@@ -28,11 +28,11 @@ NOTHING: Mapping[str, str] = {}
 SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"
 
 
-def special(name: str) -> Callable[[Any, Array], Array]:
+def special(name: str) -> Callable[..., Array]:
     """The body that calls the special function of that name in SciPy."""
 
-    def body(xp: Any, a: Array) -> Array:
-        return xp.special(name)(a)
+    def body(xp: Any, *operands: Array) -> Array:
+        return xp.special(name)(*operands)
 
     return body
 

@@ -1,0 +1,131 @@
+"""Norms of vectors: along dimensions, or of all elements; distances by a norm, and vectors cut to one.
+
+In: an array, the order of the norm, dimensions (None or [] is all), keepdim; out: an array without them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.outputs import EXPECTED
+from ts.ops.refusals import INEXACT
+from ts.ops.registry import op
+
+Array = rules.Array
+Dims = Sequence[int] | int | None
+
+
+def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype: int | None = None) -> Array:
+    """The p-norm of the elements along `dim`, for any p including 0 and the infinities."""
+    axes = rules.wrap_dims(dim, self.ndim)
+    source = rules.dtype_from(dtype, self.dtype)
+    if rules.CATEGORY_OF[source] < rules.FLOATING:
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{rules.NAME_OF[source]}"
+        )
+    size = xp.abs(rules.cast(xp, self, rules.opmath(source)))
+    if p == math.inf:
+        result = (
+            xp.max(size, axis=axes, keepdims=keepdim)
+            if size.size
+            else xp.sum(size, axis=axes, keepdims=keepdim)
+        )
+    elif p == -math.inf:
+        result = xp.min(size, axis=axes, keepdims=keepdim)
+    elif p == 0:
+        result = xp.sum(size != 0, axis=axes, keepdims=keepdim)
+    elif p == 2:
+        result = xp.sqrt(xp.sum(size * size, axis=axes, keepdims=keepdim))
+    else:
+        result = xp.sum(size**p, axis=axes, keepdims=keepdim) ** (1.0 / p)
+    return rules.cast(xp, result, rules.real_dtype(source))
+
+
+@op(
+    "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor",
+    out="out",
+    layout="contiguous",
+    out_refused=EXPECTED,
+)
+def _vector_norm(
+    xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
+) -> Array:
+    return vector_norm(xp, self, ord, dim, keepdim, dtype)
+
+
+@op(
+    "aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
+    layout="contiguous",
+    order="Scalar ScalarOpt_dim ScalarOpt_dim_dtype dtype_out out",
+)
+def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
+    return vector_norm(xp, self, p, None, False)
+
+
+@op(
+    "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+    out="out",
+    layout="contiguous",
+    out_refused=EXPECTED,
+)
+def _norm_dim(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False) -> Array:
+    return vector_norm(xp, self, 2 if p is None else p, dim, keepdim)
+
+
+@op(
+    "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType "
+    "dtype) -> Tensor",
+    out="dtype_out",
+    layout="contiguous",
+    refuses={"bi": f"linalg.vector_norm: {INEXACT}"},
+    out_refused=EXPECTED,
+)
+def _norm_dim_dtype(
+    xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False, dtype: int | None = None
+) -> Array:
+    return vector_norm(xp, self, 2 if p is None else p, dim, keepdim, dtype)
+
+
+@op(
+    "aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
+    layout="contiguous",
+    refuses={"bi": f"linalg.vector_norm: {INEXACT}"},
+)
+def _norm_dtype(xp: Any, self: Array, p: Any, dtype: int) -> Array:
+    return vector_norm(xp, self, 2 if p is None else p, None, False, dtype)
+
+
+@op(
+    "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+    refuses={
+        "b": "Subtraction, the `-` operator, with two bool tensors is not supported. "
+        "Use the `^` or `logical_xor()` operator instead."
+    },
+)
+def _dist(xp: Any, self: Array, other: Array, p: Any = 2) -> Array:
+    return vector_norm(xp, xp.subtract(self, other), p, None, False)
+
+
+@op(
+    "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+    inplace=True,
+    out="out",
+    layout="contiguous",
+    out_refused=EXPECTED,
+)
+def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    axis = rules.wrap_dim(dim, self.ndim)
+    others = [d for d in range(self.ndim) if d != axis]
+    norm = vector_norm(xp, self, p, others, True)
+    return rules.cast(xp, xp.where(norm > maxnorm, self * (maxnorm / (norm + 1e-7)), self), self.dtype)
