@@ -8,7 +8,8 @@ Translating and compiling use every core, and do again only what changed and wha
 ``.pxd`` that is cimported, a ``.h`` that is included.  Three variables of the environment matter:
 
     TS_JOBS=1                           how many files at once, where memory is short
-    TS_CHECKED=1                        bounds, initialisation and None are checked
+    TS_CHECKED=1                        bounds, initialisation and None are checked, and what the loop of the
+                                        interpreter takes for proved (``ts/_core/vm/checked.pxd``)
     TS_SANITIZE=address,undefined       the sanitizers of these names, with debug information
 
 Code of one kind never meets objects of another: when these variables change, everything is built again.
@@ -24,6 +25,7 @@ from pathlib import Path
 
 import numpy
 from Cython.Build import cythonize
+from Cython.Compiler.Errors import CompileError as CythonError
 from setuptools import Extension, setup
 from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
@@ -48,7 +50,8 @@ DIRECTIVES = {
 
 # For gcc and clang, which know each other's names.
 FLAGS = [
-    *(["-O1", "-g1", "-fno-omit-frame-pointer"] if SANITIZERS else ["-O3", "-g0"]),
+    "-O1" if CHECKED or SANITIZERS else "-O3",
+    *(["-g1", "-fno-omit-frame-pointer"] if SANITIZERS else ["-g0"]),
     *([f"-fsanitize={SANITIZERS}"] if SANITIZERS else []),
     "-fno-strict-aliasing",
     "-fwrapv",  # script ints wrap, as PyTorch's do
@@ -166,14 +169,17 @@ class Build(build_ext):
     def translate(self) -> None:
         """Cython to C, beside the sources."""
         write_opcode_enum()
-        translated = cythonize(
-            self.extensions,
-            nthreads=self.parallel,
-            force=self.force,
-            quiet=True,
-            include_path=[cimport_root(), str(ROOT)],
-            compiler_directives=DIRECTIVES,
-        )
+        try:
+            translated = cythonize(
+                self.extensions,
+                nthreads=self.parallel,
+                force=self.force,
+                quiet=True,
+                include_path=[cimport_root(), str(ROOT)],
+                compiler_directives=DIRECTIVES,
+            )
+        except CythonError as error:  # which has been printed; the stacks of processes say nothing
+            raise CompileError(f"Cython cannot translate {error}") from None
         for extension, to_compile in zip(self.extensions, translated, strict=True):
             extension.sources = to_compile.sources
             extension.depends = with_included(to_compile.depends)

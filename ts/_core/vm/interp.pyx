@@ -19,6 +19,7 @@ from ts._core.value.container cimport (
     Dict,
     List,
     Object,
+    Tuple,
     dict_find,
     dict_recent,
     dict_set,
@@ -48,6 +49,7 @@ from ts._core.value.ivalue cimport (
 )
 from ts._core.vm.making cimport is_instance, make_dict, make_list, make_object, make_tuple, print_values
 from ts._core.vm.opcodes cimport *
+from ts._core.vm.checked cimport CHECKED, require
 from ts._core.vm.operand cimport F, I, O, R, target
 from ts._core.value.scalar cimport (
     DIVISION_BY_ZERO,
@@ -102,6 +104,8 @@ cdef int loop(State *state) noexcept nogil:
 
     while True:
         at = pc
+        if CHECKED:
+            require(0 <= at - (<Code>frame.code).instructions < (<Code>frame.code).size, b"a jump leaves the code")
         pc += 1
         op = at.op
         if op == MOVE:
@@ -303,6 +307,8 @@ cdef int loop(State *state) noexcept nogil:
                 status = FAILED
                 break
         elif op == TUPLE_GET:
+            if CHECKED:
+                require(0 <= at.c < (<Tuple>O(r, at.b)).size, b"a tuple is shorter than its type")
             copy_value(R(r, at.a), tuple_at(O(r, at.b), at.c))
 
         elif op == OBJECT_NEW:
@@ -310,16 +316,24 @@ cdef int loop(State *state) noexcept nogil:
                 status = FAILED
                 break
         elif op == ATTR_GET_SCALAR:
+            if CHECKED:
+                require(0 <= at.c < (<Object>O(r, at.b)).size, b"an object has no such slot")
             I(r, at.a)[0] = object_slot(O(r, at.b), at.c).v.i
         elif op == ATTR_GET:
+            if CHECKED:
+                require(0 <= at.c < (<Object>O(r, at.b)).size, b"an object has no such slot")
             place = object_slot(O(r, at.b), at.c)
             if place.tag == TAG_OBJECT and place.v.o == NULL:
                 status = BAD_ATTRIBUTE
                 break
             copy_value(R(r, at.a), place)
         elif op == ATTR_SET_SCALAR:
+            if CHECKED:
+                require(0 <= at.b < (<Object>O(r, at.a)).size, b"an object has no such slot")
             object_slot(O(r, at.a), at.b).v.i = I(r, at.c)[0]
         elif op == ATTR_SET:
+            if CHECKED:
+                require(0 <= at.b < (<Object>O(r, at.a)).size, b"an object has no such slot")
             copy_value(object_slot(O(r, at.a), at.b), R(r, at.c))
 
         elif op == CALL_OPERATOR:

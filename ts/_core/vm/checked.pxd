@@ -1,0 +1,17 @@
+"""What the loop takes for proved, looked at in checked builds (`TS_CHECKED=1`); in others it costs nothing.
+
+    if CHECKED:
+        require(0 <= i < n, b"an index")      ends the process, and says where, and what was not so
+"""
+
+cdef extern from *:
+    """
+    #ifdef TS_CHECKED
+    #define TS_IS_CHECKED 1
+    #else
+    #define TS_IS_CHECKED 0
+    #endif
+    #define ts_require(held, what) do { if (!(held)) Py_FatalError(what); } while (0)
+    """
+    const bint CHECKED "TS_IS_CHECKED"
+    void require "ts_require"(bint held, const char *what) noexcept nogil
