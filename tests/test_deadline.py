@@ -3,13 +3,18 @@
 No test looks at a clock: what would run for minutes or for ever is stopped, or the run of the tests is.
 """
 
-from typing import List
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, List
 
 import pytest
 
 import ts
 from ts.errors import FuelExceeded, LimitExceeded, MemoryExceeded, StackExceeded, TimeExceeded
 from ts.ops import registry, work
+
+ROOT = Path(__file__).parent.parent
 
 
 def spread(n: int) -> ts.Tensor:
@@ -115,6 +120,108 @@ def test_rules_look_at_sizes():
     assert estimate["mul_.Tensor"](x, x) > 0
     for record in registry.records():
         assert record.work is None or callable(record.work) or record.work > 0, record.key
+
+
+# ---------------------------------------------------------------- values and texts
+
+
+@ts.jit.script
+def nest(n: int) -> Any:
+    made: Any = (1, 2)
+    for _ in range(n):
+        made = (made, made)
+    return made
+
+
+@ts.jit.script
+def rows(n: int) -> List[List[List[List[int]]]]:
+    return [[[[1] * n] * n] * n] * n
+
+
+@ts.jit.script
+def text_of_nest(n: int) -> str:
+    return str(nest(n))
+
+
+@ts.jit.script
+def printed(n: int) -> int:
+    print(rows(n))
+    return 0
+
+
+@ts.jit.script
+def error_text(n: int) -> int:
+    raise ValueError("{}".format(nest(n)))
+
+
+def test_results_keep_what_they_share():
+    """The result of a program has as many containers as its value, not as many as there are ways to them."""
+    made = nest(60)
+    assert made[0] is made[1]
+    made = rows(100)
+    assert made[0] is made[99]
+    assert made[0][0][0] == [1] * 100
+
+
+@pytest.mark.parametrize("function, n", [(text_of_nest, 60), (printed, 200), (error_text, 60)], ids=lambda x: "")
+def test_texts_without_end_are_stopped(function, n, capsys):
+    with ts.limits(seconds=0.3), pytest.raises(TimeExceeded):
+        function(n)
+
+
+def test_conversions_heed_signals():
+    """Ctrl-C ends the text of a nest, without limits too."""
+    program = """
+import signal, ts
+from tests.test_deadline import text_of_nest
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+try:
+    text_of_nest(60)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ended.stdout == "interrupted\n", ended.stderr
+
+
+# ---------------------------------------------------------------- forked programs
+
+
+@ts.jit.script
+def bomb(n: int) -> int:
+    one = ts.jit.fork(bomb, n + 1)
+    other = ts.jit.fork(bomb, n + 1)
+    return ts.jit.wait(one) + ts.jit.wait(other)
+
+
+@ts.jit.script
+def first_of(futures: List[ts.jit.Future[int]]) -> int:
+    while len(futures) == 0:
+        pass
+    return ts.jit.wait(futures[0])
+
+
+@ts.jit.script
+def waits_for_itself(n: int) -> int:
+    futures: List[ts.jit.Future[int]] = []
+    futures.append(ts.jit.fork(first_of, futures))
+    return ts.jit.wait(futures[0])
+
+
+def test_a_fork_bomb_ends():
+    """Every program looks at the clock before its turn, and before it forks."""
+    with ts.limits(seconds=0.3), pytest.raises(TimeExceeded):
+        bomb(0)
+    with ts.limits(fuel=1000), pytest.raises(FuelExceeded):
+        bomb(0)
+
+
+def test_a_program_that_waits_for_itself_fails():
+    with pytest.raises(RuntimeError, match=r"the future waits for the program that waits for it \(a deadlock\)"):
+        waits_for_itself(1)
 
 
 # ---------------------------------------------------------------- where it was

@@ -1,9 +1,12 @@
 """Programs that are left and gone on with: suspension, forked programs and limits."""
 
 import gc
+import subprocess
+import sys
 import threading
 import time
 import weakref
+from pathlib import Path
 from typing import List
 
 import pytest
@@ -127,6 +130,75 @@ def test_unfinished_programs_are_freed():
     program = squares.start(1000)
     program.run(steps=10)
     del program
+
+
+def test_programs_are_freed_with_their_functions():
+    """The collector may let go of functions before programs whose frames run their code."""
+
+    def program():
+        @ts.jit.script
+        def inner(f: Future[int]) -> List[int]:
+            kept = [1, 2]
+            kept.append(ts.jit.wait(f))
+            return kept
+
+        @ts.jit.script
+        def outer(f: Future[int]) -> int:
+            kept = ["a", "b"]
+            return len(inner(f)) + len(kept)
+
+        started = outer.start(Future())
+        started.queue()
+        while started.awaited is None:  # a thread runs it until it waits
+            time.sleep(0.001)
+        return weakref.ref(started.awaited)
+
+    alive = [program() for _ in range(20)]
+    gc.collect()
+    assert all(future() is None for future in alive)
+
+
+LITTLE_MEMORY = """
+import resource, sys, ts
+from typing import List
+
+@ts.jit.script
+def work(n: int) -> int:
+    return ts.zeros([n]).numel()
+
+@ts.jit.script
+def forks(n: int) -> int:
+    futures: List[ts.jit.Future[int]] = []
+    for i in range(n):
+        futures.append(ts.jit.fork(work, 10000))
+    total = 0
+    for f in futures:
+        total += ts.jit.wait(f)
+    return total
+
+forks(500)  # the threads are there, and have what is theirs
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]), used + int(sys.argv[1])))
+for _ in range(3):
+    try:
+        forks(2000)
+    except (MemoryError, RuntimeError):
+        pass
+print("ended")
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="asks Linux how much memory there is")
+@pytest.mark.parametrize("more", [1 << 20, 4 << 20, 16 << 20])
+def test_forks_without_memory_fail(more, tmp_path):
+    """Programs that cannot be begun fail with a MemoryError, and what was begun is freed."""
+    path = tmp_path / "forks.py"
+    path.write_text(LITTLE_MEMORY)
+    command = [sys.executable, str(path), str(more)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.stdout == "ended\n", ended.stderr
+    assert ended.returncode == 0
 
 
 def test_limits_hold_for_forked_programs():

@@ -1,6 +1,6 @@
 """`ts.limits`: what a program may use, and what is refused before it happens."""
 
-from typing import Dict, List
+from typing import Any, Dict, List
 
 import numpy as np
 import pytest
@@ -93,6 +93,61 @@ def forked(n: int) -> int:
 
 
 @ts.jit.script
+def generators(n: int) -> int:
+    kept: List[ts.Generator] = []
+    for _ in range(n):
+        kept.append(ts.Generator())
+    return len(kept)
+
+
+@ts.jit.script
+def short_texts(n: int) -> int:
+    kept: List[str] = []
+    for i in range(n * 10):
+        kept.append(str(i))
+    return len(kept)
+
+
+@ts.jit.script
+def complex_numbers(n: int) -> int:
+    kept: List[complex] = []
+    for i in range(n * 50):
+        kept.append(complex(i, i))
+    return len(kept)
+
+
+@ts.jit.script
+def chosen(n: int) -> int:
+    return ts.combinations(ts.arange(n // 10), 3).numel()
+
+
+@ts.jit.script
+def mapped_text(n: int) -> int:
+    return len("ß".ljust(n * 100, "ß").upper())
+
+
+@ts.jit.script
+def wide_text(n: int) -> int:
+    return len("a".ljust(n * 300, "\U0001f600"))
+
+
+@ts.jit.script
+def text_of_nest(n: int) -> int:
+    nest: Any = (1, 2)
+    for _ in range(n // 12):
+        nest = (nest, nest)
+    return len(str(nest))
+
+
+@ts.jit.script
+def programs(n: int) -> int:
+    futures: List[ts.jit.Future[int]] = []
+    for i in range(n // 5):
+        futures.append(ts.jit.fork(one_tensor, 0))
+    return len(futures)
+
+
+@ts.jit.script
 def temporary(n: int) -> int:
     total = 0
     for i in range(n):
@@ -105,7 +160,8 @@ def temporary(n: int) -> int:
 
 GREEDY = (
     one_tensor, tensors, doubled_text, padded_text, replaced_text, formatted_text, texts,
-    appended, doubled_list, lists, a_dict, forked,
+    appended, doubled_list, lists, a_dict, forked, generators, short_texts, complex_numbers, chosen, mapped_text,
+    wide_text,
 )  # fmt: skip
 
 
@@ -128,6 +184,32 @@ def test_what_does_not_fit_is_refused(function):
             function(3000)
         assert function(100) > 0
     assert function(200) > 0
+
+
+def test_programs_that_have_not_run_count():
+    """Those that wait for a thread have frames."""
+    with ts.limits(bytes=MEGABYTE):
+        assert programs(100) == 20
+    with ts.limits(bytes=MEGABYTE), pytest.raises(MemoryExceeded):
+        programs(100_000)
+
+
+def test_results_and_texts_count():
+    """What a program's values become in Python, and the texts of what holds one thing many times."""
+
+    @ts.jit.script
+    def numbers(n: int) -> List[List[int]]:
+        rows: List[List[int]] = []
+        for i in range(n):
+            rows.append([1000 + i, 2000 + i])
+        return rows
+
+    with ts.limits(bytes=3 * MEGABYTE):
+        assert len(numbers(1000)) == 1000
+        with pytest.raises(MemoryExceeded):
+            numbers(25_000)
+        with pytest.raises(MemoryExceeded):
+            text_of_nest(300)
 
 
 def test_what_is_freed_may_be_used_again():

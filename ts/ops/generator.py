@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import backends
-from ts.backends.cpu.kernels.mt19937 import MersenneTwister
+from ts._core.value import deadline
+from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister
 from ts.devices import device as Device
 
 DEFAULT_SEED = 67280421310721
+_BYTES = STATE_BYTES + 512  # of a generator, with the objects that it consists of
 
 
 class CpuStream(MersenneTwister):
@@ -90,6 +92,7 @@ class Generator:
         self.device = Device(device)
         if self.device.type == "meta":
             raise RuntimeError("META device type not an accelerator.")
+        deadline.spend(1000, bytes=_BYTES)
         own = None if self.device.type == "cpu" else backends.get(self.device.type).new_stream()  # type: ignore[attr-defined]
         self.stream: Any = CpuStream(DEFAULT_SEED) if own is None else own
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
+
+from ts._core.value import deadline
 from ts.ops import layouts, rules
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import facts, op
@@ -17,6 +20,7 @@ from ts.ops.shapes import Made
 from ts.ops.view import expand_kernel, unsqueezed
 
 Array = rules.Array
+_PIECE: Final = 1 << 16  # numbers that are made without looking at the clock
 
 
 def together(xp: Any, tensors: Sequence[Array]) -> list[Array]:
@@ -227,9 +231,17 @@ def _combinations_shape(self: Array, r: int = 2, with_replacement: bool = False)
 def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = False) -> Array:
     _combinations_shape(self, r)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = list(choose(range(self.size), r))
-    if r == 0 or not places:
+    count = math.comb(self.size + with_replacement * (r - 1), r) if r else 0
+    if count == 0:
         return xp.empty((0,) if r == 0 else (0, r), dtype=self.dtype)
+    rules.check_sizes([count, r])
+    places = np.empty((count, r), np.int64)
+    flat, size = places.reshape(-1), count * r
+    numbers = itertools.chain.from_iterable(choose(range(self.size), r))
+    for start in range(0, size, _PIECE):
+        piece = min(_PIECE, size - start)
+        flat[start : start + piece] = np.fromiter(numbers, np.int64, piece)
+        deadline.spend(20.0 * piece)
     return self[xp.asarray(places)]
 
 

@@ -1,5 +1,6 @@
 """Reading and writing the numbers of IValues whose kind is known at run time only: Scalars and mixed pairs."""
 
+from ts._core.value.allowance cimport limited, take_text
 from ts._core.value.tagged cimport IValue, TAG_FLOAT, TAG_OBJECT, set_object
 
 
@@ -29,5 +30,7 @@ cdef inline bint is_complex(IValue *x) noexcept nogil:
 
 
 cdef inline int set_complex(IValue *out, double complex z) except -1:
+    if limited:
+        take_text(32)                 # an object of Python's
     set_object(out, z)
     return 0

@@ -18,7 +18,7 @@ import re
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from ts._core.value.allowance cimport limited, take_text
+from ts._core.value.allowance cimport TEXT_BYTES, limited, take_text
 from ts._core.value.container cimport List, Tuple, list_new, value_text
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport STR_SPEC, box_shallow, list_spec
@@ -41,21 +41,28 @@ from ts._core.value.tagged cimport (
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *o)
+    int PyUnicode_KIND(object text)      # bytes of a character
     void PyUnicode_Append(PyObject **left, object right)
+
+
+cdef enum:
+    MAPPED_BYTES = 12      # of a character that is not ASCII, while Python maps it to upper or lower case
 
 
 cdef inline str text_of(IValue *x):
     return <str>x.v.o
 
 
-cdef inline int allow(Py_ssize_t size) except -1:
-    """Before a string of so many characters is made."""
-    return take_text(size) if limited else 0
+cdef inline int allow(Py_ssize_t length, int width=1) except -1:
+    """Before a string of so many characters, each of `width` bytes, is made."""
+    if not limited:
+        return 0
+    return take_text(TEXT_BYTES + (length * width if length < (<Py_ssize_t>1 << 60) else length))
 
 
 cdef inline int set_text(IValue *out, str text) except -1:
     """For strings about as long as those that they are made of."""
-    allow(len(text))
+    allow(len(text), PyUnicode_KIND(text))
     set_object(out, text)
     return 0
 
@@ -68,6 +75,7 @@ cdef inline object method_of(Operator op):
 cdef int set_texts(IValue *out, object texts) except -1:
     cdef List result = list_new(list_spec(STR_SPEC), len(texts))
     for text in texts:
+        allow(len(text), PyUnicode_KIND(text))
         result.items[result.size].tag = TAG_NONE
         set_object(&result.items[result.size], text)
         result.size += 1
@@ -78,6 +86,9 @@ cdef int set_texts(IValue *out, object texts) except -1:
 # ---------------------------------------------------------------- methods of str, by shape
 
 cdef int text_method(Operator op, IValue *r, const int32_t *at) except -1:
+    text = text_of(&r[at[0]])
+    if limited and not text.isascii():
+        allow(len(text), MAPPED_BYTES)
     set_text(&r[at[1]], method_of(op)(text_of(&r[at[0]])))
     return 0
 
@@ -95,14 +106,14 @@ cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int pad(Operator op, IValue *r, const int32_t *at) except -1:
     if len(text_of(&r[at[2]])) != 1:
         raise RuntimeError("TypeError: The fill character must be exactly one character long")
-    allow(max(r[at[1]].v.i, 0))
+    allow(max(r[at[1]].v.i, 0), max(PyUnicode_KIND(text_of(&r[at[0]])), PyUnicode_KIND(text_of(&r[at[2]]))))
     set_object(&r[at[3]], method_of(op)(text_of(&r[at[0]]), r[at[1]].v.i, text_of(&r[at[2]])))
     return 0
 
 
 cdef int with_number(Operator op, IValue *r, const int32_t *at) except -1:
     text = text_of(&r[at[0]])
-    allow(len(text) + max(r[at[1]].v.i, 0) * max(text.count("\t"), 1))
+    allow(len(text) + max(r[at[1]].v.i, 0) * max(text.count("\t"), 1), PyUnicode_KIND(text))
     set_object(&r[at[2]], method_of(op)(text, r[at[1]].v.i))
     return 0
 
@@ -154,7 +165,7 @@ cdef int has_affix(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int replace(Operator op, IValue *r, const int32_t *at) except -1:
     text, old, new = text_of(&r[at[0]]), text_of(&r[at[1]]), text_of(&r[at[2]])
     if limited:
-        allow(len(text) + text.count(old) * len(new))
+        allow(len(text) + text.count(old) * len(new), max(PyUnicode_KIND(text), PyUnicode_KIND(new)))
     set_object(&r[at[4]], text.replace(old, new, r[at[3]].v.i))
     return 0
 
@@ -164,7 +175,9 @@ cdef int join(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Py_ssize_t i
     texts = [text_of(&parts.items[i]) for i in range(parts.size)]
     if limited:
-        allow(sum(map(len, texts)) + len(texts) * len(text_of(&r[at[0]])))
+        separator = text_of(&r[at[0]])
+        width = max([PyUnicode_KIND(text) for text in texts], default=1)
+        allow(sum(map(len, texts)) + len(texts) * len(separator), max(width, PyUnicode_KIND(separator)))
     set_object(&r[at[2]], text_of(&r[at[0]]).join(texts))
     return 0
 
@@ -181,7 +194,7 @@ cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyObject *text
     if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t`, and nobody else has s: it grows in place
         right = text_of(&r[at[1]])  # held, as it may be s
-        allow(len(right))
+        allow(len(right), max(PyUnicode_KIND(text_of(left)), PyUnicode_KIND(right)))
         text = left.v.o
         left.v.o = NULL
         PyUnicode_Append(&text, right)  # takes the reference, also where it fails
@@ -189,8 +202,9 @@ cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
             raise MemoryError()
         left.v.o = text
         return 0
-    allow(len(text_of(&r[at[0]])) + len(text_of(&r[at[1]])))
-    set_object(&r[at[2]], text_of(&r[at[0]]) + text_of(&r[at[1]]))
+    first, second = text_of(left), text_of(&r[at[1]])
+    allow(len(first) + len(second), max(PyUnicode_KIND(first), PyUnicode_KIND(second)))
+    set_object(&r[at[2]], first + second)
     return 0
 
 

@@ -29,7 +29,10 @@ cdef int limited
 cdef int take_bytes(Py_ssize_t size) except -1 nogil
 # When it is free again.
 cdef void give_bytes(Py_ssize_t size) noexcept nogil
-# Before a string of so many characters is made; nobody says when it is free.
+cdef enum:
+    TEXT_BYTES = 56              # of a string beside its characters
+
+# Before a string or another object of Python's of so many bytes is made; nobody says when it is free.
 cdef int take_text(Py_ssize_t size) except -1
 # Whether a NumPy array was refused since this was last asked: NumPy raises its own MemoryError.
 cdef bint array_was_refused() noexcept

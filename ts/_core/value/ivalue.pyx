@@ -5,7 +5,7 @@ In: a Python object and the TypeSpec of the parameter it is given for.  Out: an 
     unbox(3, FLOAT)                  payload 3.0, TAG_FLOAT
     unbox([1, 2], List[int])         a core List with two unboxed ints, TAG_OBJECT
     unbox(1.5, INT)                  TypeError: Unable to cast Python instance of type <class 'float'> to int
-    box(...)                         Python's own list, dict, tuple, int ... again
+    box(...)                         Python's own list, dict, tuple, int ... again; one that is held twice stays one
 
 The conversions are those of PyTorch's function boundary.  An int parameter takes bools, anything with
 `__index__` or `__int__` (NumPy scalars, tensors of one element, dtypes) but no Python float; a float
@@ -42,12 +42,15 @@ from ts._core.value.container cimport (
     tuple_new,
 )
 
+from ts._core.value.allowance cimport limited, take_text
+from ts._core.value.deadline cimport worked
 from ts._core.value.tagged cimport Py_LeaveRecursiveCall, enter_recursion
 
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
     object PyUnicode_FromObject(object x)
+    Py_ssize_t Py_REFCNT(PyObject *o) noexcept
 
 
 # ---------------------------------------------------------------- types defined elsewhere
@@ -493,18 +496,60 @@ cdef TypeSpec spec_of_class(type cls):
 
 # ---------------------------------------------------------------- IValue -> Python
 
+cdef enum:
+    CONTAINER_BYTES = 64     # of Python's containers, and of what stands in them: a place and a number
+    ITEM_BYTES = 32
+    ENTRY_BYTES = 100
+
+
 cdef object box(IValue *x):
+    cdef PyObject *copies = NULL
     cdef object o = box_shallow(x)
-    if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
-        if type(o) is not Object:
-            return o
-    enter_recursion(b" while a container is copied")  # an error for a container that holds itself
+    if x.tag != TAG_OBJECT:
+        return o
+    if type(o) is List and (<List>o).spec is not None and (<TypeSpec>(<List>o).spec.children[0]).plain:
+        return box_list(<List>o, NULL, False)
     try:
-        if type(o) is Object:
-            return instance_of_object(o)
-        return box_list(<List>o) if type(o) is List else (box_tuple(<Tuple>o) if type(o) is Tuple else box_dict(<Dict>o))
+        return box_inside(x, &copies)
+    finally:
+        Py_XDECREF(copies)
+
+
+cdef object box_inside(IValue *x, PyObject **copies):
+    """`copies` is a dict from the addresses of containers to what they became: NULL until one can be met again."""
+    cdef object o = box_shallow(x)
+    cdef object made
+    cdef bint shared
+    if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
+        return instance_of_object(o) if type(o) is Object else o
+    shared = Py_REFCNT(<PyObject *>o) > 2  # whoever holds it, and `o`
+    if shared:
+        if copies[0] == NULL:
+            made = {}
+            Py_INCREF(<PyObject *>made)
+            copies[0] = <PyObject *>made
+        made = (<dict>copies[0]).get(<size_t><PyObject *>o)
+        if made is not None:
+            return made
+    enter_recursion(b" while a container is copied")
+    try:
+        if type(o) is List:
+            return box_list(<List>o, copies, shared)
+        return box_dict(<Dict>o, copies, shared) if type(o) is Dict else box_tuple(<Tuple>o, copies, shared)
     finally:
         Py_LeaveRecursiveCall()
+
+
+cdef inline int remember(object o, object made, PyObject **copies) except -1:
+    (<dict>copies[0])[<size_t><PyObject *>o] = made
+    return 0
+
+
+cdef inline int converted(Py_ssize_t size, Py_ssize_t item) except -1:
+    """Account for a container of Python's that is about to be made."""
+    if limited:
+        take_text(CONTAINER_BYTES + size * item)
+    return worked(size)
 
 
 cdef object box_shallow(IValue *x):
@@ -519,25 +564,38 @@ cdef object box_shallow(IValue *x):
     return None
 
 
-cdef object box_list(List x):
+cdef object box_list(List x, PyObject **copies, bint shared):
     cdef Py_ssize_t i, n = x.size
-    cdef list result = PyList_New(n)
+    cdef list result
+    converted(n, ITEM_BYTES)
+    if shared:  # others may meet it before it is full
+        result = []
+        remember(x, result, copies)
+        for i in range(n):
+            if i < x.size:
+                result.append(box_inside(&x.items[i], copies))
+        return result
+    result = PyList_New(n)
     for i in range(n):
-        element = box(&x.items[i])
+        element = box_inside(&x.items[i], copies)
         Py_INCREF(<PyObject *>element)
         PyList_SET_ITEM(result, i, element)
     return result
 
 
-cdef object box_tuple(Tuple x):
+cdef object box_tuple(Tuple x, PyObject **copies, bint shared):
     cdef Py_ssize_t i
-    cdef tuple result = PyTuple_New(x.size)
+    cdef object result
+    converted(x.size, ITEM_BYTES)
+    result = PyTuple_New(x.size)
     for i in range(x.size):
-        element = box(&x.items[i])
+        element = box_inside(&x.items[i], copies)
         Py_INCREF(<PyObject *>element)
         PyTuple_SET_ITEM(result, i, element)
     if x.spec is not None and x.spec.detail is not None:
-        return named(x.spec)(*result)
+        result = named(x.spec)(*result)
+    if shared:
+        remember(x, result, copies)
     return result
 
 
@@ -552,12 +610,15 @@ cdef object named(TypeSpec spec):
     return spec.namedtuple
 
 
-cdef object box_dict(Dict x):
+cdef object box_dict(Dict x, PyObject **copies, bint shared):
     cdef dict result = {}
     cdef Py_ssize_t i
+    converted(x.size, ENTRY_BYTES)
+    if shared:
+        remember(x, result, copies)
     for i in range(x.used):
         if x.entries[i].key.tag != TAG_DELETED:
-            result[box(&x.entries[i].key)] = box(&x.entries[i].value)
+            result[box_shallow(&x.entries[i].key)] = box_inside(&x.entries[i].value, copies)
     return result
 
 

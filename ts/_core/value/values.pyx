@@ -9,6 +9,8 @@ from libc.math cimport isnan
 from libc.stdint cimport int64_t
 from libc.stdio cimport snprintf
 
+from ts._core.value.allowance cimport TEXT_BYTES, limited, take_text
+from ts._core.value.deadline cimport worked
 from ts._core.value.dicts cimport Dict, TAG_DELETED, dict_find
 from ts._core.value.lists cimport List, Tuple
 from ts._core.value.objects cimport Object
@@ -40,6 +42,7 @@ cdef bint items_equal(IValue *a, Py_ssize_t m, IValue *b, Py_ssize_t n) except -
         return False
     enter_recursion(b" while containers are compared")
     try:
+        worked(n)
         for i in range(n):
             if not values_equal(a + i, b + i):
                 return False
@@ -134,8 +137,7 @@ cdef str type_text(IValue *x):
         return {TAG_NONE: "NoneType", TAG_INT: "int", TAG_FLOAT: "float"}.get(x.tag, "bool")
     o = <object>x.v.o
     if type(o) is Tuple:
-        items = [type_text(&(<Tuple>o).items[i]) for i in range((<Tuple>o).size)]
-        return f"Tuple[{', '.join(items)}]"
+        return f"Tuple[{joined([type_text(&(<Tuple>o).items[i]) for i in range((<Tuple>o).size)])}]"
     spec = (<List>o).spec if type(o) is List else ((<Dict>o).spec if type(o) is Dict else None)
     return type(o).__name__ if spec is None else spec.text
 
@@ -187,9 +189,17 @@ cdef str items_text(IValue *items, Py_ssize_t n):
     cdef Py_ssize_t i
     enter_recursion(b" while a container is printed")
     try:
-        return ", ".join([value_text(items + i) for i in range(n)])
+        return joined([value_text(items + i) for i in range(n)])
     finally:
         Py_LeaveRecursiveCall()
+
+
+cdef str joined(list texts):
+    """`a, b, c`; texts of what holds one container many times grow without bounds, so they are accounted for."""
+    worked(len(texts))
+    if limited:
+        take_text(sum(map(len, texts)) + TEXT_BYTES * (len(texts) + 1))
+    return ", ".join(texts)
 
 
 cdef str value_text(IValue *x):
@@ -219,10 +229,15 @@ cdef str value_text(IValue *x):
 
 cdef str dict_text(Dict d):
     cdef Py_ssize_t i
-    return "{" + ", ".join([
-        f"{value_text(&d.entries[i].key)}: {value_text(&d.entries[i].value)}"
-        for i in range(d.used) if d.entries[i].key.tag != TAG_DELETED
-    ]) + "}"
+    enter_recursion(b" while a container is printed")
+    try:
+        entries = joined([
+            f"{value_text(&d.entries[i].key)}: {value_text(&d.entries[i].value)}"
+            for i in range(d.used) if d.entries[i].key.tag != TAG_DELETED
+        ])
+        return f"{{{entries}}}"
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 cdef object script_text = None

@@ -21,15 +21,16 @@ cdef enum Condition:
 
 
 @cython.final
-@cython.no_gc_clear                # the frames need the code until they are released
 cdef class Execution:
     """A program that can be left and gone on with, on any thread."""
     cdef State *state             # NULL when it has ended
-    cdef Callee function          # keeps the code of the first frame
+    cdef Callee function
+    cdef bint holding             # references to its frames' code: the collector may take the functions first
     cdef readonly Future future   # of the result
     cdef readonly Future awaited  # what it is parked for
     cdef Condition condition
     cdef Inherited inherited      # from the thread that began it
+    cdef bint counted             # its limits count its memory
     cdef object __weakref__
 
     cdef void end(self) noexcept

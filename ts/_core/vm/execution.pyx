@@ -19,15 +19,16 @@ where and when somebody runs it:
                                 e.future.wait()             its result
 """
 
+cimport cython
 from cpython.pystate cimport PyThreadState
-from cpython.ref cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport INT64_MAX, int32_t
 
-from ts._core.value.allowance cimport array_was_refused
+from ts._core.value.allowance cimport array_was_refused, give_bytes, limited, take_bytes
 from ts._core.vm.breaks cimport Breaks
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
 from ts._core.value.container cimport Object, list_size, raise_key_error, raise_list_index, value_text
-from ts._core.dispatch.deadline cimport check_time, timed
+from ts._core.value.deadline cimport check_time, timed
 from ts._core.vm.failure cimport located, script_stack, tidied
 from ts._core.vm.frame cimport (
     Frame,
@@ -37,7 +38,9 @@ from ts._core.vm.frame cimport (
     frame_registers,
     frame_size,
     give_state,
+    pop_frame,
     release_frames,
+    release_registers,
     take_state,
 )
 from ts._core.vm.future cimport Future
@@ -61,7 +64,7 @@ from ts._core.vm.interp cimport (
 )
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release, retain, set_object
 from ts._core.vm.inherited cimport Inherited
-from ts._core.vm.meter cimport charge, exchange_limits, look_up, start_meter
+from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, start_meter
 from ts._core.vm.operand cimport O, R
 from ts._core.value.scalar cimport raise_status
 from ts._core.value.spec cimport TypeSpec
@@ -283,14 +286,18 @@ cdef int take_result(State *state) except -1:
 
 
 cdef int fork(State *state) except -1:
-    """Run the FORK that the program stands behind."""
+    """Run the FORK that the program stands behind; it costs what an operator does."""
     cdef Code code = <Code>state.frame.code
     cdef const Instruction *at = state.frame.pc - 1
     cdef char *r = frame_registers(state.frame)
     cdef int32_t *args = code.pool + at.c
-    cdef Execution program = begin(<Callee>code.function_at[at.b])
-    cdef IValue *parameter = <IValue *>frame_registers(program.state.frame)
+    cdef Execution program
+    cdef IValue *parameter
     cdef int i
+    check()
+    state.budget -= FORK_FUEL
+    program = begin(<Callee>code.function_at[at.b])
+    parameter = <IValue *>frame_registers(program.state.frame)
     for i in range(args[0]):
         parameter[i] = (<IValue *>r)[args[i + 1]]
         retain(&parameter[i])
@@ -300,6 +307,11 @@ cdef int fork(State *state) except -1:
 
 
 # ---------------------------------------------------------------- programs as objects
+
+cdef enum:
+    FORK_FUEL = 16
+    PROGRAM_BYTES = 8192         # of a program that does not run: its objects, and the pages that its frames touch
+
 
 cdef Execution begin(Callee function):
     cdef Execution program = Execution.__new__(Execution)
@@ -311,10 +323,63 @@ cdef Execution begin(Callee function):
     program.inherited = Inherited()
     program.condition = STOPPED
     program.state = take_state()
+    if limited:
+        take_bytes(PROGRAM_BYTES)
+        program.counted = True
     first_frame(program.state, function.code)
+    hold_code(program)
     return program
 
 
+cdef bint waits_for(Future future, Execution program):
+    """Whether a future cannot be finished before a program is: its own, or that of one that waits for it."""
+    cdef Execution producer
+    while future is not None and future.producer is not None:
+        producer = <Execution>future.producer
+        if producer is program:
+            return True
+        future = producer.awaited if producer.condition == PARKED else None
+    return False
+
+
+# Frames borrow their code from functions.  A program that does not run holds it itself, or the collector, where all
+# of this is garbage, could take the functions before the program.
+
+cdef void hold_code(Execution program) noexcept:
+    cdef Frame *frame = program.state.frame
+    while frame != NULL:
+        Py_INCREF(<object>frame.code)
+        frame = frame.caller
+    program.holding = True
+
+
+cdef void drop_code(Execution program) noexcept:
+    cdef Frame *frame = program.state.frame
+    while program.holding and frame != NULL:
+        Py_DECREF(<object>frame.code)
+        frame = frame.caller
+    program.holding = False
+
+
+cdef void end_frames(Execution program) noexcept:
+    cdef State *state = program.state
+    cdef PyObject *code
+    while state.frame != NULL:
+        code = state.frame.code
+        release_registers(state.frame)
+        pop_frame(state)
+        if program.holding:
+            Py_DECREF(<object>code)
+    program.holding = False
+
+
+cdef int fail_waiting(State *state) except -1:
+    """Leave a program that stands before a WAIT that has no end."""
+    state.frame.pc += 1
+    return fail(state, RuntimeError("wait: the future waits for the program that waits for it (a deadlock)"))
+
+
+@cython.no_gc_clear                # the frames need the code, and the limits, until they are released
 cdef class Execution:
     def __init__(self):
         raise TypeError("an Execution is made by the start() of a scripted function")
@@ -326,10 +391,16 @@ cdef class Execution:
         return f"<Execution of {self.function.name}, {CONDITIONS[self.condition]}>"
 
     cdef void end(self) noexcept:
+        """Give back what it holds, to the limits that it was taken from."""
+        cdef void *before
         if self.state != NULL:
-            release_frames(self.state)
+            before = exchange_limits(self.inherited.limits)
+            end_frames(self)
             give_state(self.state)
             self.state = NULL
+            if self.counted:
+                give_bytes(PROGRAM_BYTES)
+            exchange_limits(before)
         self.condition = ENDED
 
     @property
@@ -400,20 +471,23 @@ cdef class Execution:
         """Go on until something happens.  The program's exception becomes the future's."""
         cdef int status
         self.condition = RUNNING
+        drop_code(self)
         self.awaited = None
         self.state.suspending = False
         try:
             self.inherited.trade_flags()
             try:
+                check()
                 status = advance(self.state)
             finally:
                 self.inherited.trade_flags()
             if status == WAITING:
                 self.awaited = awaited(self.state)
-                self.condition = PARKED
-                return status
-            if status == SUSPENDED:
-                self.condition = STOPPED
+                if waits_for(self.awaited, self):
+                    fail_waiting(self.state)
+            if status != DONE:
+                hold_code(self)
+                self.condition = PARKED if status == WAITING else STOPPED
                 return status
             result = box_shallow(&self.state.result)
             release(&self.state.result)
@@ -448,6 +522,8 @@ cdef int visit_program(PyObject *x, Visit visit, void *arg) noexcept:
     if (<Execution>x).state != NULL and (<Execution>x).condition != RUNNING:
         frame = (<Execution>x).state.frame
     while frame != NULL:
+        if status == 0 and (<Execution>x).holding:
+            status = visit(frame.code, arg)
         for i in range((<Code>frame.code).owned_count):
             value = R(frame_registers(frame), (<Code>frame.code).owned[i] * <int>sizeof(IValue))
             if status == 0 and value.tag == TAG_OBJECT and value.v.o != NULL:

@@ -29,7 +29,7 @@ from ts._core.value.container cimport (
     object_slot,
     tuple_at,
 )
-from ts._core.dispatch.deadline cimport timed
+from ts._core.value.deadline cimport timed
 from ts._core.dispatch.operator cimport Operator
 from ts._core.vm.frame cimport (
     Frame,

@@ -17,7 +17,7 @@ from libc.stdlib cimport free, malloc
 
 from ts._core.value.allowance cimport Allowance, drop_allowance, hold_allowance, new_allowance, set_allowance
 from ts._core.dispatch.context cimport LIMITED, context, set_flag
-from ts._core.dispatch.deadline cimport NO_DEADLINE, check_time, now_seconds, set_deadline
+from ts._core.value.deadline cimport NO_DEADLINE, check_time, now_seconds, set_deadline
 from ts._core.vm.frame cimport State
 from ts.errors import FuelExceeded
 

@@ -2,6 +2,7 @@
 
     take_time(n)                   work of n nanoseconds at least is about to be done, or was; fails past the deadline
     spend(n, bytes)                the same for Python: compiling, loading and printing say here what they do
+    worked(n)                      n items of a conversion or a text are done: also Ctrl-C is heeded
     set_deadline(now + 2)          the meter's, when limits begin and end
 
 Nothing interrupts what runs in C or in NumPy, so whoever starts something long asks before: what would not be done
@@ -39,6 +40,9 @@ NO_DEADLINE = 1e300
 
 cdef enum:
     GLANCE = 100_000        # nanoseconds of work between two looks at the clock
+    PIECE = 1 << 14         # items between two looks for signals, and at the clock
+
+cdef Py_ssize_t unheeded = 0     # items since signals were last looked for, on whatever thread
 
 
 cdef double now_seconds() noexcept nogil:
@@ -75,6 +79,15 @@ cdef int check_time() except -1:
     PyErr_CheckSignals()
     if monotonic_seconds() > deadline_here:
         raise TimeExceeded("the program took more time than ts.limits(seconds=...) allows")
+    return 0
+
+
+cdef int worked(Py_ssize_t items) except -1:
+    global unheeded
+    unheeded += items + 1
+    if unheeded >= PIECE:
+        unheeded = 0
+        check_time()
     return 0
 
 
