@@ -30,7 +30,7 @@ from ts.bytecode.stepping import Place, Stack
 from ts.debugger.breakpoints import Breakpoint, file_and_line, short_name
 from ts.debugger.code import DebugCode, Twin
 from ts.debugger.shown import PartOfObject, text_of
-from ts.errors import DebuggerQuit, ScriptRuntimeError
+from ts.errors import DebuggerQuit, LimitExceeded, ScriptRuntimeError
 from ts.ir.source import SourceRange
 from ts.runtime.function import ScriptFunction
 
@@ -505,6 +505,8 @@ def _names_in(code: Any) -> set[str]:
 def _text_of_error(error: BaseException) -> str:
     if isinstance(error, ScriptRuntimeError):
         return f"{error.class_name.rpartition('.')[2]}: {error.message}"
+    if isinstance(error, LimitExceeded):
+        return f"{type(error).__name__}: {error.message}"  # the place is shown on its own
     while error.__cause__ is not None:  # what was raised at first
         error = error.__cause__
     return f"{type(error).__name__}: {error}"
