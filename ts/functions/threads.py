@@ -27,4 +27,4 @@ def set_num_threads(count: int) -> None:
 
 def get_num_threads() -> int:
     """How many threads an operator uses on the CPU."""
-    return workers.count()
+    return int(workers.count())

@@ -26,7 +26,7 @@ DEFAULT_SEED = 67280421310721
 _BYTES = STATE_BYTES + 512  # of a generator, with the objects that it consists of
 
 
-class CpuStream(MersenneTwister):
+class CpuStream(MersenneTwister):  # type: ignore[misc]  # its stub lies under another name
     """The CPU's stream.  Streams of other devices have the same methods, and give arrays of their own."""
 
     def in_blocks(self, n: int, without_gaps: bool) -> bool:

@@ -141,7 +141,7 @@ def of(measure: Measure, rate: float) -> Measure:
 
 def linear(x: Tensor, weight: Tensor, *rest: Any) -> float:
     """Of `x @ weight.T`."""
-    return _MULTIPLY * x.numel() * (weight.shape[0] if weight.ndim > 1 else 1) / workers.count()
+    return _MULTIPLY * x.numel() * (weight.shape[0] if weight.ndim > 1 else 1) / int(workers.count())
 
 
 def pairs(x: Tensor, *rest: Any) -> float:
@@ -164,7 +164,7 @@ def power(x: Tensor, n: int, *rest: Any) -> float:
 def contraction(x: Tensor, y: Tensor, dims_x: Any, dims_y: Any, *rest: Any) -> float:
     """Of `tensordot`."""
     common = math.prod([y.shape[d] for d in dims_y]) or 1
-    return _MULTIPLY * x.numel() * y.numel() / common / workers.count()
+    return _MULTIPLY * x.numel() * y.numel() / common / int(workers.count())
 
 
 def einsum(equation: str, operands: Any, *rest: Any) -> float:
@@ -176,7 +176,7 @@ def einsum(equation: str, operands: Any, *rest: Any) -> float:
     size = {
         name: n for text, x in zip(names, found, strict=False) for name, n in zip(text, x.shape, strict=True)
     }
-    return _MULTIPLY * math.prod(size.values()) / workers.count()
+    return _MULTIPLY * math.prod(size.values()) / int(workers.count())
 
 
 def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:

@@ -30,7 +30,7 @@ Slice = slice  # the name is also that of an operator
 def get(x: Tensor, index: Any) -> Tensor:
     """x[index]"""
     if type(index) is Tensor:
-        found = picked(x, index)
+        found: Tensor | None = picked(x, index)
         if found is not None:
             return found
     view, arrays, _ = _resolve(x, index)
