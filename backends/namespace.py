@@ -28,6 +28,14 @@ import numpy as np
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
 
 
+def _scipy(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        part = module.rpartition(".")[2]
+        raise ImportError(f"this operator needs SciPy's `{part}`: pip install scipy") from error
+
+
 class Namespace:
     """What kernels find in every `xp` beyond NumPy's names; here for arrays that NumPy takes itself."""
 
@@ -40,10 +48,7 @@ class Namespace:
 
     def scipy(self, part: str) -> Any:
         """`scipy.<part>` for this device; imported when first used.  ImportError says what to install."""
-        try:
-            return importlib.import_module(f"{self.scipy_package}.{part}")
-        except ModuleNotFoundError as error:
-            raise ImportError(f"this operator needs SciPy's `{part}`: pip install scipy") from error
+        return _scipy(f"{self.scipy_package}.{part}")
 
     def special(self, name: str) -> Callable[..., Array]:
         """A function of `scipy.special` for this device."""
@@ -61,9 +66,7 @@ class Namespace:
 
     def lapack(self, name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
         """LAPACK's routine for a dtype, for arrays in host memory."""
-        from . import get  # here: backends import this module
-
-        found: Callable[..., Any] = get("cpu").xp.scipy("linalg").lapack.get_lapack_funcs(name, dtype=dtype)
+        found: Callable[..., Any] = _scipy("scipy.linalg").lapack.get_lapack_funcs(name, dtype=dtype)
         return found
 
     def to_host(self, x: Array) -> Any:

@@ -57,6 +57,11 @@ class CpuNamespace(Over):
         one_thread.found_scipy()
         return found
 
+    def lapack(self, name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
+        """LAPACK's routine for a dtype."""
+        found: Callable[..., Any] = self.scipy("linalg").lapack.get_lapack_funcs(name, dtype=dtype)
+        return found
+
     def special(self, name: str) -> Callable[..., Array]:
         """Our own function of this name, or that of `scipy.special`."""
         from .kernels.special import UFUNCS  # here: few programs use one
