@@ -12,6 +12,15 @@ A kernel gets the array namespace, then the schema's arguments in order: arrays,
 Python numbers, ScalarType numbers, lists of ints.  It returns arrays, tuples of arrays or numbers.
 From one record follow the in-place form `cumsum_` and the `out=` form; their kernels compute, check
 the cast and copy.  Schemas stay text until somebody asks for `record.schema`.
+
+What else is known of an operator is a field of its record; what all operators of a kernel share is said once:
+
+    @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f")
+    @op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv")
+    @facts(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"})
+    def _inv(xp, A):
+
+Nothing else lists operators by name: a pass that needs to know something of an operator asks its record.
 """
 
 from __future__ import annotations
@@ -82,6 +91,10 @@ class Record:
     computes_in_out: bool = False  # where dtype= is missing, in the dtype of `out=`, or of self in place
     shape: Kernel | None = None  # shape(*arguments) -> (shape, dtype) of each result: a rule of `shapes`
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
+
+    # In terms of other operators: source over tensors that scripts compile, by argument and as a whole
+    derivative: Mapping[str, str] | None = None
+    decomposition: str | None = None
 
     # Of a derived form
     variant: str = ""  # "", "inplace" or "out"

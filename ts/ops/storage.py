@@ -95,7 +95,8 @@ def _check_numel(size: Sequence[int], dtype: rules.DType) -> None:
     "aten::resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
     variant="inplace",
     where="m",
-    overlap=2, reshapes=True,
+    overlap=2,
+    reshapes=True,
 )
 def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None = None) -> Array | None:
     _check_numel(size, self.dtype)
@@ -112,7 +113,8 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
     "aten::resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> "
     "Tensor(a!)",
     variant="inplace",
-    overlap=2, reshapes=True,
+    overlap=2,
+    reshapes=True,
 )
 def _resize_as(xp: Any, self: Array, the_template: Array, memory_format: int | None = None) -> Array:
     if memory_format == 1:
@@ -149,7 +151,8 @@ def as_strided_kernel(self: Array, size: Sequence[int], stride: Sequence[int], o
     "aten::as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->"
     " Tensor(a!)",
     variant="inplace",
-    overlap=2, reshapes=True,
+    overlap=2,
+    reshapes=True,
 )
 def _as_strided(
     xp: Any, self: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
@@ -220,7 +223,8 @@ def _set_empty(xp: Any, self: Array) -> Array:
     variant="inplace",
     where="",
     overlap=2,
-    order="source_Tensor", reshapes=True,
+    order="source_Tensor",
+    reshapes=True,
 )
 def _set_tensor(xp: Any, self: Array, source: Array) -> Array:
     _same_dtype(self, source)
@@ -232,7 +236,8 @@ def _set_tensor(xp: Any, self: Array, source: Array) -> Array:
     "SymInt[] size, SymInt[] stride=[]) -> Tensor(a!)",
     variant="inplace",
     where="",
-    overlap=2, reshapes=True,
+    overlap=2,
+    reshapes=True,
 )
 def _set_view(
     xp: Any, self: Array, source: Array, storage_offset: int, size: Sequence[int], stride: Sequence[int] = ()
