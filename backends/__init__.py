@@ -23,6 +23,7 @@ from .namespace import Namespace, Over
 
 SETTINGS = ("cudnn", "mkl", "mkldnn", "mps", "openmp")  # modules of switches that programs set and ask for
 BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
+MOST = 16  # what an operator has room for kernels of: `ts._core.dispatch.operator`
 _loaded: dict[str, Backend] = {}
 _order: list[str] = list(BUILT_IN)
 # the last that was set for all devices; backends that are loaded later start with it
@@ -62,6 +63,8 @@ def of_array(array: object) -> Backend:
 def register(backend: Backend) -> Backend:
     """Make `backend` available under its name, also as a device type."""
     if backend.name not in _order:
+        if len(_order) == MOST:
+            raise RuntimeError(f"there are at most {MOST} backends in a process: {', '.join(_order)}")
         _order.append(backend.name)
         devices.extra_types.add(backend.name)
     backend.index = _order.index(backend.name)
@@ -77,6 +80,8 @@ def unregister(name: str) -> None:
     """Forget a backend that was registered; the built-in ones stay."""
     if name not in BUILT_IN:
         _loaded.pop(name, None)
+        if name == _order[-1]:  # nobody's index changes
+            _order.pop()
         devices.extra_types.discard(name)
 
 

@@ -19,8 +19,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ts._core.dispatch.operator import forget_kernels
+
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
 Kernel = Callable[..., Any]  # kernel(xp, *args), as in an operator's record
+
+
+class Overrides(dict[str, Kernel]):
+    """Kernels by operator ("aten::mm") or overload ("aten::add.Tensor"); each holds from when it is set."""
+
+    def __setitem__(self, name: str, kernel: Kernel) -> None:
+        super().__setitem__(name, kernel)
+        forget_kernels()
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        forget_kernels()
 
 
 class Backend:
@@ -33,7 +47,7 @@ class Backend:
     array_type: type  # what its arrays are instances of
 
     def __init__(self) -> None:
-        self.overrides: dict[str, Kernel] = {}
+        self.overrides = Overrides()
 
     def device_count(self) -> int:
         """How many devices of this type there are."""
@@ -89,22 +103,44 @@ class Backend:
     def manual_seed(self, seed: int) -> None:
         """Start the streams of random numbers of all devices anew."""
 
+    def run(self, kernel: Kernel, args: list[Any], device: int) -> Any:
+        """kernel(*args) for this device."""
+        with self.on(device):
+            return kernel(*args)
+
+    def bind_kernel(self, operator: Any) -> None:
+        """Set the operator's kernel in C where there is one: `set_kernel` of `ts._core.dispatch.operator`.
+
+        It comes before what `bind` finds, and may leave to that what it does not take.
+        """
+
+    def overridden(self, record: Any) -> bool:
+        """Whether an override holds for a record, or for the one that it is derived from."""
+        while record is not None:
+            if record.key in self.overrides or record.name in self.overrides:
+                return True
+            record = record.base
+        return False
+
     def own_kernel(self, record: Any) -> Kernel | None:
         """The kernel that the backend makes for a record, where it has a general way to; see `bind`."""
         return None
 
     def bind(self, record: Any) -> Kernel:
-        """The kernel to run for an operator record: an override, one that was made, or the record's own.
+        """The kernel in Python for an operator record: an override, one that was made, or the record's own.
 
         An override under the name without overload ("aten::add") holds for all overloads, and what is found
         for `add` holds for the forms that are derived from it, `add_` and `add` with `out=`.
         """
-        found = self.overrides.get(record.key) or self.overrides.get(record.name) or self.own_kernel(record)
+        derived = record.base is not None and record.derive is not None
+        found = self.overrides.get(record.key)
+        if found is None and not derived:  # a derived form has the name too, but other arguments
+            found = self.overrides.get(record.name)
+        found = found or self.own_kernel(record)
         if found is not None:
             return found
-        base = getattr(record, "base", None)
-        if base is not None and record.derive is not None:
-            kernel = self.bind(base)
-            if kernel is not base.kernel:
+        if derived:
+            kernel = Backend.bind(self, record.base)
+            if kernel is not record.base.kernel:
                 return record.derive(kernel)  # type: ignore[no-any-return]
         return record.kernel  # type: ignore[no-any-return]

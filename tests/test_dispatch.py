@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ts import dtypes
+from ts import backends, dtypes
 from ts._core.tensor import construct
 from ts._core.dispatch.operator import Operator
 from ts._core.dispatch.overloads import overloads
@@ -151,3 +151,46 @@ def test_operators_of_other_types():
     with pytest.raises(TypeError, match="only implemented on integer and Boolean-type tensors"):
         ~x
     assert (2 - x).tolist() == [1] and (1 / tensor([2.0])).tolist() == [0.5] and (7 // tensor([2.0])).tolist() == [3]
+
+
+@pytest.fixture
+def cpu():
+    """The CPU's backend; its overrides are taken back."""
+    backend = backends.get("cpu")
+    yield backend
+    for name in list(backend.overrides):
+        del backend.overrides[name]
+
+
+@pytest.mark.parametrize("name", ["aten::sum", "aten::softmax", "aten::exp", "aten::mm", "aten::add.Tensor"])
+def test_cpu_overrides_come_first(cpu, name):
+    """An override of the CPU's is reached whatever kernels in C there are, before and after the first call."""
+    x = tensor([[1.0, 2.0], [3.0, 4.0]])
+    args = {"aten::softmax": (x, 0), "aten::mm": (x, x), "aten::add.Tensor": (x, x)}.get(name, (x,))
+    call = overloads(name.removeprefix("aten::").partition(".")[0])
+    before = call(*args).tolist()
+    cpu.overrides[name] = lambda xp, *given: xp.full((), 7.0, xp.float32)
+    assert call(*args).tolist() == 7.0
+    del cpu.overrides[name]
+    assert call(*args).tolist() == before
+
+
+def test_derived_forms_follow_an_override(cpu):
+    """What holds for `exp` holds for `exp_` and for `exp` with `out=`."""
+    cpu.overrides["aten::exp"] = lambda xp, x: x + 100
+    x = tensor([1.0])
+    assert overloads("exp")(x, out=tensor([0.0])).tolist() == [101.0]
+    assert overloads("exp_")(x).tolist() == [101.0]
+
+
+def test_most_backends():
+    """Kernels have room for sixteen backends; more are refused before a tensor can be made on them."""
+    made = []
+    try:
+        with pytest.raises(RuntimeError, match="at most 16 backends"):
+            for i in range(20):
+                made.append(type(f"B{i}", (backends.Backend,), {"name": f"crowd{i}", "xp": np, "array_type": tuple})())
+                backends.register(made[-1])
+    finally:
+        for backend in reversed(made):
+            backends.unregister(backend.name)

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ts._core.dispatch.operator import Operator
+
 from ..base import Backend, Kernel
+from .kernels import quiet
 from .namespace import namespace
 
 # The operators that have kernels of the CPU's own, and the module here whose `kernels()` has them; it is
@@ -28,11 +31,20 @@ KERNELS = {
 
 
 class CpuBackend(Backend):
-    """NumPy.  The direct ufunc loops are in `ts._core.dispatch.operator`, before any backend is asked."""
+    """NumPy, with kernels in C where its own are slow."""
 
     name = "cpu"
     xp = namespace
     array_type = np.ndarray
+    run = staticmethod(quiet.run)
+
+    def bind_kernel(self, operator: Operator) -> None:
+        if not self.overridden(operator.record):
+            import_module(f"{__name__}.kernels.native").bind(operator)
+
+    def bind(self, record: Any) -> Kernel:
+        guarded: Kernel = record.guarded(super().bind(record))
+        return guarded
 
     def own_kernel(self, record: Any) -> Kernel | None:
         module = KERNELS.get(record.name)

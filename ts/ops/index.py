@@ -5,9 +5,14 @@ In: an array and index arrays (int64, or bool masks); out: the elements found, o
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from ts._core.tensor import construct, strides
 from ts.ops import rules
 from ts.ops.outputs import EXPECTED, write
 from ts.ops.registry import facts, op
@@ -17,31 +22,91 @@ Array = rules.Array
 _C_NAMES = {rules.FLOAT: "float", rules.DOUBLE: "double", rules.INT64: "long int", rules.INT32: "int"}
 
 
-def index_key(xp: Any, self: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]:
-    """NumPy's key for PyTorch's list of index tensors; None is a whole dimension."""
-    if len(indices) > self.ndim and not any(
-        i is not None and i.dtype in (rules.BOOL, rules.UINT8) for i in indices
-    ):
-        raise IndexError(f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})")
-    key: list[Any] = []
+def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | None]:
+    """One index array, or none, for each dimension: masks stand for the places where they are true."""
+    arrays: list[Array | None] = []
     for i in indices:
         if i is None:
-            key.append(slice(None))
-        elif i.dtype == rules.UINT8:
-            key.append(i.astype(bool))
-        elif i.dtype.kind in "biu":
-            key.append(i)
+            arrays.append(None)
+        elif i.dtype in (rules.BOOL, rules.UINT8):
+            arrays.extend(_places(self, i, len(arrays)))
+        elif i.dtype in (rules.INT64, rules.INT32):
+            arrays.append(i)
         else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    return tuple(key)
+    if len(arrays) > self.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})")
+    shapes = [a.shape for a in arrays if a is not None]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(str(list(shape)) for shape in shapes)
+        ) from None
+    return arrays
 
 
-def _out_of_range(error: IndexError) -> IndexError:
-    text = str(error)
-    if "out of bounds for axis" in text:
-        words = text.split()
-        return IndexError(f"index {words[1]} is out of bounds for dimension {words[8]} with size {words[-1]}")
-    return IndexError(text)
+def _places(self: Array, mask: Array, dim: int) -> list[Array]:
+    """The coordinates of a mask's true elements, the mask being over the dimensions from `dim` on."""
+    if mask.dtype == rules.UINT8:
+        warnings.warn(
+            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+            stacklevel=2,
+        )
+    for i, length in enumerate(mask.shape):
+        if dim + i >= self.ndim:
+            raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
+        if length != self.shape[dim + i]:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the "
+                f"indexed tensor {list(self.shape)} at index {dim + i}"
+            )
+    if mask.ndim == 0:
+        raise IndexError("a mask without dimensions has none to stand for")
+    return list(mask.nonzero())
+
+
+def _key(arrays: Sequence[Array | None]) -> tuple[Any, ...]:
+    return tuple(slice(None) if a is None else a for a in arrays)
+
+
+def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexError:
+    """NumPy's message in PyTorch's words, which counts dimensions among those that are indexed."""
+    found = re.fullmatch(r"(index -?\d+ is out of bounds for) axis (\d+) (with size \d+)", str(error))
+    if found is None:
+        return error
+    before = sum(a is not None for a in arrays[: int(found[2])])
+    return IndexError(f"{found[1]} dimension {before} {found[3]}")
+
+
+def _taken(self: Array, arrays: Sequence[Array | None]) -> Array:
+    """The elements at index arrays, laid out in the order of the array's own dimensions."""
+    found = self[_key(arrays)]
+    if found.flags.c_contiguous and (self.flags.c_contiguous or arrays[0] is not None):
+        return found
+    wanted = strides.of_result(found.shape, *_operand_strides(self, arrays, found.ndim))
+    item = found.dtype.itemsize
+    if found.strides == tuple(step * item for step in wanted):
+        return found
+    made = construct.empty_strided(found, wanted, found.dtype)
+    made[...] = found
+    return made
+
+
+def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> list[list[int]]:
+    """The strides of the array and of the index arrays over the dimensions of the result; 0: none there."""
+    used = [d for d, a in enumerate(arrays) if a is not None]
+    given = [a for a in arrays if a is not None]
+    count = max(a.ndim for a in given)
+    first = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
+    rest = [self.strides[d] for d in range(self.ndim) if d >= len(arrays) or arrays[d] is None]
+    operands = [[*rest[:first], *[0] * count, *rest[first:]]]
+    for a in given:
+        steps = [s if n > 1 else 0 for s, n in zip(a.strides, a.shape, strict=True)]
+        lead = first + count - len(steps)
+        operands.append([*[0] * lead, *steps, *[0] * (ndim - lead - len(steps))])
+    return operands
 
 
 @op(
@@ -52,47 +117,74 @@ def _out_of_range(error: IndexError) -> IndexError:
 )
 @op("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="f")
 def _index(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
+    arrays = index_arrays(self, indices)
+    if all(a is None for a in arrays):
+        raise ValueError("At least one indices should be defined")
     try:
-        return self[index_key(xp, self, indices)]
+        return _taken(self, arrays)
     except IndexError as error:
-        raise _out_of_range(error) from None
+        raise _out_of_range(error, arrays) from None
+
+
+def _write_at(
+    xp: Any, target: Array, indices: Sequence[Array | None], values: Array, accumulate: bool
+) -> None:
+    """target[indices] = values, or += values."""
+    if target.dtype != values.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {rules.NAME_OF[target.dtype]} "
+            f"for the destination and {rules.NAME_OF[values.dtype]} for the source."
+        )
+    arrays = index_arrays(target, indices)
+    key = _key(arrays)
+    try:
+        if accumulate:
+            xp.add.at(target, key, values)
+        else:
+            target[key] = values
+    except IndexError as error:
+        raise _out_of_range(error, arrays) from None
+    except ValueError:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing "
+            f"result of shape {list(target[key].shape)}"
+        ) from None
 
 
 @op(
     "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-    inplace=True,
-    overlap=1,
     out="out",
     order="- out",
+    layout="like_first",
 )
 @op(
     "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False)"
     " -> Tensor",
-    inplace=True,
-    overlap=1,
+    layout="like_first",
 )
-@facts(layout="like_first")
 def _index_put(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:
-    if self.dtype != values.dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got "
-            f"{rules.NAME_OF[self.dtype]} for the "
-            f"destination and {rules.NAME_OF[values.dtype]} for the source."
-        )
     result = self.copy()
-    key = index_key(xp, self, indices)
-    try:
-        if accumulate:
-            xp.add.at(result, key, values)
-        else:
-            result[key] = values
-    except IndexError as error:
-        raise _out_of_range(error) from None
-    except ValueError as error:
-        raise RuntimeError(f"shape mismatch: {error}") from None
+    _write_at(xp, result, indices, values, accumulate)
     return result
+
+
+@op(
+    "aten::index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False)"
+    " -> Tensor(a!)",
+    overlap=1,
+)
+@op(
+    "aten::index_put_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, bool accumulate=False)"
+    " -> Tensor(a!)",
+    overlap=1,
+)
+def _index_put_in_place(
+    xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
+) -> Array:
+    _write_at(xp, self, indices, values, accumulate)
+    return self
 
 
 def _check_range(xp: Any, index: Array, n: int, text: str) -> None:

@@ -8,16 +8,22 @@ Everything else is left to the record's own kernel, which says what does not fit
 """
 
 cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, register_kernel, run_record
-from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, set_object_steal
 from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, new_flat, put_array, scalar_type
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts.backends.cpu.kernels.matmul cimport multiplied
+from ts.backends.cpu.kernels.elementwise cimport Loops, binary_inplace
+from ts.backends.cpu.kernels.matmul cimport matrix_product, multiplied
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+
+from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 cnp.import_array()
 
@@ -96,5 +102,45 @@ cdef int addmm(Operator op, IValue *r, const int32_t *at) except -1:
     return put_array(&r[at[op.nargs]], made, kind)
 
 
+cdef int mm(Operator op, IValue *r, const int32_t *at) except -1:
+    """Products of two matrices; those of stacks are `bmm`'s, which leaves what it cannot do to the record."""
+    cdef PyObject *result = NULL
+    if is_tensor(&r[at[0]]) and is_tensor(&r[at[1]]):
+        result = matrix_product(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False)
+    if result == NULL:
+        return bmm(op, r, at)
+    set_object_steal(&r[at[2]], result)
+    return 0
+
+
+cdef Loops _add = ufunc_loops("add")
+
+
+cdef int linear(Operator op, IValue *r, const int32_t *at) except -1:
+    """x @ weight.T + bias for a matrix x: two loops, the second on the first's result."""
+    cdef IValue *x = &r[at[0]]
+    cdef IValue *bias = &r[at[2]]
+    cdef PyObject *result = NULL
+    cdef PyObject *summed = NULL
+    if is_tensor(x) and is_tensor(&r[at[1]]):
+        if bias.tag == TAG_NONE or (is_tensor(bias) and scalar_type(bias) == scalar_type(x)):
+            result = matrix_product(<Tensor>x.v.o, <Tensor>r[at[1]].v.o, True)
+    if result == NULL:
+        return run_record(op, r, at)
+    if bias.tag != TAG_NONE:
+        try:
+            summed = binary_inplace(_add, <Tensor>result, bias)
+        finally:
+            if summed == NULL:
+                Py_DECREF(<object>result)
+        if summed == NULL:
+            return run_record(op, r, at)
+        Py_DECREF(<object>summed)  # the same tensor, counted twice
+    set_object_steal(&r[at[3]], result)
+    return 0
+
+
+register_kernel("product", mm)
+register_kernel("linear", linear)
 register_kernel("aten::bmm", bmm)
 register_kernel("aten::addmm", addmm)

@@ -15,7 +15,8 @@ from libc.math cimport erfc, exp, fabs
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, register_kernel, run_record
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.kernel cimport PyThreadState, flat_array, leave_gil, new_like, put_array, scalar_type, take_gil
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of

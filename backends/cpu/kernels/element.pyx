@@ -16,7 +16,8 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, register_kernel, run_record
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport (
     IValue,
     TAG_BOOL,

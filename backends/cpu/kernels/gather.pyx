@@ -18,7 +18,8 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List
-from ts._core.dispatch.operator cimport Operator, register_kernel, run_record
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.kernel cimport (
     MOST_DIMS,
@@ -581,17 +582,6 @@ cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
     if flat_array(&indices.items[0]) != NULL and scalar_type(&indices.items[0]) == BOOL:
         return put_or_run(op, r, at, masked(&r[at[0]], &indices.items[0]), &r[at[0]])
     return put_or_run(op, r, at, selected(&r[at[0]], 0, &indices.items[0], True, False), &r[at[0]])
-
-
-def picked(Tensor x not None, Tensor by not None):
-    """x[by] for a mask of all of x, or integers for its first dimension; None where that is not so."""
-    cdef IValue source, chosen
-    source.v.o, chosen.v.o = <PyObject *>x, <PyObject *>by
-    source.tag = chosen.tag = TAG_OBJECT
-    made = masked(&source, &chosen)
-    if made is None and by.array.ndim:
-        made = selected(&source, 0, &chosen, True, False)
-    return None if made is None else wrap_cpu(made, x.scalar_type)
 
 
 cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:

@@ -20,7 +20,8 @@ from libc.string cimport memchr, memcmp, memcpy
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List
-from ts._core.dispatch.operator cimport Operator, register_kernel, run_record
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.kernel cimport (
     MOST_DIMS,

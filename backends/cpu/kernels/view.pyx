@@ -16,7 +16,8 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_new
-from ts._core.dispatch.operator cimport Operator, register_kernel, run_record
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object_steal
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.subscripts cimport view_at

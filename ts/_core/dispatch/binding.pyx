@@ -19,7 +19,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from ts._core.dispatch.arguments cimport spec_of_text
 from ts._core.value.container cimport List, list_new
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, has_kernel, invoke
 from ts._core.value.ivalue cimport (
     IValue,
     TAG_BOOL,
@@ -33,7 +33,7 @@ from ts._core.value.ivalue cimport (
     unbox,
     unbox_shallow,
 )
-from ts._core.tensor.tensor cimport Tensor
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 
 from ts import devices, dtypes
 from ts._core.dispatch.results import results_class
@@ -93,7 +93,7 @@ cdef Binder binder_of(Operator op):
         b.int_list_at = first
     b.numbers = op.record is not None and op.record.wraps_numbers
     b.gives_dtype = op.schema_text.endswith("-> ScalarType")
-    b.direct = op.record is not None and op.kernel != run_record and len(b.slots) <= MOST_ARGUMENTS and op.nrets < 3
+    b.direct = op.record is not None and len(b.slots) <= MOST_ARGUMENTS and op.nrets < 3 and has_kernel(op, BACKEND_CPU)
     if b.direct:
         for slot in b.slots:
             prepare_default(slot)
@@ -452,7 +452,7 @@ cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyO
         for i in range(total):
             at[i] = <int32_t>i
         r[n].tag = r[n + 1].tag = TAG_NONE
-        b.op.kernel(b.op, r, at)
+        invoke(b.op, r, at)
         if b.op.nrets == 1:
             if r[n].tag == TAG_OBJECT and isinstance(<object>r[n].v.o, Tensor):
                 outcome = <object>r[n].v.o

@@ -1,4 +1,4 @@
-"""Operators as the interpreter sees them: a schema's arity and a kernel pointer.
+"""Operators as the interpreter sees them: a schema's arity and a kernel for each backend.
 
 A kernel reads its arguments from registers and writes its results to registers:
 
@@ -9,16 +9,27 @@ A kernel reads its arguments from registers and writes its results to registers:
 It returns 0, or -1 with a Python exception set.  It is called with the GIL held, unless the
 operator is `scalar`: then it touches no Python object unless it fails, and takes the GIL itself to raise.
 
-Operators made from records of `ts.ops` have one of two kernels: `run_record` (choose a backend,
-call the record's Python kernel, wrap) and `run_pointwise`, which first tries the ufunc's inner loop.
+`invoke` is the one way to a kernel: the interpreter, Python's calls, indexing and conversions go through it, and
+whoever wants to see every operator of a thread has a flag in the thread's context.
+
+    kernels[backend]     of an operator with a record: looked for when the backend is first asked for one
+                         (`Backend.bind_kernel`); `run_record` where it has none in C
+    kernels[0]           of an operator of the language, which takes no tensor that could choose a backend
 """
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
-from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.elementwise cimport Loops
+from ts._core.dispatch.context cimport LIMITED, PROFILING, context_flags
+from ts._core.tensor.tensor cimport Tensor
+from ts._core.value.container cimport List
+from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 
 ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
+
+cdef enum:
+    MOST_BACKENDS = 16                 # `ts.backends.register` refuses more
+    WATCHED = LIMITED | PROFILING      # flags of who sees every operator
 
 
 cdef class Operator:
@@ -28,25 +39,57 @@ cdef class Operator:
     cdef readonly int nargs
     cdef readonly int nrets
     cdef readonly bint scalar          # numbers in, numbers out: may run without the GIL
-    cdef Kernel kernel
-    cdef void *data                    # what the kernel needs: a ufunc loop, a C function
+    cdef Kernel kernels[MOST_BACKENDS]
+    cdef PyObject *state[MOST_BACKENDS]  # what such a kernel keeps for this operator; `kept` has the references
+    cdef list kept
+    cdef void *data                    # what the kernel of an operator of the language needs: a C function, say
     cdef public object record          # the operator's record in ts.ops, if it has one
-    cdef list implementations          # Python callables by backend index, bound on first use
-    cdef Loops loops                   # inner loops of a pointwise operator, or None
-    cdef bint inplace                  # writes its first argument and returns it
+    cdef list implementations          # by backend: itself, its namespace, the record's Python kernel for it
     cdef object schema_                # the parsed schema, where there is no record to hold it
     cdef object signature_             # ts._core.dispatch.signature.Signature, read on first use
     cdef tuple parameters              # its parameters
     cdef tuple return_specs            # TypeSpec of each result
     cdef bint whole                    # its kernel takes and gives tensors, on whatever devices
+    cdef int tensor_at                 # the first argument that is a tensor or a list of them, or -1
     cdef int device_at                 # the argument that says on which device to create, or -1
     cdef list written                  # the arguments that it writes
     cdef bint reads                    # ... while it reads the others, element by element
     cdef tuple layouts                 # the rules by which its results lie in memory: `ts.ops.layouts`
     cdef int overlap                   # what it does where elements of these are one place: `overlap.pxd`
+    cdef object __weakref__
 
 
-# Let records name `kernel`, to be tried before their own.
-cdef int register_kernel(str name, Kernel kernel) except -1
-# The record's own kernel: what a kernel in C falls back to.
+# What every backend has: the record's own kernel, on arrays.  A kernel in C falls back to it.
 cdef int run_record(Operator op, IValue *r, const int32_t *at) except -1
+# The kernel in C of a backend, and what it keeps for this operator (`state`).
+cdef int set_kernel(Operator op, int backend, Kernel kernel, object kept) except -1
+# Whether a backend has one.
+cdef bint has_kernel(Operator op, int backend) except -1
+# What `ts.limits` wants to see of each operator before it runs.
+cdef Kernel before_limited
+# `invoke` where somebody watches.
+cdef int invoke_watched(Operator op, IValue *r, const int32_t *at) except -1
+
+
+cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
+    """The backend of the first tensor among the arguments; the CPU's, 0, where there is none."""
+    cdef IValue *x
+    if op.tensor_at < 0:
+        return 0
+    x = &r[at[op.tensor_at]]
+    if x.tag != TAG_OBJECT or x.v.o == NULL:
+        return 0
+    if isinstance(<object>x.v.o, Tensor):
+        return (<Tensor>x.v.o).backend
+    if type(<object>x.v.o) is List and (<List>x.v.o).size:
+        x = (<List>x.v.o).items
+        if x.tag == TAG_OBJECT and x.v.o != NULL and isinstance(<object>x.v.o, Tensor):
+            return (<Tensor>x.v.o).backend
+    return 0
+
+
+cdef inline int invoke(Operator op, IValue *r, const int32_t *at) except -1:
+    """Run an operator on registers."""
+    if context_flags() & WATCHED:
+        return invoke_watched(op, r, at)
+    return op.kernels[backend_at(op, r, at)](op, r, at)

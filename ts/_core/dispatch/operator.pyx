@@ -4,28 +4,31 @@ In: registers or Python arguments; out: results, wrapped as tensors.
 
     op = Operator("aten::exp(Tensor self) -> Tensor", record)
     op(x)                       called from Python, arguments bound by the schema
-    op.kernel(op, r, at)        called by the interpreter, arguments in registers
+    invoke(op, r, at)           arguments in registers: the interpreter, and Python's calls where it pays
 
-    choose the backend by the tensor arguments, else by the device argument
+`invoke` takes the kernel of the backend that the first tensor is on.  A backend may have one in C; `run_record` is
+what all have, and what those in C leave to it:
+
+    choose the backend by all tensor arguments, else by the device argument
       -> the record's kernel bound for that backend:  kernel(xp, *arguments), tensors as arrays
       -> arrays wrapped; a result that the schema says is a written argument is that very tensor
 
-Pointwise operators first try `ts.backends.cpu.kernels.elementwise`.  Only Tensor arguments are looked at on the way:
-a number where the schema says Tensor reaches the kernel as a number, and promotes as one.
+Only Tensor arguments are looked at on the way: a number where the schema says Tensor reaches the kernel as a number,
+and promotes as one.
 """
 
 import warnings
+from weakref import WeakSet
 
 import numpy as np
 
-from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
-from ts.backends.cpu.kernels cimport one_thread
 from ts._core.dispatch.arguments cimport spec_of_text, unbox_arguments
+from ts._core.value.deadline cimport timed
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport (
     IValue,
@@ -42,14 +45,11 @@ from ts._core.value.ivalue cimport (
     unbox_shallow,
 )
 from ts._core.tensor.overlap cimport ALLOW, WARN, check_write
-from ts.backends.cpu.kernels.elementwise cimport binary, binary_inplace, unary, unary_inplace
-from ts.backends.cpu.kernels.matmul cimport matrix_product
 from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, follow, rebind, root_of, wrap, wrote
 
 from ts import devices, dtypes
 from ts._core.tensor import construct
 from ts._core.value import ivalue as ivalue_module
-from ts.backends.cpu.kernels.elementwise import ufunc_loops
 from ts._core.dispatch.results import results_class
 from ts._core.dispatch.signature import arity, signature
 from ts._core.dispatch.wording import reworded
@@ -58,30 +58,6 @@ ivalue_module.register_tensor_type(Tensor)
 ivalue_module.register_device_type(devices.device)
 for _enumerated in (dtypes.dtype, dtypes.layout, dtypes.memory_format):
     ivalue_module.register_code_type(_enumerated, lambda x: x.code)
-
-
-# ---------------------------------------------------------------- floating-point state of kernels
-
-# NumPy's kernels look at the error state in this variable; setting it is what `np.errstate` does, at a tenth of
-# the price.  Where a NumPy version hides it elsewhere, errstate itself serves.
-cdef object _error_state = getattr(np._core.umath, "_extobj_contextvar", None)
-cdef object _ignore = np._core.umath._make_extobj(all="ignore") if _error_state is not None else None
-
-
-cdef object call_silently(object function, tuple args):
-    """function(*args) without NumPy's floating-point warnings: PyTorch has none; linear algebra on one thread."""
-    one_thread.begin()
-    try:
-        if _error_state is None:
-            with np.errstate(all="ignore"):
-                return function(*args)
-        token = PyContextVar_Set(_error_state, _ignore)
-        try:
-            return function(*args)
-        finally:
-            PyContextVar_Reset(_error_state, token)
-    finally:
-        one_thread.end()
 
 
 # ---------------------------------------------------------------- the operator
@@ -103,9 +79,13 @@ cdef class Operator:
         self.record = record
         self.name, self.overload, self.nargs, self.nrets = arity(schema_text)
         self.device_at = -1
-        self.kernel = run_record
-        if record is not None:
-            take_ufunc(self, record)
+        self.tensor_at = -1
+        if record is None:
+            return
+        self.tensor_at = first_tensor(schema_text)
+        self.whole = record.whole
+        unbind(self)
+        made.add(self)
 
     @property
     def signature(self):
@@ -146,44 +126,79 @@ cdef class Operator:
 
     def call_list(self, list args not None):
         """Run on one Python value per parameter, as `bind_python` gives them."""
-        if self.signature_ is None:
-            read_signature(self)
         if len(args) != self.nargs:
             raise TypeError(f"{self.name}() takes {self.nargs} arguments, not {len(args)}")
-        return call_bound(self, args)
+        if self.signature_ is None:
+            read_signature(self)
+        return call_native(self, tuple(args), {}) if self.record is None else call_bound(self, args)
 
 
-cdef dict _kernels = {}              # name in a record, or of an operator with its overload -> address of a kernel in C
+# ---------------------------------------------------------------- kernels by backend
+
+cdef Kernel before_limited = NULL
 
 
-cdef int register_kernel(str name, Kernel kernel) except -1:
-    _kernels[name] = <size_t><void *>kernel
+cdef int invoke_watched(Operator op, IValue *r, const int32_t *at) except -1:
+    if context_flags() & LIMITED and timed and before_limited != NULL:
+        before_limited(op, r, at)
+    return op.kernels[backend_at(op, r, at)](op, r, at)
+
+
+cdef int first_tensor(str schema_text) except -2:
+    """The first parameter that is a tensor or a list of tensors, or -1."""
+    cdef int i
+    arguments = schema_text.partition("(")[2].replace("*, ", "")
+    for i, parameter in enumerate(arguments.rpartition(") -> ")[0].split(", ")):
+        kind = parameter.partition(" ")[0]
+        if kind == "Tensor" or kind.startswith(("Tensor(", "Tensor[")) and not kind.endswith("?"):
+            return i
+    return -1
+
+
+cdef object made = WeakSet()           # the operators that look for kernels
+
+
+def forget_kernels():
+    """Let all operators look for their kernels anew: a backend has others now."""
+    for op in made:
+        unbind(op)
+
+
+cdef int unbind(Operator op) except -1:
+    """Let each backend look for its kernel when it is next asked for one."""
+    cdef int i
+    for i in range(MOST_BACKENDS):
+        op.kernels[i] = bind_and_run
+    op.kept = [None] * MOST_BACKENDS
+    op.implementations = [None] * MOST_BACKENDS
     return 0
 
 
-cdef int take_ufunc(Operator op, record) except -1:
-    """Choose the kernel in C where the record names one, or a ufunc whose loops can be called directly."""
-    op.whole = getattr(record, "whole", False)
-    kernel = _kernels.get(getattr(record, "loop", None) or op.key)
-    if kernel is not None:
-        op.kernel = <Kernel><void *><size_t>kernel
-        return 0
-    name = getattr(record, "ufunc", None)
-    variant = getattr(record, "variant", "")
-    if name is None or variant == "out":
-        return 0
-    op.loops = ufunc_loops(
-        name, getattr(record, "promotion", None) or "same", getattr(record, "types", None)
-    )
-    op.inplace = variant == "inplace"
-    if op.loops is None:
-        return 0
-    with_alpha = op.nargs == 3 and "Scalar alpha=1" in op.schema_text
-    if op.loops.arity == op.nargs or (op.loops.arity == 2 and with_alpha):
-        op.kernel = run_pointwise
-    else:
-        op.loops = None
+cdef int bind_and_run(Operator op, IValue *r, const int32_t *at) except -1:
+    """What stands for a kernel until it is asked for: finds it, and runs it."""
+    cdef int backend = backend_at(op, r, at)
+    bind_kernel(op, backend)
+    return op.kernels[backend](op, r, at)
+
+
+cdef int bind_kernel(Operator op, int backend) except -1:
+    if op.kernels[backend] == bind_and_run:
+        backend_registry().at(backend).bind_kernel(op)
+        if op.kernels[backend] == bind_and_run:
+            op.kernels[backend] = run_record
     return 0
+
+
+cdef int set_kernel(Operator op, int backend, Kernel kernel, object kept) except -1:
+    op.kept[backend] = kept
+    op.state[backend] = <PyObject *>kept
+    op.kernels[backend] = kernel
+    return 0
+
+
+cdef bint has_kernel(Operator op, int backend) except -1:
+    bind_kernel(op, backend)
+    return op.kernels[backend] != run_record
 
 
 cdef tuple POINTWISE = ("unary", "pointwise", "ternary")
@@ -224,37 +239,23 @@ cdef object arranged = None
 
 
 cdef object call_bound(Operator op, list args):
-    """Run on one Python value per parameter."""
-    cdef IValue r[4]
-    cdef int32_t at[4]
-    cdef int i
-    if (op.loops is not None or op.kernel == run_product) and type(args[0]) is Tensor and len(args) < 4:
-        # The pointwise kernels look at borrowed registers; the result's is the only one to own.
-        for i in range(op.nargs):
-            unbox_borrowed(args[i], &r[i])
-            at[i] = i
-        at[op.nargs] = op.nargs
-        r[op.nargs].tag = TAG_NONE
-        if op.loops is None:
-            if type(args[1]) is Tensor:
-                run_product(op, r, at)
-        else:
-            try_pointwise(op, r, at)
-        if r[op.nargs].tag == TAG_OBJECT:
-            result = <object>r[op.nargs].v.o
-            release(&r[op.nargs])
-            return result
-        if op.nargs == 3 and op.loops is not None:  # with an alpha that is not 1
-            return call_kernel(op, args)
-    elif op.kernel != run_record and op.record is not None and 1 <= op.nrets <= 3 and len(args) < 8 and type(args[0]) is Tensor:
-        return call_kernel(op, args)
+    """Run on one Python value per parameter: through registers where a kernel in C waits there, or somebody watches."""
+    cdef int backend = 0
+    if len(args) + op.nrets <= MOST_REGISTERS and not op.whole:
+        if op.tensor_at >= 0 and isinstance(args[op.tensor_at], Tensor):
+            backend = (<Tensor>args[op.tensor_at]).backend
+        if context_flags() & WATCHED or has_kernel(op, backend):
+            return call_in_registers(op, args)
     return run(op, args)
 
 
-cdef object call_kernel(Operator op, list args):
-    """Run a record's kernel in C."""
-    cdef IValue r[11]
-    cdef int32_t at[11]
+cdef enum:
+    MOST_REGISTERS = 24                # of an operator that Python calls through registers
+
+
+cdef object call_in_registers(Operator op, list args):
+    cdef IValue r[MOST_REGISTERS]
+    cdef int32_t at[MOST_REGISTERS]
     cdef int i, n = op.nargs
     for i in range(n + op.nrets):
         r[i].tag = TAG_NONE
@@ -264,10 +265,10 @@ cdef object call_kernel(Operator op, list args):
             unbox_arguments(op.name, op.parameters, tuple(args), r)
         except TypeError:  # lists of several kinds, as of tensors and None
             return run(op, args)
-        op.kernel(op, r, at)
-        if op.nrets > 1:
+        invoke(op, r, at)
+        if op.nrets != 1:
             values = [box(&r[n + i]) for i in range(op.nrets)]
-            return results_class(op.name, tuple([x.name for x in op.signature_.returns]))(values)
+            return results_class(op.name, tuple([x.name for x in op.signature_.returns]))(values) if values else None
         result = box(&r[n])
     finally:
         for i in range(n + op.nrets):
@@ -295,13 +296,6 @@ cdef list complete(Operator op, tuple args, dict kwargs):
     return values
 
 
-cdef inline int unbox_borrowed(object x, IValue *out) except -1:
-    """Like unbox_shallow, but without a reference of its own to an object."""
-    unbox_shallow(x, out)
-    release(out)
-    return 0
-
-
 cdef object call_native(Operator op, tuple args, dict kwargs):
     """Run a kernel written in C on Python arguments: check, unbox, run, box."""
     cdef int n = op.nargs, total = n + op.nrets, i
@@ -322,7 +316,7 @@ cdef object call_native(Operator op, tuple args, dict kwargs):
         unbox_arguments(op.name, op.parameters, args, r)
         for i in range(total):
             at[i] = i
-        op.kernel(op, r, at)
+        invoke(op, r, at)
         results = tuple([box(&r[i]) for i in range(n, total)])
         return results[0] if op.nrets == 1 else (results or None)
     finally:
@@ -418,23 +412,17 @@ cdef object run_mixed(Operator op, list args):
     return run_on(op, moved, chosen.backend, chosen.device_index)
 
 
-cdef object bound_kernel(Operator op, int backend):
-    """The record's kernel, or the backend's own, for this backend; found once."""
-    if op.implementations is None:
-        op.implementations = []
-    while len(op.implementations) <= backend:
-        op.implementations.append(None)
-    if op.implementations[backend] is None:
+cdef tuple bound_kernel(Operator op, int backend):
+    """The backend, its namespace and its kernel for the record: the record's own or the backend's; found once."""
+    found = op.implementations[backend]
+    if found is None:
         place = backend_registry().at(backend)
-        kernel = place.bind(op.record)
-        if backend == BACKEND_CPU:
-            kernel = op.record.guarded(kernel)
-        op.implementations[backend] = (kernel, place.xp)
-    return op.implementations[backend]
+        found = op.implementations[backend] = (place, place.xp, place.bind(op.record))
+    return <tuple>found
 
 
 cdef object run_on(Operator op, list args, int backend, int device):
-    cdef tuple bound = <tuple>bound_kernel(op, backend)
+    cdef tuple bound = bound_kernel(op, backend)
     cdef list values = [bound[1]]
     for x in args:
         if isinstance(x, Tensor):
@@ -446,11 +434,7 @@ cdef object run_on(Operator op, list args, int backend, int device):
     if op.written:
         check_written(op, values)
     try:
-        if backend == BACKEND_CPU:
-            result = call_silently(bound[0], tuple(values))
-        else:
-            with backend_registry().at(backend).on(device):
-                result = bound[0](*values)
+        result = bound[0].run(bound[2], values, device)
     except (ValueError, IndexError, TypeError, MemoryError, OverflowError) as error:
         better = reworded(error, op.name)
         if better is None:
@@ -569,85 +553,6 @@ cdef int put(Operator op, int i, object result, IValue *out) except -1:
     return 0
 
 
-cdef bint try_pointwise(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run the ufunc's loop where the operands allow it; whether it was done."""
-    cdef IValue *x = &r[at[0]]
-    cdef IValue *alpha
-    cdef PyObject *result
-    if x.tag != TAG_OBJECT or not isinstance(<object>x.v.o, Tensor) or (op.inplace and (<Tensor>x.v.o).wants_grad):
-        return False
-    if op.loops.arity == 1:
-        result = (unary_inplace if op.inplace else unary)(op.loops, <Tensor>x.v.o)
-    else:
-        if op.nargs == 3:
-            alpha = &r[at[2]]
-            if not ((alpha.tag == TAG_INT and alpha.v.i == 1) or (alpha.tag == TAG_FLOAT and alpha.v.f == 1)):
-                return False
-        if op.inplace:
-            result = binary_inplace(op.loops, <Tensor>x.v.o, &r[at[1]])
-        else:
-            result = binary(op.loops, <Tensor>x.v.o, &r[at[1]])
-    if result == NULL:
-        return False
-    set_object_steal(&r[at[op.nargs]], result)
-    return True
-
-
-cdef int run_pointwise(Operator op, IValue *r, const int32_t *at) except -1:
-    if try_pointwise(op, r, at):
-        return 0
-    if op.nargs == 3 and not op.inplace and op.loops.name == "add":
-        return (<Kernel><void *><size_t>_kernels["scaled_sum"])(op, r, at)
-    return run_record(op, r, at)
-
-
-cdef int run_product(Operator op, IValue *r, const int32_t *at) except -1:
-    """Products of two matrices; those of stacks are `bmm`'s, which leaves what it cannot do to the record."""
-    cdef PyObject *x = r[at[0]].v.o
-    cdef PyObject *y = r[at[1]].v.o
-    cdef PyObject *result = NULL
-    if type(<object>x) is Tensor and type(<object>y) is Tensor:
-        result = matrix_product(<Tensor>x, <Tensor>y, False)
-    if result == NULL:
-        return (<Kernel><void *><size_t>_kernels["aten::bmm"])(op, r, at)
-    set_object_steal(&r[at[2]], result)
-    return 0
-
-
-cdef Loops _add = ufunc_loops("add")
-
-
-cdef int run_linear(Operator op, IValue *r, const int32_t *at) except -1:
-    """x @ weight.T + bias for a matrix x: two loops, the second on the first's result."""
-    cdef PyObject *x = r[at[0]].v.o
-    cdef PyObject *weight = r[at[1]].v.o
-    cdef IValue *bias = &r[at[2]]
-    cdef PyObject *result = NULL
-    cdef PyObject *summed = NULL
-    if type(<object>x) is Tensor and type(<object>weight) is Tensor:
-        if bias.tag == TAG_NONE or (
-            type(<object>bias.v.o) is Tensor and (<Tensor>bias.v.o).scalar_type == (<Tensor>x).scalar_type
-        ):
-            result = matrix_product(<Tensor>x, <Tensor>weight, True)
-    if result == NULL:
-        return run_record(op, r, at)
-    if bias.tag != TAG_NONE:
-        try:
-            summed = binary_inplace(_add, <Tensor>result, bias)
-        finally:
-            if summed == NULL:
-                Py_DECREF(<object>result)
-        if summed == NULL:
-            return run_record(op, r, at)
-        Py_DECREF(<object>summed)  # the same tensor, counted twice
-    set_object_steal(&r[at[3]], result)
-    return 0
-
-
-register_kernel("product", run_product)
-register_kernel("linear", run_linear)
-
-
 # ---------------------------------------------------------------- backends
 
 cdef object _backends = None
@@ -659,6 +564,3 @@ cdef object backend_registry():
         import ts.backends
         _backends = ts.backends
     return _backends
-
-
-from ts.backends.cpu.kernels import addmm, arithmetic, create, element, gather, norm, reduce, view  # noqa: E402, F401 -- they register their kernels

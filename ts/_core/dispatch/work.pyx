@@ -11,7 +11,8 @@ goes through its lists and strings once.
 from libc.stdint cimport int32_t
 
 from ts._core.value.container cimport Dict, List, Tuple
-from ts._core.value.deadline cimport check_time, take_time, timed
+from ts._core.value.deadline cimport check_time, take_time
+from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box_shallow
 
@@ -51,3 +52,6 @@ cdef Py_ssize_t length(IValue *x) noexcept:
     if type(o) is Dict:
         return (<Dict>o).used
     return len(<str>o) if type(o) is str else 0
+
+
+operator.before_limited = before_operator

@@ -25,7 +25,7 @@ cdef class ContainerIndex(Operator):
         super().__init__("prim::ModuleContainerIndex(Any container, Any key) -> Any")
         self.container = container
         self.slots = slots
-        self.kernel = element
+        self.kernels[0] = element
 
 
 cdef int element(Operator op, IValue *r, const int32_t *at) except -1:

@@ -38,7 +38,8 @@ cdef inline Operator row(str schema, Kernel kernel, void *data=NULL, bint scalar
         op.nrets = count_arguments(right[1:len(right) - 1])
     else:
         op.nrets = 1
-    op.kernel = kernel
+    op.kernels[0] = kernel
+    op.tensor_at = -1
     op.data = data
     op.scalar = scalar
     return op

@@ -29,8 +29,7 @@ from ts._core.value.container cimport (
     object_slot,
     tuple_at,
 )
-from ts._core.value.deadline cimport timed
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Operator, invoke
 from ts._core.vm.frame cimport (
     Frame,
     State,
@@ -66,7 +65,6 @@ from ts._core.value.scalar cimport (
     shift_left,
     shift_right,
 )
-from ts._core.dispatch.work cimport before_operator
 
 cdef extern from *:
     """
@@ -338,12 +336,7 @@ cdef int loop(State *state) noexcept nogil:
 
         elif op == CALL_OPERATOR:
             budget -= 16
-            if timed and (<KernelCall>before_operator)(
-                (<Code>frame.code).operator_at[at.a], <IValue *>r, pool + at.b + 1
-            ) < 0:
-                status = FAILED
-                break
-            if kernel_of((<Code>frame.code).operator_at[at.a])(
+            if (<KernelCall>invoke)(
                 (<Code>frame.code).operator_at[at.a], <IValue *>r, pool + at.b + 1
             ) < 0:
                 status = FAILED
@@ -352,7 +345,7 @@ cdef int loop(State *state) noexcept nogil:
                 status = METER_ZERO
                 break
         elif op == CALL_SCALAR:
-            if kernel_of((<Code>frame.code).operator_at[at.a])(
+            if scalar_kernel((<Code>frame.code).operator_at[at.a])(
                 (<Code>frame.code).operator_at[at.a], <IValue *>r, pool + at.b + 1
             ) < 0:
                 status = FAILED
@@ -647,8 +640,8 @@ cdef int loop(State *state) noexcept nogil:
 
 # ---------------------------------------------------------------- parts of instructions
 
-cdef inline KernelCall kernel_of(PyObject *operator) noexcept nogil:
-    return <KernelCall>(<Operator>operator).kernel
+cdef inline KernelCall scalar_kernel(PyObject *operator) noexcept nogil:
+    return <KernelCall>(<Operator>operator).kernels[0]
 
 
 cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexcept nogil:

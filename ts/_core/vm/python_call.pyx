@@ -32,7 +32,7 @@ cdef class PythonOperator(Operator):
         super().__init__(f"python::call({arguments}) -> Any")
         self.function = function
         self.result = result
-        self.kernel = call_python
+        self.kernels[0] = call_python
 
 
 cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
@@ -74,7 +74,7 @@ cdef class WarnOperator(Operator):
         super().__init__("script::warn(str message, int stacklevel) -> ()")
         self.filename = filename
         self.line = line
-        self.kernel = warn_there
+        self.kernels[0] = warn_there
 
 
 cdef int warn_there(Operator op, IValue *r, const int32_t *at) except -1:

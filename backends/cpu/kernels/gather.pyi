@@ -1,3 +1,0 @@
-from ts._core.tensor.tensor import Tensor
-
-def picked(x: Tensor, by: Tensor) -> Tensor | None: ...

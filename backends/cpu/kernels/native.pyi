@@ -1,0 +1,3 @@
+from ts._core.dispatch.operator import Operator
+
+def bind(op: Operator) -> None: ...

@@ -1,0 +1,110 @@
+"""Pointwise operators whose kernel is a ufunc: from registers to its inner loops.
+
+In: registers with tensors and numbers.  Out: the register of the result.
+
+    x + y, x.exp_(), x * 2, x.add(y, alpha=1)
+
+Operands that need a conversion, and whatever `elementwise` does not take, are left to the record's own kernel.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t
+
+from ts._core.dispatch.operator cimport Kernel, Operator, run_record, set_kernel
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT, set_object_steal
+from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace
+from ts.backends.cpu.kernels.table cimport kernel_named
+
+from ts.backends.cpu.kernels.elementwise import ufunc_loops
+
+
+cdef int bind_loops(Operator op) except -1:
+    cdef Loops loops
+    cdef Kernel kernel
+    record = op.record
+    if record.ufunc is None or record.variant == "out":
+        return 0
+    loops = ufunc_loops(record.ufunc, record.promotion or "same", record.types)
+    if loops is None:
+        return 0
+    in_place = record.variant == "inplace"
+    if loops.arity == 1 and op.nargs == 1:
+        kernel = run_unary_inplace if in_place else run_unary
+    elif loops.arity == 2 and op.nargs == 2:
+        kernel = run_binary_inplace if in_place else run_binary
+    elif loops.arity == 2 and op.nargs == 3 and "Scalar alpha=1" in op.schema_text:
+        if in_place:
+            kernel = run_scaled_inplace
+        else:
+            kernel = run_sum if record.ufunc == "add" else run_scaled
+    else:
+        return 0
+    return set_kernel(op, BACKEND_CPU, kernel, loops)
+
+
+cdef inline bint is_tensor(IValue *x) noexcept:
+    return x.tag == TAG_OBJECT and isinstance(<object>x.v.o, Tensor)
+
+
+cdef inline bint is_one(IValue *alpha) noexcept:
+    return (alpha.tag == TAG_INT and alpha.v.i == 1) or (alpha.tag == TAG_FLOAT and alpha.v.f == 1)
+
+
+cdef inline Loops loops_of(Operator op):
+    return <Loops>op.state[BACKEND_CPU]
+
+
+cdef inline int put(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
+    """Store a result; the record's own kernel where there is none."""
+    if result == NULL:
+        return run_record(op, r, at)
+    set_object_steal(&r[at[op.nargs]], result)
+    return 0
+
+
+cdef int run_unary(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef IValue *x = &r[at[0]]
+    return put(op, r, at, unary(loops_of(op), <Tensor>x.v.o) if is_tensor(x) else NULL)
+
+
+cdef int run_unary_inplace(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef IValue *x = &r[at[0]]
+    cdef bint simple = is_tensor(x) and not (<Tensor>x.v.o).wants_grad
+    return put(op, r, at, unary_inplace(loops_of(op), <Tensor>x.v.o) if simple else NULL)
+
+
+cdef int run_binary(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef IValue *x = &r[at[0]]
+    return put(op, r, at, binary(loops_of(op), <Tensor>x.v.o, &r[at[1]]) if is_tensor(x) else NULL)
+
+
+cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef IValue *x = &r[at[0]]
+    cdef bint simple = is_tensor(x) and not (<Tensor>x.v.o).wants_grad
+    return put(op, r, at, binary_inplace(loops_of(op), <Tensor>x.v.o, &r[at[1]]) if simple else NULL)
+
+
+cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
+    """x op alpha * y."""
+    return run_binary(op, r, at) if is_one(&r[at[2]]) else run_record(op, r, at)
+
+
+cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_binary_inplace(op, r, at) if is_one(&r[at[2]]) else run_record(op, r, at)
+
+
+cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
+    """x + alpha * y: a kernel of its own has what two loops would take."""
+    cdef IValue *x = &r[at[0]]
+    cdef PyObject *result = NULL
+    if is_one(&r[at[2]]) and is_tensor(x):
+        result = binary(loops_of(op), <Tensor>x.v.o, &r[at[1]])
+    if result == NULL:
+        return scaled_sum()(op, r, at)
+    set_object_steal(&r[at[op.nargs]], result)
+    return 0
+
+
+cdef inline Kernel scaled_sum() except NULL:
+    return kernel_named("scaled_sum")
