@@ -8,8 +8,8 @@ Translating and compiling use every core, and do again only what changed and wha
 ``.pxd`` that is cimported, a ``.h`` that is included.  Three variables of the environment matter:
 
     TS_JOBS=1                           how many files at once, where memory is short
-    TS_CHECKED=1                        bounds, initialisation and None are checked, and what the loop of the
-                                        interpreter takes for proved (``ts/_core/vm/checked.pxd``)
+    TS_CHECKED=1                        bounds and initialisation are checked, and what the interpreter's loop
+                                        takes for proved (``ts/_core/vm/checked.pxd``)
     TS_SANITIZE=address,undefined       the sanitizers of these names, with debug information
 
 Code of one kind never meets objects of another: when these variables change, everything is built again.
@@ -42,7 +42,6 @@ DIRECTIVES = {
     # containers check their own.
     "boundscheck": CHECKED,
     "initializedcheck": CHECKED,
-    "nonecheck": CHECKED,
     "wraparound": False,  # an index from the end is written out where it is meant: checked, -1 is an error
     "cdivision": True,  # Python's rounding is written out in scalar.pxd
     "embedsignature": True,

@@ -59,7 +59,7 @@ def test_kinds_of_builds_differ(monkeypatch):
 
 def test_checked_builds_check(monkeypatch):
     """What is taken for granted in the ordinary build is looked at in the checked one."""
-    checks = ("boundscheck", "initializedcheck", "nonecheck")
+    checks = ("boundscheck", "initializedcheck")
     assert not any(read_setup(monkeypatch)["DIRECTIVES"][check] for check in checks)
     assert all(read_setup(monkeypatch, TS_CHECKED="1")["DIRECTIVES"][check] for check in checks)
 

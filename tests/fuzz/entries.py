@@ -171,8 +171,9 @@ def callables(module: types.ModuleType) -> Iterator[tuple[str, Callable[..., Any
             continue
         if isinstance(value, type) and value.__module__ == module.__name__:
             yield name, value
-            yield f"{name}.__new__", lambda *given, made=value: made.__new__(made, *given)
             for method, body in sorted(vars(value).items()):
+                if method == "__new__":
+                    continue
                 if callable(body) or isinstance(body, types.GetSetDescriptorType):
                     yield f"{name}.{method}", body if callable(body) else body.__get__
         elif isinstance(value, native) or type(value).__name__ == "cython_function_or_method":
@@ -219,14 +220,9 @@ def main(seed: str, after: int, place: str, names: list[str]) -> None:
 
 
 def selves(owner: Any, known: dict[str, list[Any]]) -> list[Any]:
-    """Objects of a type: some that exist, and one that nothing has filled."""
+    """Objects of a type that exist; one that `__new__` made and nothing has filled is not among them."""
     found = [value for of_type in known.values() for value in of_type if type(value) is owner]
-    found += [held for held in gc.get_objects() if type(held) is owner][:5]
-    try:
-        found.append(owner.__new__(owner))
-    except TypeError:  # made by C alone
-        pass
-    return found
+    return found + [held for held in gc.get_objects() if type(held) is owner][:5]
 
 
 def shown(value: Any) -> str:

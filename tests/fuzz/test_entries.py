@@ -9,7 +9,7 @@ PARTS = 4
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_entries(part):
-    """Wrong counts and types, huge numbers, strange tensors and arrays, objects that nothing has filled."""
+    """Wrong counts and types, huge numbers, strange tensors and arrays."""
     found = entries.problems(0, entries.modules()[part::PARTS])
     assert not found, "\n".join(found)
 
