@@ -12,9 +12,12 @@ import pytest
 
 import ts
 from tests.program_files import all_programs, read
-from ts.errors import ArchiveError, FrontendError
-from ts.frontend import classes
+from ts.archive.pickler import Pickler
+from ts.archive.places import read_places
 from ts.archive.unpickler import Global, Unpickler
+from ts.errors import ArchiveError, FrontendError, MemoryExceeded, TimeExceeded
+from ts.frontend import classes
+from ts.ir.attributes import type_of_constant
 
 # What stays in Python cannot be saved; an index that is wrong for sure does not compile again; graphs do not
 # show expressions whose value nobody reads.
@@ -355,3 +358,66 @@ def test_the_programs_own_enumeration():
     delattr(Speed, classes.ATTRIBUTE)
     classes.clear_names()
     assert ts.jit.load(io.BytesIO(data.getvalue()))(Speed.FAST) is Speed.SLOW
+
+
+# ---------------------------------------------------------------- limits
+
+
+def deflated(data, name, contents):
+    """An archive with one record deflated."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(out, "w") as after:
+        for entry in before.infolist():
+            if entry.filename.endswith(name):
+                after.writestr(entry.filename, contents, zipfile.ZIP_DEFLATED)
+            else:
+                after.writestr(entry.filename, before.read(entry))
+    return out.getvalue()
+
+
+def test_records_count_before_they_are_read(archive):
+    """What unpacks to more than the limits allow is refused by what the file says of its size."""
+    large = deflated(archive, "/constants.pkl", bytes(50_000_000))
+    with ts.limits(bytes=20_000_000):
+        assert load(archive) is not None
+        with pytest.raises(MemoryExceeded):
+            load(large)
+    with pytest.raises(ArchiveError):
+        load(large)
+
+
+def test_a_record_larger_than_its_file(archive):
+    """The sizes in the headers are claims: memory is taken for what can be there."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as file:
+        entry = next(e for e in file.infolist() if e.filename.endswith("/data.pkl"))
+    place = archive.rindex(entry.filename.encode())  # in the directory: 46 bytes, then the name
+    sizes = struct.pack("<II", 1_000_000_000, 1_000_000_000)
+    hostile = archive[: place - 46 + 20] + sizes + archive[place - 46 + 28 :]
+    with pytest.raises(ArchiveError):
+        load(hostile)
+    with ts.limits(bytes=10_000_000), pytest.raises(ArchiveError):
+        load(hostile)
+
+
+def test_pickles_count_while_they_are_read(archive):
+    """Objects of a pickle are Python's, and so is the time to make them."""
+    many = b"\x80\x02(" + b"]" * 3_000_000 + b"l."
+    with ts.limits(bytes=30_000_000), pytest.raises(MemoryExceeded):
+        load(rewritten(archive, **{"constants.pkl": many}))
+    with ts.limits(seconds=0.2), pytest.raises(TimeExceeded):
+        load(rewritten(archive, **{"constants.pkl": many}))
+
+
+def test_sources_of_debug_records_are_bounded():
+    """A table of texts may name one line many times; the places are lost, and no memory is taken for them."""
+    line = "x" * 1_000_000
+    record = ("FORMAT_WITH_STRING_TABLE", ("", line), ((0, (((1,) * 20_000, 0, 0), 0, 5), 0),))
+    kind = type_of_constant(record)
+    assert kind is not None
+    data = Pickler(str, str, lambda tensor: None).dump(record, kind)
+    assert read_places(data)(3) is None
+    few = ("FORMAT_WITH_STRING_TABLE", ("", line), ((0, (((1,) * 20, 0, 0), 0, 5), 0),))
+    data = Pickler(str, str, lambda tensor: None).dump(few, type_of_constant(few))
+    with ts.limits(bytes=10_000_000), pytest.raises(MemoryExceeded):
+        read_places(data)(3)
+    assert read_places(data)(3).text() == "xxxxx"

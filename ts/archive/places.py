@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NoReturn
 
+from ts._core.value import deadline
 from ts.archive.pickler import Pickler
 from ts.archive.unpickler import Global, Unpickler
 from ts.errors import ArchiveError
@@ -21,6 +22,7 @@ from ts.ir.attributes import type_of_constant
 from ts.ir.source import Source, SourceRange
 
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
+_MOST_TEXT: Final = 1 << 26  # characters of one source
 _NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # the empty text
 
 
@@ -105,7 +107,12 @@ class _Sources:
 
     def _source(self, text: Any, name: Any, line: Any) -> Source:
         if self.texts is not None:
-            text = "".join([self.texts[number] for number in text])
+            lines = [self.texts[number] for number in text]
+            size = sum(map(len, lines))
+            if size > _MOST_TEXT:
+                raise ValueError(f"a source would have {size} characters")
+            deadline.spend(0, bytes=size)
+            text = "".join(lines)
             name = self.texts[name]
         if not isinstance(text, str) or not isinstance(name, str | None) or not isinstance(line, int):
             raise ValueError("a source is not a text")

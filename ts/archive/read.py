@@ -64,7 +64,7 @@ def _read(file: IO[bytes], map_location: Location, extra_files: dict[str, Any] |
         if extra_files is not None:
             for name in extra_files:
                 found = records.has(f"extra/{name}")
-                extra_files[name] = bytes(records.read(f"extra/{name}")) if found else b""
+                extra_files[name] = records.bytes(f"extra/{name}") if found else b""
         made = Reader(records, map_location).value("data")
     if not isinstance(made, Object):
         raise ArchiveError("the archive holds no scripted module")
@@ -99,12 +99,12 @@ class Reader(StoredTensors):
         """A source file; with a debug record it knows which program it was made from."""
         source = Source(self.records.text(name), name)
         if self.records.has(f"{name}.debug_pkl"):
-            source.origins = read_places(bytes(self.records.read(f"{name}.debug_pkl")))
+            source.origins = read_places(self.records.bytes(f"{name}.debug_pkl"))
         return source
 
     def value(self, archive: str) -> Any:
         """What the pickle of that name holds."""
-        data = bytes(self.records.read(f"{archive}.pkl"))
+        data = self.records.bytes(f"{archive}.pkl")
         return Unpickler(data, self.name, partial(self.storage, archive)).load()
 
     # ---- names ---------------------------------------------------------------------------------------

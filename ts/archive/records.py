@@ -11,6 +11,7 @@ Sizes are checked before anything is allocated.
 
 from __future__ import annotations
 
+import os
 import struct
 import zipfile
 import zlib
@@ -18,7 +19,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ts._core.tensor.tensor import Tensor
+from ts._core.value import deadline
 from ts.archive.storages import Storage, StorageType, read_storage, storage_type, view
 from ts.archive.unpickler import Global
 from ts.devices import device
@@ -26,6 +31,7 @@ from ts.errors import ArchiveError
 
 Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
+_PIECE: Final = 1 << 20  # bytes that are read without looking at the clock
 _MOST_TEXT: Final = 1 << 30  # bytes of one source file or pickle: what is larger was not written by a program
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
 _DAMAGED: Final = (
@@ -52,6 +58,7 @@ class Records:
         with _damage_is_told():
             self.zip = zipfile.ZipFile(file)
             entries = self.zip.infolist()
+            self.size = file.seek(0, os.SEEK_END)
         self.root = entries[0].filename.partition("/")[0] if entries else ""
         prefix = f"{self.root}/"
         self.entries = {
@@ -76,8 +83,8 @@ class Records:
     def has(self, name: str) -> bool:
         return name in self.entries
 
-    def read(self, name: str, size: int | None = None) -> bytearray:
-        """The contents of a record; of `size` bytes, where that is known."""
+    def read(self, name: str, size: int | None = None) -> NDArray[np.uint8]:
+        """The bytes of a record; `size` of them, where that is known."""
         entry = self.entries.get(name)
         if entry is None:
             raise ArchiveError(f"PytorchStreamReader failed locating file {name}: file not found")
@@ -87,23 +94,33 @@ class Records:
             raise ArchiveError(f"the record {name} would have {entry.file_size} bytes")
         if entry.compress_type == zipfile.ZIP_STORED and entry.file_size != entry.compress_size:
             raise ArchiveError(f"the record {name} has two sizes")
-        data = bytearray(entry.file_size)
+        if entry.compress_size > self.size:
+            raise ArchiveError(f"the record {name} is larger than the file")
+        deadline.reserve(entry.file_size)
+        data = np.empty(entry.file_size, np.uint8)
         with _damage_is_told(), self.zip.open(entry) as stream:
             record: Any = stream
-            rest = memoryview(data)
+            rest = data.data
             while rest:
-                read = record.readinto(rest)
+                read = record.readinto(rest[:_PIECE])
                 if not read:
                     raise ArchiveError(f"the record {name} ends too early")
+                deadline.spend(0.1 * read)
                 rest = rest[read:]
             if record.read(1):
                 raise ArchiveError(f"the record {name} has two sizes")
         return data
 
+    def bytes(self, name: str) -> bytes:
+        """The contents of a record that is read as a whole: a pickle, a text."""
+        data = self.read(name)
+        deadline.spend(0, bytes=data.size)
+        return data.tobytes()
+
     def text(self, name: str) -> str:
         """The contents of a record that is text."""
         try:
-            return self.read(name).decode("utf-8")
+            return self.bytes(name).decode("utf-8")
         except UnicodeDecodeError as error:
             raise ArchiveError(f"the record {name} is no text: {error}") from None
 

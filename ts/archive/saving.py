@@ -197,7 +197,7 @@ def _load(file: IO[bytes], map_location: Location) -> Any:
         if records.has("constants.pkl"):
             raise ArchiveError("the file holds a scripted module: ts.jit.load reads it")
         reader = _Reader(records, map_location)
-        return Unpickler(bytes(records.read("data.pkl")), reader.name, partial(reader.storage, "data")).load()
+        return Unpickler(records.bytes("data.pkl"), reader.name, partial(reader.storage, "data")).load()
 
 
 class _Reader(StoredTensors):

@@ -120,11 +120,11 @@ class Storage(NamedTuple):
     location: str
 
 
-def read_storage(data: bytearray, dtype: dtype, numel: int, location: str) -> Storage:
+def read_storage(data: NDArray[np.uint8], dtype: dtype, numel: int, location: str) -> Storage:
     """The storage in the bytes of a record."""
     if len(data) != numel * dtype.itemsize:
         raise ArchiveError(f"a storage of {numel} elements of {dtype} has {len(data)} bytes")
-    return Storage(np.frombuffer(data, dtype.numpy_dtype), location)
+    return Storage(data.view(dtype.numpy_dtype), location)
 
 
 def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> NDArray[Any]:

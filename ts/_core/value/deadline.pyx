@@ -13,7 +13,7 @@ Without a deadline anywhere, all of this is one look at `timed`.
 
 from cpython.exc cimport PyErr_CheckSignals
 
-from ts._core.value.allowance cimport limited, take_text
+from ts._core.value.allowance cimport give_bytes, limited, take_bytes, take_text
 from ts.errors import TimeExceeded
 
 cdef extern from *:
@@ -93,6 +93,13 @@ cdef int worked(Py_ssize_t items) except -1:
 
 cdef str seconds_text(double seconds):
     return f"{seconds:.1g} seconds" if seconds < 10 else f"{seconds:.0f} seconds"
+
+
+def reserve(Py_ssize_t size):
+    """Refuse to go on where so many bytes are more than the thread's limits leave: before NumPy is asked for them."""
+    if limited:
+        take_bytes(size)
+        give_bytes(size)
 
 
 def spend(double nanoseconds, Py_ssize_t bytes=0):
