@@ -7,9 +7,14 @@ which `test_lifetimes` sees, and deeply nested graphs (`test_deep`) have more le
 import os
 import signal
 
+import hypothesis
 import pytest
 
 os.environ.setdefault("TS_JIT_VERIFY", "1")
+
+# No test asserts a time: under the sanitizers, or beside other work, each may take as long as it likes.
+hypothesis.settings.register_profile("ts", deadline=None)
+hypothesis.settings.load_profile("ts")
 
 # A job in the background may have been started with Ctrl-C ignored; some tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
