@@ -7,6 +7,17 @@
         result = new_like(x, scalar_type(&r[at[0]]))
         ...
         return put_array(&r[at[op.nargs]], result, FLOAT)
+
+What such an entry may assume, and who proved it:
+
+    at[0 .. nargs), and at[nargs ..) for results, are registers       the verifier, for bytecode; dispatch, which made
+    whose tags are those of the schema's types                        the registers, for calls from Python
+    an optional argument may be TAG_NONE, a list may be empty         nobody proves more
+    device, dtype, dimensions, sizes, strides, alignment, values      nobody: the kernel looks, by `flat_array` and its
+                                                                      like, before it trusts; MOST_DIMS bounds the first
+
+A function that Python can call (`def`) may assume what its signature converts, and nothing else: it proves the rest where
+it is entered, once, as `correlate` does.  So do methods that workers call (`parts.pxd`).
 """
 
 cimport numpy as cnp
