@@ -12,6 +12,7 @@ import pytest
 
 import ts
 from ts.errors import FuelExceeded, LimitExceeded, MemoryExceeded, StackExceeded, TimeExceeded
+from ts.ir.types import INT, TupleType, Type
 from ts.ops import registry, work
 
 ROOT = Path(__file__).parent.parent
@@ -272,3 +273,30 @@ def test_a_long_stack_is_shortened():
     with ts.limits(depth=5000), pytest.raises(StackExceeded, match=r"\.\.\. \d+ more calls \.\.\.") as caught:
         deep(0)
     assert len(str(caught.value).splitlines()) < 200
+
+
+# ---------------------------------------------------------------- compiling
+
+BODY = "".join(f"    x = x + {i} * x - (x + {i})\n" for i in range(3000))
+LARGE = f"def large(x: int) -> int:\n{BODY}    return x\n"
+
+
+@pytest.mark.parametrize(
+    "limits, error", [({"seconds": 0.2}, TimeExceeded), ({"bytes": 1 << 20}, MemoryExceeded)], ids=["seconds", "bytes"]
+)
+def test_compiling_is_limited(limits, error):
+    """The error says which line was compiled; the same text compiles afterwards."""
+    small = LARGE.replace(BODY, BODY[:200].rpartition("\n")[0] + "\n")
+    with ts.limits(**limits), pytest.raises(error, match=r"line \d+, in large"):
+        ts.jit.CompilationUnit(LARGE)
+    assert ts.jit.CompilationUnit(small).large(0) is not None
+
+
+def test_types_that_hold_one_type_many_times():
+    """What follows from the parts of a type is found once for each."""
+    kind: Type = INT
+    for _ in range(60):
+        kind = TupleType((kind, kind))
+    assert not kind.mutable
+    assert not kind.has_free_variables()
+    assert not kind.mentions_class()

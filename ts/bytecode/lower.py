@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts._core.prims.module_index import ContainerIndex
+from ts._core.value import deadline
 from ts._core.value.ivalue import to_core
 from ts._core.vm.code import Code, Method
 from ts._core.vm.function import Function
@@ -95,6 +96,7 @@ class Lowering(Loops):
     def lower_nodes(self, block: Block) -> None:
         entered = len(self.entered)
         for node in block.nodes():
+            deadline.spend(5_000, bytes=500)
             if self.terminated:
                 break
             if node.kind() == "prim::Constant" or self.is_deferred(node):

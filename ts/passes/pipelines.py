@@ -16,6 +16,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from ts._core.value import deadline
 from ts.errors import InternalError, TsError
 from ts.ir.graph import Graph
 from ts.ir.verify import verify
@@ -78,6 +79,7 @@ OPTIMIZE: Final[Sequence[Pass]] = (
     eliminate_unfailing_dead_code,
 )
 
+_LOOK: Final = 1e5  # nanoseconds: before each pass, the clock is read where there are limits
 _always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")
 
 
@@ -92,6 +94,7 @@ def run_pipeline(graph: Graph, passes: Sequence[Pass], check: bool | None = None
 def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
     """Run one pass; a failure names it and shows the graph."""
     name = pass_name(run)
+    deadline.spend(_LOOK)
     try:
         changed = run(graph)
         if _always_verify if check is None else check:

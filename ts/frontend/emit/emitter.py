@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
+from ts._core.value import deadline
 from ts.analysis.effects import has_side_effects
-from ts.errors import CompilationError, FrontendError, NotSupportedError
+from ts.errors import CompilationError, FrontendError, LimitExceeded, NotSupportedError
 from ts.frontend import hints
 from ts.frontend.annotations import to_type
 from ts.frontend.failures import Noted, calls_in
@@ -43,6 +44,12 @@ EmitSugared = Callable[["Emitter", Any, int, Type | None], SugaredValue]
 STATEMENTS: Final[dict[type[ast.stmt], EmitStatement]] = {}
 EXPRESSIONS: Final[dict[type[ast.expr], EmitExpression]] = {}
 SUGARED: Final[dict[type[ast.expr], EmitSugared]] = {}
+
+# What `ts.limits` count for each, at least: compiling is limited as running is.
+_STATEMENT_NS: Final = 50_000
+_STATEMENT_BYTES: Final = 2_000
+_EXPRESSION_NS: Final = 10_000
+_EXPRESSION_BYTES: Final = 1_000
 
 _T = TypeVar("_T")
 _S = TypeVar("_S", bound=EmitStatement)
@@ -115,9 +122,14 @@ class Emitter:
             if self.lines and not isinstance(node, ast.While) and not _is_text(node):
                 self.mark("line")
             try:
+                deadline.spend(_STATEMENT_NS, bytes=_STATEMENT_BYTES)
                 STATEMENTS[type(node)](self, node)
             except FrontendError as error:
                 self._note(error, node)
+            except LimitExceeded as error:
+                if not error.stack:
+                    error.stack = [(self.parsed.name, self.range(node))]
+                raise
             if self.scope.block in self.exits:
                 break
         self.graph.range = around
@@ -136,6 +148,7 @@ class Emitter:
 
     def expr(self, node: ast.expr, hint: Type | None = None) -> Value:
         """Emit an expression that has to be a value; `hint` is the type its place asks for."""
+        deadline.spend(_EXPRESSION_NS, bytes=_EXPRESSION_BYTES)
         emit = EXPRESSIONS.get(type(node))
         if emit is not None:
             value = emit(self, node, hint)

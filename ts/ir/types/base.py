@@ -16,8 +16,12 @@ _Str = str  # inside `Type`, `str` is a method
 class Type:
     """Base of all types. A subclass without arguments has one instance, which its `get` returns."""
 
-    __slots__ = ("_hash", "_text", "spec")
+    __slots__ = ("_has_free", "_hash", "_mentions", "_mutable", "_text", "spec")
+    # What follows from the parts is kept: a type may hold another one many times over.
+    _has_free: bool
     _hash: int
+    _mentions: bool
+    _mutable: bool
     spec: Any  # the core's descriptor of a type that mentions a class, once it is asked for
     _text: _Str
     _kind: ClassVar[_Str] = "Type"
@@ -105,11 +109,27 @@ class Type:
 
     def has_free_variables(self) -> bool:
         """Whether a type variable occurs."""
-        return any(t.has_free_variables() for t in self.contained_types())
+        try:
+            return self._has_free
+        except AttributeError:
+            self._has_free = any(t.has_free_variables() for t in self.contained_types())
+            return self._has_free
 
     def mentions_class(self) -> bool:
         """Whether a class of the program occurs, which what is kept by type would keep alive."""
-        return any(t.mentions_class() for t in self.contained_types())
+        try:
+            return self._mentions
+        except AttributeError:
+            self._mentions = any(t.mentions_class() for t in self.contained_types())
+            return self._mentions
+
+    def holds_mutable(self) -> bool:
+        """`mutable` of a type whose values are as mutable as their parts."""
+        try:
+            return self._mutable
+        except AttributeError:
+            self._mutable = any(t.mutable for t in self.contained_types())
+            return self._mutable
 
     def is_subtype_of(self, other: Type) -> bool:
         """Whether a value of this type may stand where `other` is asked for."""

@@ -216,7 +216,7 @@ class TupleType(Type):
 
     @property
     def mutable(self) -> bool:  # type: ignore[override]
-        return any(t.mutable for t in self.contained_types())
+        return self.holds_mutable()
 
     def contained_types(self) -> tuple[Type, ...]:
         return self.elems

@@ -54,7 +54,7 @@ class UnionType(Type):
 
     @property
     def mutable(self) -> bool:  # type: ignore[override]
-        return any(t.mutable for t in self.contained_types())
+        return self.holds_mutable()
 
     def contained_types(self) -> tuple[Type, ...]:
         return self.types
