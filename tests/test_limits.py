@@ -103,7 +103,7 @@ def generators(n: int) -> int:
 @ts.jit.script
 def short_texts(n: int) -> int:
     kept: List[str] = []
-    for i in range(n * 10):
+    for i in range(n * 50):
         kept.append(str(i))
     return len(kept)
 
