@@ -210,10 +210,11 @@ cdef int read_signature(Operator op) except -1:
     op.parameters = found.parameters
     op.device_at = -1
     op.written = []
-    op.overlap = getattr(op.record, "overlap", 0)
-    base = getattr(op.record, "base", None) or op.record
-    op.reads = getattr(op.record, "variant", "") == "inplace" and op.overlap != ALLOW
-    op.reads = op.reads or getattr(base, "family", "") in POINTWISE
+    record = op.record
+    if record is not None:
+        op.overlap = record.overlap
+        op.reads = record.variant == "inplace" and op.overlap != ALLOW
+        op.reads = op.reads or (record.base or record).family in POINTWISE
     op.layouts = layouts_of(op)
     for i in range(len(op.parameters)):
         if op.parameters[i].kind == "Device":
@@ -227,7 +228,7 @@ cdef int read_signature(Operator op) except -1:
 
 cdef tuple layouts_of(Operator op):
     """The rules by which the results lie in memory: of results that are neither views nor written arguments."""
-    if op.record is None or getattr(op.record, "variant", "") or op.written:
+    if op.record is None or op.record.variant:
         return ()
     from ts.ops import layouts  # which imports the core
     global arranged
