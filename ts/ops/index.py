@@ -174,11 +174,13 @@ def _index_put(
     "aten::index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False)"
     " -> Tensor(a!)",
     overlap=1,
+    variant="inplace",
 )
 @op(
     "aten::index_put_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, bool accumulate=False)"
     " -> Tensor(a!)",
     overlap=1,
+    variant="inplace",
 )
 def _index_put_in_place(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
