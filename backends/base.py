@@ -12,6 +12,7 @@ module's `backend` attribute is the instance.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
@@ -23,6 +24,11 @@ from ts._core.dispatch.operator import forget_kernels
 
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
 Kernel = Callable[..., Any]  # kernel(xp, *args), as in an operator's record
+
+
+def default_of(kernel: Kernel, parameter: str) -> Any:
+    """A kernel's default for a parameter: `compute` is what a backend may do its own way, after the checks."""
+    return inspect.signature(kernel).parameters[parameter].default
 
 
 class Overrides(dict[str, Kernel]):

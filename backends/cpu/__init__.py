@@ -15,8 +15,8 @@ from ..base import Backend, Kernel
 from .kernels import quiet
 from .namespace import namespace
 
-# The operators that have kernels of the CPU's own, and the module here whose `kernels()` has them; it is
-# imported when one of them is first called.
+# The operators that have kernels of the CPU's own, and the module here whose `kernel(record)` makes them;
+# it is imported when one of them is first called.
 KERNELS = {
     "aten::convolution": "conv",
     **{f"aten::conv{kind}{n}d": "conv" for kind in ("", "_transpose") for n in (1, 2, 3)},
@@ -50,7 +50,7 @@ class CpuBackend(Backend):
         module = KERNELS.get(record.name)
         if module is None or record.variant:
             return None
-        found: Kernel = import_module(f"{__name__}.{module}").kernels()[record.name]
+        found: Kernel = import_module(f"{__name__}.{module}").kernel(record)
         return found
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ts.backends.cpu.kernels.conv import Phase, Source, correlate
 
-from ..base import Kernel
+from ..base import Kernel, default_of
 
 if TYPE_CHECKING:
     from ts.ops.conv import Geometry
@@ -177,13 +177,6 @@ def _of_complex(g: Geometry, x: Array, weight: Array) -> Array:
     return result.reshape(images, g.filters, *g.places)
 
 
-def kernels() -> dict[str, Kernel]:
-    """The kernels of the convolutions, with the checks of the records' own."""
-    from ts.ops import conv
-
-    mine = partial(compute, conv.product)
-    found: dict[str, Kernel] = {"aten::convolution": partial(conv.convolution, compute=mine)}
-    for n in (1, 2, 3):
-        found[f"aten::conv{n}d"] = partial(conv.conv, compute=mine)
-        found[f"aten::conv_transpose{n}d"] = partial(conv.conv_transpose, compute=mine)
-    return found
+def kernel(record: Any) -> Kernel:
+    """The kernel of a convolution, with the checks of the record's own."""
+    return partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))

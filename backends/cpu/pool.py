@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ts.backends.cpu.kernels.pool import Table, max_of_windows, mean_of_windows
 
-from ..base import Kernel
+from ..base import Kernel, default_of
 
 if TYPE_CHECKING:
     from ts.ops.pool_windows import Windows
@@ -80,18 +80,7 @@ def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array
     return out.reshape(*x.shape[:-n], *w.places).astype(x.dtype, copy=False)
 
 
-def kernels() -> dict[str, Kernel]:
-    """The kernels of poolings, with the checks of the records' own."""
-    from ts.ops import pool
-
-    largest, mean = partial(maxima, pool.largest), partial(means, pool.mean)
-    found: dict[str, Kernel] = {}
-    for n in (1, 2, 3):
-        found |= {
-            f"aten::max_pool{n}d": partial(pool.max_pool_values, n=n, compute=largest),
-            f"aten::max_pool{n}d_with_indices": partial(pool.max_pool, n=n, compute=largest),
-            f"aten::avg_pool{n}d": partial(pool.avg_pool, n=n, compute=mean),
-            f"aten::adaptive_avg_pool{n}d": partial(pool.adaptive_avg_pool, n=n, compute=mean),
-            f"aten::adaptive_max_pool{n}d": partial(pool.adaptive_max_pool, n=n, compute=largest),
-        }
-    return found
+def kernel(record: Any) -> Kernel:
+    """The kernel of a pooling, with the checks of the record's own."""
+    mine = means if "avg" in record.name else maxima
+    return partial(record.kernel, compute=partial(mine, default_of(record.kernel, "compute")))

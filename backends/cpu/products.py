@@ -6,6 +6,7 @@ dtypes, strides that are neither rows nor columns, arguments that do not fit) go
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -33,7 +34,7 @@ def _fit(a: Array, b: Array, ndim: int) -> bool:
 
 
 def _summed(
-    general: Kernel, ndim: int, xp: Any, self: Array, a: Array, b: Array, beta: Any = 1, alpha: Any = 1
+    general: Kernel, xp: Any, self: Array, a: Array, b: Array, beta: Any = 1, alpha: Any = 1, *, ndim: int
 ) -> Any:
     """beta * self + alpha * (a @ b)."""
     plain = type(beta) in (int, float) and type(alpha) in (int, float)
@@ -90,19 +91,15 @@ def _linear(general: Kernel, xp: Any, x: Array, weight: Array, bias: Array | Non
     return general(xp, x, weight, bias)
 
 
-def kernels() -> dict[str, Kernel]:
-    """The kernels of products, around those of the records."""
-    from ts.ops.registry import find
+_KERNELS: dict[str, Callable[..., Any]] = {
+    "aten::addmm": partial(_summed, ndim=2),
+    "aten::baddbmm": partial(_summed, ndim=3),
+    "aten::bmm": _batched,
+    "aten::matmul": _product,
+    "aten::linear": _linear,
+}
 
-    def general(name: str) -> Kernel:
-        record = find(name)
-        assert record is not None, name
-        return record.kernel
 
-    return {
-        "aten::addmm": partial(_summed, general("aten::addmm"), 2),
-        "aten::baddbmm": partial(_summed, general("aten::baddbmm"), 3),
-        "aten::bmm": partial(_batched, general("aten::bmm")),
-        "aten::matmul": partial(_product, general("aten::matmul")),
-        "aten::linear": partial(_linear, general("aten::linear")),
-    }
+def kernel(record: Any) -> Kernel:
+    """The kernel of a product, around the record's own."""
+    return partial(_KERNELS[record.name], record.kernel)

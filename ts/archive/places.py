@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NoReturn
 
-from ts._core.value import deadline
+from ts._core.thread import deadline
 from ts.archive.pickler import Pickler
 from ts.archive.unpickler import Global, Unpickler
 from ts.errors import ArchiveError

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts._core.tensor.tensor import Tensor
-from ts._core.value import deadline
+from ts._core.thread import deadline
 from ts.archive.storages import Storage, StorageType, read_storage, storage_type, view
 from ts.archive.unpickler import Global
 from ts.devices import device

@@ -17,7 +17,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
-from ts._core.value import deadline
+from ts._core.thread import deadline
 from ts.errors import ArchiveError
 
 _MARK: Final = object()

@@ -18,8 +18,8 @@ from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ts._core.dispatch import context
-from ts._core.dispatch.context import is_grad_enabled, is_inference_mode_enabled
+from ts._core.thread import context
+from ts._core.thread.context import is_grad_enabled, is_inference_mode_enabled
 
 __all__ = [
     "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",

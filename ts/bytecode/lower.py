@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts._core.prims.module_index import ContainerIndex
-from ts._core.value import deadline
+from ts._core.thread import deadline
 from ts._core.value.ivalue import to_core
 from ts._core.vm.code import Code, Method
 from ts._core.vm.function import Function

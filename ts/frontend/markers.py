@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ts._core.dispatch.context import current_tracer
+from ts._core.thread.context import current_tracer
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ts._core.dispatch.context import current_tracer
+from ts._core.thread.context import current_tracer
 
 _ids = itertools.count()
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import backends
-from ts._core.value import deadline
+from ts._core.thread import deadline
 from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister
 from ts.devices import device as Device
 

@@ -32,8 +32,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ts import backends
+from ts._core.dispatch.operator import Operator, set_layouts, set_schema_parser
+from ts._core.dispatch.overloads import OverloadSet, overloads, set_lookup
+from ts._core.tensor.tensor import connect, install_methods
 from ts._core.value.turns import my_turn
-from ts.ops import refusals, rules, work
+from ts.ops import layouts, refusals, rules, work
 from ts.ops.outputs import write, write_out
 
 if TYPE_CHECKING:
@@ -311,8 +315,6 @@ def _load() -> None:
     except BaseException:
         _loading = False
         raise
-    from ts._core.dispatch.overloads import OverloadSet
-    from ts._core.tensor.tensor import install_methods
     from ts.ops.functional import tensor_methods
 
     found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
@@ -339,8 +341,6 @@ def lookup(name: str) -> tuple[Any, ...]:
     """The operators of this name, in the order in which scripts look for one that takes the arguments."""
     found = _operators.get(name)
     if found is None:
-        from ts._core.dispatch.operator import Operator
-
         _load_prims()
         made = [Operator(r.schema_text, r) for r in records(name)]
         first = {overload: i for i, overload in enumerate(_orders.get(name, "").split())}
@@ -357,7 +357,6 @@ def canonical(name: str) -> str:
 
 def function(name: str) -> Any:
     """The callable with all overloads of `aten::name`; AttributeError where there is no such operator."""
-    from ts._core.dispatch.overloads import overloads
     from ts.ops.functional import torch_functions
 
     own = torch_functions().get(name)
@@ -385,12 +384,10 @@ def _load_prims() -> None:
     """The operators written in C over numbers, strings and containers."""
     if _prims:
         return
-    from ts._core.dispatch.operator import set_schema_parser
     from ts._core.dispatch.work import set_work_rules
     from ts._core.prims.registry import operators
 
     with my_turn():
-        set_schema_parser(_parse_schema)
         set_work_rules(work.rule_of)
         found: dict[str, list[Any]] = {}
         for operator in operators():
@@ -448,3 +445,9 @@ def namespace(name: str) -> dict[str, str]:
     prefix = f"{name}_"
     load()
     return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}
+
+
+connect(backends, overloads)
+set_lookup(lookup)
+set_layouts(layouts.arranged)
+set_schema_parser(_parse_schema)

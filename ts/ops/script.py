@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.dispatch import context
 from ts._core.tensor.construct import host_array
+from ts._core.thread import context
 from ts.ops import rules
 from ts.ops.registry import op, order
 from ts.ops.shapes import ITEM

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ts._core.value import deadline
+from ts._core.thread import deadline
 from ts.ops import layouts, rules
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import facts, op

@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ts._core.value import deadline
+from ts._core.thread import deadline
 from ts.errors import InternalError, TsError
 from ts.ir.graph import Graph
 from ts.ir.verify import verify

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.dispatch.context import current_tracer
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor import construct
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
 
 _LARGEST = sys.maxsize
 

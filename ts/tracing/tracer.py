@@ -1,6 +1,6 @@
 """The recorder of traces: what a thread does with tensors becomes the nodes of a graph.
 
-In: calls of operators, scripted functions and modules, as `ts._core.dispatch.context` passes them on while a
+In: calls of operators, scripted functions and modules, as `ts._core.thread.context` passes them on while a
 trace is under way.  Out: a `Graph` in PyTorch's form, with the types that the values had:
 
     tracer = Tracer()
@@ -31,9 +31,9 @@ from typing import Any, Final
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.dispatch.context import current_tracer, set_tracer
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Size, Tensor, wrap_array
+from ts._core.thread.context import current_tracer, set_tracer
 from ts._core.value.objects import Object
 from ts._core.vm.future import Future
 from ts.errors import FrontendError

@@ -88,7 +88,7 @@ cdef int scalar_type_of_character(str character) except -2:
 
 
 def ufunc_loops(str name not None, str promotion not None="same", str types=None):
-    """The loops of NumPy's ufunc `name`, or our own; None where it is none with one or two operands.
+    """The loops of NumPy's ufunc `name`; None where it is none with one or two operands.
 
     `promotion` is the record's: "bool" for predicates; "float" leaves out the loops for integers,
     whose results are not NumPy's.  `types` (NumPy type characters) leaves out all others.
@@ -96,9 +96,6 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     cdef Loops loops
     cdef cnp.ufunc ufunc
     cdef int i, operand, result
-    if name in ("relu", "sigmoid"):
-        from ts.backends.cpu.kernels.loops import own_loops  # which is made of what stands here
-        return own_loops()[name]
     found = getattr(np, name, None)
     if found is None:
         from ts.backends.cpu.kernels.special import UFUNCS

@@ -17,6 +17,7 @@ from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, 
 from ts.backends.cpu.kernels.table cimport kernel_named
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
+from ts.backends.cpu.kernels.loops import own_loops
 
 
 cdef int bind_loops(Operator op) except -1:
@@ -25,7 +26,9 @@ cdef int bind_loops(Operator op) except -1:
     record = op.record
     if record.ufunc is None or record.variant == "out":
         return 0
-    loops = ufunc_loops(record.ufunc, record.promotion or "same", record.types)
+    loops = own_loops().get(record.ufunc)
+    if loops is None:
+        loops = ufunc_loops(record.ufunc, record.promotion or "same", record.types)
     if loops is None:
         return 0
     in_place = record.variant == "inplace"

@@ -20,7 +20,7 @@ whoever wants to see every operator of a thread has a flag in the thread's conte
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
-from ts._core.dispatch.context cimport LIMITED, PROFILING, context_flags
+from ts._core.thread.context cimport LIMITED, PROFILING, context_flags
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT

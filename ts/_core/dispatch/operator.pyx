@@ -28,7 +28,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
 from ts._core.dispatch.arguments cimport spec_of_text, unbox_arguments
-from ts._core.value.deadline cimport timed
+from ts._core.thread.deadline cimport timed
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport (
     IValue,
@@ -45,7 +45,7 @@ from ts._core.value.ivalue cimport (
     unbox_shallow,
 )
 from ts._core.tensor.overlap cimport ALLOW, WARN, check_write
-from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, follow, rebind, root_of, wrap, wrote
+from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, rebind, root_of, wrap, wrote
 
 from ts import devices, dtypes
 from ts._core.tensor import construct
@@ -230,13 +230,16 @@ cdef tuple layouts_of(Operator op):
     """The rules by which the results lie in memory: of results that are neither views nor written arguments."""
     if op.record is None or op.record.variant:
         return ()
-    from ts.ops import layouts  # which imports the core
-    global arranged
-    arranged = layouts.arranged
     return op.record.layout
 
 
 cdef object arranged = None
+
+
+def set_layouts(function):
+    """`function(xp, rules, results, arguments)` lays results out in memory by the rules of a record; the registry sets it."""
+    global arranged
+    arranged = function
 
 
 cdef object call_bound(Operator op, list args):
@@ -552,16 +555,3 @@ cdef int put(Operator op, int i, object result, IValue *out) except -1:
     release(out)
     out[0] = new
     return 0
-
-
-# ---------------------------------------------------------------- backends
-
-cdef object _backends = None
-
-
-cdef object backend_registry():
-    global _backends
-    if _backends is None:
-        import ts.backends
-        _backends = ts.backends
-    return _backends

@@ -24,9 +24,9 @@ from ts._core.dispatch.binding cimport (
     call_directly,
     is_int,
 )
-from ts._core.dispatch.context cimport tracer, tracing
+from ts._core.thread.context cimport tracer, tracing
 from ts._core.dispatch.operator cimport Operator
-from ts._core.tensor.tensor cimport Tensor
+from ts._core.tensor.tensor cimport Tensor, connected
 
 cdef extern from "Python.h":
     object PyMethod_New(object function, object instance)
@@ -270,6 +270,13 @@ cdef list settled(list values):
 # ---------------------------------------------------------------- the sets, by name
 
 cdef dict _sets = {}
+cdef object _lookup = None           # lookup(name): its overloads, in PyTorch's order
+
+
+def set_lookup(function):
+    """Take operators from `function(name)`; the registry sets it."""
+    global _lookup
+    _lookup = function
 
 
 def overloads(str name not None):
@@ -278,8 +285,8 @@ def overloads(str name not None):
         name = f"aten::{name}"
     found = _sets.get(name)
     if found is None:
-        from ts.ops import registry
-        found = OverloadSet(name, registry.lookup)
+        connected()
+        found = OverloadSet(name, _lookup)
         found.load()
         found = _sets.setdefault(name, found)
     return found

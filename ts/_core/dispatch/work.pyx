@@ -11,7 +11,7 @@ goes through its lists and strings once.
 from libc.stdint cimport int32_t
 
 from ts._core.value.container cimport Dict, List, Tuple
-from ts._core.value.deadline cimport check_time, take_time
+from ts._core.thread.deadline cimport check_time, take_time
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box_shallow

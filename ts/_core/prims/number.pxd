@@ -1,6 +1,6 @@
 """Reading and writing the numbers of IValues whose kind is known at run time only: Scalars and mixed pairs."""
 
-from ts._core.value.allowance cimport limited, take_text
+from ts._core.thread.allowance cimport limited, take_text
 from ts._core.value.tagged cimport IValue, TAG_FLOAT, TAG_OBJECT, set_object
 
 

@@ -18,7 +18,7 @@ import re
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from ts._core.value.allowance cimport TEXT_BYTES, limited, take_text
+from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
 from ts._core.value.container cimport List, Tuple, list_new, value_text
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport STR_SPEC, box_shallow, list_spec

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.dispatch.context import current_tracer
 from ts._core.tensor import construct
 from ts._core.tensor.tensor import Tensor, define_methods
+from ts._core.thread.context import current_tracer
 
 
 def type_name(dtype: dtypes.dtype, device_type: str) -> str:

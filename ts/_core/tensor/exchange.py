@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.dispatch.context import current_tracer
 from ts._core.tensor import construct, storage
 from ts._core.tensor.dlpack import exported, imported
-from ts._core.tensor.tensor import Tensor, backend_of, define_methods, wrap_array
+from ts._core.tensor.tensor import Tensor, backend_of, define_methods, operator, wrap_array
+from ts._core.thread.context import current_tracer
 
 # ---------------------------------------------------------------- NumPy
 
@@ -158,10 +158,8 @@ def rebuild_meta(
     attributes: dict[str, Any],
 ) -> Tensor:
     """What a pickled meta tensor is made from."""
-    from ts._core.dispatch.overloads import overloads
-
     return _completed(
-        overloads("empty_strided")(shape, stride, dtype=dtype, device="meta"), requires_grad, attributes
+        operator("empty_strided")(shape, stride, dtype=dtype, device="meta"), requires_grad, attributes
     )
 
 

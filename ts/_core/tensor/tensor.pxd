@@ -50,5 +50,8 @@ cdef int rebind(Tensor t, object array) except -1
 # ScalarType of a NumPy dtype's number, or -1; and back: NumPy's number, or -1.
 cdef int scalar_type_of_number(int type_number) noexcept nogil
 cdef int number_of_scalar_type(int scalar_type) noexcept nogil
+# The package of backends, and operators, as `connect` gave them; `connected` has that done.
+cdef object backend_registry()
+cdef int connected() except -1
 # The callable for an operator name ("add"), as the registry gave it; raises where there is none.
 cdef object operator_function(str name)

@@ -22,7 +22,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject, Py_EQ, Py_NE
 from cpython.ref cimport Py_INCREF
 
-from ts._core.dispatch.context cimport tracer, tracing
+from ts._core.thread.context cimport tracer, tracing
 
 from ts import devices, dtypes
 from ts._core.tensor import strides
@@ -76,14 +76,25 @@ cdef int number_of_scalar_type(int scalar_type) noexcept nogil:
 
 # ---------------------------------------------------------------- wrapping
 
-cdef object backends = None          # the package ts.backends, which imports this module
+cdef object backends = None          # the package of backends
+cdef object overloads = None         # overloads(name): the callable for an operator
+
+
+def connect(package, function):
+    """Tell tensors of what is written over them: the package of backends, and who gives operators by name."""
+    global backends, overloads
+    backends, overloads = package, function
+
+
+cdef int connected() except -1:
+    """Have the registry of operators call `connect`: a tensor may be there before anybody asked for an operator."""
+    if backends is None:
+        import ts.ops.registry  # noqa: F401
+    return 0
 
 
 cdef object backend_registry():
-    global backends
-    if backends is None:
-        import ts.backends
-        backends = ts.backends
+    connected()
     return backends
 
 
@@ -150,7 +161,7 @@ cdef set _installed = set()          # methods that install_methods put there, a
 cdef object operator_function(str name):
     function = _functions.get(name)
     if function is None:
-        from ts._core.dispatch.overloads import overloads
+        connected()
         function = _functions[name] = overloads(name)
     return function
 

@@ -42,8 +42,8 @@ from ts._core.value.container cimport (
     tuple_new,
 )
 
-from ts._core.value.allowance cimport limited, take_text
-from ts._core.value.deadline cimport worked
+from ts._core.thread.allowance cimport limited, take_text
+from ts._core.thread.deadline cimport worked
 from ts._core.value.tagged cimport Py_LeaveRecursiveCall, enter_recursion
 
 

@@ -11,7 +11,7 @@ cimport cython
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
-from ts._core.value.allowance cimport give_bytes, limited, take_bytes
+from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.ivalue cimport box_shallow
 from ts._core.value.values cimport core_equal, core_text
 

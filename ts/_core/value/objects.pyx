@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from ts._core.value.allowance cimport give_bytes, limited, take_bytes
+from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.lists cimport release_items
 from ts._core.value.spec cimport (
     KIND_ANY,

@@ -9,8 +9,8 @@ from libc.math cimport isnan
 from libc.stdint cimport int64_t
 from libc.stdio cimport snprintf
 
-from ts._core.value.allowance cimport TEXT_BYTES, limited, take_text
-from ts._core.value.deadline cimport worked
+from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
+from ts._core.thread.deadline cimport worked
 from ts._core.value.dicts cimport Dict, TAG_DELETED, dict_find
 from ts._core.value.lists cimport List, Tuple
 from ts._core.value.objects cimport Object

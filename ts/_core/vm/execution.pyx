@@ -24,11 +24,11 @@ from cpython.pystate cimport PyThreadState
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport INT64_MAX, int32_t
 
-from ts._core.value.allowance cimport array_was_refused, give_bytes, limited, take_bytes
+from ts._core.thread.allowance cimport array_was_refused, give_bytes, limited, take_bytes
 from ts._core.vm.breaks cimport Breaks
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
 from ts._core.value.container cimport Object, list_size, raise_key_error, raise_list_index, value_text
-from ts._core.value.deadline cimport check_time, timed
+from ts._core.thread.deadline cimport check_time, timed
 from ts._core.vm.failure cimport located, script_stack, tidied
 from ts._core.vm.frame cimport (
     Frame,

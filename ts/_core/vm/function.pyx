@@ -11,7 +11,7 @@ In: Python arguments.  Out: a Python value, or the exception that PyTorch raises
 
 from cpython.long cimport PyLong_CheckExact
 
-from ts._core.dispatch.context cimport tracer, tracing
+from ts._core.thread.context cimport tracer, tracing
 from ts._core.vm.execution cimport Execution, begin, execute
 from ts._core.vm.failure cimport shortened
 from ts._core.vm.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state

@@ -6,7 +6,7 @@
 
 cimport cython
 
-from ts._core.dispatch.context cimport LIMITED, TRACING, context_flags, exchange_flags
+from ts._core.thread.context cimport LIMITED, TRACING, context_flags, exchange_flags
 from ts._core.vm.meter cimport drop_limits, exchange_limits, hold_limits
 
 

@@ -15,9 +15,9 @@ from cpython.pystate cimport PyThreadState
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.stdlib cimport free, malloc
 
-from ts._core.value.allowance cimport Allowance, drop_allowance, hold_allowance, new_allowance, set_allowance
-from ts._core.dispatch.context cimport LIMITED, context, set_flag
-from ts._core.value.deadline cimport NO_DEADLINE, check_time, now_seconds, set_deadline
+from ts._core.thread.allowance cimport Allowance, drop_allowance, hold_allowance, new_allowance, set_allowance
+from ts._core.thread.context cimport LIMITED, context, set_flag
+from ts._core.thread.deadline cimport NO_DEADLINE, check_time, now_seconds, set_deadline
 from ts._core.vm.frame cimport State
 from ts.errors import FuelExceeded
 

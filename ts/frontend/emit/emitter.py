@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
-from ts._core.value import deadline
+from ts._core.thread import deadline
 from ts.analysis.effects import has_side_effects
 from ts.errors import CompilationError, FrontendError, LimitExceeded, NotSupportedError
 from ts.frontend import hints

@@ -24,8 +24,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Self, TypeVar
 
-from ts._core.dispatch.context import current_tracer
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
 from ts.nn import hooks
 from ts.nn.hooks import (
     ForwardHook,

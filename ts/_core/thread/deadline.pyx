@@ -13,7 +13,7 @@ Without a deadline anywhere, all of this is one look at `timed`.
 
 from cpython.exc cimport PyErr_CheckSignals
 
-from ts._core.value.allowance cimport give_bytes, limited, take_bytes, take_text
+from ts._core.thread.allowance cimport give_bytes, limited, take_bytes, take_text
 from ts.errors import TimeExceeded
 
 cdef extern from *:
