@@ -4,10 +4,14 @@ What is loaded, declared and compiled when it is first needed must be there for 
 all or as a whole.
 """
 
+from __future__ import annotations
+
 import subprocess
 import sys
 
 import pytest
+
+import ts
 
 PROGRAM = """
 import sys, threading
@@ -108,3 +112,48 @@ def test_first_uses(uses, tmp_path):
     program.write_text(PROGRAM.replace("{uses}", f"[{', '.join(f'use_{use}' for use in uses)}]"))
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_everything_at_once():
+    """A moment of `tests.stress_threads`, which is there to be run for as long as one likes."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.stress_threads", "-s", "2", "-e", "1"], capture_output=True, text=True, timeout=400
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+class Item:
+    """The order of 1 and 2 is not known."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __lt__(self, other: Item) -> bool:
+        if self.n + other.n == 3:
+            raise ValueError("no order")
+        return self.n < other.n
+
+
+class Items(ts.nn.Module):
+    items: list[Item]
+
+    def __init__(self, numbers: list[int]) -> None:
+        super().__init__()
+        self.items = [Item(n) for n in numbers]
+
+    @ts.jit.export
+    def order(self) -> None:
+        self.items.sort()
+
+    @ts.jit.export
+    def numbers(self) -> list[int]:
+        return [item.n for item in self.items]
+
+
+@pytest.mark.parametrize("numbers", [[1, 9, 2, 8], [1, *range(3, 40), 2]])
+def test_a_sort_that_fails_keeps_the_items(numbers):
+    """Each is there once, whatever the sort had moved: with the few of an insertion sort, and merged."""
+    items = ts.jit.script(Items(numbers))
+    with pytest.raises(RuntimeError, match="no order"):
+        items.order()
+    assert sorted(items.numbers()) == sorted(numbers)

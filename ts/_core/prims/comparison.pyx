@@ -12,6 +12,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from ts._core.value.allowance cimport give_bytes, limited
 from ts._core.value.container cimport (
     Dict,
     List,
@@ -25,6 +26,7 @@ from ts._core.value.container cimport (
 )
 from ts._core.dispatch.operator cimport Operator
 from ts._core.prims.row cimport row
+from ts._core.value.lists cimport release_items
 from ts._core.value.tagged cimport (
     IValue,
     TAG_FLOAT,
@@ -50,16 +52,18 @@ cdef inline List list_of(IValue *x):
 cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
     """`==` of two items; of tensors it is the truth of `a == b`, which tensors of several elements do not have."""
     if op.data == of_tensors:
-        return bool(<object>a.v.o == <object>b.v.o)
+        x, y = <object>a.v.o, <object>b.v.o  # held, as a list may lose its own
+        return bool(x == y)
     return values_equal(a, b)
 
 
 cdef Py_ssize_t find(Operator op, List x, IValue *value) except -2:
     """The index of the first item that equals `value`, or -1."""
-    cdef Py_ssize_t i
-    for i in range(x.size):
+    cdef Py_ssize_t i = 0
+    while i < x.size:  # comparing tensors gives other threads a turn, which may shorten x
         if items_match(op, &x.items[i], value):
             return i
+        i += 1
     return -1
 
 
@@ -78,9 +82,10 @@ cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int count(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List x = list_of(&r[at[0]])
-    cdef Py_ssize_t i, n = 0
-    for i in range(x.size):
+    cdef Py_ssize_t i = 0, n = 0
+    while i < x.size:
         n += items_match(op, &x.items[i], &r[at[1]])
+        i += 1
     set_int(&r[at[2]], n)
     return 0
 
@@ -89,7 +94,7 @@ cdef int remove(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List x = list_of(&r[at[0]])
     cdef Py_ssize_t i = find(op, x, &r[at[1]])
     cdef IValue removed
-    if i < 0:
+    if not 0 <= i < x.size:
         raise RuntimeError("list.remove(x): x not in list")
     list_remove_at(<PyObject *>x, i, &removed)
     release(&removed)
@@ -97,13 +102,14 @@ cdef int remove(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef bint lists_match(Operator op, List a, List b) except -1:
-    cdef Py_ssize_t i
-    if a.size != b.size:
-        return False
-    for i in range(a.size):
+    cdef Py_ssize_t i = 0
+    while a.size == b.size:
+        if i >= a.size:
+            return True
         if not items_match(op, &a.items[i], &b.items[i]):
             return False
-    return True
+        i += 1
+    return False
 
 
 cdef int equal(Operator op, IValue *r, const int32_t *at) except -1:
@@ -119,31 +125,35 @@ cdef int not_equal(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- order
 
 cdef int merge_sort(IValue *items, IValue *scratch, Py_ssize_t n, int sign) except -1:
-    """Sort stably, ascending for sign 1, descending for -1."""
+    """Sort stably, ascending for sign 1, descending for -1; every item is there once, also after an error."""
     cdef Py_ssize_t i, j, k, half = n // 2
     cdef IValue item
     if n <= 16:
         for i in range(1, n):
             item = items[i]
             j = i
-            while j > 0 and sign * compare_values(&items[j - 1], &item) > 0:
-                items[j] = items[j - 1]
-                j -= 1
-            items[j] = item
+            try:
+                while j > 0 and sign * compare_values(&items[j - 1], &item) > 0:
+                    items[j] = items[j - 1]
+                    j -= 1
+            finally:
+                items[j] = item
         return 0
     merge_sort(items, scratch, half, sign)
     merge_sort(items + half, scratch, n - half, sign)
     memcpy(scratch, items, half * sizeof(IValue))
     i, j, k = 0, half, 0
-    while i < half and j < n:
-        if sign * compare_values(&scratch[i], &items[j]) <= 0:
-            items[k] = scratch[i]
-            i += 1
-        else:
-            items[k] = items[j]
-            j += 1
-        k += 1
-    memcpy(items + k, scratch + i, (half - i) * sizeof(IValue))
+    try:
+        while i < half and j < n:
+            if sign * compare_values(&scratch[i], &items[j]) <= 0:
+                items[k] = scratch[i]
+                i += 1
+            else:
+                items[k] = items[j]
+                j += 1
+            k += 1
+    finally:
+        memcpy(items + k, scratch + i, (half - i) * sizeof(IValue))
     return 0
 
 
@@ -173,17 +183,40 @@ cdef int check_sortable(IValue *x) except -1:
 
 
 cdef int sort_items(List x, bint descending) except -1:
+    """Whoever looks at the list meanwhile finds it empty, as in Python: comparing objects runs scripts."""
+    cdef Py_ssize_t size = x.size, capacity = x.capacity
+    cdef IValue *items = x.items
+    cdef bint changed
+    x.items = NULL
+    x.size = x.capacity = 0
+    try:
+        sort_values(items, size, descending)
+    finally:
+        changed = x.items != NULL
+        x.items, items = items, x.items
+        x.size, size = size, x.size
+        x.capacity, capacity = capacity, x.capacity
+        release_items(items, size)  # what was put there meanwhile
+        free(items)
+        if limited:
+            give_bytes(capacity * sizeof(IValue))
+    if changed:
+        raise RuntimeError("list modified during sort")
+    return 0
+
+
+cdef int sort_values(IValue *items, Py_ssize_t n, bint descending) except -1:
     cdef IValue *scratch
     cdef Py_ssize_t i
-    if x.size:
-        check_sortable(&x.items[0])
-    for i in range(1, x.size):  # refuse before anything moves: an error may not lose items
-        compare_values(&x.items[i - 1], &x.items[i])
-    scratch = <IValue *>malloc((x.size + 1) * sizeof(IValue))
+    if n:
+        check_sortable(&items[0])
+    for i in range(1, n):  # refuse before anything moves: an error may not lose items
+        compare_values(&items[i - 1], &items[i])
+    scratch = <IValue *>malloc((n + 1) * sizeof(IValue))
     if scratch == NULL:
         raise MemoryError()
     try:
-        return merge_sort(x.items, scratch, x.size, -1 if descending else 1)
+        return merge_sort(items, scratch, n, -1 if descending else 1)
     finally:
         free(scratch)
 

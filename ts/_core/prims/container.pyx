@@ -10,8 +10,10 @@ of all types.  A list that is returned by an operator that mutates it is the lis
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memmove
 
+from ts._core.value.allowance cimport give_bytes, limited
 from ts._core.value.container cimport (
     List,
     list_append,
@@ -26,6 +28,7 @@ from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport INT_SPEC, STR_SPEC, box_shallow, list_spec
 from ts._core.prims.row cimport row
 from ts._core.prims.slicing cimport slice_bounds
+from ts._core.value.lists cimport release_items
 from ts._core.value.tagged cimport (
     IValue,
     TAG_FLOAT,
@@ -130,10 +133,17 @@ cdef int extend_and_return(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int clear_list(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List x = list_of(&r[at[0]])
-    cdef Py_ssize_t i, n = x.size
-    x.size = 0
-    for i in range(n):
-        release(&x.items[i])
+    cdef Py_ssize_t n = x.size, capacity = x.capacity
+    cdef IValue *items = x.items
+    x.items = NULL
+    x.size = x.capacity = 0
+    release_items(items, n)  # which may run Python code, and that look at x
+    if x.items == NULL:
+        x.items, x.capacity = items, capacity
+        return 0
+    free(items)
+    if limited:
+        give_bytes(capacity * sizeof(IValue))
     return 0
 
 
@@ -173,15 +183,18 @@ cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef List repeat(List x, int64_t n):
     cdef List result
+    cdef IValue only
     cdef int64_t i
     if n > 0 and x.size > (<int64_t>1 << 57) // n:
         raise MemoryError()
-    result = list_new(x.spec, x.size * max(n, 0))
     if x.size == 1 and x.items[0].tag != TAG_OBJECT:  # [0] * n
+        only = x.items[0]
+        result = list_new(x.spec, max(n, 0))
         for i in range(n):
-            result.items[i] = x.items[0]
+            result.items[i] = only
         result.size = max(n, 0)
         return result
+    result = list_new(x.spec, x.size * max(n, 0))
     for i in range(n):
         extend_with(result, x)
     return result

@@ -134,11 +134,11 @@ cdef int pop_entry(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tuple result
     cdef IValue value
     cdef Py_ssize_t i = 0
+    result = tuple_new(item_spec(x), 2)
     if x.size == 0:
         raise RuntimeError("popitem(): dictionary is empty")
     while x.entries[i].key.tag == TAG_DELETED:
         i += 1
-    result = tuple_new(item_spec(x), 2)
     copy_value(&result.items[0], &x.entries[i].key)
     dict_pop(<PyObject *>x, &result.items[0], &value)
     copy_value(&result.items[1], &value)
@@ -153,12 +153,13 @@ cdef int clear(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int update_with(Dict x, Dict other) except -1:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0
     if x is other:
         return 0
-    for i in range(other.used):
+    while i < other.used:  # what loses its place in x may run Python code, and that shorten `other`
         if other.entries[i].key.tag != TAG_DELETED:
             dict_set(<PyObject *>x, &other.entries[i].key, &other.entries[i].value)
+        i += 1
     return 0
 
 
@@ -179,16 +180,17 @@ cdef int dict_from_items(Operator op, IValue *r, const int32_t *at) except -1:
     cdef TypeSpec spec = child_spec(items.spec, 0)
     cdef Tuple item
     cdef Dict result
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0
     if len(spec.children) == 2:
         key, value = spec.children
         spec = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
     else:
         spec = None
     result = dict_new(spec, items.size)
-    for i in range(items.size):
+    while i < items.size:
         item = <Tuple>items.items[i].v.o
         dict_set(<PyObject *>result, &item.items[0], &item.items[1])
+        i += 1
     set_object(&r[at[1]], result)
     return 0
 
@@ -235,17 +237,19 @@ cdef int items(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Dict x = dict_of(&r[at[0]])
     cdef TypeSpec spec = item_spec(x)
     cdef List result = list_new(None if spec is None else list_spec(spec), x.size)
-    cdef Tuple item
-    cdef Py_ssize_t i
-    for i in range(x.used):
-        if x.entries[i].key.tag == TAG_DELETED:
-            continue
-        item = tuple_new(spec, 2)
-        copy_value(&item.items[0], &x.entries[i].key)
-        copy_value(&item.items[1], &x.entries[i].value)
-        result.items[result.size].tag = TAG_NONE
-        set_object(&result.items[result.size], item)
-        result.size += 1
+    cdef Tuple item = tuple_new(spec, 2)
+    cdef IValue made
+    cdef Py_ssize_t i = 0
+    made.tag = TAG_NONE
+    while i < x.used:
+        if x.entries[i].key.tag != TAG_DELETED:
+            copy_value(&item.items[0], &x.entries[i].key)
+            copy_value(&item.items[1], &x.entries[i].value)
+            set_object(&made, item)
+            list_append(<PyObject *>result, &made)
+            item = tuple_new(spec, 2)  # which may collect garbage, whose finalizers change x
+        i += 1
+    release(&made)
     set_object(&r[at[1]], result)
     return 0
 

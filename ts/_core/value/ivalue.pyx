@@ -48,6 +48,7 @@ from ts._core.value.tagged cimport Py_LeaveRecursiveCall, enter_recursion
 
 
 cdef extern from "Python.h":
+    int PyList_SetSlice(object x, Py_ssize_t low, Py_ssize_t high, PyObject *items) except -1
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
     object PyUnicode_FromObject(object x)
     Py_ssize_t Py_REFCNT(PyObject *o) noexcept
@@ -244,7 +245,8 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out) except -1:
         for i in range(i, n):
             if i >= PyList_GET_SIZE(x):  # converting an element ran Python code that shortened x
                 break
-            unbox(<object>PyList_GET_ITEM(x, i), element, &result.items[i])
+            item = <object>PyList_GET_ITEM(x, i)
+            unbox(item, element, &result.items[i])
             result.size = i + 1
         return put_object(result, out)
     if isinstance(x, (str, bytes, Mapping)) or type(x) is tensor_type or not isinstance(x, (Collection, Generator)):
@@ -565,21 +567,24 @@ cdef object box_shallow(IValue *x):
 
 
 cdef object box_list(List x, PyObject **copies, bint shared):
-    cdef Py_ssize_t i, n = x.size
+    cdef Py_ssize_t i = 0, n = x.size
     cdef list result
     converted(n, ITEM_BYTES)
     if shared:  # others may meet it before it is full
         result = []
         remember(x, result, copies)
-        for i in range(n):
-            if i < x.size:
-                result.append(box_inside(&x.items[i], copies))
+        while i < n and i < x.size:
+            result.append(box_inside(&x.items[i], copies))
+            i += 1
         return result
     result = PyList_New(n)
-    for i in range(n):
+    while i < n and i < x.size:  # converting an item may run Python code, and that shorten x
         element = box_inside(&x.items[i], copies)
         Py_INCREF(<PyObject *>element)
         PyList_SET_ITEM(result, i, element)
+        i += 1
+    if i < n:
+        PyList_SetSlice(result, i, n, NULL)
     return result
 
 
@@ -612,13 +617,15 @@ cdef object named(TypeSpec spec):
 
 cdef object box_dict(Dict x, PyObject **copies, bint shared):
     cdef dict result = {}
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0, n = x.used
     converted(x.size, ENTRY_BYTES)
     if shared:
         remember(x, result, copies)
-    for i in range(x.used):
+    while i < n and i < x.used:  # as in box_list
         if x.entries[i].key.tag != TAG_DELETED:
-            result[box_shallow(&x.entries[i].key)] = box_inside(&x.entries[i].value, copies)
+            key = box_shallow(&x.entries[i].key)
+            result[key] = box_inside(&x.entries[i].value, copies)
+        i += 1
     return result
 
 

@@ -109,6 +109,8 @@ cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil:
 cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n):
     cdef List result = list_new(x.spec, n)
     cdef Py_ssize_t i
+    while n > 0 and max(start, start + (n - 1) * step) >= x.size:
+        n -= 1  # making the new list has collected garbage, whose finalizers have shortened x
     for i in range(n):
         result.items[i] = x.items[start + i * step]
         retain(&result.items[i])

@@ -185,11 +185,25 @@ cdef str core_text(object x):
     return value_text(&value)
 
 
-cdef str items_text(IValue *items, Py_ssize_t n):
+cdef str list_text(List x):
+    cdef Py_ssize_t i = 0
+    cdef list texts = []
+    enter_recursion(b" while a container is printed")
+    try:
+        while i < x.size:  # the text of an item may run Python code, and that shorten x
+            texts.append(value_text(&x.items[i]))
+            i += 1
+        return f"[{joined(texts)}]"
+    finally:
+        Py_LeaveRecursiveCall()
+
+
+cdef str tuple_text(Tuple x):
     cdef Py_ssize_t i
     enter_recursion(b" while a container is printed")
     try:
-        return joined([value_text(items + i) for i in range(n)])
+        comma = "," if x.size == 1 else ""
+        return f"({joined([value_text(&x.items[i]) for i in range(x.size)])}{comma})"
     finally:
         Py_LeaveRecursiveCall()
 
@@ -214,10 +228,9 @@ cdef str value_text(IValue *x):
     if type(o) is str:
         return o
     if type(o) is List:
-        return f"[{items_text((<List>o).items, (<List>o).size)}]"
+        return list_text(<List>o)
     if type(o) is Tuple:
-        comma = "," if (<Tuple>o).size == 1 else ""
-        return f"({items_text((<Tuple>o).items, (<Tuple>o).size)}{comma})"
+        return tuple_text(<Tuple>o)
     if type(o) is Dict:
         return dict_text(<Dict>o)
     if type(o) is complex:
@@ -228,14 +241,17 @@ cdef str value_text(IValue *x):
 
 
 cdef str dict_text(Dict d):
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0
+    cdef list texts = []
     enter_recursion(b" while a container is printed")
     try:
-        entries = joined([
-            f"{value_text(&d.entries[i].key)}: {value_text(&d.entries[i].value)}"
-            for i in range(d.used) if d.entries[i].key.tag != TAG_DELETED
-        ])
-        return f"{{{entries}}}"
+        while i < d.used:  # as in list_text
+            if d.entries[i].key.tag != TAG_DELETED:
+                key = value_text(&d.entries[i].key)
+                if i < d.used:
+                    texts.append(f"{key}: {value_text(&d.entries[i].value)}")
+            i += 1
+        return f"{{{joined(texts)}}}"
     finally:
         Py_LeaveRecursiveCall()
 
