@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from ts._core.value.allowance cimport give_bytes, limited
+from ts._core.thread.allowance cimport give_bytes, limited
 from ts._core.value.container cimport (
     Dict,
     List,

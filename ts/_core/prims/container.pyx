@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memmove
 
-from ts._core.value.allowance cimport give_bytes, limited
+from ts._core.thread.allowance cimport give_bytes, limited
 from ts._core.value.container cimport (
     List,
     list_append,
