@@ -12,7 +12,7 @@ import numpy as np
 import ts
 from ts import backends
 from ts.backends.cpu.blas import library as blas_library
-from ts.backends.cpu.kernels.conv import instruction_set
+from ts.backends.cpu.kernels.microkernels import instruction_set
 from ts.cli import terminal
 from ts.ops import registry
 

@@ -1,4 +1,4 @@
-"""Products of matrices with a summand, and of stacks of matrices: from registers to `products.multiplied`.
+"""Products of matrices with a summand, and of stacks of matrices: from registers to `matmul.multiplied`.
 
 In: registers with float tensors on the CPU whose shapes fit.  Out: the register of the result.
 

@@ -14,7 +14,7 @@ dropped when the results are copied out:
     A panel of some 48 positions times a block of the depth (channels times taps) is copied to the first-level cache,
     never the whole column matrix; a tile of 8 filters by 48 positions stays in registers while the depth runs.
 
-The tile kernels (`tiles.h`) are C with vector types, compiled for several instruction sets, of which the best is
+The tile kernels (`simd_tiles.h`) are C with vector types, compiled for several instruction sets, of which the best is
 chosen when the module is loaded: OpenBLAS takes twice the time for a product of this form where AVX-512 is present.
 Each element is summed in the same order by every number of threads.  A transposed convolution is one such correlation
 for each residue of the output's index modulo the stride.
@@ -29,37 +29,10 @@ from libc.string cimport memcpy, memset
 from numpy cimport NPY_ARRAY_ALIGNED, NPY_ARRAY_CARRAY, npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
-
-from ts.backends.cpu import workers
-
+from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 from ts.backends.cpu.kernels.parts cimport require_part
 
-cdef extern from "tiles.h":
-    ctypedef void (*TileKernel)(Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int) noexcept nogil
-    ctypedef void (*TapKernel)(
-        Py_ssize_t, const void *, const void *, const int64_t *, void *, Py_ssize_t
-    ) noexcept nogil
-    ctypedef void (*PackKernel)(Py_ssize_t, const void *, const int64_t *, void *, int) noexcept nogil
-    ctypedef struct Kernels:
-        int lanes
-        int rows
-        TileKernel tile[4][3]
-        TapKernel taps
-        PackKernel pack
-    Kernels kernels_of_float
-    Kernels kernels_of_double
-    const char *instructions
-    void choose_kernels(int widest) nogil
-
-choose_kernels(512)
-
-
-def instruction_set(int widest=0):
-    """The instructions that the kernels use; given a width in bits, those that are no wider from now on."""
-    if widest:
-        choose_kernels(widest)
-    return instructions.decode()
-
+from ts.backends.cpu import workers
 
 ctypedef fused real:
     float
@@ -416,6 +389,7 @@ cdef class Run:
     """One call: the operands, and what is laid out for it; its methods run parts of the work, without the GIL."""
 
     cdef Job job
+    cdef tuple held                    # the operands' arrays, as long as any thread runs
     cdef Source source
     cdef Phase phase
     cdef bint double_
@@ -566,7 +540,8 @@ def correlate(
     itemsize = input.itemsize
     run.double_ = itemsize == 8
     run.source = source
-    job.kernels = &kernels_of_double if run.double_ else &kernels_of_float
+    run.held = (input, weight, bias, out)
+    job.kernels = microkernels(run.double_)
     job.input = data_of(x)
     _strides(x, job.input_strides, 2, itemsize)
     job.images = dims_of(x)[0]

@@ -20,30 +20,11 @@ from ts._core.value.container cimport List
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MOST_DIMS,
-    PyThreadState,
-    flat_array,
-    leave_gil,
-    new_flat,
-    new_like,
-    put_array,
-    put_object,
-    scalar_type,
-    take_gil,
-)
-from ts._core.tensor.ndarray cimport (
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    INT32,
-    INT64,
-    PyArrayObject,
-    data_of,
-    dims_of,
-    flags_of,
-    ndim_of,
-    size_of,
+    MOST_DIMS, flat_array, item_size, new_flat, new_like, put_array, put_object, scalar_type
 )
 from ts._core.tensor.tensor cimport Tensor, wrote
 
@@ -125,11 +106,13 @@ cdef bint store(IValue *number, int kind, char *out) noexcept:
     return True
 
 
-cdef void fill_with(char *out, npy_intp n, npy_intp width, const char *number) noexcept:
+cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const char *number) noexcept:
+    cdef char *out = data_of(a)
+    cdef npy_intp n = size_of(a), width = item_size(a)
     cdef npy_intp i
     cdef int32_t four
     cdef int64_t eight
-    cdef PyThreadState *state = leave_gil(n)
+    cdef Away away = leave_gil(n, r, at, op.nargs)
     if width == 1:
         memset(out, number[0], n)
     elif width == 4:
@@ -140,7 +123,7 @@ cdef void fill_with(char *out, npy_intp n, npy_intp width, const char *number) n
         memcpy(&eight, number, 8)
         for i in range(n):
             (<int64_t *>out)[i] = eight
-    take_gil(state)
+    take_gil(away)
 
 
 cdef int make(
@@ -154,7 +137,7 @@ cdef int make(
         return run_record(op, r, at)
     made = new_flat(nd, dims, kind)
     a = <PyArrayObject *>made
-    fill_with(data_of(a), size_of(a), cnp.PyArray_ITEMSIZE(<cnp.ndarray>a), value)
+    fill_with(op, r, at, a, value)
     return put_array(&r[at[op.nargs]], made, kind)
 
 
@@ -238,7 +221,7 @@ cdef int fill_place(Operator op, IValue *r, const int32_t *at, IValue *number) e
         return run_record(op, r, at)
     if not has_width(scalar_type(&r[at[0]])) or not store(number, scalar_type(&r[at[0]]), value):
         return run_record(op, r, at)
-    fill_with(data_of(a), size_of(a), cnp.PyArray_ITEMSIZE(<cnp.ndarray>a), value)
+    fill_with(op, r, at, a, value)
     wrote(<Tensor>r[at[0]].v.o)
     return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
@@ -282,15 +265,17 @@ cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef object made
     cdef npy_intp bytes
-    cdef PyThreadState *state
+    cdef int kind
+    cdef Away away
     if a == NULL or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i > 1):
         return run_record(op, r, at)
-    made = new_like(a, scalar_type(&r[at[0]]))
-    bytes = size_of(a) * cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
-    state = leave_gil(bytes // 8)
+    kind = scalar_type(&r[at[0]])
+    made = new_like(a, kind)
+    bytes = size_of(a) * item_size(a)
+    away = leave_gil(bytes // 8, r, at, op.nargs)
     memcpy(data_of(<PyArrayObject *>made), data_of(a), bytes)
-    take_gil(state)
-    return put_array(&r[at[op.nargs]], made, scalar_type(&r[at[0]]))
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
 
 
 cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
@@ -349,7 +334,7 @@ cdef int converted(Operator op, IValue *r, const int32_t *at, IValue *dtype, IVa
     cdef npy_intp n
     cdef object made
     cdef void *out
-    cdef PyThreadState *state
+    cdef Away away
     if a == NULL or dtype.tag != TAG_INT or copy.v.i or (format != NULL and format.tag != TAG_NONE and format.v.i > 1):
         return run_record(op, r, at)
     source = scalar_type(&r[at[0]])
@@ -361,7 +346,7 @@ cdef int converted(Operator op, IValue *r, const int32_t *at, IValue *dtype, IVa
     made = new_like(a, target)
     out = data_of(<PyArrayObject *>made)
     n = size_of(a)
-    state = leave_gil(n)
+    away = leave_gil(n, r, at, op.nargs)
     if source == FLOAT:
         cast_to(<float *>data_of(a), n, target, out)
     elif source == DOUBLE:
@@ -372,7 +357,7 @@ cdef int converted(Operator op, IValue *r, const int32_t *at, IValue *dtype, IVa
         cast_to(<int32_t *>data_of(a), n, target, out)
     else:
         cast_to(<uint8_t *>data_of(a), n, target, out)
-    take_gil(state)
+    take_gil(away)
     return put_array(&r[at[op.nargs]], made, target)
 
 

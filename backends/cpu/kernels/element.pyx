@@ -31,23 +31,8 @@ from ts._core.value.ivalue cimport (
     set_object,
     set_object_steal,
 )
-from ts._core.tensor.ndarray cimport (
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    INT8,
-    INT16,
-    INT32,
-    INT64,
-    PyArrayObject,
-    UINT8,
-    data_of,
-    dims_of,
-    flags_of,
-    ndim_of,
-    new_array,
-    size_of,
-)
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
 from ts._core.tensor.overlap cimport clashes, repeats
 from ts._core.value.scalar cimport int_from_float
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, wrap_cpu, wrote
@@ -184,6 +169,7 @@ cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyObject *source = r[at[1]].v.o
     cdef PyArrayObject *a
     cdef PyArrayObject *b
+    cdef object held
     cdef int i
     if type(<object>to) is not Tensor or type(<object>source) is not Tensor:
         return run_record(op, r, at)
@@ -200,6 +186,7 @@ cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
             return run_record(op, r, at)
     if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or repeats(a) or clashes(a, b):
         return run_record(op, r, at)
+    held = (<object>a, <object>b)  # NumPy gives the GIL away where there is much to copy
     copy_array(a, b)
     wrote(<Tensor>to)
     Py_INCREF(<object>to)

@@ -19,33 +19,14 @@ from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
-from libc.string cimport memset
 from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
-from ts._core.tensor.ndarray cimport (
-    BOOL,
-    CDOUBLE,
-    CFLOAT,
-    DOUBLE,
-    FLOAT,
-    HALF,
-    INT16,
-    INT32,
-    INT64,
-    INT8,
-    RELEASE_GIL_FROM,
-    UINT8,
-    PyArrayObject,
-    data_of,
-    dims_of,
-    flags_of,
-    ndim_of,
-    new_array,
-    size_of,
-    strides_of,
-)
+from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, INT8, INT16, INT32, INT64, UINT8
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of, strides_of
 from ts._core.tensor.overlap cimport meet
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, same_shape
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, scalar_type_of_number, wrap_cpu, wrote
 
 from ts import dtypes
@@ -54,13 +35,12 @@ cnp.import_array()
 cnp.import_ufunc()
 
 cdef enum:
-    MAX_DIMS = 32
-    MAX_OPERANDS = 3
+    MOST_OPERANDS = 3
 
 
 ctypedef struct Operand:
-    char *data
-    npy_intp strides[MAX_DIMS]
+    PyArrayObject *array
+    npy_intp strides[MOST_DIMS]
 
 
 # ---------------------------------------------------------------- loops of a ufunc
@@ -181,12 +161,15 @@ cdef inline bint store_element(int scalar_type, Tensor x, char *out) noexcept:
 # ---------------------------------------------------------------- running a loop
 
 cdef int run_nd(Loops loops, int scalar_type, int count, Operand *operands, int ndim, npy_intp *shape) except -1:
-    """Run over an n-dimensional index space: the loop takes the innermost dimension, an odometer the rest."""
-    cdef npy_intp dims[MAX_DIMS]
-    cdef npy_intp index[MAX_DIMS]
-    cdef npy_intp steps[MAX_OPERANDS]
-    cdef char *args[MAX_OPERANDS]
-    cdef char *at[MAX_OPERANDS]
+    """Run over an n-dimensional index space: the loop takes the innermost dimension, an odometer the rest.
+
+    There are two operands at least, and the last is the result, or one of them.
+    """
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp index[MOST_DIMS]
+    cdef npy_intp steps[MOST_OPERANDS]
+    cdef char *args[MOST_OPERANDS]
+    cdef char *at[MOST_OPERANDS]
     cdef int d, k, n = 0
     cdef bint mergeable
     # Drop dimensions of length 1 and merge neighbours that every operand walks through evenly.
@@ -214,20 +197,18 @@ cdef int run_nd(Loops loops, int scalar_type, int count, Operand *operands, int 
         for k in range(count):
             operands[k].strides[0] = 0
     for k in range(count):
-        at[k] = operands[k].data
+        at[k] = data_of(operands[k].array)
         steps[k] = operands[k].strides[n - 1]
-    memset(index, 0, sizeof(index))
+    for d in range(n):
+        index[d] = 0
     cdef Loop function = loops.function[scalar_type]
     cdef void *data = loops.data[scalar_type]
     cdef npy_intp inner = dims[n - 1]
+    cdef Away away = leave_gil_with(inner, operands[0].array, operands[1].array)
     while True:
         for k in range(count):
             args[k] = at[k]
-        if inner >= RELEASE_GIL_FROM:
-            with nogil:
-                function(args, &inner, steps, data)
-        else:
-            function(args, &inner, steps, data)
+        function(args, &inner, steps, data)
         d = n - 2
         while d >= 0:
             index[d] += 1
@@ -241,15 +222,17 @@ cdef int run_nd(Loops loops, int scalar_type, int count, Operand *operands, int 
             d -= 1
         if d < 0:
             break
+    take_gil(away)
     return -1 if PyErr_Occurred() else 0
 
 
-cdef inline int run_flat(Loops loops, int scalar_type, char **args, npy_intp n, npy_intp *steps) except -1:
-    if n >= RELEASE_GIL_FROM:
-        with nogil:
-            loops.function[scalar_type](args, &n, steps, loops.data[scalar_type])
-    else:
-        loops.function[scalar_type](args, &n, steps, loops.data[scalar_type])
+cdef inline int run_flat(
+    Loops loops, int scalar_type, char **args, npy_intp n, npy_intp *steps, PyArrayObject *x, PyArrayObject *y
+) except -1:
+    """Run over `n` elements of x, and of y where it is not NULL."""
+    cdef Away away = leave_gil_with(n, x, y)
+    loops.function[scalar_type](args, &n, steps, loops.data[scalar_type])
+    take_gil(away)
     return -1 if PyErr_Occurred() else 0
 
 
@@ -309,7 +292,7 @@ cdef PyObject *unary(Loops loops, Tensor x) except? NULL:
     args[1] = data_of(<PyArrayObject *>result)
     steps[0] = item_size(kind)
     steps[1] = item_size(result_type)
-    run_flat(loops, kind, args, size_of(a), steps)
+    run_flat(loops, kind, args, size_of(a), steps, a, NULL)
     return steal(wrap_cpu(result, result_type))
 
 
@@ -325,7 +308,7 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
         return NULL
     args[0] = args[1] = data_of(a)
     steps[0] = steps[1] = item_size(kind)
-    run_flat(loops, kind, args, size_of(a), steps)
+    run_flat(loops, kind, args, size_of(a), steps, a, NULL)
     wrote(x)
     return steal(x)
 
@@ -335,54 +318,62 @@ cdef inline bint refuses(Loops loops, bint with_bool):
     return with_bool and loops.name == "subtract"
 
 
+cdef enum Other:
+    NEITHER
+    NUMBER
+    TENSOR
+
+
+cdef inline Other read_other(Loops loops, Tensor x, IValue *other, char *number) noexcept:
+    """A tensor of x's dtype; or a number, or a tensor without dimensions that promotes as one, written in that dtype."""
+    cdef Tensor y
+    if other.tag != TAG_OBJECT:
+        return NEITHER if refuses(loops, other.tag == TAG_BOOL) or not store_number(x.scalar_type, other, number) else NUMBER
+    if not isinstance(<object>other.v.o, Tensor):
+        return NEITHER
+    y = <Tensor>other.v.o
+    if y.backend != BACKEND_CPU:
+        return NEITHER
+    if y.scalar_type == x.scalar_type:
+        return TENSOR
+    if ndim_of(<PyArrayObject *>y.array) != 0 or ndim_of(<PyArrayObject *>x.array) == 0:
+        return NEITHER
+    return NEITHER if refuses(loops, y.scalar_type == BOOL) or not store_element(x.scalar_type, y, number) else NUMBER
+
+
 cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
     cdef PyArrayObject *a
-    cdef PyArrayObject *b
-    cdef Tensor y
+    cdef PyArrayObject *b = NULL
     cdef char *args[3]
     cdef npy_intp steps[3]
     cdef char number[16]
-    cdef int kind = x.scalar_type, result_type, d
-    cdef npy_intp width
+    cdef int kind = x.scalar_type, result_type
+    cdef Other what
     cdef object result
     if not has_loop(loops, x):
         return NULL
+    what = read_other(loops, x, other, number)
+    if what == NEITHER:
+        return NULL
     a = <PyArrayObject *>x.array
-    width = item_size(kind)
     result_type = loops.result_type[kind]
-    steps[0] = width
-    steps[2] = 1 if result_type == BOOL else width
+    steps[0] = item_size(kind)
+    steps[2] = 1 if result_type == BOOL else steps[0]
     args[0] = data_of(a)
-    if other.tag != TAG_OBJECT:
-        if not is_flat(a) or refuses(loops, other.tag == TAG_BOOL) or not store_number(kind, other, number):
-            return NULL
+    if what == TENSOR:
+        b = <PyArrayObject *>(<Tensor>other.v.o).array
+        if not is_flat(a) or not is_flat(b) or not same_shape(a, b):
+            return binary_nd(loops, x, <Tensor>other.v.o)
+        args[1] = data_of(b)
+        steps[1] = steps[0]
+    elif is_flat(a):
         args[1] = number
         steps[1] = 0
     else:
-        if not isinstance(<object>other.v.o, Tensor):
-            return NULL
-        y = <Tensor>other.v.o
-        if y.backend != BACKEND_CPU:
-            return NULL
-        b = <PyArrayObject *>y.array
-        if y.scalar_type != kind:
-            if ndim_of(b) != 0 or ndim_of(a) == 0 or not is_flat(a) or refuses(loops, y.scalar_type == BOOL):
-                return NULL
-            if not store_element(kind, y, number):
-                return NULL
-            args[1] = number
-            steps[1] = 0
-        else:
-            args[1] = data_of(b)
-            steps[1] = width
-            if not is_flat(a) or not is_flat(b) or ndim_of(a) != ndim_of(b):
-                return binary_nd(loops, x, y)
-            for d in range(ndim_of(a)):
-                if dims_of(a)[d] != dims_of(b)[d]:
-                    return binary_nd(loops, x, y)
+        return NULL
     result = new_array(ndim_of(a), dims_of(a), number_of_scalar_type(result_type))
     args[2] = data_of(<PyArrayObject *>result)
-    run_flat(loops, kind, args, size_of(a), steps)
+    run_flat(loops, kind, args, size_of(a), steps, a, b)
     return steal(wrap_cpu(result, result_type))
 
 
@@ -392,19 +383,19 @@ cdef PyObject *binary_nd(Loops loops, Tensor x, Tensor y) except? NULL:
     cdef PyArrayObject *b = <PyArrayObject *>y.array
     cdef int ndim = max(ndim_of(a), ndim_of(b)), d
     cdef int kind = x.scalar_type
-    cdef npy_intp shape[MAX_DIMS]
+    cdef npy_intp shape[MOST_DIMS]
     cdef Operand operands[3]
     cdef object result
-    if ndim > MAX_DIMS or not row_major(a) or not row_major(b):
+    if not row_major(a) or not row_major(b):
         return NULL
     for d in range(ndim):
         shape[d] = 1
     if not broadcast_into(shape, ndim, a) or not broadcast_into(shape, ndim, b):
         return NULL
     result = new_array(ndim, shape, number_of_scalar_type(loops.result_type[kind]))
-    lay_out(&operands[0], a, ndim, shape)
-    lay_out(&operands[1], b, ndim, shape)
-    lay_out(&operands[2], <PyArrayObject *>result, ndim, shape)
+    lay_out(&operands[0], a, ndim)
+    lay_out(&operands[1], b, ndim)
+    lay_out(&operands[2], <PyArrayObject *>result, ndim)
     run_nd(loops, kind, 3, operands, ndim, shape)
     return steal(wrap_cpu(result, loops.result_type[kind]))
 
@@ -422,10 +413,10 @@ cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept n
     return True
 
 
-cdef void lay_out(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil:
+cdef void lay_out(Operand *operand, PyArrayObject *a, int ndim) noexcept nogil:
     """The operand's strides over the broadcast shape: 0 where it repeats."""
     cdef int d, lead = ndim - ndim_of(a)
-    operand.data = data_of(a)
+    operand.array = a
     for d in range(lead):
         operand.strides[d] = 0
     for d in range(ndim_of(a)):
@@ -434,64 +425,45 @@ cdef void lay_out(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape)
 
 cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL:
     cdef PyArrayObject *a
-    cdef PyArrayObject *b
-    cdef Tensor y
+    cdef PyArrayObject *b = NULL
     cdef char *args[3]
     cdef npy_intp steps[3]
     cdef char number[16]
     cdef Operand operands[3]
-    cdef npy_intp shape[MAX_DIMS]
-    cdef int kind = x.scalar_type, d
-    cdef npy_intp width
+    cdef int kind = x.scalar_type, d, lead
+    cdef Other what
     if not has_loop(loops, x) or loops.result_type[kind] != kind:
         return NULL
     a = <PyArrayObject *>x.array
     if not is_flat(a) or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return NULL
-    width = item_size(kind)
+    what = read_other(loops, x, other, number)
+    if what == NEITHER:
+        return NULL
     args[0] = args[2] = data_of(a)
-    steps[0] = steps[2] = width
-    if other.tag != TAG_OBJECT:
-        if refuses(loops, other.tag == TAG_BOOL) or not store_number(kind, other, number):
-            return NULL
+    steps[0] = steps[2] = item_size(kind)
+    if what == NUMBER:
         args[1] = number
         steps[1] = 0
     else:
-        if not isinstance(<object>other.v.o, Tensor):
+        b = <PyArrayObject *>(<Tensor>other.v.o).array
+        args[1] = data_of(b)
+        steps[1] = 0 if ndim_of(b) == 0 else steps[0]
+        if a != b and meet(a, b):
             return NULL
-        y = <Tensor>other.v.o
-        if y.backend != BACKEND_CPU:
-            return NULL
-        b = <PyArrayObject *>y.array
-        if y.scalar_type != kind:
-            if ndim_of(b) != 0 or ndim_of(a) == 0 or refuses(loops, y.scalar_type == BOOL):
+        if a != b and ndim_of(b) != 0:
+            lead = ndim_of(a) - ndim_of(b)
+            if lead < 0 or not row_major(b):
                 return NULL
-            if not store_element(kind, y, number):
-                return NULL
-            args[1] = number
-            steps[1] = 0
-        elif ndim_of(b) == 0:
-            if meet(a, b):
-                return NULL
-            args[1] = data_of(b)
-            steps[1] = 0
-        elif x.array is not y.array:
-            if not row_major(b) or ndim_of(b) > ndim_of(a) or meet(a, b):
-                return NULL
-            for d in range(ndim_of(a)):
-                shape[d] = dims_of(a)[d]
             for d in range(ndim_of(b)):
-                if dims_of(b)[d] != 1 and dims_of(b)[d] != shape[ndim_of(a) - ndim_of(b) + d]:
+                if dims_of(b)[d] != 1 and dims_of(b)[d] != dims_of(a)[lead + d]:
                     return NULL
-            lay_out(&operands[0], a, ndim_of(a), shape)
-            lay_out(&operands[1], b, ndim_of(a), shape)
-            lay_out(&operands[2], a, ndim_of(a), shape)
-            run_nd(loops, kind, 3, operands, ndim_of(a), shape)
+            lay_out(&operands[0], a, ndim_of(a))
+            lay_out(&operands[1], b, ndim_of(a))
+            lay_out(&operands[2], a, ndim_of(a))
+            run_nd(loops, kind, 3, operands, ndim_of(a), dims_of(a))
             wrote(x)
             return steal(x)
-        else:
-            args[1] = args[0]
-            steps[1] = width
-    run_flat(loops, kind, args, size_of(a), steps)
+    run_flat(loops, kind, args, size_of(a), steps, a, b)
     wrote(x)
     return steal(x)

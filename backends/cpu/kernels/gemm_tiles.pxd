@@ -1,4 +1,4 @@
-"""Products of float matrices by the tiles of `tiles.h`, where the BLAS at hand has narrower vectors."""
+"""Products of float matrices by the tiles of `simd_tiles.h`, where the BLAS at hand has narrower vectors."""
 
 from libc.stdint cimport int64_t
 

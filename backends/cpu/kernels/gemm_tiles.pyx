@@ -1,4 +1,4 @@
-"""Products of float matrices by the tiles of `tiles.h`, where the BLAS at hand has narrower vectors.
+"""Products of float matrices by the tiles of `simd_tiles.h`, where the BLAS at hand has narrower vectors.
 
 In: a block of a product.  Out: its elements.  OpenBLAS takes kernels for AVX2 on processors that it does not know, which
 is half the speed where AVX-512 is present.
@@ -15,35 +15,10 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 
 from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Matrix
+from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void **, size_t, size_t)
-
-cdef extern from "tiles.h":
-    ctypedef void (*TileKernel)(Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int) noexcept nogil
-    ctypedef void (*CopyKernel)(Py_ssize_t, const void *, Py_ssize_t, void *, int) noexcept nogil
-    ctypedef struct Kernels:
-        int lanes
-        int rows
-        TileKernel tile[4][3]
-        CopyKernel copy_rows
-        CopyKernel turn_rows
-        CopyKernel copy_vectors
-        CopyKernel turn_vector
-    Kernels kernels_of_float
-    Kernels kernels_of_double
-    const char *instructions
-    void choose_kernels(int widest) nogil
-
-choose_kernels(512)
-
-
-def instruction_set(int widest=0):
-    """The instructions that the tiles use; given a width in bits, those that are no wider from now on."""
-    if widest:
-        choose_kernels(widest)
-    return instructions.decode()
-
 
 ctypedef fused real:
     float
@@ -51,11 +26,11 @@ ctypedef fused real:
 
 
 cdef bint has_wide_tiles() noexcept nogil:
-    return kernels_of_float.lanes == 16
+    return microkernels(False).lanes == 16
 
 
 cdef int64_t panel_columns(bint double_) noexcept nogil:
-    return 3 * (kernels_of_double.lanes if double_ else kernels_of_float.lanes)
+    return 3 * microkernels(double_).lanes
 
 
 cdef void pack_rows(Kernels *kernels, Matrix *a, int64_t row, int64_t row_end, int64_t k, int64_t depth, real *to) noexcept nogil:
@@ -171,8 +146,7 @@ cdef int tiled_block(
     bint double_, Matrix *a, Matrix *b, int64_t row, int64_t row_end, int64_t column, int64_t column_end,
     char *out, int64_t pitch, double alpha, double beta,
 ) noexcept nogil:
+    cdef Kernels *kernels = microkernels(double_)
     if double_:
-        return block(&kernels_of_double, a, b, row, row_end, column, column_end, <double *>out, pitch, alpha, beta)
-    return block(
-        &kernels_of_float, a, b, row, row_end, column, column_end, <float *>out, pitch, <float>alpha, <float>beta
-    )
+        return block(kernels, a, b, row, row_end, column, column_end, <double *>out, pitch, alpha, beta)
+    return block(kernels, a, b, row, row_end, column, column_end, <float *>out, pitch, <float>alpha, <float>beta)

@@ -2,7 +2,7 @@
 
 In: two matrices of one floating dtype; out: their product, by the BLAS that `ts.backends.cpu.blas` has found, with its
 flags for transposed operands, so that nothing is copied, or where the processor has wider vectors than that BLAS by
-the tiles of `tiled.pyx`.  Vectors, and what BLAS does not take, go through np.matmul's own loop.
+the tiles of `gemm_tiles.pyx`.  Vectors, and what BLAS does not take, go through np.matmul's own loop.
 
 Large products are divided here, not in BLAS, which runs on one thread: at places that depend on the shapes alone, so
 that every number of threads gives the same bits.
@@ -20,19 +20,9 @@ from numpy cimport npy_intp
 
 from ts.backends.cpu.kernels cimport one_thread
 from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, TRANSPOSED, Matrix
-from ts._core.tensor.ndarray cimport (
-    DOUBLE,
-    FLOAT,
-    RELEASE_GIL_FROM,
-    PyArrayObject,
-    data_of,
-    dims_of,
-    flags_of,
-    ndim_of,
-    new_array,
-    size_of,
-    strides_of,
-)
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, RELEASE_GIL_FROM, PyArrayObject
+from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, new_array, size_of, strides_of
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, wrap_cpu
 from ts.backends.cpu.kernels.gemm_tiles cimport BLOCK_COLUMNS, BLOCK_ROWS, has_wide_tiles, panel_columns, tiled_block
@@ -194,6 +184,7 @@ ctypedef enum Way:
 cdef class Job:
     """A product, or a stack of them, divided into tasks: a block of rows and columns of one product each."""
 
+    cdef tuple held                    # the arrays, which other threads may let go of meanwhile
     cdef Way way
     cdef int kind                      # as in `gemm_of`
     cdef int64_t itemsize
@@ -393,6 +384,8 @@ cdef bint multiplied(object a, object b, object c, double alpha, double beta) ex
     cdef int64_t itemsize, i, count = 1, pitch
     cdef Job job
     cdef npy_intp x_step = 0, y_step = 0, z_step = 0
+    cdef double work
+    cdef Away away
     cdef char *out = data_of(z)
     if library_bits == UNKNOWN:
         find_library()
@@ -419,20 +412,23 @@ cdef bint multiplied(object a, object b, object c, double alpha, double beta) ex
         return False
     if not fits_library(&left) or not fits_library(&right):
         return False
-    if kind > 1 or <double>left.rows * left.columns * pitch >= THREADED_FROM:
+    work = <double>left.rows * left.columns * pitch
+    if kind > 1 or work >= THREADED_FROM:
         job = Job()
+        job.held = (a, b, c)
         job.way = BY_TILES if tiles_serve(kind, &left, &right) else BY_BLAS
         job.kind, job.itemsize, job.left, job.right, job.out, job.pitch = kind, itemsize, left, right, out, pitch
         job.alpha, job.beta, job.count = alpha, beta, count
         job.left_step, job.right_step, job.out_step = x_step, y_step, z_step
         job.run()
         return True
-    with nogil:
-        for i in range(count):
-            gemm(kind, &left, &right, out, pitch, alpha, beta)
-            left.data += x_step
-            right.data += y_step
-            out += z_step
+    away = leave_gil_with(<npy_intp>work * count, x, y)
+    for i in range(count):
+        gemm(kind, &left, &right, out, pitch, alpha, beta)
+        left.data += x_step
+        right.data += y_step
+        out += z_step
+    take_gil(away)
     return True
 
 
@@ -478,6 +474,7 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed) except? NULL:
         gemm(kind - FLOAT, &left, &right, data_of(<PyArrayObject *>result), shape[1], 1, 0)
         return finished(result, kind)
     job = Job()
+    job.held = (x.array, y.array, result)
     job.kind, job.itemsize, job.pitch = kind - FLOAT, 8 if kind == DOUBLE else 4, shape[1]
     job.out = data_of(<PyArrayObject *>result)
     job.alpha, job.beta, job.count = 1, 0, 1

@@ -11,7 +11,9 @@ from ts._core.tensor.tensor cimport BACKEND_CPU
 from ts.backends.cpu.kernels.pointwise cimport bind_loops
 from ts.backends.cpu.kernels.table cimport kernel_named
 
-from ts.backends.cpu.kernels import addmm, arithmetic, create, element, gather, norm, reduce, view  # they register theirs
+from ts.backends.cpu.kernels import (  # they register theirs
+    activation, addmm, any_all, arithmetic, cat, create, element, gather, masked, minmax, norm, reduce, scan, softmax, view
+)
 
 
 def bind(Operator op not None):

@@ -5,7 +5,7 @@ sums by it.  Between operators the number is what the program has set, for its o
 
     begin(); np.linalg.svd(a); end()
 
-Our own threads divide products instead, at places that do not depend on their number (`products.pyx`).
+Our own threads divide products instead, at places that do not depend on their number (`matmul.pyx`).
 """
 
 import os

@@ -16,8 +16,8 @@ from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT, set_o
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace
 from ts.backends.cpu.kernels.table cimport kernel_named
 
+from ts.backends.cpu.kernels.activation_loops import activation_loops
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
-from ts.backends.cpu.kernels.loops import own_loops
 
 
 cdef int bind_loops(Operator op) except -1:
@@ -26,7 +26,7 @@ cdef int bind_loops(Operator op) except -1:
     record = op.record
     if record.ufunc is None or record.variant == "out":
         return 0
-    loops = own_loops().get(record.ufunc)
+    loops = activation_loops().get(record.ufunc)
     if loops is None:
         loops = ufunc_loops(record.ufunc, record.promotion or "same", record.types)
     if loops is None:

@@ -178,6 +178,7 @@ cdef class Table:
 
 cdef class Run:
     cdef Windows *windows
+    cdef tuple held                    # whose memory the pointers are of, as long as any thread runs
     cdef char *x
     cdef char *out
     cdef char *more                    # places of maxima, or divisors
@@ -227,6 +228,7 @@ cdef int _run(Table table, x, out, more, bint mean) except -1:
         raise ValueError("the input is not of the size that the windows are of")
     if out.shape != (run.planes, *table.places()) or out.dtype != x.dtype:
         raise ValueError("the output does not fit the windows")
+    run.held = (table, x, out, more)
     run.windows = &table.windows
     run.x = data_of(<PyArrayObject *>x)
     run.out = data_of(<PyArrayObject *>out)

@@ -22,11 +22,9 @@ from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT, TENSOR
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.subscripts cimport view_at
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 
 cnp.import_array()
-
-cdef enum:
-    MOST = 64                          # dimensions that NumPy can have
 
 
 cdef PyArrayObject *plain_array(IValue *x) noexcept:
@@ -62,8 +60,8 @@ cdef inline int wrapped(int64_t dim, int nd) noexcept:
 
 cdef int select(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
     cdef int i, axis, nd
     cdef int64_t index = r[at[2]].v.i
     cdef npy_intp offset
@@ -92,8 +90,8 @@ cdef inline int64_t bound(IValue *x, int64_t missing, int64_t n) noexcept:
 
 cdef int slice_part(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
     cdef int axis, nd
     cdef int64_t start, end, step = r[at[4]].v.i
     cdef npy_intp offset
@@ -113,8 +111,8 @@ cdef int slice_part(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
     cdef int axis, nd
     cdef int64_t start = r[at[2]].v.i, length = r[at[3]].v.i
     if a == NULL:
@@ -136,8 +134,8 @@ cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int put_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue *out) except -1:
     """The parts of length `size` along `axis`; the last may be shorter."""
     cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
     cdef int nd = copy_layout(a, dims, strides)
     cdef int64_t n = dims[axis], start = 0, count = 1 if n == 0 else (n + size - 1) // size, i
     cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
@@ -173,8 +171,8 @@ cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])
     cdef int axis = -1 if a == NULL else wrapped(r[at[1]].v.i, ndim_of(a))
-    cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
     cdef npy_intp count, step
     cdef int64_t i
     cdef int nd, j
@@ -198,8 +196,8 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- the order of dimensions
 
 cdef int exchanged(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int i, int j, IValue *out) except -1:
-    cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
     cdef int nd = copy_layout(a, dims, strides)
     if nd:
         dims[i], dims[j] = dims[j], dims[i]
@@ -227,8 +225,8 @@ cdef int matrix_transpose(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int permute(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])
     cdef List order = <List>r[at[1]].v.o
-    cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
     cdef int i, axis
     cdef int64_t seen = 0
     if a == NULL or order.size != ndim_of(a):
@@ -247,10 +245,10 @@ cdef int permute(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
     cdef int i, axis, nd
-    if a == NULL or ndim_of(a) + 1 > MOST:
+    if a == NULL or ndim_of(a) + 1 > MOST_DIMS:
         return run_record(op, r, at)
     axis = wrapped(r[at[1]].v.i, ndim_of(a) + 1)
     if axis < 0:
@@ -267,8 +265,8 @@ cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis, IValue *out) except -1:
     """Without the dimensions of length 1; of all dimensions, or of `axis` only."""
-    cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
     cdef int i, nd = 0
     for i in range(ndim_of(a)):
         if dims_of(a)[i] != 1 or (axis >= 0 and i != axis):
@@ -298,11 +296,11 @@ cdef int squeeze_dim(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int expand(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])
     cdef List shape = <List>r[at[1]].v.o
-    cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
     cdef int i, extra
     cdef int64_t n
-    if a == NULL or shape.size > MOST or shape.size < ndim_of(a):
+    if a == NULL or shape.size > MOST_DIMS or shape.size < ndim_of(a):
         return run_record(op, r, at)
     extra = <int>shape.size - ndim_of(a)
     for i in range(<int>shape.size - 1, -1, -1):
@@ -324,11 +322,11 @@ cdef int reshape(Operator op, IValue *r, const int32_t *at) except -1:
     """Elements that lie in order can have any shape; others are NumPy's business."""
     cdef PyArrayObject *a = plain_array(&r[at[0]])
     cdef List shape = <List>r[at[1]].v.o
-    cdef npy_intp dims[MOST]
+    cdef npy_intp dims[MOST_DIMS]
     cdef npy_intp known = 1
     cdef int i, nd = <int>shape.size, open_at = -1
     cdef int64_t n
-    if a == NULL or nd > MOST or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
+    if a == NULL or nd > MOST_DIMS or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
         return run_record(op, r, at)
     for i in range(nd):
         n = shape.items[i].v.i
@@ -352,7 +350,7 @@ cdef int reshape(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int put_in_order(IValue *out, Tensor x, PyArrayObject *a, int nd, npy_intp *dims) except -1:
     """A view of elements that lie in order, in another shape of as many."""
-    cdef npy_intp strides[MOST]
+    cdef npy_intp strides[MOST_DIMS]
     cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     cdef int i
     for i in range(nd - 1, -1, -1):
@@ -363,7 +361,7 @@ cdef int put_in_order(IValue *out, Tensor x, PyArrayObject *a, int nd, npy_intp 
 
 cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST]
+    cdef npy_intp dims[MOST_DIMS]
     cdef int start, end, i, nd = 0
     if a == NULL or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
         return run_record(op, r, at)

@@ -4,8 +4,8 @@
    compiler's, not Cython's.  Sums are made in the same order on every machine: sixteen running sums over BLOCK
    elements, whose total is added in double.  Without GCC's extensions the same text compiles for the base target. */
 
-#ifndef TS_LANES_H
-#define TS_LANES_H
+#ifndef TS_SIMD_H
+#define TS_SIMD_H
 
 #include <math.h>
 #include <stddef.h>
@@ -29,8 +29,8 @@ typedef float quarter_lanes __attribute__((vector_size(16), aligned(4), may_alia
 
 enum { WIDTH = 16, LANES_BLOCK = 1024 };
 
-INLINE lanes lanes_at(const float *x) { return *(const any_lanes *)x; }
-INLINE void lanes_to(float *x, lanes v) { *(any_lanes *)x = v; }
+INLINE lanes simd_at(const float *x) { return *(const any_lanes *)x; }
+INLINE void simd_to(float *x, lanes v) { *(any_lanes *)x = v; }
 INLINE lanes choose(int_lanes mask, lanes a, lanes b) {
     return (lanes)((mask & (int_lanes)a) | (~mask & (int_lanes)b));
 }
@@ -43,7 +43,7 @@ INLINE int_lanes first_lanes(ptrdiff_t count) { return ~last_lanes(WIDTH - count
 
 INLINE lanes only(int_lanes mask, lanes v) { return (lanes)(mask & (int_lanes)v); }
 
-INLINE double lanes_total(lanes v) {
+INLINE double simd_total(lanes v) {
     half_lanes b = ((half_lanes *)&v)[0] + ((half_lanes *)&v)[1];
     quarter_lanes c = ((quarter_lanes *)&b)[0] + ((quarter_lanes *)&b)[1];
     return ((double)c[0] + c[2]) + ((double)c[1] + c[3]);
@@ -57,14 +57,14 @@ INLINE float row_peak(const float *x, ptrdiff_t n) {
         for (i = 1; i < n; i++) peak = x[i] > peak ? x[i] : peak;
         return peak;
     }
-    lanes last = lanes_at(x + n - WIDTH), high[4] = {last, last, last, last};
+    lanes last = simd_at(x + n - WIDTH), high[4] = {last, last, last, last};
     for (; i + 4 * WIDTH <= n; i += 4 * WIDTH) /* four, since each comparison waits for the one before */
         for (int k = 0; k < 4; k++) {
-            lanes v = lanes_at(x + i + k * WIDTH);
+            lanes v = simd_at(x + i + k * WIDTH);
             high[k] = choose(v > high[k], v, high[k]);
         }
     for (; i + WIDTH <= n; i += WIDTH) {
-        lanes v = lanes_at(x + i);
+        lanes v = simd_at(x + i);
         high[0] = choose(v > high[0], v, high[0]);
     }
     high[0] = choose(high[1] > high[0], high[1], high[0]);
@@ -79,7 +79,7 @@ INLINE float row_peak(const float *x, ptrdiff_t n) {
     return c[0] > c[2] ? c[0] : c[2];
 }
 
-CLONES static float lanes_peak(const float *x, ptrdiff_t n) { return row_peak(x, n); }
+CLONES static float simd_peak(const float *x, ptrdiff_t n) { return row_peak(x, n); }
 
 INLINE double row_sum(const float *x, ptrdiff_t n) {
     double total = 0;
@@ -92,23 +92,23 @@ INLINE double row_sum(const float *x, ptrdiff_t n) {
         ptrdiff_t until = n - i > LANES_BLOCK ? i + LANES_BLOCK : n;
         lanes a = {0}, b = {0};
         for (; i + 2 * WIDTH <= until; i += 2 * WIDTH) {
-            a += lanes_at(x + i);
-            b += lanes_at(x + i + WIDTH);
+            a += simd_at(x + i);
+            b += simd_at(x + i + WIDTH);
         }
         if (i + WIDTH <= until) {
-            a += lanes_at(x + i);
+            a += simd_at(x + i);
             i += WIDTH;
         }
         if (i < until) { /* the last few: those before them are masked out */
-            b += only(last_lanes(until - i), lanes_at(x + until - WIDTH));
+            b += only(last_lanes(until - i), simd_at(x + until - WIDTH));
             i = until;
         }
-        total += lanes_total(a + b);
+        total += simd_total(a + b);
     }
     return total;
 }
 
-CLONES static double lanes_sum(const float *x, ptrdiff_t n) { return row_sum(x, n); }
+CLONES static double simd_sum(const float *x, ptrdiff_t n) { return row_sum(x, n); }
 
 /* The sum of (x - about) ** 2, and in `first` that of x - about. */
 INLINE double row_squares(const float *x, ptrdiff_t n, float about, double *first) {
@@ -127,37 +127,37 @@ INLINE double row_squares(const float *x, ptrdiff_t n, float about, double *firs
         ptrdiff_t until = n - i > LANES_BLOCK ? i + LANES_BLOCK : n;
         lanes a = {0}, b = {0}, c = {0}, d = {0};
         for (; i + 2 * WIDTH <= until; i += 2 * WIDTH) {
-            lanes u = lanes_at(x + i) - about, v = lanes_at(x + i + WIDTH) - about;
+            lanes u = simd_at(x + i) - about, v = simd_at(x + i + WIDTH) - about;
             a += u * u;
             b += v * v;
             c += u;
             d += v;
         }
         if (i + WIDTH <= until) {
-            lanes u = lanes_at(x + i) - about;
+            lanes u = simd_at(x + i) - about;
             a += u * u;
             c += u;
             i += WIDTH;
         }
         if (i < until) {
-            lanes v = only(last_lanes(until - i), lanes_at(x + until - WIDTH) - about);
+            lanes v = only(last_lanes(until - i), simd_at(x + until - WIDTH) - about);
             b += v * v;
             d += v;
             i = until;
         }
-        total += lanes_total(a + b);
-        plain += lanes_total(c + d);
+        total += simd_total(a + b);
+        plain += simd_total(c + d);
     }
     *first = plain;
     return total;
 }
 
-CLONES static double lanes_squares(const float *x, ptrdiff_t n, float about, double *first) {
+CLONES static double simd_squares(const float *x, ptrdiff_t n, float about, double *first) {
     return row_squares(x, n, about, first);
 }
 
 /* exp(x) for x <= 0 and NaN, within 1.5 units in the last place; 0 where the result would be subnormal. */
-INLINE lanes lanes_exp(lanes x) {
+INLINE lanes simd_exp(lanes x) {
     const lanes floor = (lanes){0} - 87.33654f;
     lanes shifted = x * 1.44269504088896341f + 12582912.0f; /* 1.5 * 2**23: the integer stands in the low bits */
     lanes whole = shifted - 12582912.0f;
@@ -179,30 +179,30 @@ INLINE double row_raise(const float *x, ptrdiff_t n, float peak, float *out) {
     if (n < WIDTH) {
         lanes v = {0}, y;
         memcpy(&v, x, n * sizeof(float));
-        y = lanes_exp(v - peak);
+        y = simd_exp(v - peak);
         if (out) memcpy(out, &y, n * sizeof(float));
-        return lanes_total(only(first_lanes(n), y));
+        return simd_total(only(first_lanes(n), y));
     }
     while (i < n) {
         ptrdiff_t until = n - i > LANES_BLOCK ? i + LANES_BLOCK : n;
         lanes sum = {0};
         for (; i + WIDTH <= until; i += WIDTH) {
-            lanes y = lanes_exp(lanes_at(x + i) - peak);
+            lanes y = simd_exp(simd_at(x + i) - peak);
             sum += y;
-            if (out) lanes_to(out + i, y);
+            if (out) simd_to(out + i, y);
         }
         if (i < until) {
-            lanes y = lanes_exp(lanes_at(x + until - WIDTH) - peak);
+            lanes y = simd_exp(simd_at(x + until - WIDTH) - peak);
             sum += only(last_lanes(until - i), y);
-            if (out) lanes_to(out + until - WIDTH, y);
+            if (out) simd_to(out + until - WIDTH, y);
             i = until;
         }
-        total += lanes_total(sum);
+        total += simd_total(sum);
     }
     return total;
 }
 
-CLONES static double lanes_raise(const float *x, ptrdiff_t n, float peak) { return row_raise(x, n, peak, NULL); }
+CLONES static double simd_raise(const float *x, ptrdiff_t n, float peak) { return row_raise(x, n, peak, NULL); }
 
 /* Rows are taken some at a time, step by step: the last steps of a row (its peak, its sum) take as long as many of its
    elements, unless those of other rows go on meanwhile. */
@@ -215,7 +215,7 @@ INLINE ptrdiff_t rows_at_once(ptrdiff_t rows, ptrdiff_t n) {
 }
 
 /* Rows of softmax(x); `out` is not x. */
-CLONES static void lanes_softmax(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out) {
+CLONES static void simd_softmax(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out) {
     float peak[ROWS_AT_ONCE], by[ROWS_AT_ONCE];
     for (ptrdiff_t count; rows > 0; rows -= count, x += count * n) {
         count = rows_at_once(rows, n);
@@ -226,15 +226,15 @@ CLONES static void lanes_softmax(const float *x, ptrdiff_t rows, ptrdiff_t n, fl
                 for (ptrdiff_t i = 0; i < n; i++) out[i] *= by[r];
                 continue;
             }
-            lanes last = lanes_at(out + n - WIDTH) * by[r]; /* read before the elements that it shares are scaled */
-            for (ptrdiff_t i = 0; i + WIDTH <= n; i += WIDTH) lanes_to(out + i, lanes_at(out + i) * by[r]);
-            lanes_to(out + n - WIDTH, last);
+            lanes last = simd_at(out + n - WIDTH) * by[r]; /* read before the elements that it shares are scaled */
+            for (ptrdiff_t i = 0; i + WIDTH <= n; i += WIDTH) simd_to(out + i, simd_at(out + i) * by[r]);
+            simd_to(out + n - WIDTH, last);
         }
     }
 }
 
 /* The peak of each row, and the sum of exp(x - peak); at most ROWS_AT_ONCE rows. */
-CLONES static void lanes_totals(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total) {
+CLONES static void simd_totals(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total) {
     for (ptrdiff_t r = 0; r < rows; r++) peak[r] = row_peak(x + r * n, n);
     for (ptrdiff_t r = 0; r < rows; r++) {
         double t = row_raise(x + r * n, n, peak[r], NULL);
@@ -243,45 +243,45 @@ CLONES static void lanes_totals(const float *x, ptrdiff_t rows, ptrdiff_t n, flo
 }
 
 /* Rows of (x - first) - then. */
-CLONES static void lanes_lower(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then,
+CLONES static void simd_lower(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then,
                                float *out) {
     for (ptrdiff_t r = 0; r < rows; r++, x += n, out += n) {
         if (n < WIDTH) {
             for (ptrdiff_t i = 0; i < n; i++) out[i] = (x[i] - first[r]) - then[r];
             continue;
         }
-        for (ptrdiff_t i = 0; i + WIDTH <= n; i += WIDTH) lanes_to(out + i, (lanes_at(x + i) - first[r]) - then[r]);
-        lanes_to(out + n - WIDTH, (lanes_at(x + n - WIDTH) - first[r]) - then[r]);
+        for (ptrdiff_t i = 0; i + WIDTH <= n; i += WIDTH) simd_to(out + i, (simd_at(x + i) - first[r]) - then[r]);
+        simd_to(out + n - WIDTH, (simd_at(x + n - WIDTH) - first[r]) - then[r]);
     }
 }
 
 /* out = exp(x - peak), element by element, and total += out. */
-CLONES static void lanes_raise_each(const float *x, ptrdiff_t n, const float *peak, float *out, float *total) {
+CLONES static void simd_raise_each(const float *x, ptrdiff_t n, const float *peak, float *out, float *total) {
     ptrdiff_t i = 0;
     for (; i + WIDTH <= n; i += WIDTH) {
-        lanes y = lanes_exp(lanes_at(x + i) - lanes_at(peak + i));
-        lanes_to(out + i, y);
-        lanes_to(total + i, lanes_at(total + i) + y);
+        lanes y = simd_exp(simd_at(x + i) - simd_at(peak + i));
+        simd_to(out + i, y);
+        simd_to(total + i, simd_at(total + i) + y);
     }
     if (i < n) {
         lanes v = {0}, w = {0}, y;
         memcpy(&v, x + i, (n - i) * sizeof(float));
         memcpy(&w, peak + i, (n - i) * sizeof(float));
-        y = lanes_exp(v - w);
+        y = simd_exp(v - w);
         memcpy(out + i, &y, (n - i) * sizeof(float));
         for (ptrdiff_t k = i; k < n; k++) total[k] += out[k];
     }
 }
 
-CLONES static void lanes_higher(float *peak, const float *x, ptrdiff_t n) {
+CLONES static void simd_higher(float *peak, const float *x, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; i++) peak[i] = x[i] > peak[i] ? x[i] : peak[i];
 }
 
-CLONES static void lanes_scale_each(float *x, ptrdiff_t n, const float *by) {
+CLONES static void simd_scale_each(float *x, ptrdiff_t n, const float *by) {
     for (ptrdiff_t i = 0; i < n; i++) x[i] *= by[i];
 }
 
-CLONES static void lanes_lower_each(const float *x, ptrdiff_t n, const float *by, float *out) {
+CLONES static void simd_lower_each(const float *x, ptrdiff_t n, const float *by, float *out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] - by[i];
 }
 
@@ -298,13 +298,13 @@ INLINE void row_normalise(const float *x, ptrdiff_t n, float about, float scale,
     }
     for (ptrdiff_t i = 0; i < n; i += WIDTH) {
         if (i + WIDTH > n) i = n - WIDTH;
-        lanes y = (lanes_at(x + i) - about) * scale + shift;
-        if (weight) y *= lanes_at(weight + i);
-        lanes_to(out + i, bias ? y + lanes_at(bias + i) : y);
+        lanes y = (simd_at(x + i) - about) * scale + shift;
+        if (weight) y *= simd_at(weight + i);
+        simd_to(out + i, bias ? y + simd_at(bias + i) : y);
     }
 }
 
-CLONES static void lanes_normalise(const float *x, ptrdiff_t n, float about, float scale, float shift, float *out) {
+CLONES static void simd_normalise(const float *x, ptrdiff_t n, float about, float scale, float shift, float *out) {
     row_normalise(x, n, about, scale, shift, NULL, NULL, out);
 }
 
@@ -320,12 +320,12 @@ INLINE void row_moments(const float *x, ptrdiff_t rows, ptrdiff_t n, double eps,
     for (ptrdiff_t r = 0; r < rows; r++) scale[r] = 1 / sqrt(scale[r]);
 }
 
-CLONES static void lanes_moments(const float *x, ptrdiff_t n, double eps, double *mean, double *scale) {
+CLONES static void simd_moments(const float *x, ptrdiff_t n, double eps, double *mean, double *scale) {
     row_moments(x, 1, n, eps, mean, scale);
 }
 
 /* Rows of layer_norm(x). */
-CLONES static void lanes_layer_norm(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *weight, const float *bias,
+CLONES static void simd_layer_norm(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *weight, const float *bias,
                                     double eps, float *out) {
     double mean[ROWS_AT_ONCE], scale[ROWS_AT_ONCE];
     for (ptrdiff_t count; rows > 0; rows -= count) {
@@ -348,15 +348,15 @@ CLONES static void join_rows(const char **from, const ptrdiff_t *length, ptrdiff
                 memcpy(to, x, n);
             else {
                 for (; i + (ptrdiff_t)sizeof(lanes) <= n; i += sizeof(lanes))
-                    lanes_to((float *)(to + i), lanes_at((const float *)(x + i)));
-                lanes_to((float *)(to + n - sizeof(lanes)), lanes_at((const float *)(x + n - sizeof(lanes))));
+                    simd_to((float *)(to + i), simd_at((const float *)(x + i)));
+                simd_to((float *)(to + n - sizeof(lanes)), simd_at((const float *)(x + n - sizeof(lanes))));
             }
             from[p] += n;
             to += n;
         }
 }
 
-CLONES static int64_t sum_whole(const int64_t *x, ptrdiff_t n) {
+CLONES static int64_t simd_sum_int64(const int64_t *x, ptrdiff_t n) {
     int64_t total = 0;
     for (ptrdiff_t i = 0; i < n; i++) total += x[i];
     return total;

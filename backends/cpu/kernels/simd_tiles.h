@@ -1,32 +1,10 @@
-/* The inner loops of convolutions and products, in vectors of 128, 256 and 512 bits; `correlation.pyx` and `tiled.pyx`
-   say what they are for.
+/* The inner loops of convolutions and products, in vectors of 128, 256 and 512 bits; `conv.pyx` and `gemm_tiles.pyx`
+   say what they are for, `microkernels.h` what goes in and comes out.
 
-   In: pointers and counts.  Out: sums.  `choose_kernels(widest)` sets `kernels_of_float` and `kernels_of_double` to the
-   widest that this processor has.  The compiler keeps `sum` in registers: every loop over rows and vectors has a
-   constant count. */
+   `choose_kernels(widest)` sets `kernels_of_float` and `kernels_of_double` to the widest that this processor has.  The
+   compiler keeps `sum` in registers: every loop over rows and vectors has a constant count. */
 
-#include <stddef.h>
-#include <stdint.h>
-
-/* depth times: rows of c += a[row] * b[vector]; `a` has TILE_ROWS numbers a step, `b` `vectors` vectors. */
-typedef void (*TileKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add);
-/* out[i] = sum of weight[tap] * from[offset[tap] + i], for `count` elements and some beyond them. */
-typedef void (*TapKernel)(ptrdiff_t taps, const void *weight, const void *from, const int64_t *offset,
-                          void *out, ptrdiff_t count);
-/* `depth` times `vectors` vectors from from[offset[k]] one after the other. */
-typedef void (*PackKernel)(ptrdiff_t depth, const void *from, const int64_t *offset, void *to, int vectors);
-/* Rows of a matrix, `pitch` elements apart, for a product.  Copied: `depth` rows of `TILE_ROWS` elements, or of `count`
-   vectors, one after the other.  Turned: `depth` elements of TILE_ROWS rows, or of as many rows as a vector has lanes;
-   those of one column become neighbours, `count` elements from one column to the next. */
-typedef void (*CopyKernel)(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count);
-
-typedef struct {
-    int lanes, rows;               /* elements of a vector, filters of a tile */
-    TileKernel tile[4][3];         /* by log2 of the rows, vectors - 1 */
-    TapKernel taps;
-    PackKernel pack;
-    CopyKernel copy_rows, turn_rows, copy_vectors, turn_vector;
-} Kernels;
+#include "microkernels.h"
 
 #define TILE(ID, TARGET, T, ROWS, VECTORS, STEP) \
 TARGET static void tile_##ID##_##ROWS##_##VECTORS( \

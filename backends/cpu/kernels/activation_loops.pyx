@@ -1,10 +1,10 @@
 """Inner loops that NumPy has no ufunc for: relu and sigmoid.
 
-In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: `own_loops()`, by name:
+In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: `activation_loops()`, by name:
 
-    own_loops()["sigmoid"].covers(6)    whether there is one for float32
+    activation_loops()["sigmoid"].covers(6)    whether there is one for float32
 
-Sigmoid of floats that lie in order is that of `curves.h`; else it runs in tiles through NumPy's vectorised exponential, on
+Sigmoid of floats that lie in order is that of `activation.h`; else it runs in tiles through NumPy's vectorised exponential, on
 scratch that stays in the first-level cache.
 """
 
@@ -19,8 +19,8 @@ from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 
-cdef extern from "curves.h" nogil:
-    void curve_sigmoid(const float *x, npy_intp n, float *out)
+cdef extern from "activation.h" nogil:
+    void simd_sigmoid_row(const float *x, npy_intp n, float *out)
 
 
 # ---------------------------------------------------------------- relu
@@ -104,7 +104,7 @@ cdef inline void sigmoid_loop(
 cdef void sigmoid_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     cdef float scratch[TILE]
     if s[0] == sizeof(float) and s[1] == sizeof(float):
-        curve_sigmoid(<const float *>a[0], n[0], <float *>a[1])
+        simd_sigmoid_row(<const float *>a[0], n[0], <float *>a[1])
         return
     sigmoid_loop[float](a[0], a[1], n[0], s[0], s[1], exp_float, scratch)
 
@@ -123,7 +123,7 @@ cdef int set_loop(Loops loops, int scalar_type, Loop function) except -1:
 
 
 @cache
-def own_loops():
+def activation_loops():
     """The loops by the names that records give."""
     global exp_float, exp_double
     cdef Loops exponential = ufunc_loops("exp"), relu = Loops(), sigmoid = Loops()

@@ -1,0 +1,146 @@
+"""Truth of the elements of CPU tensors whose elements lie in order: any, all, and how many are not 0.
+
+In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
+
+    (x > 0).any(), x.all(1), x.count_nonzero()
+
+Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memchr, memcmp
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts._core.value.ivalue cimport IValue
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, size_of
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport flat_array, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.reduce cimport Shape, read_shape
+
+cnp.import_array()
+
+ctypedef fused counted:
+    float
+    double
+    int32_t
+    int64_t
+    uint8_t
+
+
+cdef enum Question:
+    ANY
+    ALL
+    COUNT
+
+
+cdef void truth(bint wanted, const counted *x, Shape *s, uint8_t *out) noexcept nogil:
+    """Whether an element is not 0 (`wanted` True), or is 0; out is that for any, and its opposite for all."""
+    cdef npy_intp o, i, j
+    cdef bint found
+    for o in range(s.outer):
+        if s.inner == 1:
+            if counted is uint8_t:
+                # Any: the first is true, or they are not all alike.
+                found = x[0] != 0 or memcmp(x, x + 1, s.n - 1) != 0 if wanted else memchr(x, 0, s.n) != NULL
+            else:
+                found = False
+                for i in range(s.n):
+                    if (x[i] != 0) == wanted:
+                        found = True
+                        break
+            out[o] = found == wanted
+        else:
+            for j in range(s.inner):
+                out[o * s.inner + j] = not wanted
+            for i in range(s.n):
+                if wanted:
+                    for j in range(s.inner):
+                        out[o * s.inner + j] |= x[i * s.inner + j] != 0
+                else:
+                    for j in range(s.inner):
+                        out[o * s.inner + j] &= x[i * s.inner + j] != 0
+        x += s.n * s.inner
+
+
+cdef void count_true(const counted *x, Shape *s, int64_t *out) noexcept nogil:
+    cdef npy_intp o, i, j
+    cdef int64_t total
+    for o in range(s.outer):
+        if s.inner == 1:
+            total = 0
+            for i in range(s.n):
+                total += x[i] != 0
+            out[o] = total
+        else:
+            for j in range(s.inner):
+                out[o * s.inner + j] = 0
+            for i in range(s.n):
+                for j in range(s.inner):
+                    out[o * s.inner + j] += x[i * s.inner + j] != 0
+        x += s.n * s.inner
+
+
+cdef void ask(Question what, const counted *x, Shape *s, void *out) noexcept nogil:
+    if what == COUNT:
+        count_true(x, s, <int64_t *>out)
+    else:
+        truth(what == ANY, x, s, <uint8_t *>out)
+
+
+cdef int run_question(Operator op, IValue *r, const int32_t *at, Question what, IValue *dims, bint keepdim) except -1:
+    """`dims` NULL: all of them."""
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef Shape s
+    cdef int kind, result = INT64 if what == COUNT else BOOL
+    cdef object made
+    cdef void *x
+    cdef void *out
+    cdef Away away
+    if a == NULL or not read_shape(a, dims, keepdim, &s):
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if kind not in (BOOL, FLOAT, DOUBLE, INT32, INT64):
+        return run_record(op, r, at)
+    made = new_flat(s.nd, s.dims, result)
+    x = data_of(a)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    if kind == BOOL:
+        ask(what, <uint8_t *>x, &s, out)
+    elif kind == FLOAT:
+        ask(what, <float *>x, &s, out)
+    elif kind == DOUBLE:
+        ask(what, <double *>x, &s, out)
+    elif kind == INT32:
+        ask(what, <int32_t *>x, &s, out)
+    else:
+        ask(what, <int64_t *>x, &s, out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, result)
+
+
+cdef int any_all(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_question(op, r, at, ANY, NULL, False)
+
+cdef int all_all(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_question(op, r, at, ALL, NULL, False)
+
+cdef int any_dim(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_question(op, r, at, ANY, &r[at[1]], r[at[2]].v.i)
+
+cdef int all_dim(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_question(op, r, at, ALL, &r[at[1]], r[at[2]].v.i)
+
+cdef int count(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_question(op, r, at, COUNT, &r[at[1]], False)
+
+
+register_kernel("aten::any", any_all)
+register_kernel("aten::all", all_all)
+register_kernel("aten::any.dim", any_dim)
+register_kernel("aten::all.dim", all_dim)
+register_kernel("aten::count_nonzero", count)
+register_kernel("aten::count_nonzero.dim_IntList", count)

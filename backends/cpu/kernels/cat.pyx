@@ -1,0 +1,135 @@
+"""Joining of CPU tensors whose elements lie in order: bytes are moved, whatever they mean.
+
+In: registers with a list of tensors of one dtype, and a dimension.  Out: the register of the result.
+
+    cat([x, y], 1), stack([x, y])
+
+Rows are copied as wholes, single elements as integers of their width.  Other devices, dtypes and layouts, and parts that
+do not fit, are left to the record's own kernel, which has the messages.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+
+from ts._core.value.container cimport List
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts._core.value.ivalue cimport IValue
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, item_size, new_flat, put_array, scalar_type
+
+cnp.import_array()
+
+cdef extern from "simd.h" nogil:
+    void join_rows(const char **source, const npy_intp *length, npy_intp parts, npy_intp count, char *to)
+
+cdef enum:
+    MOST_PARTS = 16                    # that are joined row by row
+
+
+cdef PyArrayObject *part_of(List parts, Py_ssize_t i, int kind, int nd) noexcept:
+    """Part `i`, where it is of this dtype and rank."""
+    cdef PyArrayObject *a = flat_array(&parts.items[i])
+    return a if a != NULL and scalar_type(&parts.items[i]) == kind and ndim_of(a) == nd else NULL
+
+
+cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp pitch, char *to) noexcept nogil:
+    """Rows of `length` bytes to places `pitch` bytes apart."""
+    cdef npy_intp i
+    if rows == 1:
+        memcpy(to, source, length)
+    elif length == 4:
+        for i in range(rows):
+            (<int32_t *>(to + i * pitch))[0] = (<const int32_t *>source)[i]
+    elif length == 8:
+        for i in range(rows):
+            (<int64_t *>(to + i * pitch))[0] = (<const int64_t *>source)[i]
+    else:
+        for i in range(rows):
+            memcpy(to + i * pitch, source + i * length, length)
+
+
+cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1:
+    cdef List parts = <List>r[at[0]].v.o
+    cdef int64_t dim = r[at[1]].v.i
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp outer = 1, inner, total = 0
+    cdef PyArrayObject *first
+    cdef PyArrayObject *a
+    cdef Py_ssize_t count, i
+    cdef int nd, d, kind
+    cdef object made
+    cdef char *out
+    cdef const char *few_sources[MOST_PARTS]
+    cdef npy_intp few_lengths[MOST_PARTS]
+    cdef const char **sources = few_sources
+    cdef npy_intp *lengths = few_lengths
+    cdef Away away
+    if type(parts) is not List or parts.size == 0:
+        return run_record(op, r, at)
+    first = flat_array(&parts.items[0])
+    if first == NULL or ndim_of(first) + stacked > MOST_DIMS:
+        return run_record(op, r, at)
+    count = parts.size
+    kind = scalar_type(&parts.items[0])
+    nd = ndim_of(first)
+    if dim < 0:
+        dim += nd + stacked
+    if not 0 <= dim < nd + stacked or size_of(first) == 0:
+        return run_record(op, r, at)
+    for i in range(count):
+        a = part_of(parts, i, kind, nd)
+        if a == NULL or size_of(a) == 0:
+            return run_record(op, r, at)
+        for d in range(nd):
+            if dims_of(a)[d] != dims_of(first)[d] and (stacked or d != dim):
+                return run_record(op, r, at)
+        total += 1 if stacked else dims_of(a)[dim]
+    inner = item_size(first)
+    for d in range(nd):
+        dims[d + (stacked and d >= dim)] = dims_of(first)[d]
+        if d < dim:
+            outer *= dims_of(first)[d]
+        elif stacked or d > dim:
+            inner *= dims_of(first)[d]
+    dims[dim] = total
+    made = new_flat(nd + stacked, dims, kind)
+    out = data_of(<PyArrayObject *>made)
+    if count > MOST_PARTS:
+        sources = <const char **>malloc(count * (sizeof(char *) + sizeof(npy_intp)))
+        if sources == NULL:
+            raise MemoryError()
+        lengths = <npy_intp *>(sources + count)
+    for i in range(count):  # while the list is as it was looked at
+        a = flat_array(&parts.items[i])
+        sources[i] = data_of(a)
+        lengths[i] = inner if stacked else inner * dims_of(a)[dim]
+    away = leave_gil(outer * total * inner // 8, r, at, op.nargs)
+    if outer > 1 and count <= MOST_PARTS and total * inner > 8 * count:
+        join_rows(sources, lengths, count, outer, out)
+    else:
+        for i in range(count):
+            copy_part(sources[i], lengths[i], outer, total * inner, out)
+            out += lengths[i]
+    take_gil(away)
+    if sources != few_sources:
+        free(sources)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int cat(Operator op, IValue *r, const int32_t *at) except -1:
+    return join(op, r, at, False)
+
+
+cdef int stack(Operator op, IValue *r, const int32_t *at) except -1:
+    return join(op, r, at, True)
+
+
+register_kernel("aten::cat", cat)
+register_kernel("aten::concat", cat)
+register_kernel("aten::concatenate", cat)
+register_kernel("aten::stack", stack)

@@ -1,0 +1,9 @@
+"""What a mask lets through."""
+
+from libc.stdint cimport int32_t
+
+from ts._core.value.ivalue cimport IValue
+
+# source[by] for a mask of all of it, as an array; None where that is not so.  Both are among the `nargs` arguments, or in
+# their lists.
+cdef object masked(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by)

@@ -1,0 +1,239 @@
+"""Choosing elements of CPU tensors by a mask: bytes are moved, whatever they mean.
+
+In: registers with tensors whose elements lie in order, and masks.  Out: the register of the result.
+
+    where(c, x, y), masked_fill(x, c, 0)      one element for each of the mask
+    masked_select, x[c], nonzero(c)           as many as the mask lets through
+
+Other layouts, dtypes and shapes are left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.float cimport FLT_MAX
+from libc.math cimport fabs, isfinite
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport (
+    flat_array, has_plain_width, item_size, new_flat, new_like, put_array, put_made, same_shape, scalar_type
+)
+
+cnp.import_array()
+
+
+ctypedef fused element:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+
+
+# ---------------------------------------------------------------- one element for each of the mask
+
+cdef void choose(
+    const uint8_t *mask, npy_intp n, const element *x, npy_intp x_step, const element *y, npy_intp y_step, element *out
+) noexcept nogil:
+    """out[i] = x[i] if mask[i] else y[i]; a step is 1, or 0 for one number."""
+    cdef npy_intp i
+    cdef element one
+    if x_step == 0:
+        one = x[0]
+        if y_step == 0:
+            for i in range(n):
+                out[i] = one if mask[i] else y[0]
+        else:
+            for i in range(n):
+                out[i] = one if mask[i] else y[i]
+    elif y_step == 0:
+        one = y[0]
+        for i in range(n):
+            out[i] = x[i] if mask[i] else one
+    else:
+        for i in range(n):
+            out[i] = x[i] if mask[i] else y[i]
+
+
+cdef int put_chosen(
+    Operator op, IValue *r, const int32_t *at, int kind, PyArrayObject *mask, char *x, npy_intp x_step, char *y, npy_intp y_step
+) except -1:
+    cdef object made = new_like(mask, kind)
+    cdef char *out = data_of(<PyArrayObject *>made)
+    cdef npy_intp width = item_size(<PyArrayObject *>made)
+    cdef const uint8_t *m = <const uint8_t *>data_of(mask)
+    cdef npy_intp n = size_of(mask)
+    cdef Away away = leave_gil(n, r, at, op.nargs)
+    if width == 4:
+        choose[int32_t](m, n, <int32_t *>x, x_step, <int32_t *>y, y_step, <int32_t *>out)
+    elif width == 8:
+        choose[int64_t](m, n, <int64_t *>x, x_step, <int64_t *>y, y_step, <int64_t *>out)
+    elif width == 2:
+        choose[int16_t](m, n, <int16_t *>x, x_step, <int16_t *>y, y_step, <int16_t *>out)
+    else:
+        choose[int8_t](m, n, <int8_t *>x, x_step, <int8_t *>y, y_step, <int8_t *>out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef bint store(IValue *number, int kind, char *out) noexcept:
+    """A number in the dtype `kind`; false where that would not be exact, or changes the category."""
+    if kind == FLOAT or kind == DOUBLE:
+        if number.tag != TAG_FLOAT and number.tag != TAG_INT and number.tag != TAG_BOOL:
+            return False
+        if kind == FLOAT:
+            if number.tag == TAG_FLOAT and isfinite(number.v.f) and fabs(number.v.f) > FLT_MAX:
+                return False
+            (<float *>out)[0] = <float>number.v.f if number.tag == TAG_FLOAT else <float>number.v.i
+        else:
+            (<double *>out)[0] = number.v.f if number.tag == TAG_FLOAT else <double>number.v.i
+        return True
+    if kind == INT64 and (number.tag == TAG_INT or number.tag == TAG_BOOL):
+        (<int64_t *>out)[0] = number.v.i
+        return True
+    if kind == BOOL and number.tag == TAG_BOOL:
+        (<uint8_t *>out)[0] = number.v.i != 0
+        return True
+    return False
+
+
+cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
+    """Tensors of one dtype and shape, or one tensor and a number or a tensor without dimensions."""
+    cdef PyArrayObject *mask = flat_array(&r[at[0]])
+    cdef PyArrayObject *a
+    cdef char *data[2]
+    cdef npy_intp steps[2]
+    cdef char numbers[2][8]
+    cdef int kind = -1, i
+    cdef npy_intp width = 0
+    if mask == NULL or scalar_type(&r[at[0]]) != BOOL:
+        return run_record(op, r, at)
+    for i in range(2):
+        if r[at[i + 1]].tag == TAG_OBJECT:
+            a = flat_array(&r[at[i + 1]])
+            if a == NULL or not (same_shape(a, mask) or ndim_of(a) == 0):
+                return run_record(op, r, at)
+            if kind >= 0 and scalar_type(&r[at[i + 1]]) != kind:
+                return run_record(op, r, at)
+            kind = scalar_type(&r[at[i + 1]])
+            width = item_size(a)
+            data[i] = data_of(a)
+            steps[i] = 0 if ndim_of(a) == 0 else 1
+    if kind < 0 or not has_plain_width(width):
+        return run_record(op, r, at)
+    for i in range(2):
+        if r[at[i + 1]].tag != TAG_OBJECT:
+            if not store(&r[at[i + 1]], kind, numbers[i]):
+                return run_record(op, r, at)
+            data[i] = numbers[i]
+            steps[i] = 0
+    return put_chosen(op, r, at, kind, mask, data[0], steps[0], data[1], steps[1])
+
+
+cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *mask = flat_array(&r[at[1]])
+    cdef char number[8]
+    cdef int kind
+    if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL or not same_shape(a, mask):
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if not has_plain_width(item_size(a)) or not store(&r[at[2]], kind, number):
+        return run_record(op, r, at)
+    return put_chosen(op, r, at, kind, mask, number, 0, data_of(a), 1)
+
+
+# ---------------------------------------------------------------- what a mask lets through
+
+cdef npy_intp count_true(const uint8_t *mask, npy_intp n) noexcept nogil:
+    cdef npy_intp i, count = 0
+    for i in range(n):
+        count += mask[i] != 0
+    return count
+
+
+cdef void compress(const uint8_t *mask, npy_intp n, const element *x, element *out, npy_intp count) noexcept nogil:
+    """Every element is written to where the next one goes, and stays there if the mask lets it through."""
+    cdef npy_intp i, place = 0
+    for i in range(n):
+        if place == count:
+            return
+        out[place] = x[i]
+        place += mask[i] != 0
+
+
+cdef object let_through(int nargs, IValue *r, const int32_t *at, PyArrayObject *a, int kind, PyArrayObject *mask):
+    cdef const uint8_t *m = <const uint8_t *>data_of(mask)
+    cdef npy_intp n = size_of(a), width = item_size(a), count = count_true(m, n)
+    cdef object made = new_flat(1, &count, kind)
+    cdef char *out = data_of(<PyArrayObject *>made)
+    cdef Away away = leave_gil(n, r, at, nargs)
+    if width == 4:
+        compress[int32_t](m, n, <int32_t *>data_of(a), <int32_t *>out, count)
+    elif width == 8:
+        compress[int64_t](m, n, <int64_t *>data_of(a), <int64_t *>out, count)
+    elif width == 2:
+        compress[int16_t](m, n, <int16_t *>data_of(a), <int16_t *>out, count)
+    else:
+        compress[int8_t](m, n, <int8_t *>data_of(a), <int8_t *>out, count)
+    take_gil(away)
+    return made
+
+
+cdef object masked(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by):
+    cdef PyArrayObject *a = flat_array(source)
+    cdef PyArrayObject *mask = flat_array(by)
+    if a == NULL or mask == NULL or scalar_type(by) != BOOL or ndim_of(a) == 0 or not same_shape(a, mask):
+        return None
+    return let_through(nargs, r, at, a, scalar_type(source), mask) if has_plain_width(item_size(a)) else None
+
+
+cdef int masked_select(Operator op, IValue *r, const int32_t *at) except -1:
+    made = masked(op.nargs, r, at, &r[at[0]], &r[at[1]])
+    return run_record(op, r, at) if made is None else put_made(&r[at[op.nargs]], made)
+
+
+cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
+    """Of a mask with one or two dimensions."""
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef const uint8_t *mask
+    cdef npy_intp dims[2]
+    cdef npy_intp i, columns, place = 0, n
+    cdef int64_t *out
+    cdef object made
+    cdef Away away
+    if a == NULL or scalar_type(&r[at[0]]) != BOOL or not 1 <= ndim_of(a) <= 2:
+        return run_record(op, r, at)
+    mask = <const uint8_t *>data_of(a)
+    n = size_of(a)
+    dims[0] = count_true(mask, n)
+    dims[1] = ndim_of(a)
+    made = new_flat(2, dims, INT64)
+    out = <int64_t *>data_of(<PyArrayObject *>made)
+    columns = dims_of(a)[1] if ndim_of(a) == 2 else 0
+    away = leave_gil(n, r, at, op.nargs)
+    if ndim_of(a) == 1:
+        for i in range(n):
+            if place == dims[0]:
+                break
+            out[place] = i
+            place += mask[i] != 0
+    else:
+        for i in range(n):
+            if mask[i] and place < dims[0]:  # as many as were counted, should another thread write to the mask
+                out[2 * place] = i // columns
+                out[2 * place + 1] = i % columns
+                place += 1
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, INT64)
+
+
+register_kernel("aten::where.self", where)
+register_kernel("aten::where.ScalarOther", where)
+register_kernel("aten::where.ScalarSelf", where)
+register_kernel("aten::masked_fill.Scalar", masked_fill)
+register_kernel("aten::masked_select", masked_select)
+register_kernel("aten::nonzero", nonzero)

@@ -1,0 +1,25 @@
+"""The inner loops of products and convolutions (`simd_tiles.h`), by the widest vectors that this processor has.
+
+    microkernels(True).tile[3][2]      8 rows by 3 vectors of doubles
+    instruction_set()                  "AVX-512"
+    instruction_set(128)               "128 bit", from now on
+"""
+
+cdef extern from "simd_tiles.h":
+    Kernels kernels_of_float
+    Kernels kernels_of_double
+    const char *instructions
+    void choose_kernels(int widest) nogil
+
+choose_kernels(512)
+
+
+cdef Kernels *microkernels(bint double_) noexcept nogil:
+    return &kernels_of_double if double_ else &kernels_of_float
+
+
+def instruction_set(int widest=0):
+    """The instructions that are used; given a width in bits, those that are no wider from now on."""
+    if widest:
+        choose_kernels(widest)
+    return instructions.decode()

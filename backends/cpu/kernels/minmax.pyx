@@ -1,0 +1,218 @@
+"""Extremes of CPU tensors whose elements lie in order, and where they stand.
+
+In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the registers of the values, the places, or both.
+
+    x.amax([0, 1]), x.max()       by the inner loops of np.maximum and np.minimum
+    x.argmin(1), x.max(1)         rows by NumPy's search, columns one row after the other
+
+NaN is the most extreme; of equal elements the first is meant.  Everything else is left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts._core.value.ivalue cimport IValue
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, size_of
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport flat_array, item_size, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
+from ts.backends.cpu.kernels.reduce cimport Shape, read_shape
+
+from ts.backends.cpu.kernels.elementwise import ufunc_loops
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    /* The place of the first extreme element, by NumPy's own vectorised search. */
+    static int extreme_place(int largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) {
+        PyArray_ArrFuncs *f = PyDataType_GetArrFuncs(PyArray_DESCR(a));
+        return largest ? f->argmax(data, n, place, a) : f->argmin(data, n, place, a);
+    }
+    """
+    int extreme_place(bint largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) noexcept nogil
+
+ctypedef fused counted:
+    float
+    double
+    int32_t
+    int64_t
+    uint8_t
+
+
+# ---------------------------------------------------------------- values
+
+cdef Loops _maximum = ufunc_loops("maximum")
+cdef Loops _minimum = ufunc_loops("minimum")
+
+
+cdef void reduce_by_loop(Loop loop, char *x, npy_intp width, Shape *s, char *out) noexcept nogil:
+    cdef char *args[3]
+    cdef npy_intp steps[3]
+    cdef npy_intp o, i, count
+    for o in range(s.outer):
+        memcpy(out, x, s.inner * width)
+        if s.inner == 1 or s.inner * 4 < s.n:  # few columns: down each of them
+            steps[0] = steps[2] = 0
+            steps[1] = width * s.inner
+            count = s.n - 1
+            for i in range(s.inner):
+                args[0] = args[2] = out + i * width
+                args[1] = x + (s.inner + i) * width
+                if count:
+                    loop(args, &count, steps, NULL)
+        else:
+            steps[0] = steps[1] = steps[2] = width
+            for i in range(1, s.n):
+                args[0] = args[2] = out
+                args[1] = x + i * s.inner * width
+                loop(args, &s.inner, steps, NULL)
+        x += s.n * s.inner * width
+        out += s.inner * width
+
+
+cdef int extreme(Operator op, IValue *r, const int32_t *at, bint largest, IValue *dims, bint keepdim) except -1:
+    """`dims` NULL: all of them."""
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef Shape s
+    cdef Loop loop
+    cdef object made
+    cdef int kind
+    cdef Away away
+    if a == NULL or not read_shape(a, dims, keepdim, &s):
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if kind > DOUBLE and kind != BOOL:
+        return run_record(op, r, at)
+    loop = (_maximum if largest else _minimum).function[kind]
+    if loop == NULL:
+        return run_record(op, r, at)
+    made = new_flat(s.nd, s.dims, kind)
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    reduce_by_loop(loop, data_of(a), item_size(a), &s, data_of(<PyArrayObject *>made))
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int largest_all(Operator op, IValue *r, const int32_t *at) except -1:
+    return extreme(op, r, at, True, NULL, False)
+
+cdef int smallest_all(Operator op, IValue *r, const int32_t *at) except -1:
+    return extreme(op, r, at, False, NULL, False)
+
+cdef int largest(Operator op, IValue *r, const int32_t *at) except -1:
+    return extreme(op, r, at, True, &r[at[1]], r[at[2]].v.i)
+
+cdef int smallest(Operator op, IValue *r, const int32_t *at) except -1:
+    return extreme(op, r, at, False, &r[at[1]], r[at[2]].v.i)
+
+
+# ---------------------------------------------------------------- places
+
+cdef void down_columns(bint largest, const counted *x, Shape *s, int64_t *places) noexcept nogil:
+    """The place of the first extreme of each column; NaN is the most extreme."""
+    cdef npy_intp i, j
+    cdef int64_t best
+    for j in range(s.inner):
+        places[j] = 0
+    for i in range(1, s.n):
+        for j in range(s.inner):
+            best = places[j]
+            if x[best * s.inner + j] != x[best * s.inner + j]:
+                continue
+            if x[i * s.inner + j] != x[i * s.inner + j] or (
+                x[i * s.inner + j] > x[best * s.inner + j] if largest else x[i * s.inner + j] < x[best * s.inner + j]
+            ):
+                places[j] = i
+
+
+cdef void find_places(bint largest, PyArrayObject *a, int kind, char *x, npy_intp width, Shape *s, int64_t *out) noexcept nogil:
+    """`a` says only what the elements are; they begin at `x`."""
+    cdef npy_intp o
+    for o in range(s.outer):
+        if s.inner == 1:
+            extreme_place(largest, a, x, s.n, &out[o])
+        elif kind == FLOAT:
+            down_columns[float](largest, <float *>x, s, out + o * s.inner)
+        elif kind == DOUBLE:
+            down_columns[double](largest, <double *>x, s, out + o * s.inner)
+        elif kind == INT64:
+            down_columns[int64_t](largest, <int64_t *>x, s, out + o * s.inner)
+        elif kind == INT32:
+            down_columns[int32_t](largest, <int32_t *>x, s, out + o * s.inner)
+        else:
+            down_columns[uint8_t](largest, <uint8_t *>x, s, out + o * s.inner)
+        x += s.n * s.inner * width
+
+
+cdef void take_values(const char *x, npy_intp width, Shape *s, const int64_t *place, char *out) noexcept nogil:
+    cdef npy_intp o, j
+    for o in range(s.outer):
+        for j in range(s.inner):
+            if width == 4:
+                (<int32_t *>out)[0] = (<const int32_t *>x)[place[0] * s.inner + j]
+            elif width == 8:
+                (<int64_t *>out)[0] = (<const int64_t *>x)[place[0] * s.inner + j]
+            else:
+                out[0] = x[place[0] * s.inner + j]
+            out += width
+            place += 1
+        x += s.n * s.inner * width
+
+
+cdef int place_of(Operator op, IValue *r, const int32_t *at, bint largest, bint with_values) except -1:
+    """The places along a dimension, or (values, places)."""
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef Shape s
+    cdef object values, places
+    cdef int64_t *place
+    cdef char *x
+    cdef char *out
+    cdef npy_intp width
+    cdef int kind
+    cdef Away away
+    if a == NULL or not read_shape(a, &r[at[1]], r[at[2]].v.i, &s):
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if kind not in (FLOAT, DOUBLE, INT32, INT64) and not (kind == BOOL and with_values):
+        return run_record(op, r, at)
+    places = new_flat(s.nd, s.dims, INT64)
+    values = new_flat(s.nd, s.dims, kind) if with_values else None
+    place = <int64_t *>data_of(<PyArrayObject *>places)
+    out = data_of(<PyArrayObject *>values) if with_values else NULL
+    x = data_of(a)
+    width = item_size(a)
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    find_places(largest, a, kind, x, width, &s, place)
+    if with_values:
+        take_values(x, width, &s, place, out)
+    take_gil(away)
+    put_array(&r[at[op.nargs + with_values]], places, INT64)
+    return put_array(&r[at[op.nargs]], values, kind) if with_values else 0
+
+
+cdef int largest_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return place_of(op, r, at, True, False)
+
+cdef int smallest_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return place_of(op, r, at, False, False)
+
+cdef int largest_with_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return place_of(op, r, at, True, True)
+
+cdef int smallest_with_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return place_of(op, r, at, False, True)
+
+
+register_kernel("aten::max", largest_all)
+register_kernel("aten::min", smallest_all)
+register_kernel("aten::amax", largest)
+register_kernel("aten::amin", smallest)
+register_kernel("aten::argmax", largest_place)
+register_kernel("aten::argmin", smallest_place)
+register_kernel("aten::max.dim", largest_with_place)
+register_kernel("aten::min.dim", smallest_with_place)

@@ -1,0 +1,145 @@
+"""Running sums and products of CPU tensors whose elements lie in order.
+
+In: registers with a tensor and a dimension.  Out: the register of the result.
+
+    cumsum(x, 0), cumprod(x, -1)
+
+Totals are kept in double, four steps a round along rows of floats, and for up to `COLUMNS` columns at once.
+Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts._core.value.ivalue cimport IValue
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, size_of
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport (
+    Axis, flat_array, new_like, put_array, read_axis, same_dtype, scalar_type
+)
+
+cnp.import_array()
+
+cdef enum:
+    COLUMNS = 256                      # whose totals are on the stack
+
+ctypedef fused scanned:
+    float
+    double
+    int64_t
+
+
+cdef void scan_columns(
+    bint product, const scanned *x, npy_intp n, npy_intp step, npy_intp width, scanned *out
+) noexcept nogil:
+    """`width` columns, `step` elements apart."""
+    cdef double total[COLUMNS]
+    cdef int64_t whole[COLUMNS]
+    cdef npy_intp i, j
+    for j in range(width):
+        total[j] = whole[j] = 1 if product else 0
+    for i in range(n):
+        if scanned is int64_t:
+            for j in range(width):
+                whole[j] = whole[j] * x[j] if product else whole[j] + x[j]
+                out[j] = whole[j]
+        elif product:
+            for j in range(width):
+                total[j] *= x[j]
+                out[j] = <scanned>total[j]
+        else:
+            for j in range(width):
+                total[j] += x[j]
+                out[j] = <scanned>total[j]
+        x += step
+        out += step
+
+
+cdef void scan(bint product, const scanned *x, npy_intp outer, npy_intp n, npy_intp inner, scanned *out) noexcept nogil:
+    cdef npy_intp o, i, c
+    cdef int64_t whole
+    cdef double total, two, three, four
+    for o in range(outer):
+        if inner > 1:
+            c = 0
+            while c < inner:
+                scan_columns(product, x + c, n, inner, min(<npy_intp>COLUMNS, inner - c), out + c)
+                c += COLUMNS
+        elif scanned is int64_t:
+            whole = x[0]
+            out[0] = whole
+            for i in range(1, n):
+                whole = whole * x[i] if product else whole + x[i]
+                out[i] = whole
+        else:
+            total = 1 if product else 0
+            i = 0
+            if scanned is float:
+                # Four steps a round in double: the sums of a round wait for the last one's only once.
+                while i + 4 <= n:
+                    if product:
+                        two = <double>x[i] * x[i + 1]
+                        three = two * x[i + 2]
+                        four = two * (<double>x[i + 2] * x[i + 3])
+                        out[i] = <float>(total * x[i])
+                        out[i + 1] = <float>(total * two)
+                        out[i + 2] = <float>(total * three)
+                        total *= four
+                    else:
+                        two = <double>x[i] + x[i + 1]
+                        three = two + x[i + 2]
+                        four = two + (<double>x[i + 2] + x[i + 3])
+                        out[i] = <float>(total + x[i])
+                        out[i + 1] = <float>(total + two)
+                        out[i + 2] = <float>(total + three)
+                        total += four
+                    out[i + 3] = <float>total
+                    i += 4
+            while i < n:
+                total = total * x[i] if product else total + x[i]
+                out[i] = <scanned>total
+                i += 1
+        x += n * inner
+        out += n * inner
+
+
+cdef int run_scan(Operator op, IValue *r, const int32_t *at, bint product) except -1:
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef Axis axis
+    cdef int kind
+    cdef object made
+    cdef void *out
+    cdef Away away
+    if a == NULL:
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if kind not in (FLOAT, DOUBLE, INT64) or size_of(a) == 0 or not same_dtype(&r[at[2]], kind):
+        return run_record(op, r, at)
+    if read_axis(a, r[at[1]].v.i, &axis) < 0:
+        return run_record(op, r, at)
+    made = new_like(a, kind)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    if kind == FLOAT:
+        scan[float](product, <float *>data_of(a), axis.outer, axis.n, axis.inner, <float *>out)
+    elif kind == DOUBLE:
+        scan[double](product, <double *>data_of(a), axis.outer, axis.n, axis.inner, <double *>out)
+    else:
+        scan[int64_t](product, <int64_t *>data_of(a), axis.outer, axis.n, axis.inner, <int64_t *>out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int cumsum(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_scan(op, r, at, False)
+
+
+cdef int cumprod(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_scan(op, r, at, True)
+
+
+register_kernel("aten::cumsum", cumsum)
+register_kernel("aten::cumprod", cumprod)

@@ -1,0 +1,364 @@
+"""Softmax of CPU tensors whose elements lie in order, its logarithm, and the logarithm of its denominator.
+
+In: registers with a floating tensor and a dimension.  Out: the register of the result.
+
+    softmax(x, -1)         rows: exp(x - peak) / sum, in vectors
+    log_softmax(x, 0)      columns: one row after the other, for all columns at once
+    logsumexp(x, [1])
+
+The exponentials of doubles are NumPy's vectorised loops, over tiles of rows that stay in the first-level cache.
+Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+"""
+
+cimport numpy as cnp
+from libc.math cimport isinf, log
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+
+from ts._core.value.container cimport List
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts._core.value.ivalue cimport IValue, TAG_OBJECT
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport (
+    MOST_DIMS, Axis, flat_array, is_tensor, new_flat, put_array, read_axis, same_dtype, scalar_type
+)
+from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
+from ts.backends.cpu.kernels.reduce cimport BLOCK, LANES, block_sum, floating
+
+from ts.backends.cpu.kernels.elementwise import ufunc_loops
+
+cnp.import_array()
+
+cdef extern from "simd.h" nogil:
+    float simd_peak(const float *x, npy_intp n)
+    double simd_raise(const float *x, npy_intp n, float peak)
+    void simd_softmax(const float *x, npy_intp rows, npy_intp n, float *out)
+    npy_intp rows_at_once(npy_intp rows, npy_intp n)
+    void simd_totals(const float *x, npy_intp rows, npy_intp n, float *peak, float *total)
+    void simd_lower(const float *x, npy_intp rows, npy_intp n, const float *first, const float *then, float *out)
+    double simd_sum(const float *x, npy_intp n)
+    void simd_raise_each(const float *x, npy_intp n, const float *peak, float *out, float *total)
+    void simd_higher(float *peak, const float *x, npy_intp n)
+    void simd_scale_each(float *x, npy_intp n, const float *by)
+    void simd_lower_each(const float *x, npy_intp n, const float *by, float *out)
+
+cdef enum:
+    TILE = 2048                        # elements
+    MOST_ROWS = 32                     # that `rows_at_once` gives
+
+
+# NumPy's loops, for float and double.
+cdef Loop _exp[2]
+cdef Loop _log[2]
+cdef Loop _maximum[2]
+cdef Loop _add[2]
+cdef Loop _subtract[2]
+cdef Loop _divide[2]
+
+
+cdef int take_loops(str name, Loop *pair) except -1:
+    cdef Loops loops = ufunc_loops(name)
+    pair[0], pair[1] = loops.function[FLOAT], loops.function[DOUBLE]
+    return 0
+
+
+take_loops("exp", _exp)
+take_loops("log", _log)
+take_loops("maximum", _maximum)
+take_loops("add", _add)
+take_loops("subtract", _subtract)
+take_loops("divide", _divide)
+
+
+# ---------------------------------------------------------------- rows
+
+cdef inline void pairwise(Loop *loops, floating *x, floating *y, npy_intp y_step, floating *out, npy_intp n) noexcept nogil:
+    """out[i] = x[i] op y[i * y_step]"""
+    cdef char *args[3]
+    cdef npy_intp steps[3]
+    args[0], args[1], args[2] = <char *>x, <char *>y, <char *>out
+    steps[0] = steps[2] = sizeof(floating)
+    steps[1] = y_step * <npy_intp>sizeof(floating)
+    loops[0 if floating is float else 1](args, &n, steps, NULL)
+
+
+cdef inline void each(Loop *loops, floating *x, floating *out, npy_intp n) noexcept nogil:
+    cdef char *args[2]
+    cdef npy_intp steps[2]
+    args[0], args[1] = <char *>x, <char *>out
+    steps[0] = steps[1] = sizeof(floating)
+    loops[0 if floating is float else 1](args, &n, steps, NULL)
+
+
+cdef inline floating peak_of(floating *x, npy_intp n) noexcept nogil:
+    cdef char *args[3]
+    cdef npy_intp steps[3]
+    cdef floating peak = x[0]
+    cdef npy_intp i
+    if n < LANES:
+        for i in range(1, n):
+            if x[i] > peak or x[i] != x[i]:
+                peak = x[i]
+        return peak
+    n -= 1
+    args[0] = args[2] = <char *>&peak
+    args[1] = <char *>(x + 1)
+    steps[0] = steps[2] = 0
+    steps[1] = sizeof(floating)
+    _maximum[0 if floating is float else 1](args, &n, steps, NULL)
+    return peak
+
+
+cdef inline double row_sum(const floating *x, npy_intp n) noexcept nogil:
+    if floating is float:
+        return simd_sum(x, n)
+    cdef double total = 0
+    while n > BLOCK:
+        total = block_sum(x, BLOCK, total)
+        x += BLOCK
+        n -= BLOCK
+    return block_sum(x, n, total)
+
+
+# ---------------------------------------------------------------- along the last dimension
+
+cdef enum Kind:
+    SOFTMAX
+    LOG_SOFTMAX
+    LOG_SUM_EXP
+
+
+cdef double infinite_sum(const float *x, npy_intp n, double peak) noexcept nogil:
+    """The infinite peak of a row, unless there is a NaN in it."""
+    cdef npy_intp i
+    for i in range(n):
+        if x[i] != x[i]:
+            return x[i]
+    return peak
+
+
+cdef void along_float_rows(Kind what, const float *x, npy_intp rows, npy_intp n, float *out) noexcept nogil:
+    cdef npy_intp i
+    cdef float peak
+    cdef float peaks[MOST_ROWS]
+    cdef float totals[MOST_ROWS]
+    if what == SOFTMAX:
+        simd_softmax(x, rows, n, out)
+    elif what == LOG_SOFTMAX:
+        while rows > 0:
+            i = rows_at_once(rows, n)
+            simd_totals(x, i, n, peaks, totals)
+            each(_log, totals, totals, i)
+            simd_lower(x, i, n, peaks, totals, out)
+            x += i * n
+            out += i * n
+            rows -= i
+    else:
+        for i in range(rows):
+            peak = simd_peak(x, n)
+            out[i] = <float>infinite_sum(x, n, peak) if isinf(peak) else <float>(log(simd_raise(x, n, peak)) + peak)
+            x += n
+
+
+cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating *out, floating *scratch) noexcept nogil:
+    """`scratch` holds as many elements as a tile, unless `out` serves for it."""
+    cdef npy_intp tile = max(<npy_intp>1, TILE // n), count, i, j
+    cdef floating *raised
+    cdef floating *shifted
+    cdef floating peaks[TILE]
+    cdef floating value
+    cdef double total
+    cdef Loop *finish = &_divide[0] if what == SOFTMAX else &_subtract[0]
+    while rows > 0:
+        count = min(tile, rows)
+        shifted = scratch if what == LOG_SUM_EXP else out
+        raised = out if what == SOFTMAX else scratch
+        for i in range(count):
+            value = peak_of(x + i * n, n)
+            peaks[i] = value
+            if what == LOG_SUM_EXP and (value - value) != 0 and value == value:
+                value = peaks[i] = 0  # infinite: the sum says it
+            if n < LANES:
+                for j in range(n):
+                    shifted[i * n + j] = x[i * n + j] - value
+            else:
+                pairwise(_subtract, x + i * n, &value, 0, shifted + i * n, n)
+        each(_exp, shifted, raised, count * n)
+        for i in range(count):
+            total = row_sum(raised + i * n, n)
+            if what == LOG_SUM_EXP:
+                out[i] = <floating>(log(total) + peaks[i])
+                continue
+            value = <floating>(total if what == SOFTMAX else log(total))
+            if n < LANES:
+                if what == SOFTMAX:
+                    for j in range(n):
+                        out[i * n + j] /= value
+                else:
+                    for j in range(n):
+                        out[i * n + j] -= value
+            else:
+                pairwise(finish, out + i * n, &value, 0, out + i * n, n)
+        x += count * n
+        out += count if what == LOG_SUM_EXP else count * n
+        rows -= count
+
+
+# ---------------------------------------------------------------- along another dimension
+
+cdef void across_float_rows(Kind what, const float *x, npy_intp n, npy_intp inner, float *out, float *scratch) noexcept nogil:
+    """As `across_rows`, for softmax and its logarithm."""
+    cdef float *peak = scratch
+    cdef float *total = scratch + inner
+    cdef float *raised = scratch + 2 * inner
+    cdef npy_intp i, j
+    memcpy(peak, x, inner * sizeof(float))
+    for i in range(1, n):
+        simd_higher(peak, x + i * inner, inner)
+    for j in range(inner):
+        total[j] = 0
+    for i in range(n):
+        simd_raise_each(x + i * inner, inner, peak, out + i * inner if what == SOFTMAX else raised, total)
+    if what == SOFTMAX:
+        for j in range(inner):
+            total[j] = 1 / total[j]
+        for i in range(n):
+            simd_scale_each(out + i * inner, inner, total)
+        return
+    each(_log, total, total, inner)
+    for i in range(n):
+        simd_lower_each(x + i * inner, inner, peak, out + i * inner)
+        simd_lower_each(out + i * inner, inner, total, out + i * inner)
+
+
+cdef void across_rows(Kind what, floating *x, npy_intp n, npy_intp inner, floating *out, floating *scratch) noexcept nogil:
+    """One (n, inner) matrix; `scratch` holds three rows."""
+    cdef floating *peak = scratch
+    cdef floating *total = scratch + inner
+    cdef floating *raised = scratch + 2 * inner
+    cdef npy_intp i, j
+    cdef Loop *finish = &_divide[0] if what == SOFTMAX else &_subtract[0]
+    memcpy(peak, x, inner * sizeof(floating))
+    for i in range(1, n):
+        pairwise(_maximum, peak, x + i * inner, 1, peak, inner)
+    for j in range(inner):
+        total[j] = 0
+        if what == LOG_SUM_EXP and (peak[j] - peak[j]) != 0 and peak[j] == peak[j]:
+            peak[j] = 0
+    for i in range(n):
+        if what == LOG_SUM_EXP:
+            pairwise(_subtract, x + i * inner, peak, 1, raised, inner)
+            each(_exp, raised, raised, inner)
+        else:
+            pairwise(_subtract, x + i * inner, peak, 1, out + i * inner, inner)
+            if what == SOFTMAX:
+                raised = out + i * inner
+            each(_exp, out + i * inner, raised, inner)
+        for j in range(inner):
+            total[j] += raised[j]
+    if what != SOFTMAX:
+        each(_log, total, total, inner)
+    if what == LOG_SUM_EXP:
+        pairwise(_add, total, peak, 1, out, inner)
+        return
+    for i in range(n):
+        pairwise(finish, out + i * inner, total, 1, out + i * inner, inner)
+
+
+# ---------------------------------------------------------------- the operators
+
+cdef bint softmax_of(Kind what, floating *x, npy_intp outer, npy_intp n, npy_intp inner, floating *out) noexcept nogil:
+    """False where there is no memory for scratch."""
+    cdef floating *scratch = NULL
+    cdef npy_intp o, need = 3 * inner
+    if floating is float:
+        if inner == 1:
+            along_float_rows(what, x, outer, n, out)
+            return True
+    if inner == 1:
+        need = 0 if what == SOFTMAX else max(<npy_intp>TILE, n)
+    if need:
+        scratch = <floating *>malloc(need * sizeof(floating))
+        if scratch == NULL:
+            return False
+    if inner == 1:
+        along_rows(what, x, outer, n, out, scratch)
+    else:
+        for o in range(outer):
+            if floating is float:
+                if what == LOG_SUM_EXP:
+                    across_rows(what, x, n, inner, out, scratch)
+                else:
+                    across_float_rows(what, x, n, inner, out, scratch)
+            else:
+                across_rows(what, x, n, inner, out, scratch)
+            x += n * inner
+            out += inner if what == LOG_SUM_EXP else n * inner
+    free(scratch)
+    return True
+
+
+cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64_t dim, bint keepdim) except -1:
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef Axis axis
+    cdef npy_intp dims[MOST_DIMS]
+    cdef int i, nd = 0, kind
+    cdef object made
+    cdef void *out
+    cdef Away away
+    cdef bint done
+    if a == NULL:
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    dim = read_axis(a, dim, &axis)
+    if (kind != FLOAT and kind != DOUBLE) or dim < 0 or size_of(a) == 0:
+        return run_record(op, r, at)
+    for i in range(ndim_of(a)):
+        if i != dim or what != LOG_SUM_EXP or keepdim:
+            dims[nd] = 1 if i == dim and what == LOG_SUM_EXP else dims_of(a)[i]
+            nd += 1
+    made = new_flat(nd, dims, kind)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    if kind == FLOAT:
+        done = softmax_of[float](what, <float *>data_of(a), axis.outer, axis.n, axis.inner, <float *>out)
+    else:
+        done = softmax_of[double](what, <double *>data_of(a), axis.outer, axis.n, axis.inner, <double *>out)
+    take_gil(away)
+    if not done:
+        raise MemoryError()
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int softmax(Operator op, IValue *r, const int32_t *at) except -1:
+    if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
+        return run_record(op, r, at)
+    return run_softmax(op, r, at, SOFTMAX, r[at[1]].v.i, True)
+
+
+cdef int log_softmax(Operator op, IValue *r, const int32_t *at) except -1:
+    if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
+        return run_record(op, r, at)
+    return run_softmax(op, r, at, LOG_SOFTMAX, r[at[1]].v.i, True)
+
+
+cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef List dims
+    if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not List:
+        return run_record(op, r, at)
+    dims = <List>r[at[1]].v.o
+    if dims.size != 1:
+        return run_record(op, r, at)
+    return run_softmax(op, r, at, LOG_SUM_EXP, dims.items[0].v.i, r[at[2]].v.i)
+
+
+register_kernel("aten::softmax.int", softmax)
+register_kernel("aten::special_softmax", softmax)
+register_kernel("aten::log_softmax.int", log_softmax)
+register_kernel("aten::special_log_softmax", log_softmax)
+register_kernel("aten::logsumexp", log_sum_exp)
+register_kernel("aten::special_logsumexp", log_sum_exp)
