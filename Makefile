@@ -9,8 +9,8 @@ PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal
 BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts backends -name '*.pyx' -o -name '*.h' -o -name '*.pxd' ! -name opcodes.pxd)
 
 # What runs where a wrong index is noticed: what goes straight into C, and whatever is made to break it.
-TRUSTING := tests/fuzz $(wildcard $(patsubst %,tests/test_%.py,native_arguments arguments bytecode container conv correlation \
-	dispatch execution extremes folds futures interp leaks lifetimes order picks pooling prims products tensor))
+TRUSTING := tests/fuzz $(wildcard $(patsubst %,tests/test_%.py,native_arguments arguments bytecode container conv \
+	dispatch execution extremes futures gather interp kernel_memory leaks lifetimes matmul pool prims reduce sort tensor))
 
 .PHONY: demo test checked sanitize test-trusting test-sanitized test-cuda bench lint clean
 

@@ -8,13 +8,13 @@ import pytest
 
 import ts
 from ts.backends.cpu import workers
-from ts.backends.cpu.kernels import conv as correlation
+from ts.backends.cpu.kernels import conv as correlation, microkernels
 
 
 @pytest.fixture
 def widest():
-    yield correlation.instruction_set()
-    correlation.instruction_set(512)
+    yield microkernels.instruction_set()
+    microkernels.instruction_set(512)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def run(x, weight, stride, padding, dilation, groups, bias=None):
 @pytest.mark.parametrize("name", CASES)
 def test_follows_the_definition(name, width, widest):
     """For each instruction set that this machine has."""
-    correlation.instruction_set(width)
+    microkernels.instruction_set(width)
     x, weight, rest = operands(name, np.float64)
     expected = by_definition(x, weight, *rest)
     bias = np.arange(weight.shape[0], dtype=np.float64)

@@ -9,7 +9,7 @@ import pytest
 
 import ts
 from ts.backends.cpu import blas
-from ts.backends.cpu.kernels import gemm_tiles as tiled
+from ts.backends.cpu.kernels import microkernels
 from ts.backends.cpu.kernels.matmul import multiply, use_tiles
 
 LAYOUTS = {
@@ -56,9 +56,9 @@ def test_layouts(left, right, dtype):
 def tiles(request):
     """Our own tiles, of vectors of so many bits where the processor has them."""
     before = use_tiles(True)
-    tiled.instruction_set(request.param)
+    microkernels.instruction_set(request.param)
     yield
-    tiled.instruction_set(512)
+    microkernels.instruction_set(512)
     use_tiles(before)
 
 
