@@ -2,8 +2,8 @@
 
 In: a graph that anybody may have written, from text or by the graph API.  Out: nothing, or a
 `CompilationError` at the node whose inputs or outputs do not fit.  The interpreter trusts types, so a list
-that is declared an int must not reach it.  A cast to one of several classes of objects is only as good as the
-test before it: it gets a test of its own.
+that is declared an int must not reach it.  What a cast and an uninitialized value say of themselves is only a claim, and
+is marked as one: it is tested where it runs.
 
     %1 : int = aten::len(%xs)          fits
     %1 : str = aten::len(%xs)          refused: aten::len gives int, not str
@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from ts.analysis.blank import blank
 from ts.errors import CompilationError
 from ts.ir.graph import Block, Graph, Node
 from ts.ir.schema import FunctionSchema
@@ -37,14 +36,16 @@ from ts.ir.types import (
     Type,
     match_type_variables,
     substitute,
-    union_members,
 )
 
 _PYTHON: Final[dict[str, Any]] = {  # the values of constants
     "IntType": int, "FloatType": (int, float), "BoolType": (bool, int), "ComplexType": (int, float, complex),
     "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
 }  # fmt: skip
-_SCALARS: Final = frozenset({"IntType", "FloatType", "BoolType", "NoneType"})
+
+_FROM_OUTSIDE: Final = frozenset(  # of these types a program makes no values
+    {"GeneratorType", "StreamObjType", "StorageType", "QuantizerType", "QSchemeType", "CapsuleType", "PyObjectType"}
+)
 
 
 def check_types(graph: Graph) -> None:
@@ -203,22 +204,9 @@ def _check_isinstance(node: Node) -> None:
 
 
 def _check_cast(node: Node) -> None:
-    """A cast between objects of several classes is tested: what comes next trusts it."""
+    """A cast is a claim until the value is seen: what comes next relies on it."""
     _require(len(node.inputs()) == len(node.outputs()) == 1, node, "takes and gives one value")
-    value, type = node.inputs()[0], node.output().type()
-    if _fits(value.type(), type):
-        return
-    members = [value.type()] if value.type() is ANY else union_members([value.type()])
-    if all(member.kind() in _SCALARS or _fits(member, type) for member in members):
-        return  # the instruction looks at the tag
-    graph = node.owning_graph()
-    test = graph.create("prim::isinstance", (value,), 1).insert_before(node)
-    test.set("types", [type])
-    test.output().set_type(BOOL)
-    branch = graph.create_if(test.output(), 0).insert_before(node)
-    with graph.inserting_at_end(branch.blocks()[1]):
-        message = graph.insert_constant(f"a value of type {value.type()} is not of type {type}")
-        graph.insert_node(graph.create("prim::RaiseException", (message,), 0))
+    node.claimed = True
 
 
 def _check_raise(node: Node) -> None:
@@ -262,6 +250,18 @@ def _check_method(node: Node) -> None:
     _gives(node, [result.type for result in schema.returns])
 
 
+def _check_enter(node: Node) -> None:
+    method = _class_of(node).find_method("__enter__")
+    _require(method is not None, node, "takes an object with a method __enter__")
+    _gives(node, [result.type for result in method.schema.returns])
+
+
+def _check_exit(node: Node) -> None:
+    method = _class_of(node).find_method("__exit__")
+    _require(method is not None, node, "takes an object with a method __exit__")
+    _gives(node, [result.type for result in method.schema.returns])
+
+
 def _check_enum(node: Node) -> None:
     type = node.inputs()[0].type() if len(node.inputs()) == 1 else None
     if not isinstance(type, EnumType):
@@ -287,8 +287,8 @@ def _check_uninitialized(node: Node) -> None:
     _takes(node, [])
     _require(len(node.outputs()) == 1, node, "gives one value")
     type = node.output().type()
-    harmless = isinstance(type, TensorType) or type.can_hold(NONE) or blank(type) is not None
-    _require(harmless, node, f"of type {type} is not safe in a graph that was not compiled")
+    _require(type.kind() not in _FROM_OUTSIDE, node, f"of type {type} is not safe in a graph that was not compiled")
+    node.claimed = True
 
 
 def _accept(node: Node) -> None:
@@ -302,8 +302,8 @@ _CHECKS: Final[dict[str, Callable[[Node], None]]] = {
     "prim::Print": _accept,
     "prim::PythonOp": _accept,
     "prim::fork": _accept,
-    "prim::Enter": lambda node: _require(_class_of(node) is not None, node, "takes an object"),
-    "prim::Exit": lambda node: _require(_class_of(node) is not None, node, "takes an object"),
+    "prim::Enter": _check_enter,
+    "prim::Exit": _check_exit,
     "prim::ListConstruct": _check_list,
     "prim::TupleConstruct": _check_tuple,
     "prim::DictConstruct": _check_dict,

@@ -20,9 +20,9 @@ from ts.bytecode.opcodes import BY_NAME, NUMBER
 from ts.bytecode.registers import SCALARS, Allocator, Instruction, Label
 from ts.bytecode.tidy import tidy
 from ts.bytecode.typespec import register_class, type_spec
-from ts.errors import InternalError
+from ts.errors import CompilationError, InternalError
 from ts.ir.graph import Graph, Node, Value
-from ts.ir.types import DEVICE, Type
+from ts.ir.types import STR, Type
 
 
 class Handler(NamedTuple):
@@ -93,10 +93,12 @@ class Emission:
             return self.constant(int(value), "i")
         if kind == "f":
             return self.constant(float(value), "f")
-        if isinstance(value, list | tuple | dict) or (
-            kind == "o" and (not isinstance(value, str) or type is DEVICE)
-        ):
-            value = to_core(value, type_spec(type))
+        if type is not STR or not isinstance(value, str):
+            try:
+                value = to_core(value, type_spec(type))
+            except TypeError as error:
+                message = f"a constant is not of its type {type.annotation_str}: {error}"
+                raise CompilationError(message, node.range) from None
         return self.constant(value, kind)
 
     def constant(self, value: Any, kind: str) -> int:

@@ -26,17 +26,28 @@ from ts._core.value.ivalue import to_core
 from ts._core.vm.code import Code, Method
 from ts._core.vm.function import Function
 from ts._core.vm.python_call import PythonOperator, WarnOperator
-from ts.analysis.blank import blank
+from ts.bytecode.blanks import blank
 from ts.bytecode.branches import line_of, operator_of
 from ts.bytecode.emission import Handler
 from ts.bytecode.loops import Loops
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR
 from ts.bytecode.registers import SCALARS, Instruction, Label
 from ts.bytecode.typespec import register_class, type_spec
-from ts.errors import FrontendError
+from ts.errors import CompilationError, FrontendError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import Argument
-from ts.ir.types import ANY, INT, DictType, InterfaceType, ListType, NoneType, TupleType, UnionType
+from ts.ir.types import (
+    ANY,
+    INT,
+    AnyListType,
+    DictType,
+    InterfaceType,
+    ListType,
+    NoneType,
+    TupleType,
+    UnionType,
+    unshaped,
+)
 
 MIXED = ("int_float", "float_int")
 
@@ -273,6 +284,14 @@ class Lowering(Loops):
         self.emit("DICT_CONTAINS", self.define(node.output()), self.use(container), self.use(key))
         return True
 
+    def lower_cast(self, node: Node) -> None:
+        """A type that the compiler has proved, or one that a text claims: then the value is looked at."""
+        type = node.output().type()
+        if node.claimed and not node.input().type().is_subtype_of(unshaped(type)) and not _is_measured(node):
+            self.emit("CAST_TO", self.define(node.output()), self.use(node.input()), self.type_number(type))
+        else:
+            self.lower_pass_on(node)
+
     def lower_pass_on(self, node: Node) -> None:
         """The output is the input under another type, mostly a narrower one."""
         target, source = self.define(node.output()), self.use(node.input())
@@ -446,16 +465,18 @@ class Lowering(Loops):
             self.emit("OR", target, target, other)
 
     def lower_uninitialized(self, node: Node) -> None:
-        """A value that nobody reads, if a compiler made the graph."""
+        """A value that nobody reads, if the compiler made the node."""
         type = node.output().type()
-        self.unset.add(register := self.new_register(register_class(type)))
-        self.register[node.output()] = register
-        value = blank(type)
-        if value is None and self.classes[register] == "o":
-            value = ""
-        elif isinstance(value, list | dict | tuple):
-            value = to_core(value, type_spec(type))
-        self.constant_values[register] = value
+        register = self.register[node.output()] = self.new_register(register_class(type))
+        if not node.claimed:
+            self.unset.add(register)
+        try:
+            self.constant_values[register] = blank(type)
+        except KeyError:
+            if node.claimed:
+                message = f"a value of type {type} cannot be left uninitialized"
+                raise CompilationError(message, node.range) from None
+            self.constant_values[register] = ""
 
     # ---- control flow ----------------------------------------------------------------------------------
 
@@ -482,6 +503,12 @@ class Lowering(Loops):
             self.copy_all(zip(outputs, [self.use(v) for v in block.outputs()], strict=True))
 
 
+def _is_measured(cast: Node) -> bool:
+    """Whether it is the `List[Any]` by which a `list` of whatever elements is asked for its length, and no more."""
+    measures = all(use.user.kind() == "aten::len" for use in cast.output().uses())
+    return measures and isinstance(cast.input().type(), AnyListType) and cast.output().type() == ListType(ANY)
+
+
 _LOWER: dict[str, Any] = {
     "prim::If": Lowering.lower_if,
     "prim::Loop": Lowering.lower_loop,
@@ -503,8 +530,8 @@ _LOWER: dict[str, Any] = {
     "prim::Line": lambda lowering, node: lowering.lower_line(node),  # of the debugger's lowering
     "prim::isinstance": Lowering.lower_isinstance,
     "prim::Uninitialized": Lowering.lower_uninitialized,
-    "prim::unchecked_cast": Lowering.lower_pass_on,
-    "prim::unchecked_unwrap_optional": Lowering.lower_pass_on,
+    "prim::unchecked_cast": Lowering.lower_cast,
+    "prim::unchecked_unwrap_optional": Lowering.lower_cast,
     "prim::ListConstruct": Lowering.lower_list_construct,
     "prim::TupleConstruct": Lowering.lower_tuple_construct,
     "prim::DictConstruct": Lowering.lower_dict_construct,

@@ -70,6 +70,7 @@ MOVES = [
     obj("DROP", "+v - -", "r[a] := unset"),
     op("CAST", "=s x -", "r[a] := r[b], which must hold that class"),
     obj("CAST_OBJECT", "=o x -", "r[a] := r[b], which must not be None or a number"),
+    obj("CAST_TO", "=r r T", "r[a] := r[b], which must be of type c"),
     obj("IS_INSTANCE", "=b x T", "r[a] := isinstance(r[b], type c)"),
     op("IS_NONE", "=b x -", "r[a] := r[b] is None", "aten::__is__"),
     op("IS_NOT_NONE", "=b x -", "r[a] := r[b] is not None", "aten::__isnot__"),

@@ -326,6 +326,7 @@ class Graph:
             node.add_output().copy_metadata(value)
         node.copy_metadata(source)
         node.copy_attributes(source)
+        node.claimed = source.claimed
         for value in source._inputs:
             node.add_input(lookup(value))
         if copy_blocks:

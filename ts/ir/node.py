@@ -58,6 +58,7 @@ class Node:
         "_position",
         "_prev",
         "callstack",
+        "claimed",
         "range",
         "scope",
     )
@@ -77,6 +78,7 @@ class Node:
         self.range: SourceRange | None = None
         self.callstack: CallStack = ()
         self.scope = ""
+        self.claimed = False  # the output's type is what a text says, and nobody has proved it
 
     # --- looking ---
 

@@ -26,6 +26,7 @@ from ts._core.value.ivalue import new_object, object_set, register_class_spec, r
 from ts._core.value.objects import Object
 from ts._core.value.spec import TypeSpec
 from ts._core.value.turns import my_turn
+from ts._core.value.type_of import register_interface_test
 from ts._core.value.values import register_object_order
 from ts._core.vm.function import Function
 from ts.bytecode.typespec import argument_spec, object_class, sized_spec, type_spec
@@ -40,7 +41,7 @@ from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import BOOL, ModuleType, TupleType
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.garbage import no_collection
-from ts.runtime.objects import instance_of, object_of, order_of
+from ts.runtime.objects import has_interface, instance_of, object_of, order_of
 
 ToCompile = ParsedFunction | Callable[[], ParsedFunction]  # the latter where parsing waits for the first use
 
@@ -230,6 +231,7 @@ def _class_spec(cls: type) -> TypeSpec | None:
 
 register_class_spec(_class_spec)
 register_object_conversion(object_of, instance_of)
+register_interface_test(has_interface)
 register_object_order(order_of)
 
 

@@ -99,6 +99,14 @@ def _object_with_interface(instance: Any, wanted: InterfaceType) -> Object:
     return made
 
 
+def has_interface(made: Object, wanted: Any) -> bool:
+    """Whether an object has an interface; False also where something else is wanted."""
+    try:
+        return isinstance(wanted, InterfaceType) and _object_with_interface(made, wanted) is made
+    except TypeError:
+        return False
+
+
 def instance_of(made: Object) -> Any:
     """An instance of the Python class with the attributes of an object; without a class, a handle."""
     if made.cls.type.is_module():

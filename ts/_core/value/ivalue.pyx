@@ -16,8 +16,6 @@ anything that can be iterated.
 
 from collections import namedtuple
 from collections.abc import Collection, Generator, Mapping
-from enum import Enum
-
 from cpython.bool cimport PyBool_Check
 from cpython.complex cimport PyComplex_Check
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
@@ -45,6 +43,15 @@ from ts._core.value.container cimport (
 from ts._core.thread.allowance cimport limited, take_text
 from ts._core.thread.deadline cimport worked
 from ts._core.value.tagged cimport Py_LeaveRecursiveCall, enter_recursion
+from ts._core.value.type_of cimport conforms, device_type, future_type, infer_spec, shown, tensor_type
+
+from ts._core.value.type_of import (  # noqa: F401 -- what registers a type does so here
+    infer_spec,
+    register_class_spec,
+    register_device_type,
+    register_future_type,
+    register_tensor_type,
+)
 
 
 cdef extern from "Python.h":
@@ -56,31 +63,9 @@ cdef extern from "Python.h":
 
 # ---------------------------------------------------------------- types defined elsewhere
 
-cdef object tensor_type = None
-cdef object future_type = None
 cdef object object_of_instance = None
 cdef object instance_of_object = None
-cdef object device_type = None
 cdef dict code_of_type = {}
-cdef object class_spec = None
-
-
-def register_future_type(type cls not None):
-    """The class of futures, which is defined after this module."""
-    global future_type
-    future_type = cls
-
-
-def register_tensor_type(type cls not None):
-    """Say which class `Tensor` parameters accept."""
-    global tensor_type
-    tensor_type = cls
-
-
-def register_device_type(type cls not None):
-    """Say which class Device parameters accept; `cls(text)` must make one from a string."""
-    global device_type
-    device_type = cls
 
 
 def register_object_conversion(to_object, to_instance):
@@ -93,12 +78,6 @@ def register_object_conversion(to_object, to_instance):
     object_of_instance, instance_of_object = to_object, to_instance
 
 
-def register_class_spec(function):
-    """Say what the classes of enums and scripted classes are: function(class) -> TypeSpec, or None."""
-    global class_spec
-    class_spec = function
-
-
 def register_code_type(type cls not None, code):
     """Let int parameters accept `cls` (dtype, layout, memory_format): `code(x)` is PyTorch's number for it."""
     code_of_type[cls] = code
@@ -108,7 +87,7 @@ def register_code_type(type cls not None, code):
 
 cdef int mismatch(object x, TypeSpec spec) except -1:
     if spec.kind == KIND_TENSOR:
-        raise TypeError(f"Unable to cast {x} to Tensor")
+        raise TypeError(f"Unable to cast {shown(x)} to Tensor")
     raise TypeError(f"Unable to cast Python instance of type {type(x)} to {spec.text}")
 
 
@@ -190,6 +169,16 @@ cdef inline int put_object(object x, IValue *out) except -1:
     return 0
 
 
+cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
+    """A container of the core stays the same one, if it is of the type."""
+    cdef IValue value
+    value.v.o = <PyObject *>x
+    value.tag = TAG_OBJECT
+    if not conforms(&value, spec):
+        raise TypeError(f"Unable to cast a value of type {x.spec.text} to {spec.text}")
+    return put_object(x, out)
+
+
 cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
     """A Scalar keeps the kind of number that it is given as."""
     if PyBool_Check(x):
@@ -232,7 +221,7 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out) except -1:
     cdef TypeSpec element = <TypeSpec>spec.children[0]
     cdef Py_ssize_t i, n
     if type(x) is List:
-        return put_object(x, out)
+        return put_typed(x, spec, out)
     if spec.detail is not None:  # a list of this size that a single number stands for
         if isinstance(x, (int, float)) and not isinstance(x, bool):
             x = [x] * spec.detail
@@ -259,7 +248,7 @@ cdef int unbox_dict(object x, TypeSpec spec, IValue *out) except -1:
     cdef IValue key, value
     cdef TypeSpec key_spec = <TypeSpec>spec.children[0], value_spec = <TypeSpec>spec.children[1]
     if type(x) is Dict:
-        return put_object(x, out)
+        return put_typed(x, spec, out)
     if not isinstance(x, Mapping):
         try:
             x = dict(x)
@@ -283,13 +272,13 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out) except -1:
     cdef Tuple result
     cdef Py_ssize_t i, n = len(spec.children)
     if type(x) is Tuple:
-        return put_object(x, out)
+        return put_typed(x, spec, out)
     try:
         items = tuple(x)  # anything that can be iterated: a list, a tensor by its first dimension
     except TypeError:
         return mismatch(x, spec)
     if len(items) != n:
-        raise TypeError(f"Object {x} had a different number of elements than type {spec.text}")
+        raise TypeError(f"Object {shown(x)} had a different number of elements than type {spec.text}")
     result = tuple_new(spec, n)
     for i in range(n):
         unbox(items[i], <TypeSpec>spec.children[i], &result.items[i])
@@ -383,6 +372,8 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
     if spec.detail is not None and not isinstance(x, spec.detail):
         return mismatch(x, spec)
     if kind == KIND_OBJECT and (spec.text == "list" or spec.text == "tuple"):  # of elements of any type
+        if type(x) is (List if spec.text == "list" else Tuple):
+            return put_object(x, out)
         if not isinstance(x, list if spec.text == "list" else tuple):
             return mismatch(x, spec)
         if type(x) is list and not x:
@@ -427,73 +418,6 @@ cdef int unbox_shallow(object x, IValue *out) except -1:
     else:
         return put_object(x, out)
     return 0
-
-
-cdef TypeSpec common_spec(object values, str container):
-    """The one type of all `values`, where None beside others makes them Optional."""
-    cdef TypeSpec found = None, spec
-    cdef bint optional = False
-    for value in values:
-        if value is None:
-            optional = True
-            continue
-        spec = infer_spec(value)
-        if found is None:
-            found = spec
-        elif found != spec:
-            raise TypeError(
-                f"{container} inputs to traced functions must have consistent "
-                f"{'type' if container == 'Dictionary' else 'element type'}. "
-                f"Found {found.text} and {spec.text}"
-            )
-    if found is None:
-        return NONE_SPEC
-    return TypeSpec(KIND_OPTIONAL, (found,), f"Optional[{found.text}]") if optional else found
-
-
-cpdef TypeSpec infer_spec(object x):
-    """The type of a Python object that is given for an `Any`; TypeError where there is none."""
-    cdef TypeSpec key, value
-    if x is None:
-        return NONE_SPEC
-    if isinstance(x, bool):
-        return BOOL_SPEC
-    if isinstance(x, Enum):
-        return spec_of_class(type(x))
-    if isinstance(x, int):
-        return INT_SPEC
-    if isinstance(x, float):
-        return FLOAT_SPEC
-    if isinstance(x, complex):
-        return COMPLEX_SPEC
-    if isinstance(x, str):
-        return STR_SPEC
-    if tensor_type is not None and isinstance(x, tensor_type):
-        return TENSOR_SPEC
-    if device_type is not None and isinstance(x, device_type):
-        return DEVICE_SPEC
-    if isinstance(x, (List, Dict, Tuple)):
-        return x.spec
-    if type(x) is Object and (<Object>x).cls.spec is not None:
-        return (<Object>x).cls.spec
-    if isinstance(x, tuple):
-        return tuple_spec(tuple([infer_spec(element) for element in x]))
-    if isinstance(x, list):
-        if not x:
-            raise TypeError("List trace inputs must have elements")
-        return list_spec(common_spec(x, "List"))
-    if isinstance(x, dict):
-        if not x:
-            raise TypeError("Dictionary inputs must have entries")
-        key, value = common_spec(x.keys(), "Dictionary"), common_spec(x.values(), "Dictionary")
-        return TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
-    return spec_of_class(type(x))
-
-
-cdef TypeSpec spec_of_class(type cls):
-    """The descriptor of a class that the core does not know: scripted classes, enums."""
-    cdef object found = None if class_spec is None else class_spec(cls)
-    return TypeSpec(KIND_OBJECT, (), cls.__name__) if found is None else found
 
 
 # ---------------------------------------------------------------- IValue -> Python

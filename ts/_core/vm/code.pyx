@@ -271,6 +271,8 @@ cdef class Method:
     cdef int resolve(self, ObjectClass cls) except -1:
         """Make it the method of that class."""
         method = cls.type.find_method(self.name)
+        if method is None:
+            raise RuntimeError(f"an object of class {cls.name} has no method '{self.name}'")
         found = <Callee?>(method if self.twin_of is None else self.twin_of(method))
         self.cls = None  # until they fit together: what is released here may give other threads a turn
         self.callee = found

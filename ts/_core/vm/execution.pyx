@@ -27,7 +27,7 @@ from libc.stdint cimport INT64_MAX, int32_t
 from ts._core.thread.allowance cimport array_was_refused, give_bytes, limited, take_bytes
 from ts._core.vm.breaks cimport Breaks
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
-from ts._core.value.container cimport Object, list_size, raise_key_error, raise_list_index, value_text
+from ts._core.value.container cimport Object, list_size, raise_key_error, raise_list_index, type_text, value_text
 from ts._core.thread.deadline cimport check_time, timed
 from ts._core.vm.failure cimport located, script_stack, tidied
 from ts._core.vm.frame cimport (
@@ -65,6 +65,7 @@ from ts._core.vm.interp cimport (
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release, retain, set_object
 from ts._core.vm.inherited cimport Inherited
 from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, start_meter
+from ts._core.vm.opcodes cimport CAST_TO
 from ts._core.vm.operand cimport O, R
 from ts._core.value.scalar cimport raise_status
 from ts._core.value.spec cimport TypeSpec
@@ -251,6 +252,9 @@ cdef int raise_failure(State *state, int status) except -1:
         return raise_list_index()
     if status == BAD_KEY:
         return raise_key_error(R(r, at.c))
+    if status == BAD_CAST and at.op == CAST_TO:
+        wanted = <TypeSpec>(<Code>state.frame.code).type_at[at.c]
+        raise RuntimeError(f"a value of type {type_text(R(r, at.b))} is not of type {wanted.text}")
     if status == BAD_CAST:
         raise RuntimeError(f"Unexpected value {value_text(R(r, at.b))}: another type was expected here")
     if status == BAD_ATTRIBUTE:

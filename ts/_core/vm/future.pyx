@@ -16,21 +16,15 @@ import threading
 import traceback
 from types import GenericAlias
 
+cimport cython
+
 from ts._core.value.container cimport Dict, List, Tuple
 from ts._core.value.ivalue cimport IValue, box, box_shallow, copy_value, release, unbox, unbox_shallow
 from ts._core.thread.deadline cimport seconds_left
 from ts._core.vm.meter cimport check
 
-from ts._core.value.spec cimport (
-    KIND_ANY,
-    KIND_CLASS,
-    KIND_ENUM,
-    KIND_OBJECT,
-    KIND_OPTIONAL,
-    KIND_TUPLE,
-    KIND_UNION,
-    TypeSpec,
-)
+from ts._core.value.spec cimport TypeSpec
+from ts._core.value.type_of cimport conforms
 
 from ts._core.value.ivalue import register_future_type
 from ts.errors import LimitExceeded
@@ -39,6 +33,7 @@ cdef object allocate_lock = threading.Lock
 cdef object Lock = type(allocate_lock())
 
 
+@cython.trashcan(True)  # a future may hold one that holds one ...
 cdef class Future:
     def __init__(self, *, devices=None):
         if devices is not None:
@@ -94,10 +89,15 @@ cdef class Future:
                 raise self.error
             # With a text of its own: the exception may have a script's stack already.
             raise RuntimeError(str(self.error)) from self.error
-        if not self.from_python and fits(self.result, spec):
-            unbox_shallow(self.result, &value)
-        else:
+        if self.from_python:
             unbox(self.result, spec, &value)
+        else:
+            unbox_shallow(self.result, &value)
+            if not conforms(&value, spec):
+                release(&value)
+                if isinstance(self.result, (List, Dict, Tuple)):
+                    raise TypeError(f"a future of {self.result.spec.text} is not a future of {spec.text}")
+                unbox(self.result, spec, &value)
         copy_value(out, &value)
         release(&value)
         return 0
@@ -189,32 +189,6 @@ cdef class Future:
 
 
 register_future_type(Future)
-
-
-cdef bint fits(object x, TypeSpec spec) except -1:
-    """Whether a value of the core is one of the type: futures go through Python, where nobody checks that."""
-    cdef Tuple elements
-    cdef int i
-    if spec.kind == KIND_ANY or spec.kind == KIND_CLASS or spec.kind == KIND_OBJECT or spec.kind == KIND_ENUM:
-        return True
-    if spec.kind == KIND_OPTIONAL or spec.kind == KIND_UNION:
-        for alternative in spec.children:
-            if fits(x, <TypeSpec>alternative):
-                return True
-        return x is None and spec.kind == KIND_OPTIONAL
-    if spec.kind == KIND_TUPLE and type(x) is Tuple:
-        elements = <Tuple>x
-        if elements.size != len(spec.children):
-            return False
-        for i in range(elements.size):
-            if not fits(box_shallow(&elements.items[i]), <TypeSpec>spec.children[i]):
-                return False
-        return True
-    if type(x) is List or type(x) is Dict:
-        if x.spec != spec:
-            raise TypeError(f"a future of {x.spec} is not a future of {spec.text}")
-        return True
-    return False
 
 
 cdef object waiting_program(Future future):

@@ -46,7 +46,7 @@ from ts._core.value.ivalue cimport (
     release,
     retain,
 )
-from ts._core.vm.making cimport is_instance, make_dict, make_list, make_object, make_tuple, print_values
+from ts._core.vm.making cimport is_instance, is_of_type, make_dict, make_list, make_object, make_tuple, print_values
 from ts._core.vm.opcodes cimport *
 from ts._core.vm.checked cimport CHECKED, require
 from ts._core.vm.operand cimport F, I, O, R, target
@@ -79,6 +79,7 @@ ctypedef int (*GrowCall)(PyObject *x, Py_ssize_t size) noexcept nogil
 ctypedef int (*SetCall)(PyObject *x, IValue *key, IValue *value) noexcept nogil
 ctypedef int (*MakeCall)(PyObject *spec, IValue *r, const int32_t *items, IValue *out) noexcept nogil
 ctypedef int (*NewCall)(PyObject *spec, IValue *out) noexcept nogil
+ctypedef int (*TestCall)(IValue *x, PyObject *spec) noexcept nogil
 ctypedef int (*PrintCall)(IValue *r, const int32_t *items) noexcept nogil
 
 
@@ -129,6 +130,12 @@ cdef int loop(State *state) noexcept nogil:
         elif op == CAST_OBJECT:
             if R(r, at.b).tag != TAG_OBJECT:
                 status = BAD_CAST
+                break
+            copy_value(R(r, at.a), R(r, at.b))
+        elif op == CAST_TO:
+            i = (<TestCall>is_of_type)(R(r, at.b), (<Code>frame.code).type_at[at.c])
+            if i != 1:
+                status = FAILED if i < 0 else BAD_CAST
                 break
             copy_value(R(r, at.a), R(r, at.b))
         elif op == IS_INSTANCE:

@@ -15,4 +15,6 @@ cdef int make_dict(PyObject *spec, IValue *r, const int32_t *items, IValue *out)
 cdef int make_object(PyObject *spec, IValue *out) except -1
 # Is the value of the type?  Containers know theirs.
 cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil
+# May typed instructions take the value for one of the type?
+cdef int is_of_type(IValue *x, PyObject *type) except -1
 cdef int print_values(IValue *r, const int32_t *items) except -1

@@ -34,7 +34,7 @@ from ts._core.value.ivalue cimport (
     retain,
 )
 
-from ts._core.value.ivalue import infer_spec
+from ts._core.value.type_of cimport conforms, infer_spec
 
 
 cdef int make_list(PyObject *spec, IValue *r, const int32_t *items, IValue *out) except -1:
@@ -78,6 +78,10 @@ cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil:
         return kind == kind_of_tag(x.tag) or kind == KIND_ANY or (kind == KIND_NUMBER and x.tag != TAG_NONE)
     with gil:
         return object_is(<object>x.v.o, <TypeSpec>type)
+
+
+cdef int is_of_type(IValue *x, PyObject *type) except -1:
+    return conforms(x, <TypeSpec>type)
 
 
 cdef inline int kind_of_tag(int64_t tag) noexcept nogil:

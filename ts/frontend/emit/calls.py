@@ -288,18 +288,23 @@ def _unchecked_cast(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type |
     _check_count(em, node, "unchecked_cast", 2, 2)
     type = em.type_of(node.args[0])
     cast = em.insert("prim::unchecked_cast", (em.expr(node.args[1]),), 1, em.range(node))
+    cast.claimed = True
     return _simple(cast.output().set_type(type))
 
 
 def _uninitialized(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     _check_count(em, node, "uninitialized", 1, 1)
     type = em.type_of(node.args[0])
-    return _simple(em.insert("prim::Uninitialized", (), 1, em.range(node)).output().set_type(type))
+    blank = em.insert("prim::Uninitialized", (), 1, em.range(node))
+    blank.claimed = True
+    return _simple(blank.output().set_type(type))
 
 
 def _new(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     _check_count(em, node, "__new__", 1, 1)
     type = em.type_of(node.args[0])
+    if not isinstance(type, ClassType):
+        raise CompilationError(f"__new__ makes objects of classes, not of {type.annotation_str}", em.range(node))
     return _simple(em.insert("prim::CreateObject", (), 1, em.range(node)).output().set_type(type))
 
 

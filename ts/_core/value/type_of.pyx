@@ -1,0 +1,330 @@
+"""Which type a value has, and whether a value is one of a type.
+
+In: a Python object, or an IValue and a TypeSpec.  Out: the TypeSpec; the answer:
+
+    infer_spec([1, 2])                  List[int], for what is given for an `Any`
+    conforms([1, 2], List[int])         True
+    conforms([1, 2], List[str])         False: an instruction that reads strings would follow numbers
+
+`conforms` asks for everything that typed instructions rely on, deep into tuples.  Containers know what they were
+made to hold, objects their class; what a future gives is looked at when it is there.
+"""
+
+from enum import Enum
+
+from cpython.complex cimport PyComplex_CheckExact
+from cpython.unicode cimport PyUnicode_CheckExact
+
+from ts._core.value.container cimport Dict, List, Object, Tuple
+from ts._core.value.spec cimport (
+    ANY_SPEC,
+    BOOL_SPEC,
+    COMPLEX_SPEC,
+    DEVICE_SPEC,
+    FLOAT_SPEC,
+    INT_SPEC,
+    KIND_ANY,
+    KIND_BOOL,
+    KIND_CLASS,
+    KIND_COMPLEX,
+    KIND_DEVICE,
+    KIND_DICT,
+    KIND_ENUM,
+    KIND_FLOAT,
+    KIND_FUTURE,
+    KIND_INT,
+    KIND_LIST,
+    KIND_NONE,
+    KIND_NUMBER,
+    KIND_OBJECT,
+    KIND_OPTIONAL,
+    KIND_STR,
+    KIND_TENSOR,
+    KIND_TUPLE,
+    KIND_UNION,
+    NONE_SPEC,
+    STR_SPEC,
+    TENSOR_SPEC,
+    list_spec,
+    tuple_spec,
+)
+from ts._core.value.tagged cimport (
+    Py_LeaveRecursiveCall,
+    TAG_BOOL,
+    TAG_FLOAT,
+    TAG_INT,
+    TAG_NONE,
+    TAG_OBJECT,
+    enter_recursion,
+)
+
+
+# ---------------------------------------------------------------- types defined elsewhere
+
+cdef object class_spec = None
+cdef object has_interface = None
+
+
+def register_tensor_type(type cls not None):
+    """Say which class `Tensor` parameters accept."""
+    global tensor_type
+    tensor_type = cls
+
+
+def register_device_type(type cls not None):
+    """Say which class Device parameters accept; `cls(text)` must make one from a string."""
+    global device_type
+    device_type = cls
+
+
+def register_future_type(type cls not None):
+    """The class of futures, which is defined after this module."""
+    global future_type
+    future_type = cls
+
+
+def register_class_spec(function):
+    """Say what the classes of enums and scripted classes are: function(class) -> TypeSpec, or None."""
+    global class_spec
+    class_spec = function
+
+
+def register_interface_test(function):
+    """Say which objects have an interface: function(Object, interface) -> bool."""
+    global has_interface
+    has_interface = function
+
+
+# ---------------------------------------------------------------- the type of a Python object
+
+cdef enum:
+    LONGEST_TEXT = 1 << 17     # of a type that is inferred: tuples of tuples of the same tuple have no end
+
+
+cpdef TypeSpec infer_spec(object x):
+    if x is None:
+        return NONE_SPEC
+    if isinstance(x, bool):
+        return BOOL_SPEC
+    if isinstance(x, Enum):
+        return spec_of_class(type(x))
+    if isinstance(x, int):
+        return INT_SPEC
+    if isinstance(x, float):
+        return FLOAT_SPEC
+    if isinstance(x, complex):
+        return COMPLEX_SPEC
+    if isinstance(x, str):
+        return STR_SPEC
+    if tensor_type is not None and isinstance(x, tensor_type):
+        return TENSOR_SPEC
+    if device_type is not None and isinstance(x, device_type):
+        return DEVICE_SPEC
+    if isinstance(x, (List, Dict, Tuple)):
+        return x.spec
+    if type(x) is Object and (<Object>x).cls.spec is not None:
+        return (<Object>x).cls.spec
+    if isinstance(x, (tuple, list, dict)):
+        return infer_container(x, {})
+    return spec_of_class(type(x))
+
+
+cdef TypeSpec infer_element(object x, dict known):
+    return infer_container(x, known) if isinstance(x, (tuple, list, dict)) else infer_spec(x)
+
+
+cdef TypeSpec infer_container(object x, dict known):
+    """The type of a tuple, list or dict; each is looked at once, however often it occurs."""
+    cdef TypeSpec found = known.get(id(x)), key, value
+    if found is not None:
+        return found
+    enter_recursion(b" while the type of a container is inferred")
+    try:
+        if isinstance(x, tuple):
+            found = tuple_spec(tuple([infer_element(element, known) for element in x]))
+        elif isinstance(x, list):
+            if not x:
+                raise TypeError("List trace inputs must have elements")
+            found = list_spec(common_spec(x, "List", known))
+        else:
+            if not x:
+                raise TypeError("Dictionary inputs must have entries")
+            key, value = common_spec(x.keys(), "Dictionary", known), common_spec(x.values(), "Dictionary", known)
+            found = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
+    finally:
+        Py_LeaveRecursiveCall()
+    if len(found.text) > LONGEST_TEXT:
+        raise TypeError("a value has too large a type: tuples that hold tuples many times over")
+    known[id(x)] = found
+    return found
+
+
+cdef TypeSpec common_spec(object values, str container, dict known):
+    """The one type of all `values`, where None beside others makes them Optional."""
+    cdef TypeSpec found = None, spec
+    cdef bint optional = False
+    for value in values:
+        if value is None:
+            optional = True
+            continue
+        spec = infer_element(value, known)
+        if found is None:
+            found = spec
+        elif found is not spec and found != spec:
+            raise TypeError(
+                f"{container} inputs to traced functions must have consistent "
+                f"{'type' if container == 'Dictionary' else 'element type'}. "
+                f"Found {found.text} and {spec.text}"
+            )
+    if found is None:
+        return NONE_SPEC
+    return TypeSpec(KIND_OPTIONAL, (found,), f"Optional[{found.text}]") if optional else found
+
+
+cdef TypeSpec spec_of_class(type cls):
+    """The descriptor of a class that the core does not know: scripted classes, enums."""
+    cdef object found = None if class_spec is None else class_spec(cls)
+    return TypeSpec(KIND_OBJECT, (), cls.__name__) if found is None else found
+
+
+# ---------------------------------------------------------------- whether a value is of a type
+
+cdef bint conforms(IValue *x, TypeSpec spec) except -1:
+    return is_of(x, spec, None)
+
+
+cdef bint is_of(IValue *x, TypeSpec spec, set asked) except -1:
+    """Whether `x` is of the type; `asked` are the (tuple, type) that were looked into before."""
+    cdef int kind = spec.kind
+    if kind == KIND_ANY:
+        return True
+    if kind == KIND_OPTIONAL:
+        return x.tag == TAG_NONE or is_of(x, <TypeSpec>spec.children[0], asked)
+    if kind == KIND_UNION:
+        for alternative in spec.children:
+            if is_of(x, <TypeSpec>alternative, asked):
+                return True
+        return False
+    if x.tag == TAG_INT:
+        return kind == KIND_INT or kind == KIND_NUMBER
+    if x.tag == TAG_FLOAT:
+        return kind == KIND_FLOAT or kind == KIND_NUMBER
+    if x.tag == TAG_BOOL:
+        return kind == KIND_BOOL or kind == KIND_NUMBER
+    if x.tag == TAG_NONE:
+        return kind == KIND_NONE
+    return x.v.o != NULL and object_is_of(<object>x.v.o, spec, asked)
+
+
+cdef bint object_is_of(object o, TypeSpec spec, set asked) except -1:
+    cdef int kind = spec.kind
+    if kind == KIND_TENSOR:
+        return type(o) is tensor_type or isinstance(o, tensor_type)
+    if kind == KIND_STR:
+        return PyUnicode_CheckExact(o)
+    if kind == KIND_LIST:
+        return type(o) is List and list_is_of(<List>o, spec, asked)
+    if kind == KIND_DICT:
+        return type(o) is Dict and same_layout((<Dict>o).spec, spec)
+    if kind == KIND_TUPLE:
+        return type(o) is Tuple and tuple_is_of(<Tuple>o, spec, asked)
+    if kind == KIND_COMPLEX or kind == KIND_NUMBER:
+        return PyComplex_CheckExact(o)
+    if kind == KIND_CLASS:
+        return type(o) is Object and ((<Object>o).cls is spec.detail or has_interface(o, spec.detail))
+    if kind == KIND_ENUM:
+        return isinstance(o, Enum if spec.detail is None else spec.detail)
+    if kind == KIND_DEVICE:
+        return isinstance(o, device_type)
+    if kind == KIND_FUTURE:
+        return type(o) is future_type
+    if kind != KIND_OBJECT:
+        return False
+    if spec.text == "list" or spec.text == "tuple":
+        return type(o) is (List if spec.text == "list" else Tuple)
+    if spec.detail is not None:
+        return isinstance(o, spec.detail)
+    return not isinstance(o, (str, complex, List, Dict, Tuple, Object, tensor_type, future_type))
+
+
+cdef bint list_is_of(List o, TypeSpec spec, set asked) except -1:
+    cdef Py_ssize_t i
+    if o.spec is not None:
+        return same_layout(<TypeSpec>o.spec.children[0], <TypeSpec>spec.children[0])
+    for i in range(o.size):
+        if not is_of(&o.items[i], <TypeSpec>spec.children[0], asked):
+            return False
+    return True
+
+
+cdef bint tuple_is_of(Tuple o, TypeSpec spec, set asked) except -1:
+    cdef Py_ssize_t i
+    if o.spec is not None and same_layout(o.spec, spec):
+        return True
+    if o.size != len(spec.children):
+        return False
+    if asked is None:
+        asked = set()
+    key = (id(o), id(spec))
+    if key in asked:
+        return True
+    asked.add(key)
+    enter_recursion(b" while the type of a tuple is checked")
+    try:
+        for i in range(o.size):
+            if not is_of(&o.items[i], <TypeSpec>spec.children[i], asked):
+                return False
+    finally:
+        Py_LeaveRecursiveCall()
+    return True
+
+
+cdef bint same_layout(TypeSpec a, TypeSpec b) except -1:
+    cdef Py_ssize_t i
+    if a is b:
+        return True
+    if a is None or a.kind != b.kind or len(a.children) != len(b.children):
+        return False
+    if a.kind == KIND_CLASS or a.kind == KIND_ENUM:
+        return a.detail is b.detail and a.text == b.text
+    if a.kind == KIND_OBJECT:
+        return a.text == b.text
+    enter_recursion(b" while types are compared")
+    try:
+        for i in range(len(a.children)):
+            if not same_layout(<TypeSpec>a.children[i], <TypeSpec>b.children[i]):
+                return False
+    finally:
+        Py_LeaveRecursiveCall()
+    return True
+
+
+# ---------------------------------------------------------------- how large a value is
+
+def is_small(x, Py_ssize_t most=1000, Py_ssize_t deepest=100):
+    """Whether a nest of Python's containers has at most `most` elements, counted as often as they are reached,
+    on at most `deepest` levels.  It is not when it holds itself."""
+    cdef Py_ssize_t count = 0, level
+    cdef list waiting = [(x, 0)]
+    while waiting:
+        x, level = waiting.pop()
+        if level > deepest:
+            return False
+        if isinstance(x, dict):
+            parts = [*x.keys(), *x.values()] if 2 * len(x) <= most else ()
+            count += 2 * len(x)
+        elif isinstance(x, (list, tuple)):
+            parts = x
+            count += len(x)
+        else:
+            continue
+        if count > most:
+            return False
+        waiting.extend([(part, level + 1) for part in parts])
+    return True
+
+
+cdef str shown(object x):
+    if isinstance(x, (list, tuple, dict)) and not is_small(x):
+        return f"a large {type(x).__name__}"
+    return str(x)

@@ -1,0 +1,70 @@
+"""What stands for a value that is never read (`prim::Uninitialized`).
+
+In: a type.  Out: something of that type, as the core holds it, that is harmless to read; KeyError for the types
+of which only the program's surroundings have values:
+
+    blank(TupleType([INT, ListType(INT)]))      (0, [])
+    blank(FutureType(INT))                      one that has failed
+
+The compiler's own blanks are indeed never read; a text that somebody wrote may read them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ts._core.tensor.construct import from_numpy
+from ts._core.vm.future import Future
+from ts._core.value.ivalue import new_object, to_core
+from ts.bytecode.typespec import object_class, type_spec
+from ts.devices import device
+from ts.ir.types import (
+    ANY,
+    NONE,
+    ClassType,
+    EnumType,
+    FutureType,
+    InterfaceType,
+    TensorType,
+    TupleType,
+    Type,
+    UnionType,
+)
+
+_BLANKS: Final[dict[str, Any]] = {
+    "IntType": 0, "ScalarTypeType": 0, "LayoutType": 0, "MemoryFormatType": 0, "SymIntType": 0, "FloatType": 0.0,
+    "SymFloatType": 0.0, "BoolType": False, "SymBoolType": False, "ComplexType": 0j, "StringType": "",
+    "NumberType": 0, "ListType": [], "DictType": {}, "AnyListType": [], "AnyTupleType": (),
+    "DeviceObjType": device("cpu"),
+}  # fmt: skip
+_NO_METHODS: Final = ClassType("__torch__.Uninitialized")
+
+
+def blank(type: Type) -> Any:
+    """Something of this type; None where it may be that."""
+    if type is NONE or type is ANY or type.can_hold(NONE):
+        return None
+    if isinstance(type, UnionType):
+        return blank(type.types[0])
+    return to_core(_blank(type), type_spec(type)) if not isinstance(type, InterfaceType) else _blank(type)
+
+
+def _blank(type: Type) -> Any:
+    match type:
+        case TupleType():
+            return tuple(map(blank, type.elems))
+        case TensorType():
+            return from_numpy(np.empty(0, np.float32))
+        case ClassType():
+            return new_object(object_class(type))  # whose attributes have no values
+        case InterfaceType():
+            return new_object(object_class(_NO_METHODS))
+        case EnumType():
+            return next(iter(type.python_class))
+        case FutureType():
+            future: Future[Any] = Future()
+            future.set_exception(RuntimeError("this future was never assigned"))
+            return future
+    return _BLANKS[type.kind()]
