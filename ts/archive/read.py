@@ -17,25 +17,28 @@ from __future__ import annotations
 
 import io
 import os
-from collections import OrderedDict
 from collections.abc import Callable
+from enum import Enum
 from functools import partial
 from typing import IO, Any, Final
 
 from ts._core.value.ivalue import new_object, object_set, to_core
 from ts._core.value.objects import Object
+from ts._core.value.spec import KINDS, TypeSpec
+from ts._core.value.type_of import infer_spec, is_small
 from ts.archive.places import read_places
 from ts.archive.records import Location, Records, StoredTensors, device_named
 from ts.archive.storages import storage_type
-from ts.archive.unpickler import Global, Unpickler
+from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.bytecode.typespec import object_class, type_spec
 from ts.errors import ArchiveError
 from ts.frontend.imported import Unit
 from ts.ir.source import Source
-from ts.ir.types import ClassType, DictType, EnumType, ListType, NoneType, OptionalType, TupleType, Type
+from ts.ir.types import ClassType, EnumType, NoneType, OptionalType
 from ts.passes.unwrap_numbers import as_number
 
 _NEWEST_VERSION: Final = 10
+_MOST_ELEMENTS: Final = 1 << 20  # of a constant of the code; tensors are one each
 
 
 def read(
@@ -82,7 +85,7 @@ class Reader(StoredTensors):
                 f"Attempted to read a PyTorch file with version {version}, but the maximum supported version "
                 f"for reading is {_NEWEST_VERSION}. Your ts installation may be too old."
             )
-        self.converted: dict[tuple[int, Type], tuple[Any, Any]] = {}
+        self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
         self.sources = {
             name: self.source(name)
             for name in records.entries
@@ -93,7 +96,10 @@ class Reader(StoredTensors):
         values = self.value("constants")
         if not isinstance(values, tuple):
             raise ArchiveError("constants.pkl holds no tuple")
-        constants.extend(map(as_number, values))
+        for i, value in enumerate(values):
+            if not is_small(value, _MOST_ELEMENTS) or not _fits_program(value):
+                raise ArchiveError(f"CONSTANTS.c{i} in constants.pkl is too large, or nested too deeply")
+            constants.append(as_number(value))
 
     def source(self, name: str) -> Source:
         """A source file; with a debug record it knows which program it was made from."""
@@ -121,10 +127,10 @@ class Reader(StoredTensors):
             "torch.jit._pickle.build_doublelist": _first,
             "torch.jit._pickle.build_boollist": _first,
             "torch.jit._pickle.build_tensorlist": _first,
-            "collections.OrderedDict": OrderedDict,
+            "collections.OrderedDict": ordered_dict,
             "builtins.complex": complex,
             "__builtin__.complex": complex,
-            "torch.device": device_named,
+            "torch.device": _device,
         }
         call = calls.get(full)
         if call is not None:
@@ -136,7 +142,7 @@ class Reader(StoredTensors):
     def definition(self, name: str) -> Global:
         found = self.unit.find(name)
         if isinstance(found, EnumType):
-            return Global(name, found.python_class)
+            return Global(name, partial(_member, found.python_class))
         if isinstance(found, ClassType):
             new = partial(new_object, object_class(found))
             return Global(name, new=new, build=self.set_state)
@@ -150,37 +156,83 @@ class Reader(StoredTensors):
         restore = type.methods.get("__setstate__")
         try:
             if restore is not None:
-                wanted = restore.schema.arguments[1].type
-                restore(made, self.typed(state, wanted))
+                if len(restore.schema.arguments) != 2:
+                    raise ArchiveError(f"__setstate__ of {type} does not take one argument")
+                restore(made, self.typed(state, type_spec(restore.schema.arguments[1].type)))
                 return
             for slot, (name, attribute) in enumerate(type.attributes.items()):
                 if not isinstance(state, dict) or name not in state:
                     if isinstance(attribute, OptionalType | NoneType):
                         continue
                     raise ArchiveError(f"an object of {type} has no attribute '{name}'")
-                object_set(made, slot, self.typed(state[name], attribute))
+                object_set(made, slot, self.typed(state[name], type_spec(attribute)))
         except TypeError as error:
             raise ArchiveError(f"an object of {type} does not fit its class: {error}") from error
 
-    def typed(self, value: Any, type: Type) -> Any:
-        """A container as the core holds it: one that several objects share stays one."""
-        if isinstance(type, OptionalType):
-            return None if value is None else self.typed(value, type.elem)
-        if not isinstance(type, ListType | DictType | TupleType):
+    def typed(self, value: Any, spec: TypeSpec) -> Any:
+        """A container as the core holds it: one that several objects share stays one, and is looked at once."""
+        if not isinstance(value, list | dict | tuple):
             return value
-        known = self.converted.get((id(value), type))
+        known = self.converted.get((id(value), spec))
         if known is not None:
             return known[1]
-        made: Any = value
-        if isinstance(type, ListType) and isinstance(value, list):
-            made = [self.typed(v, type.elem) for v in value]
-        elif isinstance(type, DictType) and isinstance(value, dict):
-            made = {k: self.typed(v, type.value) for k, v in value.items()}
-        elif isinstance(type, TupleType) and isinstance(value, tuple) and len(value) == len(type.elems):
-            made = tuple(map(self.typed, value, type.elems))
-        made = to_core(made, type_spec(type))
-        self.converted[id(value), type] = value, made
+        made = self.container(value, spec)
+        self.converted[id(value), spec] = value, made
         return made
+
+    def container(self, value: Any, spec: TypeSpec) -> Any:
+        """A list, dictionary or tuple as one of the core; TypeError for one of another type."""
+        kind, parts = spec.kind, spec.children
+        if kind == KINDS["AnyType"] or spec.text in ("list", "tuple"):
+            return self.typed(value, infer_spec(value))
+        if kind == KINDS["OptionalType"]:
+            return self.typed(value, parts[0])
+        if kind == KINDS["UnionType"]:
+            return self.member(value, spec)
+        made: Any = value
+        if kind == KINDS["ListType"] and isinstance(value, list):
+            made = [self.typed(v, parts[0]) for v in value]
+        elif kind == KINDS["DictType"] and isinstance(value, dict):
+            made = {k: self.typed(v, parts[1]) for k, v in value.items()}
+        elif kind == KINDS["TupleType"] and isinstance(value, tuple) and len(value) == len(parts):
+            made = tuple(map(self.typed, value, parts))
+        else:
+            raise TypeError(f"it holds a {type(value).__name__} instead of a value of type {spec.text}")
+        return to_core(made, spec)
+
+    def member(self, value: Any, union: TypeSpec) -> Any:
+        """The container under the first type of a union that it is of."""
+        for spec in union.children:
+            try:
+                return self.typed(value, spec)
+            except TypeError:
+                continue
+        raise TypeError(f"it holds a {type(value).__name__} instead of a value of type {union.text}")
+
+
+def _fits_program(value: Any) -> bool:
+    """Whether the ints of a constant are ints of programs."""
+    if isinstance(value, list | tuple):
+        return all(map(_fits_program, value))
+    if isinstance(value, dict):
+        return all(map(_fits_program, value)) and all(map(_fits_program, value.values()))
+    return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
+
+
+def _device(name: Any) -> Any:
+    if not isinstance(name, str):
+        raise ArchiveError("a device has no name")
+    return device_named(name)
+
+
+def _member(enum: type[Enum], value: Any) -> Enum:
+    """The member of an enumeration with that value."""
+    if not isinstance(value, int | float | str):
+        raise ArchiveError(f"a member of {enum.__name__} is no number and no text")
+    try:
+        return enum(value)
+    except ValueError:
+        raise ArchiveError(f"{enum.__name__} has no such member") from None
 
 
 def _first(value: Any, *rest: Any) -> Any:

@@ -28,7 +28,7 @@ from ts._core.tensor.size import Size
 from ts._core.tensor.tensor import Tensor
 from ts.archive.records import Location, Records, StoredTensors, device_named
 from ts.archive.storages import Storage, WrittenStorages, storage_type
-from ts.archive.unpickler import Global, Unpickler
+from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.archive.write import replaced, write_record
 from ts.errors import ArchiveError
 
@@ -225,7 +225,7 @@ class _Reader(StoredTensors):
             "_codecs.encode": _bytes,
         }
         if full == "collections.OrderedDict":
-            return Global(full, OrderedDict, build=_set_attributes)
+            return Global(full, ordered_dict, build=_set_attributes)
         if full not in calls:
             raise pickle.UnpicklingError(
                 f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed "

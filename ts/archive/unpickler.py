@@ -14,10 +14,12 @@ that PyTorch has ever written, and the short forms of protocol 4.
 from __future__ import annotations
 
 import struct
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from ts._core.thread import deadline
+from ts._core.value.type_of import is_small
 from ts.errors import ArchiveError
 
 _MARK: Final = object()
@@ -69,7 +71,9 @@ class Unpickler:
                 if action is None:
                     self.fail(f"the opcode {bytes([code])!r} is not one of an archive's pickles")
                 action(self)
-        except (struct.error, ValueError, TypeError, OverflowError, RecursionError) as error:
+        except RecursionError:
+            self.fail("a value is nested too deeply, or holds itself")
+        except (struct.error, ValueError, TypeError, OverflowError) as error:
             raise ArchiveError(f"the pickle is damaged at byte {self.at}: {error}") from error
 
     def fail(self, why: str) -> NoReturn:
@@ -192,7 +196,7 @@ class Unpickler:
 
     def set_item(self) -> None:
         value, key = self.pop(), self.pop()
-        self.top(dict)[key] = value
+        self.top(dict)[checked_key(key)] = value
 
     def long(self, size: int) -> None:
         if size < 0:
@@ -209,7 +213,19 @@ class Unpickler:
 def _pairs(values: list[Any]) -> dict[Any, Any]:
     if len(values) % 2:
         raise ValueError("a key has no value")
-    return dict(zip(values[::2], values[1::2], strict=True))
+    return dict(zip(map(checked_key, values[::2]), values[1::2], strict=True))
+
+
+def checked_key(key: Any) -> Any:
+    """The key of a dictionary; its hash is computed from all that it holds, however often it holds it."""
+    if isinstance(key, tuple) and not is_small(key):
+        raise ValueError("the key of a dictionary is too large")
+    return key
+
+
+def ordered_dict(pairs: Any = ()) -> OrderedDict[Any, Any]:
+    """What a pickle calls as `collections.OrderedDict`."""
+    return OrderedDict((checked_key(key), value) for key, value in pairs)
 
 
 _Action = Callable[[Unpickler], Any]

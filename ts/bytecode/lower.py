@@ -22,7 +22,6 @@ from typing import Any
 
 from ts._core.prims.module_index import ContainerIndex
 from ts._core.thread import deadline
-from ts._core.value.ivalue import to_core
 from ts._core.vm.code import Code, Method
 from ts._core.vm.function import Function
 from ts._core.vm.python_call import PythonOperator, WarnOperator

@@ -17,12 +17,14 @@ from ts._core.value.ivalue cimport ANY_SPEC, INT_SPEC, box_shallow, list_spec, u
 from ts._core.prims.row cimport row
 from ts._core.value.tagged cimport (
     IValue,
+    Py_LeaveRecursiveCall,
     TAG_BOOL,
     TAG_FLOAT,
     TAG_INT,
     TAG_NONE,
     TAG_OBJECT,
     copy_value,
+    enter_recursion,
     set_bool,
     set_int,
     set_none,
@@ -65,9 +67,13 @@ cdef object hashable(IValue *x):
     if isinstance(value, (List, Dict)):
         spec = value.spec
         raise RuntimeError(f"unhashable type: '{type(value).__name__ if spec is None else spec.text}'")
-    if isinstance(value, Tuple):
+    if not isinstance(value, Tuple):
+        return value
+    enter_recursion(b" while a tuple is hashed")
+    try:
         return tuple([hashable(&(<Tuple>value).items[i]) for i in range((<Tuple>value).size)])
-    return value
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 cdef int hash_value(Operator op, IValue *r, const int32_t *at) except -1:

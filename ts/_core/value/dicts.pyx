@@ -12,7 +12,7 @@ from libc.string cimport memset
 
 from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.ivalue cimport box_shallow, unbox_shallow
-from ts._core.value.lists cimport raise_no_memory
+from ts._core.value.lists cimport raise_no_memory, release_items
 from ts._core.value.tagged cimport Py_INCREF, Py_XDECREF
 from ts._core.value.values cimport core_equal, core_text, value_text
 
@@ -347,5 +347,5 @@ cdef void clear(Dict x) noexcept nogil:
     for i in range(used):
         if entries[i].key.tag != TAG_DELETED:
             release(&entries[i].key)
-            release(&entries[i].value)
+            release_items(&entries[i].value, 1)
     free(entries)

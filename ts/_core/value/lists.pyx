@@ -9,7 +9,7 @@ operators only:
 
 cimport cython
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.ivalue cimport box_shallow
@@ -129,10 +129,57 @@ cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil:
     return 0
 
 
+# What an item held last may be a container, whose items may be: releasing would follow a nest into the C
+# stack.  Below so many levels, items wait in an array until the outermost release comes to them.
+
+cdef enum:
+    DEEPEST_RELEASE = 100
+
+cdef int release_depth = 0
+cdef IValue *postponed = NULL
+cdef Py_ssize_t postponed_count = 0, postponed_room = 0
+
+
 cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil:
+    global release_depth
     cdef Py_ssize_t i
+    if release_depth >= DEEPEST_RELEASE and postpone(items, n):
+        return
+    release_depth += 1
     for i in range(n):
         release(items + i)
+    release_depth -= 1
+    if release_depth == 0 and postponed_count:
+        release_postponed()
+
+
+cdef bint postpone(IValue *items, Py_ssize_t n) noexcept nogil:
+    """Leave the items to the outermost release; False when there is no memory for that."""
+    global postponed, postponed_count, postponed_room
+    cdef Py_ssize_t room = 2 * (postponed_count + n)
+    cdef IValue *larger
+    if postponed_count + n > postponed_room:
+        larger = <IValue *>realloc(postponed, room * sizeof(IValue))
+        if larger == NULL:
+            return False
+        postponed, postponed_room = larger, room
+    memcpy(postponed + postponed_count, items, n * sizeof(IValue))
+    postponed_count += n
+    return True
+
+
+cdef void release_postponed() noexcept nogil:
+    global release_depth, postponed, postponed_count, postponed_room
+    cdef IValue item
+    while postponed_count:
+        postponed_count -= 1
+        item = postponed[postponed_count]
+        release_depth += 1
+        release(&item)
+        release_depth -= 1
+    free(postponed)
+    postponed = NULL
+    postponed_room = 0
 
 
 # ---------------------------------------------------------------- Tuple

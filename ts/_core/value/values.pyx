@@ -79,13 +79,17 @@ cdef bint dicts_equal(Dict x, Dict y) except -1:
     cdef IValue *other
     if x.size != y.size:
         return False
-    for i in range(x.used):
-        if x.entries[i].key.tag == TAG_DELETED:
-            continue
-        other = dict_find(<PyObject *>y, &x.entries[i].key)
-        if other == NULL or not values_equal(&x.entries[i].value, other):
-            return False
-    return True
+    enter_recursion(b" while containers are compared")
+    try:
+        for i in range(x.used):
+            if x.entries[i].key.tag == TAG_DELETED:
+                continue
+            other = dict_find(<PyObject *>y, &x.entries[i].key)
+            if other == NULL or not values_equal(&x.entries[i].value, other):
+                return False
+        return True
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 cdef int compare_values(IValue *a, IValue *b) except? -2:
@@ -102,19 +106,29 @@ cdef int compare_values(IValue *a, IValue *b) except? -2:
     x, y = <object>a.v.o, <object>b.v.o
     if type(x) is str:
         return PyUnicode_Compare(x, y)
-    if type(x) is Tuple:
-        for i in range(min((<Tuple>x).size, (<Tuple>y).size)):
-            order = compare_values(&(<Tuple>x).items[i], &(<Tuple>y).items[i])
-            if order:
-                return order
-        return ((<Tuple>x).size > (<Tuple>y).size) - ((<Tuple>x).size < (<Tuple>y).size)
     if type(x) is not type(y):
         raise_different(a, b)
+    if type(x) is Tuple:
+        return compare_tuples(<Tuple>x, <Tuple>y)
     if type(x) is Object:
         return compare_objects(<Object>x, <Object>y)
     if type(x) in (List, Dict, complex):
         raise TypeError(f"values of type {type_text(a)} cannot be ordered")
     return -1 if x < y else (1 if y < x else 0)  # tensors of one element
+
+
+cdef int compare_tuples(Tuple x, Tuple y) except? -2:
+    cdef Py_ssize_t i
+    cdef int order
+    enter_recursion(b" while tuples are compared")
+    try:
+        for i in range(min(x.size, y.size)):
+            order = compare_values(&x.items[i], &y.items[i])
+            if order:
+                return order
+    finally:
+        Py_LeaveRecursiveCall()
+    return (x.size > y.size) - (x.size < y.size)
 
 
 cdef int compare_numbers(IValue *a, IValue *b) except? -2:
@@ -130,6 +144,10 @@ cdef int raise_different(IValue *a, IValue *b) except? -2:
     raise TypeError(f"Only values of same type can be compared. Found {type_text(a)} and {type_text(b)}")
 
 
+cdef enum:
+    LONGEST_TYPE_TEXT = 100000
+
+
 cdef str type_text(IValue *x):
     """The type of a value, as annotations spell it."""
     cdef Py_ssize_t i
@@ -137,9 +155,25 @@ cdef str type_text(IValue *x):
         return {TAG_NONE: "NoneType", TAG_INT: "int", TAG_FLOAT: "float"}.get(x.tag, "bool")
     o = <object>x.v.o
     if type(o) is Tuple:
-        return f"Tuple[{joined([type_text(&(<Tuple>o).items[i]) for i in range((<Tuple>o).size)])}]"
+        return tuple_type_text(<Tuple>o)
+    if type(o) is Object:
+        return (<Object>o).cls.name
     spec = (<List>o).spec if type(o) is List else ((<Dict>o).spec if type(o) is Dict else None)
     return type(o).__name__ if spec is None else spec.text
+
+
+cdef str tuple_type_text(Tuple x):
+    cdef Py_ssize_t i
+    enter_recursion(b" while the type of a tuple is told")
+    try:
+        text = ""
+        for i in range(x.size):
+            text += (", " if i else "") + type_text(&x.items[i])
+            if len(text) > LONGEST_TYPE_TEXT:  # a tuple that holds tuples many times over
+                raise RuntimeError("a value has too large a type to be told")
+        return f"Tuple[{text}]"
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 cdef object order_of_class = None

@@ -19,7 +19,7 @@ from types import GenericAlias
 cimport cython
 
 from ts._core.value.container cimport Dict, List, Tuple
-from ts._core.value.ivalue cimport IValue, box, box_shallow, copy_value, release, unbox, unbox_shallow
+from ts._core.value.ivalue cimport IValue, box, copy_value, release, unbox, unbox_shallow
 from ts._core.thread.deadline cimport seconds_left
 from ts._core.vm.meter cimport check
 
