@@ -51,7 +51,7 @@ def _declare_enum(cls: type[Enum], range: SourceRange | None) -> EnumType:
     return found
 
 
-def read_enum_type(name: str, members: dict[str, Any]) -> EnumType:
+def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None = None) -> EnumType:
     """The type of an enumeration that an archive defines; its class is made where the program has none."""
     live = live_type(name)
     if isinstance(live, EnumType) and dict(live.members) == members:
@@ -61,7 +61,7 @@ def read_enum_type(name: str, members: dict[str, Any]) -> EnumType:
     if live is None and isinstance(own, type) and issubclass(own, Enum) and members == _members(own):
         return enum_type(own)
     made: Any = Enum(last, members, module=module or "__main__")  # type: ignore[misc]
-    found = EnumType(name, _value_type(made, None), members.items(), made)
+    found = EnumType(name, _value_type(made, range), members.items(), made)
     setattr(made, ATTRIBUTE, found)
     return found
 

@@ -16,6 +16,7 @@ Classes of one name in two archives are two types.  Methods and functions are co
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
@@ -30,6 +31,7 @@ from ts.frontend.parse import ParsedFunction
 from ts.frontend.printed import PrintedNames
 from ts.frontend.ranges import Ranges
 from ts.frontend.signatures import Parameter, signature
+from ts.ir.attributes import type_of_constant
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.source import Source
 from ts.ir.types import ClassType, EnumType, InterfaceType, ModuleType, TupleType, Type
@@ -78,6 +80,7 @@ class Unit:
         self._read = read
         self._files: dict[str, _File | None] = {}
         self._found: dict[str, Any] = {}
+        self._begun: set[tuple[int, str]] = set()  # by which thread, which name
         self.names = PrintedNames(constants, self.find, version)
 
     def find(self, name: str) -> Any:
@@ -87,8 +90,13 @@ class Unit:
             prefix, _, last = name.rpartition(".")
             file = self._file(prefix)
             definition = None if file is None else file.definitions.get(last)
-            if file is not None and definition is not None:
-                found = self._found[name] = self._define(name, definition, file)
+            begun = threading.get_ident(), name
+            if file is not None and definition is not None and begun not in self._begun:
+                self._begun.add(begun)
+                try:
+                    found = self._found[name] = self._define(name, definition, file)
+                finally:
+                    self._begun.discard(begun)
         return found
 
     def type(self, text: str) -> Type:
@@ -128,11 +136,10 @@ class Unit:
         concrete = type.concrete = ReadModule(python_class, type=type, compiled=True)
         concrete.attributes = type.attributes
         concrete.constants = type.constants
-        self._found[name] = type
         marks: dict[str, list[str]] = {mark: [] for mark in _MARKS}
         for attribute, annotation, value in _attributes(node, file):
             if attribute in marks and value is not None:
-                marks[attribute] = _names(value)
+                marks[attribute] = _names(value, file)
             else:
                 self._attribute(type, file, attribute, annotation, value)
         concrete.parameters, concrete.buffers = marks["__parameters__"], marks["__buffers__"]
@@ -140,6 +147,10 @@ class Unit:
             if isinstance(its_type, ModuleType):
                 concrete.submodules[attribute] = its_type.concrete
         self._methods(type, node, file)
+        for mark in ("__forward_pre_hooks__", "__forward_hooks__"):
+            for hook in marks[mark]:
+                if hook not in type.methods:
+                    raise CompilationError(f"the class has no hook '{hook}'", file.ranges.of(node))
         concrete.pre_hooks, concrete.hooks = (
             tuple(type.methods[hook] for hook in marks[mark])
             for mark in ("__forward_pre_hooks__", "__forward_hooks__")
@@ -151,9 +162,20 @@ class Unit:
     ) -> None:
         final = isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Final"
         if final and value is not None:
-            type.constants[name] = self.names.evaluate(value)
+            type.constants[name] = self._constant(value, file)
         else:
             type.attributes[name] = to_type(annotation, self.names, file.ranges)
+
+    def _constant(self, node: ast.expr, file: _File) -> object:
+        """The value of an expression in the body of a class."""
+        try:
+            value = self.names.evaluate(node)
+        except (KeyError, TypeError, ValueError, RuntimeError):
+            raise CompilationError("this is not a constant", file.ranges.of(node)) from None
+        is_long = type(value) is int and not -(1 << 63) <= value < 1 << 63
+        if is_long or type_of_constant(value) is None:
+            raise CompilationError("no program can hold this constant", file.ranges.of(node))
+        return value
 
     def _methods(self, type: ClassType, node: ast.ClassDef, file: _File) -> None:
         for member in node.body:
@@ -183,8 +205,11 @@ class Unit:
         for member in node.body:
             if not isinstance(member, ast.Assign) or not isinstance(member.targets[0], ast.Name):
                 raise CompilationError("an enumeration has members only", file.ranges.of(member))
-            members[member.targets[0].id] = self.names.evaluate(member.value)
-        return read_enum_type(name, members)
+            members[member.targets[0].id] = self._constant(member.value, file)
+        try:
+            return read_enum_type(name, members, file.ranges.of(node))
+        except ValueError as error:  # a name that Python's enumerations keep for themselves
+            raise CompilationError(str(error), file.ranges.of(node)) from None
 
 
 _Define = Callable[[Unit, str, ast.ClassDef, _File], Any]
@@ -219,8 +244,11 @@ def _attributes(node: ast.ClassDef, file: _File) -> Iterator[tuple[str, ast.expr
                 raise CompilationError("this has no place in a class of an archive", file.ranges.of(member))
 
 
-def _names(node: ast.expr) -> list[str]:
-    return [str(name) for name in ast.literal_eval(node)]
+def _names(node: ast.expr, file: _File) -> list[str]:
+    match node:
+        case ast.List(elts=names) | ast.Tuple(elts=names) if all(isinstance(name, ast.Constant) for name in names):
+            return [str(name.value) for name in names if isinstance(name, ast.Constant)]
+    raise CompilationError("this is no list of names", file.ranges.of(node))
 
 
 def _declared(parsed: ParsedFunction) -> FunctionSchema:

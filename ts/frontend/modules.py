@@ -218,12 +218,19 @@ def _is_abstract(forward: FunctionType) -> bool:
 # ---- from an instance ------------------------------------------------------------------------------
 
 
-def concrete_module(instance: Any, share_types: bool = True, traced: bool = False) -> ConcreteModule:
-    """The description of an instance: one that is known, if that is the same; for a trace, without hooks."""
+def concrete_module(
+    instance: Any, share_types: bool = True, traced: bool = False, around: tuple[Any, ...] = ()
+) -> ConcreteModule:
+    """The description of an instance: one that is known, if that is the same; for a trace, without hooks.
+
+    `around` are the modules that it is a part of.
+    """
     described = getattr(instance, "_concrete", None)
     if isinstance(described, ConcreteModule):
         return described
     cls = type(instance)
+    if any(instance is outer for outer in around):
+        raise RuntimeError(f"a module of class '{cls.__name__}' contains itself: it has no end")
     if "_parameters" not in instance.__dict__:
         raise RuntimeError(
             f"'{cls.__name__}' object has no attribute '_parameters': super().__init__() was not called"
@@ -234,7 +241,7 @@ def concrete_module(instance: Any, share_types: bool = True, traced: bool = Fals
         raise RuntimeError(
             f"'{name}' has uninitialized parameters. Did you forget to run a forward pass?"
         )
-    concrete = _Description(instance, share_types, traced).concrete
+    concrete = _Description(instance, share_types, traced, around).concrete
     known = _known.get(cls) or []
     _known[cls] = known
     if share_types:
@@ -270,9 +277,10 @@ def forget(concrete: ConcreteModule) -> None:
 class _Description:
     """Fills in the description of one instance."""
 
-    def __init__(self, instance: Any, share_types: bool, traced: bool) -> None:
+    def __init__(self, instance: Any, share_types: bool, traced: bool, around: tuple[Any, ...]) -> None:
         cls = type(instance)
         self.instance = instance
+        self.around = (*around, instance)
         self.share_types = share_types
         self.concrete = ConcreteModule(cls, traced=traced)
         self.concrete.container = getattr(cls, "_ts_container", None)
@@ -352,7 +360,7 @@ class _Description:
                 self.concrete.attributes[name] = NONE
                 continue
             if module is not None:
-                submodule = concrete_module(module, self.share_types, self.concrete.traced)
+                submodule = concrete_module(module, self.share_types, self.concrete.traced, self.around)
                 if isinstance(annotated, InterfaceType):
                     self.concrete.attributes[name] = annotated
                 else:

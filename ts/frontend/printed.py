@@ -42,6 +42,7 @@ from ts.frontend.values.sugared import (
     SugaredValue,
     inserted,
 )
+from ts.ir.attributes import type_of_constant
 from ts.ir.node import Node
 from ts.ir.source import SourceRange
 from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleType, Type
@@ -155,9 +156,12 @@ class Constants(SugaredValue):
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         try:
-            return SimpleValue(em.constant(self.value(name), range))
+            value = self.value(name)
         except KeyError:
             raise CompilationError(f"there is no constant CONSTANTS.{name}", range) from None
+        if type_of_constant(value) is None:
+            raise CompilationError(f"CONSTANTS.{name} is no constant that a program can hold", range)
+        return SimpleValue(em.constant(value, range))
 
     def value(self, name: str) -> object:
         """The constant of a name; raises KeyError."""

@@ -109,6 +109,8 @@ class Ranges:
                 length = len(name)
             case ast.Constant(value=str(text)):
                 length = len(text) + 1
+            case ast.Constant(value=int(value)) if value.bit_length() > 64:
+                length = 20  # no int of a program: where it is compiled it is refused
             case ast.Constant(value=value):
                 length = 3 if value is ... else len(str(value))
             case ast.List() | ast.Tuple() | ast.Dict() | ast.Set() | ast.JoinedStr() | ast.Starred():

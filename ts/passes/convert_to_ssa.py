@@ -90,7 +90,8 @@ class _CarryVariables:
             if outer is None:
                 continue  # local to one iteration
             # The body may run never or often, so a carried variable has the union of both types.
-            unified = unify(outer, assigned)
+            # Types that only its annotation joins (`a: Any = 1`) are a union here, as after an `if`.
+            unified = unify(outer, assigned) or unify(outer, assigned, default_to_union=True)
             if unified is None:
                 raise InternalError(f"{name} is {outer} before a loop and {assigned} in it", "convert_to_ssa")
             graph = node.owning_graph()

@@ -63,13 +63,17 @@ def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type 
     return base.attr(em, em.range(node), node.attr)
 
 
+_LONGEST_NUMBER = 4096  # bits of an int that an error shows in whole
+
+
 @expression(ast.Constant)
 def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
     value = node.value
     if type(value) in (int, float, complex):
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            text = str(value) if value.bit_length() < _LONGEST_NUMBER else f"{value:#x}"[:20] + "..."
             raise CompilationError(
-                f"Integral constant out of range (must fit in a signed 64 bit integer): {value}",
+                f"Integral constant out of range (must fit in a signed 64 bit integer): {text}",
                 em.range(node),
             )
         return em.number(value, em.range(node))  # type: ignore[arg-type]
