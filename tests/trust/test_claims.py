@@ -146,7 +146,7 @@ def test_unions_of_classes():
         "if b:\n  x = __torch__.A.__new__(__torch__.A)\nelse:\n  x = __torch__.B.__new__(__torch__.B)\n"
         f"return (x).f({ADDRESS})"
     )
-    with pytest.raises(CompilationError, match="the method f of __torch__"):
+    with pytest.raises(CompilationError, match=r"the method f of .* is not the same"):
         load(archive(module(body, classes, parameters=", b: bool")))(False)
 
 

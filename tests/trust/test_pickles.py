@@ -59,7 +59,7 @@ def test_shared(type):
 @pytest.mark.parametrize("piece", [doubled(), DEEP_TUPLE, DEEP_LIST, b"\x8a\x0a" + b"\xff" * 9 + b"\x01"])
 def test_constants(piece):
     """Constants are printed and compared, so they are of a size that can be."""
-    with pytest.raises(ArchiveError, match="CONSTANTS.c0"):
+    with pytest.raises(ArchiveError, match="CONSTANTS"):
         load(archive(module("return CONSTANTS.c0"), constants=b"\x80\x02" + piece + b"\x85."))
 
 
@@ -87,7 +87,7 @@ def test_members_of_enumerations():
 def test_a_module_that_holds_itself():
     """A class of modules is not known before its attributes are; an `Any` may hold whatever it likes."""
     data = b"\x80\x02c__torch__\nM\n)\x81q\x01}" + text("a") + b"h\x01sb."
-    with pytest.raises(ts.errors.CompilationError, match="Unknown type name '__torch__.M'"):
+    with pytest.raises(ts.errors.CompilationError, match="Unknown type name"):
         load(archive(module("return 1", attributes="a : __torch__.M"), data))
     assert load(archive(module("return 1", attributes="a : Any"), data))() == 1
 

@@ -2,8 +2,8 @@
 
 In: a graph that anybody may have written, from text or by the graph API.  Out: nothing, or a
 `CompilationError` at the node whose inputs or outputs do not fit.  The interpreter trusts types, so a list
-that is declared an int must not reach it.  What a cast and an uninitialized value say of themselves is only a claim, and
-is marked as one: it is tested where it runs.
+that is declared an int must not reach it.  What a cast and an uninitialized value say of themselves is only a
+claim, and is marked as one: it is tested where it runs.
 
     %1 : int = aten::len(%xs)          fits
     %1 : str = aten::len(%xs)          refused: aten::len gives int, not str
@@ -43,8 +43,17 @@ _PYTHON: Final[dict[str, Any]] = {  # the values of constants
     "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
 }  # fmt: skip
 
-_FROM_OUTSIDE: Final = frozenset(  # of these types a program makes no values
-    {"GeneratorType", "StreamObjType", "StorageType", "QuantizerType", "QSchemeType", "CapsuleType", "PyObjectType"}
+# Of these types a program makes no values.
+_FROM_OUTSIDE: Final = frozenset(
+    {
+        "GeneratorType",
+        "StreamObjType",
+        "StorageType",
+        "QuantizerType",
+        "QSchemeType",
+        "CapsuleType",
+        "PyObjectType",
+    }
 )
 
 
@@ -251,13 +260,13 @@ def _check_method(node: Node) -> None:
 
 
 def _check_enter(node: Node) -> None:
-    method = _class_of(node).find_method("__enter__")
+    method: Any = _class_of(node).find_method("__enter__")
     _require(method is not None, node, "takes an object with a method __enter__")
     _gives(node, [result.type for result in method.schema.returns])
 
 
 def _check_exit(node: Node) -> None:
-    method = _class_of(node).find_method("__exit__")
+    method: Any = _class_of(node).find_method("__exit__")
     _require(method is not None, node, "takes an object with a method __exit__")
     _gives(node, [result.type for result in method.schema.returns])
 
@@ -287,7 +296,8 @@ def _check_uninitialized(node: Node) -> None:
     _takes(node, [])
     _require(len(node.outputs()) == 1, node, "gives one value")
     type = node.output().type()
-    _require(type.kind() not in _FROM_OUTSIDE, node, f"of type {type} is not safe in a graph that was not compiled")
+    is_made = type.kind() not in _FROM_OUTSIDE
+    _require(is_made, node, f"of type {type} is not safe in a graph that was not compiled")
     node.claimed = True
 
 

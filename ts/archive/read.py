@@ -18,7 +18,6 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable
-from enum import Enum
 from functools import partial
 from typing import IO, Any, Final
 
@@ -141,7 +140,7 @@ class Reader(StoredTensors):
 
     def definition(self, name: str) -> Global:
         found = self.unit.find(name)
-        if isinstance(found, EnumType):
+        if isinstance(found, EnumType) and found.python_class is not None:
             return Global(name, partial(_member, found.python_class))
         if isinstance(found, ClassType):
             new = partial(new_object, object_class(found))
@@ -170,7 +169,7 @@ class Reader(StoredTensors):
             raise ArchiveError(f"an object of {type} does not fit its class: {error}") from error
 
     def typed(self, value: Any, spec: TypeSpec) -> Any:
-        """A container as the core holds it: one that several objects share stays one, and is looked at once."""
+        """A container as the core holds it: one that several objects share stays one, looked at once."""
         if not isinstance(value, list | dict | tuple):
             return value
         known = self.converted.get((id(value), spec))
@@ -225,7 +224,7 @@ def _device(name: Any) -> Any:
     return device_named(name)
 
 
-def _member(enum: type[Enum], value: Any) -> Enum:
+def _member(enum: type[Any], value: Any) -> Any:
     """The member of an enumeration with that value."""
     if not isinstance(value, int | float | str):
         raise ArchiveError(f"a member of {enum.__name__} is no number and no text")

@@ -131,7 +131,7 @@ def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int
     """The elements of a tensor in its storage; refuses what lies outside of it."""
     numbers = (offset, *size, *stride)
     if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in numbers):
-        raise ArchiveError("the size, the stride and the offset of a tensor are not numbers that belong together")
+        raise ArchiveError("size, stride and offset of a tensor are not numbers that belong together")
     elements = storage.elements
     if 0 in size:
         return np.empty(size, elements.dtype)

@@ -1,7 +1,7 @@
 """What stands for a value that is never read (`prim::Uninitialized`).
 
-In: a type.  Out: something of that type, as the core holds it, that is harmless to read; KeyError for the types
-of which only the program's surroundings have values:
+In: a type.  Out: something of that type, as the core holds it, that is harmless to read; KeyError for the
+types of which only the program's surroundings have values:
 
     blank(TupleType([INT, ListType(INT)]))      (0, [])
     blank(FutureType(INT))                      one that has failed
@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from ts._core.tensor.construct import from_numpy
-from ts._core.vm.future import Future
 from ts._core.value.ivalue import new_object, to_core
+from ts._core.vm.future import Future
 from ts.bytecode.typespec import object_class, type_spec
 from ts.devices import device
 from ts.ir.types import (
@@ -33,12 +33,19 @@ from ts.ir.types import (
     UnionType,
 )
 
+_INTS: Final = ("IntType", "ScalarTypeType", "LayoutType", "MemoryFormatType", "SymIntType", "NumberType")
 _BLANKS: Final[dict[str, Any]] = {
-    "IntType": 0, "ScalarTypeType": 0, "LayoutType": 0, "MemoryFormatType": 0, "SymIntType": 0, "FloatType": 0.0,
-    "SymFloatType": 0.0, "BoolType": False, "SymBoolType": False, "ComplexType": 0j, "StringType": "",
-    "NumberType": 0, "ListType": [], "DictType": {}, "AnyListType": [], "AnyTupleType": (),
+    **dict.fromkeys(_INTS, 0),
+    **dict.fromkeys(("FloatType", "SymFloatType"), 0.0),
+    **dict.fromkeys(("BoolType", "SymBoolType"), False),
+    "ComplexType": 0j,
+    "StringType": "",
+    "ListType": [],
+    "AnyListType": [],
+    "DictType": {},
+    "AnyTupleType": (),
     "DeviceObjType": device("cpu"),
-}  # fmt: skip
+}
 _NO_METHODS: Final = ClassType("__torch__.Uninitialized")
 
 
@@ -62,7 +69,8 @@ def _blank(type: Type) -> Any:
         case InterfaceType():
             return new_object(object_class(_NO_METHODS))
         case EnumType():
-            return next(iter(type.python_class))
+            members: Any = type.python_class
+            return next(iter(members))
         case FutureType():
             future: Future[Any] = Future()
             future.set_exception(RuntimeError("this future was never assigned"))

@@ -503,7 +503,7 @@ class Lowering(Loops):
 
 
 def _is_measured(cast: Node) -> bool:
-    """Whether it is the `List[Any]` by which a `list` of whatever elements is asked for its length, and no more."""
+    """Whether it is the `List[Any]` by which a `list` of whatever elements is asked for its length only."""
     measures = all(use.user.kind() == "aten::len" for use in cast.output().uses())
     return measures and isinstance(cast.input().type(), AnyListType) and cast.output().type() == ListType(ANY)
 

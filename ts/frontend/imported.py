@@ -246,8 +246,10 @@ def _attributes(node: ast.ClassDef, file: _File) -> Iterator[tuple[str, ast.expr
 
 def _names(node: ast.expr, file: _File) -> list[str]:
     match node:
-        case ast.List(elts=names) | ast.Tuple(elts=names) if all(isinstance(name, ast.Constant) for name in names):
-            return [str(name.value) for name in names if isinstance(name, ast.Constant)]
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            names = [element.value for element in elements if isinstance(element, ast.Constant)]
+            if len(names) == len(elements):
+                return list(map(str, names))
     raise CompilationError("this is no list of names", file.ranges.of(node))
 
 

@@ -14,6 +14,7 @@ import re
 from typing import Any, Final
 
 from ts._core.value.spec import TypeSpec
+from ts._core.value.type_of import shown
 
 _NO_TYPE: Final = re.compile(r"(?:List|Dictionary) (?:trace )?inputs (?:to traced functions )?must have ")
 
@@ -30,13 +31,13 @@ def argument_error(
     """The error for the argument `x`; `cause` is why it could not be converted."""
     if _NO_TYPE.match(str(cause)):  # of an Any
         declared = f"Position: {position}\nDeclaration: {declaration}"
-        return RuntimeError(f"Tracer cannot infer type of {x!r}\n:{cause}\n{declared}")
+        return RuntimeError(f"Tracer cannot infer type of {shown(x, repr)}\n:{cause}\n{declared}")
     lines = [
         f"{function}() Expected a value of type '{spec.text}' for argument '{name}'"
         f" but instead found type '{_class_name(x)}'.",
         *_inferred(spec, name),
         f"Position: {position}",
-        f"Value: {x!r}",
+        f"Value: {shown(x, repr)}",
         f"Declaration: {declaration}",
     ]
     if cause is not None:

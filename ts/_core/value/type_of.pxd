@@ -13,5 +13,5 @@ cpdef TypeSpec infer_spec(object x)
 cdef bint conforms(IValue *x, TypeSpec spec) except -1
 # Whether containers of both types hold their elements alike: text and names of fields do not matter.
 cdef bint same_layout(TypeSpec a, TypeSpec b) except -1
-# `str(x)` for messages; of a container that holds much, by any path, only its class.
-cdef str shown(object x)
+# `str(x)` for messages, or what another function makes of it; of a container that holds much, only its class.
+cpdef str shown(object x, object form=*)

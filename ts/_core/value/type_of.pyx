@@ -324,7 +324,7 @@ def is_small(x, Py_ssize_t most=1000, Py_ssize_t deepest=100):
     return True
 
 
-cdef str shown(object x):
+cpdef str shown(object x, object form=str):
     if isinstance(x, (list, tuple, dict)) and not is_small(x):
         return f"a large {type(x).__name__}"
-    return str(x)
+    return form(x)

@@ -304,7 +304,8 @@ def _new(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> S
     _check_count(em, node, "__new__", 1, 1)
     type = em.type_of(node.args[0])
     if not isinstance(type, ClassType):
-        raise CompilationError(f"__new__ makes objects of classes, not of {type.annotation_str}", em.range(node))
+        message = f"__new__ makes objects of classes, not of {type.annotation_str}"
+        raise CompilationError(message, em.range(node))
     return _simple(em.insert("prim::CreateObject", (), 1, em.range(node)).output().set_type(type))
 
 

@@ -142,9 +142,8 @@ class MethodValue(SugaredValue):
         if held is not type:
             for other in held.types[1:]:
                 if not self._schema(em, range, other).is_subtype_of(schema, as_method=True):
-                    raise CompilationError(
-                        f"the method {self.name} of {other.annotation_str} is not one of {type.annotation_str}", range
-                    )
+                    names = f"{other.annotation_str} and {type.annotation_str}"
+                    raise CompilationError(f"the method {self.name} of {names} is not the same", range)
             this, *others = schema.arguments
             schema = FunctionSchema(schema.name, "", [this.with_type(held), *others], schema.returns)
         matched = match_schema(schema, em.graph, range, [self.value, *args], kwargs)
