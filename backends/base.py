@@ -27,7 +27,7 @@ Kernel = Callable[..., Any]  # kernel(xp, *args), as in an operator's record
 
 
 def default_of(kernel: Kernel, parameter: str) -> Any:
-    """A kernel's default for a parameter: `compute` is what a backend may do its own way, after the checks."""
+    """A kernel's default for a parameter: `compute` is what a backend may do its own way."""
     return inspect.signature(kernel).parameters[parameter].default
 
 

@@ -1,5 +1,9 @@
 """`ts.limits`: what a program may use, and what is refused before it happens."""
 
+import os
+import subprocess
+import sys
+from functools import wraps
 from typing import Any, Dict, List
 
 import numpy as np
@@ -9,6 +13,23 @@ import ts
 from ts.errors import FuelExceeded, MemoryExceeded
 
 MEGABYTE = 1 << 20
+
+
+def in_a_fresh_process(test):
+    """Run a test where no memory lies free: strings and results count by what the process takes from the system."""
+
+    @wraps(test)
+    def run(*args, **kwargs):
+        if "TS_FRESH_PROCESS" in os.environ:
+            return test(*args, **kwargs)
+        name = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", name]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=os.environ | {"TS_FRESH_PROCESS": "1"}
+        )
+        assert done.returncode == 0, done.stdout
+
+    return run
 
 
 @ts.jit.script
@@ -159,10 +180,10 @@ def temporary(n: int) -> int:
 
 
 GREEDY = (
-    one_tensor, tensors, doubled_text, padded_text, replaced_text, formatted_text, texts,
-    appended, doubled_list, lists, a_dict, forked, generators, short_texts, complex_numbers, chosen, mapped_text,
-    wide_text,
+    one_tensor, tensors, doubled_text, padded_text, replaced_text, formatted_text, appended, doubled_list, lists, a_dict,
+    forked, chosen,
 )  # fmt: skip
+BY_MEMORY_TAKEN = (texts, generators, short_texts, complex_numbers, mapped_text, wide_text)
 
 
 def test_strings_in_memory_that_was_free():
@@ -173,6 +194,14 @@ def test_strings_in_memory_that_was_free():
     with ts.limits(bytes=MEGABYTE), pytest.raises(MemoryExceeded, match="more memory than"):
         texts(3000)
     assert len(between) == 200
+
+
+@pytest.mark.parametrize("function", BY_MEMORY_TAKEN, ids=lambda f: f.name)
+@in_a_fresh_process
+def test_what_takes_too_much_is_refused(function):
+    """As below, of what is counted by the memory that the process takes."""
+    function(10)  # which compiles it, and imports what it needs
+    test_what_does_not_fit_is_refused(function)
 
 
 @pytest.mark.parametrize("function", GREEDY, ids=lambda f: f.name)
@@ -194,6 +223,7 @@ def test_programs_that_have_not_run_count():
         programs(100_000)
 
 
+@in_a_fresh_process
 def test_results_and_texts_count():
     """What a program's values become in Python, and the texts of what holds one thing many times."""
 

@@ -10,6 +10,7 @@ import pytest
 import ts
 from tests import samples
 from ts._core.prims.registry import operators
+from ts._core.dispatch.operator import Operator
 from ts._core.dispatch.signature import signature
 
 from ts.ops import registry
@@ -123,3 +124,11 @@ def test_lists_of_another_length():
             if len(given) != count:
                 with pytest.raises(TypeError, match=rf"takes {count} arguments, not {len(given)}"):
                     operator.call_list(given)
+
+
+def test_methods_check_their_object():
+    """A method of a class of the core is for its own objects: another one was read as if it were one."""
+    for method in (ts.Tensor.dim, ts.Tensor.numel, ts.Tensor.size, Operator.call_list, Operator.bind_python):
+        for other in (3, "text", None, object(), [ts.ones(2)]):
+            with pytest.raises(TypeError):
+                method(other)

@@ -5,8 +5,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from ts._core import printing  # noqa: E402
-from ts._core import construct  # noqa: E402
+from ts._core.tensor import printing  # noqa: E402
+from ts._core.tensor import construct  # noqa: E402
 
 FLOATS = ("float32", "float64", "float16")
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8", "bool")

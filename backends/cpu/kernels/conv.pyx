@@ -127,7 +127,7 @@ cdef class Phase:
         if len(row_place) != self.rows:
             raise ValueError("a row has a q and a place")
         places = np.array([place for place, _ in taps] or [0], np.int64)
-        indices = np.array([i for _, index in taps for i in index] or [0], np.int64)
+        indices = np.array([i for _, index in taps for i in index] or [0, 0, 0], np.int64)
         self.tap_place, self.tap_index = _numbers_of(places), _numbers_of(indices)
         self.row_q, self.row_place = _numbers_of(row_q), _numbers_of(row_place)
         self.kept = (places, indices, row_q, row_place)

@@ -50,11 +50,13 @@ def put(x: Tensor, index: Any, value: Any) -> None:
         construct.check_broadcast(view.shape, source)
         construct.copy_into(view, source, expands=True)
         return
-    masks = [i for i in indices if i is not None and i.dtype is dtypes.bool_]
-    if masks and len(indices) == 1 and source.numel() == 1 and source.dtype is not view.dtype:
-        source = construct.converted(source, view.dtype)
-    if not x.is_meta:
-        operator("index_put_")(view, indices, source)
+    if x.is_meta:
+        return
+    mask = indices[0]
+    if len(indices) == 1 and mask is not None and mask.dtype is dtypes.bool_ and source.numel() == 1:
+        # It fills, and may be an element of the tensor.
+        source = construct.copied(construct.converted(source, view.dtype), None)
+    operator("index_put_")(view, indices, source)
 
 
 def full_name(value: Any) -> str:

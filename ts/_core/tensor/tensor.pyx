@@ -311,6 +311,15 @@ def version(Tensor x not None):
     return x.version if x.owner is None else x.owner.version
 
 
+cdef bint selects_alone(Tensor x, Tensor index):
+    """Whether `x[index]` is one operator: indices, or a mask, on the tensor's own device."""
+    if index.backend != x.backend or index.device_index != x.device_index or index.array.ndim == 0:
+        return False
+    if index.scalar_type == dtypes.bool_.code:
+        return index.array.ndim <= x.array.ndim
+    return index.scalar_type == dtypes.int64.code and x.array.ndim > 0
+
+
 # `Size` checks what it is given; a shape needs no check.
 cdef object size_of_shape = tuple.__new__
 
@@ -648,7 +657,11 @@ cdef class Tensor:
         if tracing():
             return tracer().get(self, index)
         found = subscripts.part(self, index)
-        return indexing.get(self, index) if found is None else found
+        if found is not None:
+            return found
+        if type(index) is Tensor and selects_alone(self, <Tensor>index):
+            return operator_function("index")(self, [index])
+        return indexing.get(self, index)
 
     def __setitem__(self, index, value):
         if tracing():
