@@ -8,7 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from ts._core.value.ivalue import from_core, infer_spec, to_core
+from ts._core.value.ivalue import from_core, to_core
+from ts._core.value.type_of import infer_spec
 from ts._core.dispatch.mismatch import argument_error
 from ts._core.prims.registry import operators
 from ts._core.value.spec import KINDS, SPECS, TypeSpec

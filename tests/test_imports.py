@@ -168,3 +168,27 @@ def test_the_house_is_drawn():
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     drawn = {name.replace("/", ".") for row in rows for name in row.replace("`", "").replace(",", " ").split()}
     assert drawn - {"frontend.emit", "frontend.values"} == {*MAY_IMPORT} - {"_core"}
+
+
+def test_any_extension_can_come_first():
+    """Each compiled module can be the first that a process imports."""
+    names = sorted({module for path, module in files().items() if path.suffix == ".pyx"})
+    code = """
+import importlib, os, sys
+import numpy
+wrong = []
+for name in sys.argv[1:]:
+    child = os.fork()
+    if not child:
+        try:
+            importlib.import_module(name)
+        except BaseException as error:
+            print(name, type(error).__name__, error, flush=True)
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        wrong.append(name)
+print(wrong)
+"""
+    done = subprocess.run([sys.executable, "-c", code, *names], capture_output=True, text=True, check=True)
+    assert len(names) > 60 and done.stdout.strip() == "[]"

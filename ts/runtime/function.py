@@ -22,11 +22,11 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from ts._core.value.ivalue import new_object, object_set, register_class_spec, register_object_conversion
+from ts._core.value.ivalue import new_object, object_set, register_object_conversion
 from ts._core.value.objects import Object
 from ts._core.value.spec import TypeSpec
 from ts._core.value.turns import my_turn
-from ts._core.value.type_of import register_interface_test
+from ts._core.value.type_of import register_class_spec, register_interface_test
 from ts._core.value.values import register_object_order
 from ts._core.vm.function import Function
 from ts.bytecode.typespec import argument_spec, object_class, sized_spec, type_spec

@@ -30,7 +30,7 @@ from ts._core.value.ivalue cimport (
     unbox_shallow,
 )
 
-from ts._core.value.ivalue import infer_spec
+from ts._core.value.type_of import infer_spec
 from ts._core.value.spec import SPECS
 
 cdef dict _specs = dict(SPECS)

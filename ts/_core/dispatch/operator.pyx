@@ -49,13 +49,13 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, backend_r
 
 from ts import devices, dtypes
 from ts._core.tensor import construct
-from ts._core.value import ivalue as ivalue_module
+from ts._core.value import ivalue as ivalue_module, type_of
 from ts._core.dispatch.results import results_class
 from ts._core.dispatch.signature import arity, signature
 from ts._core.dispatch.wording import reworded
 
-ivalue_module.register_tensor_type(Tensor)
-ivalue_module.register_device_type(devices.device)
+type_of.register_tensor_type(Tensor)
+type_of.register_device_type(devices.device)
 for _enumerated in (dtypes.dtype, dtypes.layout, dtypes.memory_format):
     ivalue_module.register_code_type(_enumerated, lambda x: x.code)
 
@@ -307,7 +307,7 @@ cdef object call_native(Operator op, tuple args, dict kwargs):
     cdef int32_t *at
     if "..." in op.schema_text:                # what stands for the dots is one Tuple
         rest = args[n - 1:]
-        args = (*args[:n - 1], ivalue_module.to_core(rest, ivalue_module.infer_spec(rest)))
+        args = (*args[:n - 1], ivalue_module.to_core(rest, type_of.infer_spec(rest)))
     elif kwargs or len(args) < n:
         args = tuple(complete(op, args, kwargs))
     if len(args) != n:

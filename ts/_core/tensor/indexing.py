@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor import construct
-from ts._core.tensor.subscripts import part
+from ts._core.tensor import construct, subscripts
 from ts._core.tensor.tensor import Tensor, operator, view_of
 
 Slice = slice  # the name is also that of an operator
@@ -125,7 +124,7 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
 
 def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
     """The view by basic indices: in one step on the CPU, unless it is to be recorded; else by operators."""
-    view = part(x, tuple(key)) if not x.requires_grad else None
+    view = subscripts.part(x, tuple(key)) if not x.requires_grad else None
     if view is not None:
         return view
     view = x

@@ -45,14 +45,6 @@ from ts._core.thread.deadline cimport worked
 from ts._core.value.tagged cimport Py_LeaveRecursiveCall, enter_recursion
 from ts._core.value.type_of cimport conforms, device_type, future_type, infer_spec, shown, tensor_type
 
-from ts._core.value.type_of import (  # noqa: F401 -- what registers a type does so here
-    infer_spec,
-    register_class_spec,
-    register_device_type,
-    register_future_type,
-    register_tensor_type,
-)
-
 
 cdef extern from "Python.h":
     int PyList_SetSlice(object x, Py_ssize_t low, Py_ssize_t high, PyObject *items) except -1

@@ -26,7 +26,7 @@ from ts._core.vm.meter cimport check
 from ts._core.value.spec cimport TypeSpec
 from ts._core.value.type_of cimport conforms
 
-from ts._core.value.ivalue import register_future_type
+from ts._core.value.type_of import register_future_type
 from ts.errors import LimitExceeded
 
 cdef object allocate_lock = threading.Lock
