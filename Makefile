@@ -66,10 +66,9 @@ $(VENV)/installed: $(VENV)/bin/python $(BUILD_INPUTS)
 	$(PIP) -e .
 	touch $@
 
-$(VENV)/installed-test: $(VENV)/bin/python $(BUILD_INPUTS)
-	$(PIP) -e '.[test]'
-	touch $@ $(VENV)/installed
-
-$(VENV)/installed-dev: $(VENV)/bin/python $(BUILD_INPUTS)
-	$(PIP) -e '.[dev]'
-	touch $@ $(VENV)/installed
+# The tools of an extra by themselves: installing ts with it would build ts again.
+$(VENV)/installed-%: $(VENV)/installed
+	$(PY) -c 'import sys, tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
+		print(*extras[sys.argv[1]], sep="\n")' $* > $(VENV)/$*.txt
+	$(PIP) -r $(VENV)/$*.txt
+	touch $@
