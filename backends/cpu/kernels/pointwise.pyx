@@ -12,8 +12,9 @@ from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Kernel, Operator, run_record, set_kernel
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT, set_object_steal
+from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, set_object_steal
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace
+from ts.backends.cpu.kernels.kernel cimport is_tensor
 from ts.backends.cpu.kernels.table cimport kernel_named
 
 from ts.backends.cpu.kernels.activation_loops import activation_loops
@@ -44,10 +45,6 @@ cdef int bind_loops(Operator op) except -1:
     else:
         return 0
     return set_kernel(op, BACKEND_CPU, kernel, loops)
-
-
-cdef inline bint is_tensor(IValue *x) noexcept:
-    return x.tag == TAG_OBJECT and isinstance(<object>x.v.o, Tensor)
 
 
 cdef inline bint is_one(IValue *alpha) noexcept:
