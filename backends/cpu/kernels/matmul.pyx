@@ -184,7 +184,9 @@ ctypedef enum Way:
 cdef class Job:
     """A product, or a stack of them, divided into tasks: a block of rows and columns of one product each."""
 
-    cdef tuple held                    # the arrays, which other threads may let go of meanwhile
+    cdef object left_array             # held here, as other threads may let go of them meanwhile
+    cdef object right_array
+    cdef object out_array
     cdef Way way
     cdef int kind                      # as in `gemm_of`
     cdef int64_t itemsize
@@ -414,8 +416,8 @@ cdef bint multiplied(object a, object b, object c, double alpha, double beta) ex
         return False
     work = <double>left.rows * left.columns * pitch
     if kind > 1 or work >= THREADED_FROM:
-        job = Job()
-        job.held = (a, b, c)
+        job = Job.__new__(Job)
+        job.left_array, job.right_array, job.out_array = a, b, c
         job.way = BY_TILES if tiles_serve(kind, &left, &right) else BY_BLAS
         job.kind, job.itemsize, job.left, job.right, job.out, job.pitch = kind, itemsize, left, right, out, pitch
         job.alpha, job.beta, job.count = alpha, beta, count
@@ -473,8 +475,8 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed) except? NULL:
     if plain and <double>shape[0] * shape[1] * left.columns < THREADED_FROM:
         gemm(kind - FLOAT, &left, &right, data_of(<PyArrayObject *>result), shape[1], 1, 0)
         return finished(result, kind)
-    job = Job()
-    job.held = (x.array, y.array, result)
+    job = Job.__new__(Job)
+    job.left_array, job.right_array, job.out_array = x.array, y.array, result
     job.kind, job.itemsize, job.pitch = kind - FLOAT, 8 if kind == DOUBLE else 4, shape[1]
     job.out = data_of(<PyArrayObject *>result)
     job.alpha, job.beta, job.count = 1, 0, 1

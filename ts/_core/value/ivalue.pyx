@@ -427,6 +427,7 @@ cdef object box(IValue *x):
         return o
     if type(o) is List and (<List>o).spec is not None and (<TypeSpec>(<List>o).spec.children[0]).plain:
         return box_list(<List>o, NULL, False)
+    o = None  # only x and whoever shares it hold it now
     try:
         return box_inside(x, &copies)
     finally:
