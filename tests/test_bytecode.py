@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 import ts.ops.node_operator  # noqa: F401  operators of nodes that were read from text
+from ts._core.value.spec import SPECS
 from ts._core.vm.code import Code
 from ts.bytecode.disasm import disassemble
 from ts.bytecode.lower import lower
-from ts.bytecode.opcodes import BRANCHES, BY_NAME, NUMBER, OPCODES, cython_enum
+from ts.bytecode.opcodes import BRANCHES, BY_NAME, NUMBER, OBJECTS_IN, OPCODES, cython_enum
 from ts.errors import InternalError
 from ts.ir.read import parse_ir
 
-OPERANDS = {"-", "#", "T", "O", "F", "P", "<", ">", *"ifboxsvr"}
+OPERANDS = {"-", "#", "T", "O", "F", "P", "<", ">", *"ifboxsvr", *OBJECTS_IN}
+INT = SPECS["int"]
 
 
 def names(text: str) -> list[str]:
@@ -20,7 +22,7 @@ def names(text: str) -> list[str]:
     return [OPCODES[row[0]].name for row in lower(parse_ir(text)).instructions]
 
 
-def code(*rows: tuple, classes: str = "ii", parameters: int = 1, **tables) -> Code:
+def code(*rows: tuple, classes: str = "ii", parameters=(INT,), **tables) -> Code:
     return Code(
         "test",
         [(NUMBER[name], *operands, *[0] * (3 - len(operands))) for name, *operands in rows],
@@ -50,7 +52,7 @@ def test_formats_are_known(row):
     assert len(row.operands) == 3
     assert {operand.lstrip("=+") for operand in row.operands} <= OPERANDS
     if row.name not in ("RAISE", "RETURN", "CALL") and row.scalar:
-        assert not {"o", "v", "r"} & {operand.lstrip("=+") for operand in row.operands}
+        assert not {"o", "v", "r", *OBJECTS_IN} & {operand.lstrip("=+") for operand in row.operands}
 
 
 def test_names_and_operators_are_unique():
@@ -104,7 +106,7 @@ def test_bad_code_is_refused(rows, message):
 
 def test_unknown_opcode_is_refused():
     with pytest.raises(InternalError, match="no opcode"):
-        Code("test", [(len(OPCODES), 0, 0, 0)], "i", 1)
+        Code("test", [(len(OPCODES), 0, 0, 0)], "i", [INT])
 
 
 def test_constant_must_have_its_class():

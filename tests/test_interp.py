@@ -20,14 +20,14 @@ from ts.bytecode.opcodes import NUMBER
 from ts.errors import FuelExceeded, MemoryExceeded, ScriptRuntimeError, StackExceeded, TimeExceeded
 from ts.ir.read import parse_ir
 
-INT, STR = SPECS["int"], SPECS["str"]
+INT, STR, ANY = SPECS["int"], SPECS["str"], SPECS["Any"]
 
 
 class Script(Function):
     """A function with ready code, or with a graph's text."""
 
-    def __init__(self, source, *arguments, name="f", declaration=""):
-        super().__init__(name, arguments, declaration)
+    def __init__(self, source, *arguments, name="f", declaration="", result=ANY):
+        super().__init__(name, arguments, declaration, result=result)
         self.source = source
 
     def _prepare(self):
@@ -40,8 +40,8 @@ def rows(*instructions):
 
 def recursive(body):
     """A function of one int that calls itself: `body` are rows, function 0 is itself, pool[0] the argument r1."""
-    function = Script(None, ("n", INT), name="down")
-    function.source = Code("down", rows(*body), "iiii", 1, [1, 0], [1, 1], functions=[function])
+    function = Script(None, ("n", INT), name="down", result=INT)
+    function.source = Code("down", rows(*body), "iiii", [INT], [1, 0], [1, 1], functions=[function], result=INT)
     return function
 
 
@@ -56,7 +56,7 @@ def add():
 
 @pytest.fixture
 def endless():
-    return Script(Code("endless", rows(("LOOP", 0)), "i", 1), ("n", INT), name="endless")
+    return Script(Code("endless", rows(("LOOP", 0)), "i", [INT]), ("n", INT), name="endless")
 
 
 def test_arguments(add):
@@ -96,7 +96,7 @@ def test_error_carries_script_stack():
 
 
 def test_raise_is_a_script_error():
-    f = Script(Code("f", rows(("RAISE", 0, 1)), "ox", 1, [None]), ("message", STR))
+    f = Script(Code("f", rows(("RAISE", 0, 1)), "ox", [STR], [None]), ("message", STR))
     with pytest.raises(ScriptRuntimeError, match="no good"):
         f("no good")
 

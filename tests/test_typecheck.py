@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from ts.errors import CompilationError, InternalError
+from ts.errors import CompilationError
 
 
 def function(body: str):
@@ -38,7 +38,7 @@ def function(body: str):
 )  # fmt: skip
 def test_refused(body, message):
     """Inputs, outputs and attributes that do not fit their operator."""
-    with pytest.raises((CompilationError, InternalError)) as error:
+    with pytest.raises(CompilationError) as error:
         function(body)
     assert message in str(error.value)
 
@@ -50,6 +50,39 @@ def test_casts_are_tested():
     assert length(*arguments, [5, 6], (1, ""), True) == 2
     with pytest.raises(RuntimeError, match="is not of type"):
         length(*arguments, "text", (1, ""), True)
+
+
+NONE_READ = {
+    "Tensor": "%2 : int = aten::dim(%1)\n  return (%2)",
+    "int[]": "%2 : int = aten::len(%1)\n  return (%2)",
+    "Dict(str, int)": "%2 : int = aten::len(%1)\n  return (%2)",
+    "(int, str)": "%2 : int, %3 : str = prim::TupleUnpack(%1)\n  return (%3)",
+    "str": "%2 : str = aten::upper(%1)\n  return (%2)",
+    "int": "%2 : int = aten::neg(%1)\n  return (%2)",
+    "Device": "%2 : str = prim::type(%1)\n  return (%2)",
+    "Future(int)": "%2 : int = aten::wait(%1)\n  return (%2)",
+    "Generator": "return (%1)",
+}
+
+
+@pytest.mark.parametrize("type", NONE_READ)
+def test_none_of_a_type_that_has_none(type):
+    """A constant without a value is None: it is refused where its type has no None, and never read as something else."""
+    with pytest.raises(CompilationError, match="has no value"):
+        function(f"  %1 : {type} = prim::Constant()\n  {NONE_READ[type]}")
+
+
+@pytest.mark.parametrize("type", ["Tensor?", "int?", "Tensor?[]?", "NoneType"])
+def test_none_of_an_optional(type):
+    given = function(f"  %1 : {type} = prim::Constant()\n  return (%1)")
+    assert given(1, "", [], ts.ones(1), [], (1, ""), True) is None
+
+
+def test_a_claim_about_none():
+    """A cast says that None is a tensor: it fails when it runs."""
+    cast = function("  %1 : Tensor? = prim::Constant()\n  %2 : Tensor = prim::unchecked_cast(%1)\n  return (%2)")
+    with pytest.raises(RuntimeError, match=r"not of type|another type"):
+        cast(1, "", [], ts.ones(1), [], (1, ""), True)
 
 
 @pytest.mark.parametrize(

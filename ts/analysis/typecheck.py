@@ -130,7 +130,7 @@ def _check_constant(node: Node) -> None:
     type, value = node.output().type(), node.get("value") if node.has_attribute("value") else None
     wanted = _PYTHON.get(type.kind())
     if value is None:
-        known = type.can_hold(NONE) or type in (NONE, ANY) or isinstance(type, FunctionType | TensorType)
+        known = type.can_hold(NONE) or type in (NONE, ANY) or isinstance(type, FunctionType)
         _require(known, node, f"of type {type} has no value")
     elif wanted is not None:
         _require(isinstance(value, wanted), node, f"of type {type} has the value {value!r}")

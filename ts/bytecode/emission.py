@@ -4,7 +4,7 @@ In: values of a graph and instructions, in order.  Out: `assemble()`, a verified
 
     emission.emit("ADD_I64", emission.define(sum), emission.use(a), emission.use(b))
     emission.emit("RETURN", emission.use(sum))
-    emission.assemble(parameters=2)
+    emission.assemble([INT, INT], INT)
 
 Each value has a register of the class of its type: i(nt), f(loat), b(ool), o(bject), or x where it may be of
 any. Registers of constants are filled before the code runs.
@@ -12,9 +12,11 @@ any. Registers of constants are filled before the code runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ts._core.value.ivalue import to_core
+from ts._core.value.spec import TypeSpec
 from ts._core.vm.code import Code
 from ts.bytecode.opcodes import BY_NAME, NUMBER
 from ts.bytecode.registers import SCALARS, Allocator, Instruction, Label
@@ -132,7 +134,7 @@ class Emission:
     def move(self, target: int, source: int) -> None:
         """target := source, whatever their classes."""
         a, b = self.classes[target], self.classes[source]
-        if target == source or source in self.unset:
+        if target == source or (source in self.unset and a in SCALARS):  # a number can always be read
             return
         if a in SCALARS and a == b:
             self.emit("MOVE", target, source)
@@ -178,10 +180,10 @@ class Emission:
         places = [*(where for _, where in calls), place]
         return tuple(zip(names, places, strict=True))
 
-    def assemble(self, parameters: int) -> Code:
-        """Real registers, jump targets and pool offsets."""
+    def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:
+        """Real registers, jump targets and pool offsets; parameters and result are of these types."""
         constants = set(self.constant_values)
-        allocator = Allocator(self.code, self.classes, parameters, constants, self.kept)
+        allocator = Allocator(self.code, self.classes, len(parameters), constants, self.kept)
         place, real = allocator.run()
         code = tidy(self.code, place)
         used = sorted({r for i in code for r in i.reads if r in constants})
@@ -232,4 +234,5 @@ class Emission:
                 for h in reversed(self.handlers)
                 if h.register in place
             ],
+            result,
         )

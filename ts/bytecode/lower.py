@@ -18,10 +18,12 @@ Operators that have an instruction of their own in the opcode table get it; all 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from ts._core.prims.module_index import ContainerIndex
 from ts._core.thread import deadline
+from ts._core.value.fitting import fits, present
 from ts._core.vm.code import Code, Method
 from ts._core.vm.function import Function
 from ts._core.vm.python_call import PythonOperator, WarnOperator
@@ -29,12 +31,12 @@ from ts.bytecode.blanks import blank
 from ts.bytecode.branches import line_of, operator_of
 from ts.bytecode.emission import Handler
 from ts.bytecode.loops import Loops
-from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR
+from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, register_format
 from ts.bytecode.registers import SCALARS, Instruction, Label
-from ts.bytecode.typespec import register_class, type_spec
+from ts.bytecode.typespec import register_class, result_spec, type_spec
 from ts.errors import CompilationError, FrontendError
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.schema import Argument
+from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import (
     ANY,
     INT,
@@ -44,6 +46,7 @@ from ts.ir.types import (
     ListType,
     NoneType,
     TupleType,
+    Type,
     UnionType,
     unshaped,
 )
@@ -63,7 +66,8 @@ class ForkedFunction(Function):
     """What a `prim::fork` starts."""
 
     def __init__(self, graph: Graph, prepare: Prepare) -> None:
-        super().__init__("<forked function>")
+        arguments = [(value.debug_name(), type_spec(value.type())) for value in graph.inputs()]
+        super().__init__("<forked function>", arguments, result=result_spec(graph))
         self.graph = graph
         self._make_code = prepare
 
@@ -78,14 +82,13 @@ class Lowering(Loops):
         super().__init__(graph, name)
         self.prepare = prepare
         self.warned: dict[Any, int] = {}  # the flags of warnings
-        self.methods: dict[str, Method] = {}
+        self.methods: dict[tuple[str, FunctionSchema], Method] = {}
 
     def run(self) -> Code:
         """Lower, allocate, assemble."""
         block = self.graph.block()
         for value in block.inputs():
             self.define(value)
-        parameters = len(self.classes)
         self.lower_nodes(block)
         if not self.terminated:
             outputs = block.outputs()
@@ -99,7 +102,7 @@ class Lowering(Loops):
                 pool = [self.use(v) for v in outputs]
                 self.emit("TUPLE_NEW", result, self.type_number(tuple_type), pool=pool)
             self.emit("RETURN", result)
-        return self.assemble(parameters)
+        return self.assemble([type_spec(value.type()) for value in block.inputs()], result_spec(self.graph))
 
     # ---- nodes -----------------------------------------------------------------------------------------
 
@@ -139,11 +142,25 @@ class Lowering(Loops):
             rest = TupleType([v.type() for v in inputs[fixed:]])
             self.emit("TUPLE_NEW", packed, self.type_number(rest), pool=arguments[fixed:])
             arguments = [*arguments[:fixed], packed]
-        results = [self.define(v) for v in node.outputs()]
-        while len(results) < operator.nrets:
-            results.append(self.new_register("x"))
+        results, casts = [], []
+        for value, type in zip_longest(node.outputs()[: operator.nrets], self.declared(operator, inputs)):
+            if value is not None and (type is not ANY or value.type() is ANY):
+                results.append(self.define(value))
+                continue
+            results.append(self.new_register("x"))  # of a type that the operator's schema does not say
+            if value is not None:
+                casts.append((value, results[-1]))
         name = "CALL_SCALAR" if operator.scalar else "CALL_OPERATOR"
         self.emit(name, self.operator_number(operator), pool=arguments + results, results=len(results))
+        for value, source in casts:
+            self.emit("CAST_TO", self.define(value), source, self.type_number(value.type()))
+
+    def declared(self, operator: Any, inputs: Sequence[Value]) -> list[Type]:
+        """The types that a schema gives its results; Any where that depends on what only a run can tell."""
+        types = [returned.type for returned in operator.schema.returns]
+        if any(isinstance(value.type(), NoneType) for value in inputs):  # says nothing about a variable
+            types = [ANY if type.has_free_variables() else type for type in types]
+        return types + [ANY] * (operator.nrets - len(types))
 
     def lower_by_row(self, name: str, arguments: Sequence[int], node: Node) -> bool:
         """One instruction, if the classes of the registers are those of its format."""
@@ -151,7 +168,7 @@ class Lowering(Loops):
         if name.startswith("IS_"):
             return self.lower_identity(name, arguments, node)
         for format, argument in zip(wanted, arguments, strict=False):
-            if format != self.classes[argument]:
+            if register_format(format) != self.classes[argument]:
                 return False
         if result[-1] != register_class(node.output().type()):
             return False
@@ -296,7 +313,13 @@ class Lowering(Loops):
         target, source = self.define(node.output()), self.use(node.input())
         a, b = self.classes[target], self.classes[source]
         if a == b or "x" in (a, b):
-            self.move(target, source)
+            found, wanted = type_spec(node.input().type()), type_spec(node.output().type())
+            if a == "o":
+                found = present(found) or wanted
+            if a in SCALARS or b in SCALARS or fits(found, wanted) or _is_measured(node):
+                self.move(target, source)
+            else:  # which member of a union it is was asked for, in a place that the verifier does not see
+                self.emit("CAST_TO", target, source, self.type_number(node.output().type()))
         else:  # `isinstance` has a branch for each member of a union, also where the value's type is known
             message = f"a value of type {node.input().type()} is not of type {node.output().type()}"
             self.emit("RAISE", self.constant(message, "o"), self.constant(None, "x"))
@@ -324,7 +347,7 @@ class Lowering(Loops):
         slots: dict[str | int, int] = {name: type.slot(name) for name in elements}
         if node.input(1).type() is INT:
             slots = {i: type.slot(elements[i]) for i in range(-len(elements), len(elements))}
-        operator = ContainerIndex(type.annotation_str, slots)
+        operator = ContainerIndex(type_spec(type), slots, type_spec(node.output().type()))
         pool = [*(self.use(v) for v in node.inputs()), self.define(node.output())]
         self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
 
@@ -344,7 +367,10 @@ class Lowering(Loops):
                 schema = member.methods[name].schema
             else:
                 schema = type.methods[name]
-            method = self.methods.setdefault(name, Method(name))
+            method = self.methods.get((name, schema))
+            if method is None:
+                specs = (type_spec(ANY), *(type_spec(a.type) for a in schema.arguments[1:]))
+                method = self.methods[name, schema] = Method(name, specs, type_spec(schema.returns[0].type))
             number = self.function_number(method)
             pool = self.arguments(schema.arguments, node.inputs())
             self.emit("CALL_METHOD", self.define(node.output()), number, pool=pool)
@@ -367,7 +393,8 @@ class Lowering(Loops):
         self.place(context.end)
         none = self.constant(None, "x")
         number = self.function_number(context.function)
-        self.emit("CALL", self.define(node.output()), number, pool=[context.register, none, none, none])
+        given = self.new_register(register_class(context.function.schema.returns[0].type))
+        self.emit("CALL", given, number, pool=[context.register, none, none, none])
 
     # ---- calls and failures ----------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ instructions write payloads only, so a register's tag is right from the frame's 
 The format of a row has one word per operand:
 
     i f b o x     read a register of the class         =i =f ...   write         +i   read and write
+    list dict     read an object register that holds one; so do tuple, future, object (of a scripted class)
     s =s          a scalar register (i, f or b); all of one instruction have the same class
     v             read an object or any register       r =r        a register of whatever class
     >  <          jump forwards or backwards: only `<` jumps can loop, and those are metered
@@ -29,7 +30,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BRANCHES", "BY_NAME", "BY_OPERATOR", "NUMBER", "OPCODES", "PAIRS", "Opcode", "cython_enum"]
+__all__ = [
+    "BRANCHES", "BY_NAME", "BY_OPERATOR", "NUMBER", "OBJECTS_IN", "OPCODES", "PAIRS", "Opcode", "cython_enum",
+    "register_format",
+]  # fmt: skip
+
+# The kinds of objects that operands ask for, as the core's types call them.
+OBJECTS_IN = {"list": "LIST", "dict": "DICT", "tuple": "TUPLE", "object": "CLASS", "future": "FUTURE"}
+
+
+def register_format(format: str) -> str:
+    """What an operand asks of its register's class: i f b o x, s v r; "" where it is no register."""
+    word = format.lstrip("=+")
+    return "o" if word in OBJECTS_IN else word if word in "ifboxsvr" else ""
 
 
 @dataclass(frozen=True)
@@ -133,29 +146,29 @@ BOOLS_AND_CONVERSIONS = [
 ]
 
 CONTAINERS = [
-    obj("LIST_LEN", "=i o -", "r[a] := len(r[b])", "aten::len.t"),
-    obj("LIST_GET_SCALAR", "=s o i", "r[a] := r[b][r[c]]"),
-    obj("LIST_GET", "=r o i", "r[a] := new reference to r[b][r[c]]"),
-    obj("LIST_SET_SCALAR", "o i s", "r[a][r[b]] := r[c]"),
-    obj("LIST_SET", "o i r", "r[a][r[b]] := new reference to r[c]"),
-    obj("LIST_APPEND", "o r -", "r[a].append(r[b])"),
-    obj("LIST_CHECK_LEN", "o # -", "fail unless len(r[a]) = b"),
+    obj("LIST_LEN", "=i list -", "r[a] := len(r[b])", "aten::len.t"),
+    obj("LIST_GET_SCALAR", "=s list i", "r[a] := r[b][r[c]]"),
+    obj("LIST_GET", "=r list i", "r[a] := new reference to r[b][r[c]]"),
+    obj("LIST_SET_SCALAR", "list i s", "r[a][r[b]] := r[c]"),
+    obj("LIST_SET", "list i r", "r[a][r[b]] := new reference to r[c]"),
+    obj("LIST_APPEND", "list r -", "r[a].append(r[b])"),
+    obj("LIST_CHECK_LEN", "list # -", "fail unless len(r[a]) = b"),
     obj("LIST_NEW", "=o T P", "r[a] := list of pool[c]"),
-    obj("DICT_LEN", "=i o -", "r[a] := len(r[b])"),
-    obj("DICT_GET", "=r o r", "r[a] := new reference to r[b][r[c]]"),
-    obj("DICT_SET", "o r r", "r[a][r[b]] := new reference to r[c]"),
-    obj("DICT_CONTAINS", "=b o r", "r[a] := r[c] in r[b]"),
+    obj("DICT_LEN", "=i dict -", "r[a] := len(r[b])"),
+    obj("DICT_GET", "=r dict r", "r[a] := new reference to r[b][r[c]]"),
+    obj("DICT_SET", "dict r r", "r[a][r[b]] := new reference to r[c]"),
+    obj("DICT_CONTAINS", "=b dict r", "r[a] := r[c] in r[b]"),
     obj("DICT_NEW", "=o T P", "r[a] := dict of pool[c]: key, value, key, value ..."),
     obj("TUPLE_NEW", "=o T P", "r[a] := tuple of pool[c]"),
-    obj("TUPLE_GET", "=r o #", "r[a] := new reference to item c of r[b]"),
+    obj("TUPLE_GET", "=r tuple #", "r[a] := new reference to item c of r[b]"),
 ]
 
 OBJECTS = [
     obj("OBJECT_NEW", "=o T -", "r[a] := new object of class b"),
-    obj("ATTR_GET_SCALAR", "=s o #", "r[a] := slot c of r[b]"),
-    obj("ATTR_GET", "=r o #", "r[a] := new reference to slot c of r[b]"),
-    obj("ATTR_SET_SCALAR", "o # s", "slot b of r[a] := r[c]"),
-    obj("ATTR_SET", "o # r", "slot b of r[a] := new reference to r[c]"),
+    obj("ATTR_GET_SCALAR", "=s object #", "r[a] := slot c of r[b]"),
+    obj("ATTR_GET", "=r object #", "r[a] := new reference to slot c of r[b]"),
+    obj("ATTR_SET_SCALAR", "object # s", "slot b of r[a] := r[c]"),
+    obj("ATTR_SET", "object # r", "slot b of r[a] := new reference to r[c]"),
 ]
 
 CALLS = [
@@ -167,7 +180,7 @@ CALLS = [
     op("RAISE", "r r -", "raise an exception with message r[a], of the class that r[b] names"),
     obj("PRINT", "P - -", "print pool[a]"),
     obj("FORK", "=o F P", "r[a] := future of function b, started with pool[c]"),
-    obj("WAIT", "=r o T", "r[a] := the value, of type c, of the future r[b], when it is there"),
+    obj("WAIT", "=r future T", "r[a] := the value, of type c, of the future r[b], when it is there"),
     obj("BREAK", "F # P", "the debugger a may stop at its place b, where pool[c] are the variables"),
 ]
 

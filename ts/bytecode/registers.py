@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ts.bytecode.opcodes import BY_NAME
+from ts.bytecode.opcodes import BY_NAME, register_format
 
 SCALARS = "ifb"
 COPIES = ("MOVE", "COPY")
@@ -67,7 +67,7 @@ class Instruction:
             elif format[0] == "+":
                 reads.append(operand)
                 writes.append(operand)
-            elif format in "ifboxsvr":
+            elif format in _REGISTERS:
                 reads.append(operand)
         self.reads, self.writes = (*reads, *self.keeps), tuple(writes)
 
@@ -78,6 +78,7 @@ class Instruction:
 
 
 _FORMATS = {name: row.operands for name, row in BY_NAME.items()}
+_REGISTERS = {format for formats in _FORMATS.values() for format in formats if register_format(format)}
 _ENDS = ("JUMP", "LOOP", "RETURN", "RAISE")
 
 

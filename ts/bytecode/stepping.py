@@ -12,10 +12,11 @@ be looked at as well; each entry of `Code.lines` knows the place before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from ts._core.value.spec import TypeSpec
 from ts._core.vm.breaks import Breaks
 from ts._core.vm.code import Code, Method
 from ts.bytecode.lower import Lowering
@@ -133,8 +134,8 @@ class SteppingLowering(Lowering):
         stack.place = marked.place
         return stack
 
-    def assemble(self, parameters: int) -> Code:
-        code = super().assemble(parameters)
+    def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:
+        code = super().assemble(parameters, result)
         pool = code.pool_items
         for number, offset in _breaks(code):
             place = self.debugging.places[number]

@@ -12,7 +12,9 @@ from ts._core.value.objects import ObjectClass
 from ts._core.value.spec import KINDS, TypeSpec
 from ts._core.value.turns import my_turn
 from ts.devices import Stream
+from ts.ir.graph import Graph
 from ts.ir.types import (
+    NONE,
     ClassType,
     DictType,
     EnumType,
@@ -74,6 +76,12 @@ def sized_spec(type: Type, size: int) -> TypeSpec:
         return TypeSpec(KINDS["OptionalType"], (sized_spec(type.elem, size),), type.annotation_str)
     assert isinstance(type, ListType)
     return TypeSpec(KINDS["ListType"], (type_spec(type.elem),), type.annotation_str, size)
+
+
+def result_spec(graph: Graph) -> TypeSpec:
+    """The descriptor of what a graph gives: its output, a tuple of them, or None."""
+    types = [value.type() for value in graph.outputs()]
+    return type_spec(types[0] if len(types) == 1 else TupleType(types) if types else NONE)
 
 
 def _make_spec(type: Type) -> TypeSpec:

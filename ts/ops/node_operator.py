@@ -20,18 +20,19 @@ def find_operator(node: Node) -> Any | None:
     if node.blocks():
         return None
     types = tuple([value.type() for value in node.inputs()])
-    if any(type.mentions_class() for type in types):
-        return _find(node.kind(), types)
-    return _find_again(node.kind(), types)
+    find = _find if any(type.mentions_class() for type in types) else _find_again
+    found = find(node.kind(), types)
+    if len(found) > 1 and node.outputs_size() == 1:  # what an enum's value is, its result says
+        result = node.output().type()
+        return next((o for o in found if o.schema.returns and o.schema.returns[0].type == result), found[0])
+    return found[0] if found else None
 
 
-def _find(kind: str, types: tuple[Type, ...]) -> Any | None:
+def _find(kind: str, types: tuple[Type, ...]) -> list[Any]:
+    """All overloads that take these inputs."""
     from ts.ops import registry
 
-    for operator in registry.lookup(kind):
-        if _takes(operator.schema, types):
-            return operator
-    return None
+    return [operator for operator in registry.lookup(kind) if _takes(operator.schema, types)]
 
 
 _find_again = lru_cache(maxsize=4096)(_find)

@@ -30,7 +30,7 @@ from ts._core.value.type_of import register_class_spec, register_interface_test
 from ts._core.value.values import register_object_order
 from ts._core.vm.function import Function
 from ts.bytecode.typespec import argument_spec, object_class, sized_spec, type_spec
-from ts.errors import CompilationError
+from ts.errors import CompilationError, InternalError
 from ts.frontend import classes, compile, parse
 from ts.frontend.annotations import object_type
 from ts.frontend.attached import Attached
@@ -193,7 +193,7 @@ class ScriptFunction(Function):
             spec = argument_spec(a.type) if a.size is None else sized_spec(a.type, a.size)
             arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
         by_name = sum(a.kwarg_only for a in schema.arguments)
-        super().__init__(self.name, arguments, str(schema), by_name)
+        super().__init__(self.name, arguments, str(schema), by_name, type_spec(schema.returns[0].type))
         self._graph = graph  # other threads see that the rest is there
 
     def definition(self) -> ParsedFunction | None:
@@ -329,7 +329,10 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
     from ts.analysis.typecheck import check_types
     from ts.ir.verify import verify
 
-    verify(graph)
+    try:
+        verify(graph)
+    except InternalError as error:  # of the graph that was given
+        raise CompilationError(f"{error.message}:\n{error.graph_text}") from None
     graph = graph.copy()
     check_types(graph)
     arguments = tuple(

@@ -146,6 +146,9 @@ cdef bint unify(TypeSpec spec, TypeSpec found, dict bound) except -1:
     return True
 
 
+cdef dict NAMES = {KIND_OPTIONAL: "Optional", KIND_FUTURE: "Future"}
+
+
 cdef TypeSpec solved(TypeSpec spec, dict bound):
     """`spec` with its variables replaced."""
     cdef tuple children
@@ -158,7 +161,8 @@ cdef TypeSpec solved(TypeSpec spec, dict bound):
         return list_spec(<TypeSpec>children[0])
     if spec.kind == KIND_TUPLE:
         return tuple_spec(children)
-    return TypeSpec(spec.kind, children, f"Dict[{', '.join([child.text for child in children])}]")
+    name = NAMES.get(spec.kind, "Dict")
+    return TypeSpec(spec.kind, children, f"{name}[{', '.join([child.text for child in children])}]")
 
 
 cdef bint fits(TypeSpec found, TypeSpec wanted) except -1:

@@ -23,7 +23,7 @@ from libc.stdint cimport int32_t
 from ts._core.thread.context cimport LIMITED, PROFILING, context_flags
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List
-from ts._core.value.ivalue cimport IValue, TAG_OBJECT
+from ts._core.value.ivalue cimport IValue, TAG_OBJECT, TypeSpec
 
 ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
@@ -49,6 +49,8 @@ cdef class Operator:
     cdef object signature_             # ts._core.dispatch.signature.Signature, read on first use
     cdef tuple parameters              # its parameters
     cdef tuple return_specs            # TypeSpec of each result
+    cdef tuple takes                   # TypeSpec of each parameter, as `proving` reads them
+    cdef readonly TypeSpec gives       # of its one result, where the schema does not say that; or None
     cdef bint whole                    # its kernel takes and gives tensors, on whatever devices
     cdef int tensor_at                 # the first argument that is a tensor or a list of them, or -1
     cdef int device_at                 # the argument that says on which device to create, or -1

@@ -2,6 +2,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ts._core.dispatch.signature import Signature
+from ts._core.value.spec import TypeSpec
 
 class Operator:
     name: str
@@ -11,6 +12,7 @@ class Operator:
     nrets: int
     scalar: bool
     record: Any
+    gives: TypeSpec | None
     @property
     def key(self) -> str: ...
     @property

@@ -226,6 +226,8 @@ cdef int enum_name(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int enum_value(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object value = (<object>r[at[0]].v.o).value
+    if type(value).__name__ != op.overload:
+        raise TypeError(f"prim::EnumValue: the value of {<object>r[at[0]].v.o} is no {op.overload}")
     set_none(&r[at[1]])  # which may be the argument's register
     unbox_shallow(value, &r[at[1]])
     return 0

@@ -2,17 +2,18 @@
 
 In: the container's object and a name or a number.  Out: the submodule:
 
-    ContainerIndex("...ModuleDict", {"a": 3, "b": 4})        run on (dict, "b"): what slot 4 holds
-    ContainerIndex("...ModuleList", {0: 1, 1: 2, -1: 2})     the numbers, counted from both ends
+    ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        run on (dict, "b"): what slot 4 holds
+    ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)     the numbers, counted from both ends
 
-The slots are those whose types fit the result's, which lowering knows: any key that is there is safe.
+What the slots hold fits the result's type: any key that is there is safe.
 """
 
 from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Operator
-from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, copy_value
-from ts._core.value.objects cimport object_slot
+from ts._core.value.fitting cimport fits
+from ts._core.value.ivalue cimport ANY_SPEC, IValue, TAG_OBJECT, TypeSpec, box, copy_value
+from ts._core.value.objects cimport ObjectClass, object_slot
 
 
 cdef class ContainerIndex(Operator):
@@ -21,10 +22,17 @@ cdef class ContainerIndex(Operator):
     cdef readonly str container
     cdef readonly dict slots
 
-    def __init__(self, str container not None, dict slots not None):
+    def __init__(self, TypeSpec container not None, dict slots not None, TypeSpec result not None):
         super().__init__("prim::ModuleContainerIndex(Any container, Any key) -> Any")
-        self.container = container
+        cdef ObjectClass cls = <ObjectClass?>container.detail
+        cls.settle()
+        for slot in slots.values():
+            if not 0 <= slot < cls.size or not fits(<TypeSpec>cls.specs[slot], result):
+                raise ValueError(f"slot {slot} of {container.text} holds no {result.text}")
+        self.container = container.text
         self.slots = slots
+        self.takes = (container, ANY_SPEC)
+        self.gives = result
         self.kernels[0] = element
 
 

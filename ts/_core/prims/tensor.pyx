@@ -19,6 +19,8 @@ from ts._core.value.ivalue cimport (
     FLOAT_SPEC,
     INT_SPEC,
     IValue,
+    TAG_INT,
+    TENSOR_SPEC,
     TypeSpec,
     list_spec,
     release,
@@ -29,6 +31,7 @@ from ts._core.value.ivalue cimport (
     unbox,
 )
 from ts._core.prims.row cimport row
+from ts._core.value.type_of cimport conforms
 from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor
 
 from ts import dtypes
@@ -217,9 +220,17 @@ cdef tuple ELEMENTS = (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC)
 cdef tuple ELEMENT_NAMES = ("Long", "Float", "Bool", "ComplexDouble")
 
 
+cdef bint conforms_to_list(Tuple inputs) except -1:
+    if inputs.size != 3 or not conforms(&inputs.items[0], TENSOR_SPEC):
+        return False
+    return inputs.items[1].tag == TAG_INT and inputs.items[2].tag == TAG_INT and 0 <= inputs.items[2].v.i < len(ELEMENTS)
+
+
 cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
     """Nested lists as deep as the annotation, if the tensor has that many dimensions and such elements."""
     cdef Tuple inputs = <Tuple>r[at[0]].v.o
+    if not conforms_to_list(inputs):  # its schema says nothing
+        raise TypeError("prim::tolist() takes a tensor, a number of dimensions and the number of an element type")
     cdef Tensor t = tensor_of(&inputs.items[0])
     cdef int64_t depth = inputs.items[1].v.i, element = inputs.items[2].v.i
     cdef TypeSpec spec = <TypeSpec>ELEMENTS[element]

@@ -35,9 +35,17 @@ KINDS: dict = {
     "FutureType": KIND_FUTURE,
 }
 
+# How many types are inside of one of a kind: 0 is any number but none.
+cdef dict CHILDREN = {KIND_LIST: 1, KIND_OPTIONAL: 1, KIND_FUTURE: 1, KIND_DICT: 2, KIND_UNION: 0}
+
 
 cdef class TypeSpec:
     def __init__(self, int kind, tuple children=(), str text="", object detail=None):
+        if kind in CHILDREN and (len(children) != CHILDREN[kind] if CHILDREN[kind] else not children):
+            raise ValueError(f"a type of kind {kind} with {len(children)} children: {text}")
+        for child in children:
+            if not isinstance(child, TypeSpec):
+                raise TypeError(f"the children of a type are types, not {type(child).__name__}")
         self.kind = kind
         self.children = children
         self.text = text

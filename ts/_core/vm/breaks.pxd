@@ -3,11 +3,11 @@
 cimport cython
 
 from ts._core.vm.frame cimport State
+from ts._core.vm.named cimport Stops
 
 
 @cython.final
-cdef class Breaks:
-    cdef bytearray flags              # by place
+cdef class Breaks(Stops):
     cdef void *stepping               # the State that goes on step by step; NULL: whichever comes next
     cdef int depth                    # it stops at a line in no more calls than these
     cdef int return_depth             # and at a return

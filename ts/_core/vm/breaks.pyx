@@ -24,7 +24,7 @@ cdef enum:
     EVERYWHERE = 0x7FFFFFFF
 
 
-cdef class Breaks:
+cdef class Breaks(Stops):
     def __init__(self, on_stop, on_failure):
         """`on_stop(stopped, place, armed)`, `on_failure(stopped, error)`."""
         self.flags = bytearray()

@@ -12,6 +12,8 @@ from libc.stdint cimport int32_t
 
 from ts._core.value.objects cimport ObjectClass
 from ts._core.value.ivalue cimport IValue
+from ts._core.value.spec cimport TypeSpec
+from ts._core.vm.named cimport Called, CalledByName
 
 
 cdef struct Instruction:
@@ -44,12 +46,12 @@ cdef class Code:
     cdef PyObject **type_at
     cdef readonly tuple handlers      # (start, end, register, function) of `with` statements, innermost first
     cdef readonly tuple lines         # per instruction: the call stack of its node, ((function, range), ...)
+    cdef readonly tuple parameters    # TypeSpecs
+    cdef readonly TypeSpec result
     cdef tuple rows                   # the instructions as they were given, for disassembly
 
-    cdef int verify(self) except -1
 
-
-cdef class Callee:
+cdef class Callee(Called):
     """What a CALL names: a function whose Code is made by its first call."""
     cdef readonly str name
     cdef Code code                    # None until then
@@ -58,7 +60,7 @@ cdef class Callee:
     cdef int prepare(self) except -1
 
 
-cdef class Method:
+cdef class Method(CalledByName):
     """What a CALL_METHOD names: a method of whatever class the object has, looked up by name."""
     cdef readonly str name
     cdef ObjectClass cls              # of the object that it was called on last

@@ -1,6 +1,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ts._core.value.spec import TypeSpec
+
 class Code:
     name: str
     size: int
@@ -14,12 +16,14 @@ class Code:
     types: tuple[Any, ...]
     lines: tuple[Any, ...]
     handlers: tuple[tuple[int, int, int, Any], ...]
+    parameters: tuple[TypeSpec, ...]
+    result: TypeSpec
     def __init__(
         self,
         name: str,
         instructions: Iterable[Sequence[int]],
         classes: str,
-        parameters: int,
+        parameters: Iterable[TypeSpec],
         constants: Iterable[Any] = ...,
         pool: Iterable[int] = ...,
         operators: Iterable[Any] = ...,
@@ -27,6 +31,7 @@ class Code:
         types: Iterable[Any] = ...,
         lines: Iterable[Any] = ...,
         handlers: Iterable[tuple[int, int, int, Any]] = ...,
+        result: TypeSpec = ...,
     ) -> None: ...
     @property
     def instructions(self) -> tuple[tuple[int, int, int, int], ...]: ...
@@ -39,4 +44,4 @@ class Code:
 class Method:
     name: str
     twin_of: Any
-    def __init__(self, name: str) -> None: ...
+    def __init__(self, name: str, specs: tuple[TypeSpec, ...], result: TypeSpec) -> None: ...

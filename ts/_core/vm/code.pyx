@@ -2,20 +2,18 @@
 
 In: what `ts.bytecode.lower` made of a graph.  Out: a `Code` that the interpreter can trust.
 
-    Code("double", [(ADD_I64, 1, 0, 0), (RETURN, 1, 0, 0)], classes="ii", parameters=1)
+    Code("double", [(ADD_I64, 1, 0, 0), (RETURN, 1, 0, 0)], classes="ii", parameters=[INT], result=INT)
 
-The verifier proves that every operand is what its opcode's format says: registers exist and have the
-class, constants are not written, jumps stay inside and loop only where it is metered, pool, operator,
-function and type numbers exist, and control cannot run over the end.  It does not prove that a
-register is written before it is read: that follows from the graph's own verifier.
+`verifier` has proved what the loop takes for granted, whatever the instructions were made by.
 """
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
 
-from ts._core.dispatch.operator cimport Operator
+from ts._core.value.fitting cimport SOME_OBJECT, fits
 from ts._core.value.ivalue cimport (
+    ANY_SPEC,
     TAG_BOOL,
     TAG_FLOAT,
     TAG_INT,
@@ -26,11 +24,14 @@ from ts._core.value.ivalue cimport (
     release,
     unbox_shallow,
 )
-from ts._core.vm.opcodes cimport LOOP, OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF, RAISE, RETURN
+from ts._core.value.spec cimport KIND_FUTURE, KIND_OBJECT
+from ts._core.value.type_of cimport future_type, infer_spec
+from ts._core.vm.opcodes cimport OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF
+from ts._core.vm.verifier cimport Verifier
 from ts.errors import InternalError
 
 cdef dict TAG_OF_CLASS = {"i": TAG_INT, "f": TAG_FLOAT, "b": TAG_BOOL, "o": TAG_OBJECT, "x": TAG_NONE}
-cdef str SCALAR_CLASSES = "ifb"
+cdef TypeSpec FUTURE = TypeSpec(KIND_FUTURE, (ANY_SPEC,), "Future")
 
 
 cdef class Code:
@@ -39,7 +40,7 @@ cdef class Code:
         str name,
         instructions,
         str classes,
-        int parameters,
+        parameters,
         constants=(),
         pool=(),
         operators=(),
@@ -47,8 +48,10 @@ cdef class Code:
         types=(),
         lines=(),
         handlers=(),
+        TypeSpec result=ANY_SPEC,
     ):
-        """`constants` are the values of the last registers; `lines` has one entry per instruction, or none.
+        """`parameters` are the types of the first registers, `constants` the values of the last ones; `lines` has one
+        entry per instruction, or none.
 
         `handlers` are (start, end, register, function), innermost first: if an instruction of the range
         fails, the function is called with the object in the register.
@@ -56,19 +59,27 @@ cdef class Code:
         self.name = name
         self.classes = classes
         self.register_count = len(classes)
-        self.parameter_count = parameters
+        self.parameters, self.result = tuple(parameters), result
+        self.parameter_count = len(self.parameters)
         self.constant_count = len(constants)
         self.operators, self.functions, self.types = tuple(operators), tuple(functions), tuple(types)
-        self.rows = tuple(instructions)
+        self.rows = tuple([tuple(row) for row in instructions])
         self.lines = tuple(lines)
         self.handlers = tuple(handlers)
         self.size = len(self.rows)
+        if self.lines and len(self.lines) != self.size:
+            raise self.fault("lines and instructions differ in number")
         self.fill_template(tuple(constants))
+        cdef Verifier verifier = Verifier(
+            name, self.rows, classes, self.parameters, result, [spec_of(x) for x in self.constants], tuple(pool),
+            self.operators, self.functions, self.types, self.handlers,
+        )
+        verifier.run()
+        self.scalar = self.owned_count == 0 and all([OPCODE_INFO[<int>row[0]].scalar for row in self.rows])
         self.fill_pool(tuple(pool))
         self.operator_at = borrowed(self.operators)
         self.function_at = borrowed(self.functions)
         self.type_at = borrowed(self.types)
-        self.verify()
         self.fill_instructions()
 
     def __dealloc__(self):
@@ -162,74 +173,11 @@ cdef class Code:
     def fault(self, message):
         return InternalError(f"code of {self.name}: {message}", "lowering")
 
-    cdef int verify(self) except -1:
-        cdef int i, op
-        if self.size == 0:
-            raise self.fault("no instructions")
-        if self.lines and len(self.lines) != self.size:
-            raise self.fault("lines and instructions differ in number")
-        self.scalar = self.owned_count == 0
-        for i, row in enumerate(self.rows):
-            op = row[0]
-            if not 0 <= op < OPCODE_COUNT:
-                raise self.fault(f"instruction {i}: no opcode {op}")
-            self.verify_instruction(i, row, OPCODE_INFO[op].name.decode(), OPCODE_INFO[op].format.decode().split())
-            self.scalar = self.scalar and OPCODE_INFO[op].scalar
-        if self.rows[self.size - 1][0] not in (RETURN, RAISE, LOOP):
-            raise self.fault("control runs over the end")
-        return 0
 
-    def verify_instruction(self, int i, row, name, formats):
-        cdef Operator operator
-        shared = ""
-        for letter, operand, format in zip("abc", row[1:], formats):
-            try:
-                if format in "<>":
-                    forward = operand > i
-                    self.require(0 <= operand < self.size and forward == (format == ">"), "jump target")
-                elif format == "O":
-                    self.require(0 <= operand < len(self.operators), "operator number")
-                elif format == "F":
-                    self.require(0 <= operand < len(self.functions), "function number")
-                elif format == "T":
-                    self.require(0 <= operand < len(self.types), "type number")
-                elif format == "P":
-                    self.verify_pool(operand)
-                elif format != "-" and format != "#":
-                    shared = self.verify_register(operand, format, shared)
-            except ValueError as error:
-                raise self.fault(f"instruction {i}, {name}, operand {letter} = {operand}: {error}") from None
-        if name in ("CALL_OPERATOR", "CALL_SCALAR"):
-            operator = self.operators[row[1]]
-            if self.pool[row[2]] != operator.nargs + operator.nrets:
-                raise self.fault(f"instruction {i}: {operator.name} takes {operator.nargs} and gives {operator.nrets}")
-            if name == "CALL_SCALAR" and not operator.scalar:
-                raise self.fault(f"instruction {i}: {operator.name} is not a scalar operator")
-            for k in range(operator.nargs, operator.nargs + operator.nrets):
-                if self.pool[row[2] + 1 + k] >= self.first_constant():
-                    raise self.fault(f"instruction {i} writes a constant")
-
-    def require(self, bint condition, str what):
-        if not condition:
-            raise ValueError(f"wrong {what}")
-
-    def verify_pool(self, operand):
-        self.require(0 <= operand < self.pool_size, "pool offset")
-        n = self.pool[<int>operand]
-        self.require(0 <= n < self.pool_size - operand, "pool record")
-        for k in range(n):
-            self.require(0 <= self.pool[<int>operand + 1 + <int>k] < self.register_count, "register in the pool")
-
-    def verify_register(self, operand, format, shared):
-        self.require(0 <= operand < self.register_count, "register number")
-        if format[0] in "=+":
-            self.require(operand < self.first_constant(), "register: a constant is written")
-        kind, wanted = self.classes[operand], format.lstrip("=+")
-        if wanted == "s":
-            self.require(kind in SCALAR_CLASSES and shared in ("", kind), "register class")
-            return kind
-        self.require(wanted == "r" or (kind in "ox" if wanted == "v" else kind == wanted), "register class")
-        return shared
+cdef TypeSpec spec_of(object x):
+    """The type of a constant."""
+    cdef TypeSpec spec = FUTURE if type(x) is future_type else infer_spec(x)
+    return SOME_OBJECT if spec is None else spec
 
 
 cdef class Callee:
@@ -239,10 +187,23 @@ cdef class Callee:
 
     cdef int prepare(self) except -1:
         cdef Code code = self._prepare()
+        if not takes_and_gives(code.parameters, code.result, self.specs, self.result):
+            raise InternalError(f"{self.name}: the code is of another type than the function", "lowering")
         if self.ready == NULL:                    # else another thread was faster
             self.code = code
             self.ready = <PyObject *>code
         return 0
+
+
+cdef bint takes_and_gives(tuple parameters, TypeSpec result, tuple wanted, TypeSpec wanted_result) except -1:
+    """Whether what has these parameters and this result can be called as if it had those that are wanted."""
+    cdef Py_ssize_t i
+    if len(parameters) != len(wanted):
+        return False
+    for i in range(len(wanted)):
+        if not fits(<TypeSpec>wanted[i], <TypeSpec>parameters[i]):
+            return False
+    return fits(result, wanted_result)
 
 
 cdef int pair_of(int first, int second) noexcept:
@@ -264,9 +225,10 @@ cdef PyObject **borrowed(tuple objects) except NULL:
     return array
 
 
-cdef class Method:
-    def __init__(self, str name):
+cdef class Method(CalledByName):
+    def __init__(self, str name, tuple specs not None, TypeSpec result not None):
         self.name = name
+        self.specs, self.result = specs, result
 
     cdef int resolve(self, ObjectClass cls) except -1:
         """Make it the method of that class."""
@@ -274,6 +236,10 @@ cdef class Method:
         if method is None:
             raise RuntimeError(f"an object of class {cls.name} has no method '{self.name}'")
         found = <Callee?>(method if self.twin_of is None else self.twin_of(method))
+        if found.ready == NULL:
+            found.prepare()
+        if not takes_and_gives(found.specs, found.result, (cls.spec, *self.specs[1:]), self.result):
+            raise RuntimeError(f"the method '{self.name}' of class {cls.name} does not take or give what is called for")
         self.cls = None  # until they fit together: what is released here may give other threads a turn
         self.callee = found
         self.cls = cls

@@ -71,7 +71,7 @@ from ts._core.value.scalar cimport raise_status
 from ts._core.value.spec cimport TypeSpec
 
 from ts._core.vm import pool
-from ts.errors import InternalError, MemoryExceeded, ScriptRuntimeError, StackExceeded
+from ts.errors import MemoryExceeded, ScriptRuntimeError, StackExceeded
 
 cdef extern from "Python.h":
     void PyEval_RestoreThread(PyThreadState *thread) noexcept nogil
@@ -223,8 +223,6 @@ cdef int call_slowly(State *state) except -1:
         raise StackExceeded(f"more than {state.depth_limit} nested calls: endless recursion? (calls of {callee.name})")
     if callee.ready == NULL:
         callee.prepare()
-        if code.pool[state.frame.pc.c] != callee.code.parameter_count:
-            raise InternalError(f"{callee.name} is called with {code.pool[state.frame.pc.c]} arguments")
     if state.budget <= 0:
         status = look_up(state, False)
         if status:

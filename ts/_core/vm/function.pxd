@@ -12,7 +12,6 @@ cdef class Function(Callee):
     cdef int plain_count              # how many arguments a call by position has; -1: some are by name only
     cdef int positional_count
     cdef tuple names
-    cdef tuple specs
     cdef dict defaults
     cdef object __weakref__
     cdef dict __dict__

@@ -15,7 +15,7 @@ from ts._core.thread.context cimport tracer, tracing
 from ts._core.vm.execution cimport Execution, begin, execute
 from ts._core.vm.failure cimport shortened
 from ts._core.vm.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
-from ts._core.value.ivalue cimport IValue, KIND_INT, TypeSpec, box, release, unbox
+from ts._core.value.ivalue cimport ANY_SPEC, IValue, KIND_INT, TypeSpec, box, release, unbox
 
 from ts._core.dispatch.mismatch import argument_error
 
@@ -24,8 +24,9 @@ cdef extern from "Python.h":
 
 
 cdef class Function:
-    def __init__(self, str name, arguments=(), str declaration="", int by_name=0):
+    def __init__(self, str name, arguments=(), str declaration="", int by_name=0, TypeSpec result=ANY_SPEC):
         self.name = name
+        self.result = result
         self.declaration = declaration or f"{name}(...)"
         self.arguments = tuple(arguments)
         self.argument_count = len(self.arguments)

@@ -6,7 +6,6 @@ from ts._core.value.spec import TypeSpec
 
 class PythonOperator(Operator):
     function: Callable[..., Any]
-    result: TypeSpec
     def __init__(self, function: Callable[..., Any], count: int, result: TypeSpec) -> None: ...
 
 def failure_text(error: BaseException) -> str: ...

@@ -15,7 +15,7 @@ from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Operator
 from ts._core.vm.failure cimport hides_internals
-from ts._core.value.ivalue cimport IValue, TypeSpec, box, release, unbox
+from ts._core.value.ivalue cimport ANY_SPEC, IValue, TypeSpec, box, release, unbox
 from ts._core.value.type_of cimport shown
 from ts._core.tensor.tensor cimport Tensor
 
@@ -26,13 +26,13 @@ cdef class PythonOperator(Operator):
     """A Python callable with a fixed number of arguments and one result of a known type."""
 
     cdef readonly object function
-    cdef readonly TypeSpec result
 
     def __init__(self, function not None, int count, TypeSpec result not None):
         arguments = ", ".join([f"Any a{i}" for i in range(count)])
         super().__init__(f"python::call({arguments}) -> Any")
         self.function = function
-        self.result = result
+        self.takes = (ANY_SPEC,) * count
+        self.gives = result
         self.kernels[0] = call_python
 
 
@@ -50,10 +50,10 @@ cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
     except Exception as error:
         raise RuntimeError(failure_text(error)) from error
     try:
-        unbox(result, self.result, &new)
+        unbox(result, self.gives, &new)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise RuntimeError(
-            f" expected value of type {self.result.text} for return value but instead got value of type "
+            f" expected value of type {self.gives.text} for return value but instead got value of type "
             f"{class_name(result)}.\nValue: {shown(result, repr)}\nCast error details: {error}"
         ) from None
     release(&r[at[op.nargs]])

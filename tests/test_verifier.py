@@ -1,0 +1,275 @@
+"""The verifier of bytecode: whatever made it, no instruction is given an object of another kind than it reads."""
+
+import re
+
+import pytest
+
+import ts
+import ts.ops.node_operator
+from ts._core.value.spec import KINDS, SPECS, TypeSpec
+from ts._core.vm.breaks import Breaks
+from ts._core.vm.code import Code, Method
+from ts._core.vm.function import Function
+from ts.bytecode.opcodes import NUMBER
+from ts.bytecode.typespec import type_spec
+from ts.errors import InternalError
+from ts.ir.types import ANY, BOOL, FLOAT, INT, STR, TENSOR, ClassType, DictType, FutureType, ListType, TupleType
+from ts.ops import registry
+
+POINT = ClassType("__torch__.Point", {"x": INT, "name": STR, "inner": ListType(FLOAT)})
+LINE = ClassType("__torch__.Line", {"name": STR})
+INTS, STRINGS, TABLE, PAIR = ListType(INT), ListType(STR), DictType(STR, INT), TupleType([INT, STR])
+TYPES = [INTS, STRINGS, TABLE, PAIR, POINT, STR, ANY, FutureType(INT)]  # numbers of the operands T
+T_INTS, T_STRINGS, T_TABLE, T_PAIR, T_POINT, T_STR = range(6)
+LETTERS = {INT: "i", FLOAT: "f", BOOL: "b", ANY: "x"}
+
+
+def operator(key):
+    return next(o for o in registry.lookup(key.partition(".")[0]) if o.key == key)
+
+
+class Callee(Function):
+    def __init__(self, *types, result=ANY, code=None):
+        super().__init__("g", [(f"a{i}", type_spec(t)) for i, t in enumerate(types)], result=type_spec(result))
+        self.made = code
+
+    def _prepare(self):
+        return self.made
+
+
+def code(parameters, rows, locals="", constants=(), letters="", result=ANY, **tables):
+    """Registers: the parameters, the locals of these classes, the constants."""
+    classes = "".join(LETTERS.get(t, "x" if t.kind() == "OptionalType" else "o") for t in parameters) + locals + letters
+    return Code(
+        "test",
+        [(NUMBER[name], *operands, *[0] * (3 - len(operands))) for name, *operands in rows],
+        classes,
+        [type_spec(t) for t in parameters],
+        constants,
+        types=[type_spec(t) for t in TYPES],
+        result=type_spec(result),
+        **tables,
+    )
+
+
+GOOD = [
+    ([INTS, INT], [("LIST_GET_SCALAR", 2, 0, 1), ("RETURN", 2)], "i"),
+    ([STRINGS, INT], [("LIST_GET", 2, 0, 1), ("RETURN", 2)], "o"),
+    ([INTS, INT], [("LIST_GET", 2, 0, 1), ("RETURN", 2)], "x"),
+    ([TABLE, STR], [("DICT_GET", 2, 0, 1), ("RETURN", 2)], "i"),
+    ([PAIR], [("TUPLE_GET", 1, 0, 1), ("RETURN", 1)], "o"),
+    ([POINT], [("ATTR_GET_SCALAR", 1, 0, 0), ("RETURN", 1)], "i"),
+    ([POINT, STR], [("ATTR_SET", 0, 1, 1), ("RETURN", 0)], ""),
+    ([ANY], [("CAST_TO", 1, 0, T_INTS), ("LIST_LEN", 2, 1), ("RETURN", 2)], "oi"),
+    ([FutureType(INT)], [("WAIT", 1, 0, T_STR), ("RETURN", 1)], "o"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "rows", "locals"), GOOD)
+def test_what_is_proved_is_taken(parameters, rows, locals):
+    assert code(parameters, rows, locals).size == len(rows)
+
+
+WRONG_KIND = [
+    # an instruction on another sort of object
+    ([TABLE], [("LIST_LEN", 1, 0)], "i", "is of type Dict[str, int], and no list"),
+    ([TENSOR, INT], [("LIST_GET", 2, 0, 1)], "x", "is of type Tensor, and no list"),
+    ([STR, INT], [("LIST_GET_SCALAR", 2, 0, 1)], "i", "is of type str, and no list"),
+    ([POINT, INT], [("LIST_SET_SCALAR", 0, 1, 1)], "", "and no list"),
+    ([PAIR, INT], [("LIST_APPEND", 0, 1)], "", "and no list"),
+    ([INTS], [("DICT_LEN", 1, 0)], "i", "is of type List[int], and no dict"),
+    ([INTS, STR], [("DICT_CONTAINS", 2, 0, 1)], "b", "and no dict"),
+    ([INTS, STR], [("DICT_GET", 2, 0, 1)], "x", "and no dict"),
+    ([STR], [("TUPLE_GET", 1, 0, 0)], "x", "is of type str, and no tuple"),
+    ([INTS], [("ATTR_GET", 1, 0, 0)], "x", "is of type List[int], and no object"),
+    ([STR], [("WAIT", 1, 0, T_STR)], "o", "is of type str, and no future"),
+    # of the right sort, with something else in it
+    ([STRINGS, INT], [("LIST_GET_SCALAR", 2, 0, 1)], "i", "cannot hold a value of type str"),
+    ([INTS, INT], [("LIST_GET", 2, 0, 1)], "o", "cannot hold a value of type int"),
+    ([STRINGS, INT], [("LIST_SET_SCALAR", 0, 1, 1)], "", "where str is wanted"),
+    ([INTS, INT, STR], [("LIST_SET", 0, 1, 2)], "", "where int is wanted"),
+    ([STRINGS, TENSOR], [("LIST_APPEND", 0, 1)], "", "where str is wanted"),
+    ([TABLE, INT], [("DICT_GET", 2, 0, 1)], "x", "where str is wanted"),
+    ([TABLE, STR], [("DICT_SET", 0, 1, 1)], "", "where int is wanted"),
+    ([PAIR], [("TUPLE_GET", 1, 0, 1)], "i", "cannot hold a value of type str"),
+    ([PAIR], [("TUPLE_GET", 1, 0, 2)], "x", "there is no element 2"),
+    ([POINT], [("ATTR_GET", 1, 0, 3)], "x", "has no attribute 3"),
+    ([POINT], [("ATTR_GET_SCALAR", 1, 0, 1)], "i", "cannot hold a value of type str"),
+    ([POINT, INT], [("ATTR_SET_SCALAR", 0, 1, 1)], "", "where str is wanted"),
+    ([LINE], [("ATTR_GET", 1, 0, 2)], "x", "has no attribute 2"),
+    # a number for an object, and the other way round
+    ([INT], [("COPY", 1, 0)], "o", "cannot hold a value of type int"),
+    ([STR], [("COPY", 1, 0)], "i", "cannot hold a value of type str"),
+    ([ANY], [("COPY", 1, 0)], "o", "cannot hold a value of type Any"),
+    ([ANY], [("CAST_OBJECT", 1, 0), ("LIST_LEN", 2, 1)], "oi", "is of type object, and no list"),
+    ([ANY], [("CAST_TO", 1, 0, T_STR)], "i", "cannot hold a value of type str"),
+    # nothing
+    ([], [("LIST_LEN", 1, 0)], "oi", "read where it may be unset"),
+    ([INTS], [("DROP", 0), ("LIST_LEN", 1, 0)], "i", "read where it may be unset"),
+    ([INTS], [("TAKE", 1, 0), ("LIST_LEN", 2, 0)], "oi", "read where it may be unset"),
+    ([ANY], [("DROP", 0), ("RETURN", 0)], "", "read where it may be unset"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "rows", "locals", "message"), WRONG_KIND)
+def test_wrong_objects_are_refused(parameters, rows, locals, message):
+    """Followed, each of these would read something else as an address, or behind an object's end."""
+    with pytest.raises(InternalError, match=re.escape(message)):
+        code(parameters, [*rows, ("RAISE", 0, 0)], locals)
+
+
+@pytest.mark.parametrize(
+    ("type", "row", "pool", "message"),
+    [
+        (T_INTS, "LIST_NEW", [1, 0], "where int is wanted"),
+        (T_TABLE, "LIST_NEW", [0], "type Dict[str, int] is no list"),
+        (T_PAIR, "TUPLE_NEW", [1, 0], "1 elements of a Tuple[int, str]"),
+        (T_PAIR, "TUPLE_NEW", [2, 0, 0], "where int is wanted"),
+        (T_TABLE, "DICT_NEW", [1, 0], "a key without a value"),
+        (T_TABLE, "DICT_NEW", [2, 0, 0], "where int is wanted"),
+        (T_STR, "OBJECT_NEW", [0], "type str is no object"),
+    ],
+)
+def test_containers_hold_what_their_type_says(type, row, pool, message):
+    with pytest.raises(InternalError, match=re.escape(message)):
+        code([STR], [(row, 1, type, 0), ("RETURN", 1)], "o", pool=pool)
+
+
+def test_ways_that_meet():
+    """Behind a branch a register holds one or the other: what only one of them allows is refused."""
+    rows = [
+        ("JUMP_IF", 3, 0),
+        ("COPY", 3, 1),
+        ("JUMP", 4),
+        ("COPY", 3, 2),
+        ("LIST_GET_SCALAR", 4, 3, 4),
+        ("RETURN", 4),
+    ]
+    assert code([BOOL, INTS, INTS], rows, "oi").size == 6
+    with pytest.raises(InternalError, match=re.escape("Union[List[int], List[str]], and no list")):
+        code([BOOL, INTS, STRINGS], rows, "oi")
+    with pytest.raises(InternalError, match="may be unset"):
+        code([BOOL, INTS, INTS], [*rows[:3], ("DROP", 1), *rows[4:]], "oi")
+
+
+def test_loops_are_gone_through_until_nothing_changes():
+    """The second turn of a loop reads what the first has written."""
+    rows = [("LIST_LEN", 3, 2), ("COPY", 2, 1), ("LOOP_IF", 0, 0), ("RETURN", 3)]
+    with pytest.raises(InternalError, match=re.escape("Dict[str, int]")):
+        code([BOOL, TABLE, INTS], rows, "i")
+
+
+@pytest.mark.parametrize(
+    ("key", "parameters", "local", "message"),
+    [
+        ("aten::upper", [INTS], "o", "argument 0 is of type List[int], where str is wanted"),
+        ("aten::append.t", [STRINGS, INT], "o", "argument 1 is of type int, where str is wanted"),
+        ("aten::keys.str", [INTS], "o", "where Dict[str, Any] is wanted"),
+        ("aten::sin", [STR], "o", "where Tensor is wanted"),
+        ("aten::keys.str", [TABLE], "i", "cannot hold a value of type List[str]"),
+        ("prim::EnumName", [STR], "o", "where enum is wanted"),
+    ],
+)
+def test_operators_are_given_what_their_schema_says(key, parameters, local, message):
+    """Kernels look at tags as little as instructions do."""
+    n = len(parameters)
+    with pytest.raises(InternalError, match=re.escape(message)):
+        code(
+            parameters, [("CALL_OPERATOR", 0, 0), ("RETURN", n)], local, operators=[operator(key)], pool=[n + 1, *range(n + 1)]
+        )
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "local", "message"),
+    [
+        (Callee(STR), [INTS], "x", "where str is wanted"),
+        (Callee(STR, STR), [STR], "x", "1 arguments of a function that takes 2"),
+        (Callee(STR, result=INT), [STR], "o", "cannot hold a value of type int"),
+        (Method("f", (), type_spec(ANY)), [STR], "x", "none that it can call"),
+        (Breaks(print, print), [STR], "x", "none that it can call"),
+    ],
+)
+def test_calls(function, parameters, local, message):
+    """A function is given what it takes; what it gives fits the register."""
+    with pytest.raises(InternalError, match=message):
+        code(parameters, [("CALL", 1, 0, 0), ("RETURN", 1)], local, functions=[function], pool=[1, 0])
+
+
+def test_methods_are_called_on_objects():
+    method = Method("f", (type_spec(ANY),), type_spec(INT))
+    with pytest.raises(InternalError, match="no object"):
+        code([STR], [("CALL_METHOD", 1, 0, 0), ("RETURN", 1)], "i", functions=[method], pool=[1, 0])
+
+
+def test_places_of_debuggers():
+    with pytest.raises(InternalError, match="no such place"):
+        code([STR], [("BREAK", 0, 3, 0), ("RETURN", 0)], functions=[Breaks(print, print)], pool=[0])
+
+
+def test_parameters():
+    """Python's arguments are written by their types, into registers of the class for that."""
+    with pytest.raises(InternalError, match="parameter 0 of class x cannot hold a value of type int"):
+        Code("test", [(NUMBER["RETURN"], 0, 0, 0)], "x", [SPECS["int"]])
+
+
+def test_results():
+    """What a function says that it gives, it gives."""
+    with pytest.raises(InternalError, match="where str is wanted"):
+        code([INTS], [("RETURN", 0)], result=STR)
+    given = Callee(STR, code=code([INTS], [("RETURN", 0)]))
+    with pytest.raises(InternalError, match="of another type than the function"):
+        given("text")
+
+
+def test_handlers_read_their_register():
+    """The object that an exception leaves is there as long as one can be raised."""
+    rows = [("DROP", 0), ("RAISE", 1, 1)]
+    with pytest.raises(InternalError, match="may be unset"):
+        code([POINT, STR], rows, handlers=[(0, 2, 0, print)])
+
+
+@pytest.mark.parametrize("table", ["operators", "functions", "types"])
+def test_tables_hold_what_they_are_for(table):
+    tables = {"operators": (), "functions": (), "types": (), table: ["text"]}
+    with pytest.raises(InternalError, match="is none: str"):
+        Code("test", [(NUMBER["RETURN"], 0, 0, 0)], "i", [SPECS["int"]], **tables)
+
+
+@pytest.mark.parametrize("kind", ["ListType", "DictType", "OptionalType", "UnionType", "FutureType"])
+def test_types_have_their_parts(kind):
+    """A type that somebody made by hand cannot lack what instructions look into."""
+    with pytest.raises(ValueError, match="children"):
+        TypeSpec(KINDS[kind], (), "x")
+
+
+def test_interfaces_find_methods_of_their_types():
+    """A class that has a method of that name with other types is refused where it is called."""
+    unit = ts.jit.CompilationUnit(
+        """
+class A:
+    def __init__(self):
+        self.n = 1
+    def f(self, x: str) -> int:
+        return len(x)
+def make() -> A:
+    return A()
+"""
+    )
+    method = Method("f", (type_spec(ANY), type_spec(INT)), type_spec(INT))
+    given = type_spec(unit.make.schema.returns[0].type)
+    call = Code(
+        "call",
+        [(NUMBER["CALL_METHOD"], 2, 0, 0), (NUMBER["RETURN"], 2, 0, 0)],
+        "oii",
+        [given, SPECS["int"]],
+        pool=[2, 0, 1],
+        functions=[method],
+    )
+
+    class Caller(Function):
+        def _prepare(self):
+            return call
+
+    caller = Caller("call", [("a", given), ("x", SPECS["int"])])
+    with pytest.raises(RuntimeError, match=r"method 'f' of class .* does not take or give"):
+        caller(unit.make(), 1)

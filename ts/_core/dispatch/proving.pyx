@@ -1,0 +1,81 @@
+"""What an operator gives, by the types of what it is given.
+
+In: an operator and the TypeSpecs of its arguments, as the verifier of bytecode knows them.  Out: those of its results:
+
+    aten::sub.int(int a, int b) -> int               int, int              int
+    aten::append.t(t[](a!) self, t(c -> *) el)       List[str], str        List[str]
+                                                     List[str], int        TypeError
+
+A variable (`t`) is what the first argument that mentions it says; others must fit that.
+"""
+
+from ts._core.dispatch.arguments cimport solved, spec_of_text
+from ts._core.value.fitting cimport fits, not_none
+from ts._core.value.spec cimport (
+    ANY_SPEC,
+    KIND_ANY,
+    KIND_CLASS,
+    KIND_DICT,
+    KIND_ENUM,
+    KIND_FUTURE,
+    KIND_LIST,
+    KIND_NONE,
+    KIND_OBJECT,
+    KIND_OPTIONAL,
+    KIND_TUPLE,
+    TypeSpec,
+)
+
+# Types of parameters that only say what sort of object it is; calls from Python look at these by themselves.
+cdef dict SORTS = {"AnyEnumType": TypeSpec(KIND_ENUM, (), "enum"), "AnyClassType": TypeSpec(KIND_CLASS, (), "object")}
+cdef TypeSpec REST = TypeSpec(KIND_OBJECT, (), "tuple")  # what stands for the dots of a schema, in one
+
+
+cdef tuple result_specs(Operator op, list found):
+    cdef Py_ssize_t i
+    cdef dict bound = {}
+    if op.takes is None:
+        op.takes = parameter_specs(op)
+    for i in range(min(len(found), len(op.takes))):  # the rest of `prim::tolist(...)` may be anything: it looks itself
+        if not matches(<TypeSpec>op.takes[i], <TypeSpec>found[i], bound):
+            raise TypeError(
+                f"{op.key}: argument {i} is of type {(<TypeSpec>found[i]).text}, where "
+                f"{solved(<TypeSpec>op.takes[i], bound).text} is wanted"
+            )
+    if op.gives is not None:
+        return (op.gives,)
+    given = tuple([solved(<TypeSpec>spec, bound) for spec in op.return_specs])
+    return given + (ANY_SPEC,) * (op.nrets - len(given))
+
+
+cdef tuple parameter_specs(Operator op):
+    """The type of each parameter."""
+    cdef list specs = []
+    for parameter in op.signature.parameters:
+        spec = SORTS.get(parameter.kind) or spec_of_text(parameter.kind)
+        specs.append(TypeSpec(KIND_OPTIONAL, (spec,), f"Optional[{spec.text}]") if parameter.optional else spec)
+    if len(specs) < op.nargs:
+        specs.append(REST)
+    return tuple(specs)
+
+
+cdef bint matches(TypeSpec wanted, TypeSpec found, dict bound) except -1:
+    """Whether an argument fits, with what its type says of variables.  Lists that are read may hold something narrower."""
+    cdef Py_ssize_t i
+    cdef int kind = wanted.kind
+    if wanted is ANY_SPEC or wanted is found:
+        return True
+    if kind == KIND_ANY:
+        return fits(found, bound.setdefault(wanted.text, found))
+    if kind == KIND_OPTIONAL:
+        if found.kind == KIND_NONE:
+            return True
+        return matches(<TypeSpec>wanted.children[0], not_none(found), bound)
+    if kind not in (KIND_LIST, KIND_DICT, KIND_TUPLE, KIND_FUTURE) or found.kind != kind:
+        return fits(found, wanted)
+    if len(found.children) != len(wanted.children):
+        return False
+    for i in range(len(wanted.children)):
+        if not matches(<TypeSpec>wanted.children[i], <TypeSpec>found.children[i], bound):
+            return False
+    return True

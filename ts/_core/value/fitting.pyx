@@ -1,0 +1,162 @@
+"""Types to each other: what may stand for what, and what holds of values that come two ways.
+
+In: TypeSpecs.  Out: an answer, or a TypeSpec:
+
+    fits(List[int], Optional[List[int]])        True: who reads the second may be given the first
+    joined(int, NoneType)                       Optional[int]
+    present(Optional[str])                      str
+
+`fits` asks for what typed instructions rely on, and no more: which class a method is looked up in, and what a future
+gives, is found when the program runs, and so an object of any class may stand for an interface.  `type_of.conforms`
+asks the same of a value.
+"""
+
+from ts._core.value.objects cimport ObjectClass
+from ts._core.value.spec cimport (
+    ANY_SPEC,
+    COMPLEX_SPEC,
+    KIND_ANY,
+    KIND_BOOL,
+    KIND_CLASS,
+    KIND_COMPLEX,
+    KIND_DICT,
+    KIND_ENUM,
+    KIND_FLOAT,
+    KIND_INT,
+    KIND_LIST,
+    KIND_NONE,
+    KIND_NUMBER,
+    KIND_OBJECT,
+    KIND_OPTIONAL,
+    KIND_TUPLE,
+    KIND_UNION,
+    NONE_SPEC,
+    tuple_spec,
+)
+from ts._core.value.tagged cimport Py_LeaveRecursiveCall, enter_recursion
+from ts._core.value.type_of cimport same_layout
+
+SOME_OBJECT = TypeSpec(KIND_OBJECT, (), "object")
+
+cdef enum:
+    MOST_ALTERNATIVES = 16     # of a type that comes of joining: a value of more than these is of any type
+
+
+cpdef bint fits(TypeSpec found, TypeSpec wanted) except -1:
+    cdef int a, b
+    if found is wanted or wanted.kind == KIND_ANY:
+        return True
+    if wanted is SOME_OBJECT:
+        return is_object(found)
+    a, b = found.kind, wanted.kind
+    if a == KIND_OPTIONAL:
+        return fits(NONE_SPEC, wanted) and fits(<TypeSpec>found.children[0], wanted)
+    if a == KIND_UNION:
+        for member in found.children:
+            if not fits(<TypeSpec>member, wanted):
+                return False
+        return True
+    if b == KIND_OPTIONAL:
+        return a == KIND_NONE or fits(found, <TypeSpec>wanted.children[0])
+    if b == KIND_UNION:
+        for member in wanted.children:
+            if fits(found, <TypeSpec>member):
+                return True
+        return False
+    if b == KIND_NUMBER:
+        return a in (KIND_INT, KIND_FLOAT, KIND_BOOL, KIND_COMPLEX, KIND_NUMBER)
+    if b == KIND_OBJECT and wanted.text in ("list", "tuple"):
+        return a == (KIND_LIST if wanted.text == "list" else KIND_TUPLE) or (a == b and found.text == wanted.text)
+    if a != b:
+        return False
+    if a == KIND_LIST or a == KIND_DICT:
+        return same_layout(found, wanted)
+    if a == KIND_TUPLE:
+        return tuple_fits(found.children, wanted.children)
+    if a == KIND_CLASS:
+        return found.detail is wanted.detail or not isinstance(wanted.detail, ObjectClass)
+    if a == KIND_ENUM:
+        return found.detail is wanted.detail or wanted.detail is None
+    return a != KIND_OBJECT or found.text == wanted.text
+
+
+cdef bint tuple_fits(tuple found, tuple wanted) except -1:
+    cdef Py_ssize_t i
+    if len(found) != len(wanted):
+        return False
+    enter_recursion(b" while the types of tuples are compared")
+    try:
+        for i in range(len(found)):
+            if not fits(<TypeSpec>found[i], <TypeSpec>wanted[i]):
+                return False
+    finally:
+        Py_LeaveRecursiveCall()
+    return True
+
+
+cdef TypeSpec joined(TypeSpec a, TypeSpec b):
+    if fits(a, b):
+        return b
+    if fits(b, a):
+        return a
+    if a.kind == KIND_TUPLE and b.kind == KIND_TUPLE and len(a.children) == len(b.children):
+        return tuple_spec(tuple([joined(<TypeSpec>x, <TypeSpec>y) for x, y in zip(a.children, b.children)]))
+    found = alternatives(b) if b.kind == KIND_NONE else alternatives(a)
+    b = a if b.kind == KIND_NONE else b
+    found += [x for x in alternatives(b) if not any([fits(<TypeSpec>x, <TypeSpec>y) for y in found])]
+    if len(found) > MOST_ALTERNATIVES:
+        return SOME_OBJECT if is_object(a) and is_object(b) else ANY_SPEC
+    return union_of(found)
+
+
+cdef list alternatives(TypeSpec spec):
+    """The types that a value may be of, one by one."""
+    if spec.kind == KIND_UNION:
+        return [x for child in spec.children for x in alternatives(<TypeSpec>child)]
+    if spec.kind == KIND_OPTIONAL:
+        return [NONE_SPEC, *alternatives(<TypeSpec>spec.children[0])]
+    return [spec]
+
+
+cdef TypeSpec union_of(list specs):
+    if len(specs) == 1:
+        return <TypeSpec>specs[0]
+    if len(specs) == 2 and (<TypeSpec>specs[0]).kind == KIND_NONE:
+        return TypeSpec(KIND_OPTIONAL, (specs[1],), f"Optional[{(<TypeSpec>specs[1]).text}]")
+    return TypeSpec(KIND_UNION, tuple(specs), f"Union[{', '.join([(<TypeSpec>x).text for x in specs])}]")
+
+
+cpdef TypeSpec present(TypeSpec spec):
+    if spec.kind == KIND_ANY:
+        return SOME_OBJECT
+    if spec.kind == KIND_NUMBER:
+        return COMPLEX_SPEC
+    if spec.kind != KIND_OPTIONAL and spec.kind != KIND_UNION:
+        return spec if is_object(spec) else None
+    objects = [x for x in [present(<TypeSpec>each) for each in alternatives(spec)] if x is not None]
+    return union_of(objects) if objects else None
+
+
+cdef TypeSpec not_none(TypeSpec spec):
+    if spec.kind != KIND_OPTIONAL and spec.kind != KIND_UNION:
+        return spec
+    return union_of([x for x in alternatives(spec) if (<TypeSpec>x).kind != KIND_NONE] or [spec])
+
+
+cdef bint is_object(TypeSpec spec) except -1:
+    """Whether values of the type are neither None nor a number that a register holds as such."""
+    if spec.kind == KIND_UNION:
+        return all([is_object(<TypeSpec>child) for child in spec.children])
+    return spec.kind not in (
+        KIND_ANY, KIND_NONE, KIND_INT, KIND_FLOAT, KIND_BOOL, KIND_NUMBER, KIND_OPTIONAL
+    )
+
+
+cdef str register_class(TypeSpec spec):
+    if spec.kind == KIND_INT:
+        return "i"
+    if spec.kind == KIND_FLOAT:
+        return "f"
+    if spec.kind == KIND_BOOL:
+        return "b"
+    return "o" if is_object(spec) else "x"

@@ -1,0 +1,38 @@
+"""The proof that bytecode does what its table of opcodes says; see `verifier.pyx`."""
+
+from ts._core.value.spec cimport TypeSpec
+from ts._core.vm.named cimport Called
+
+
+cdef class Verifier:
+    cdef str name
+    cdef tuple rows                   # (opcode, a, b, c)
+    cdef str classes                  # of the registers, one letter each
+    cdef tuple parameters             # TypeSpecs of the first registers
+    cdef TypeSpec result
+    cdef list constants               # TypeSpecs of the last registers
+    cdef tuple pool
+    cdef tuple operators
+    cdef tuple functions
+    cdef tuple types
+    cdef tuple handlers               # (start, end, register, function)
+    cdef Py_ssize_t size
+    cdef Py_ssize_t registers
+    cdef Py_ssize_t first_constant
+    cdef list held                    # the object registers that code can write
+
+    cdef int run(self) except -1
+    cdef int verify_tables(self) except -1
+    cdef int verify_row(self, Py_ssize_t i) except -1
+    cdef int verify_flow(self) except -1
+    cdef list first_state(self)
+    cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1
+    cdef bint step(self, Py_ssize_t i, list at) except -1
+    cdef int pass_arguments(self, Called called, Py_ssize_t items, list at) except -1
+    cdef int call_operator(self, tuple row, list at) except -1
+    cdef TypeSpec read(self, list at, Py_ssize_t register)
+    cdef TypeSpec read_as(self, list at, Py_ssize_t register, int kind)
+    cdef int fit(self, list at, Py_ssize_t register, TypeSpec wanted) except -1
+    cdef int write(self, list at, Py_ssize_t register, TypeSpec spec) except -1
+    cdef TypeSpec slot(self, list at, Py_ssize_t register, Py_ssize_t number)
+    cdef TypeSpec type(self, Py_ssize_t number, int kind)

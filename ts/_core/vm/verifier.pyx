@@ -1,0 +1,413 @@
+"""The proof that instructions are given what they take for granted: the loop looks at nothing again.
+
+In: the parts of a `Code`.  Out: nothing, or an InternalError that says which instruction is wrong, and why.
+
+First each row by itself: registers exist and have the class that the format says, constants are not written, jumps
+stay inside and loop only where it is metered, numbers of operators, functions, types and places in the pool exist.
+
+Then the types of what object registers hold, along every way that control can take:
+
+    0  LIST_NEW        r1, List[int], ()       r1: List[int]
+    1  LIST_GET_SCALAR r2, r1, r0              an int, as r2 is
+    2  DROP            r1                      r1: nothing
+    3  LIST_LEN        r2, r1                  refused: r1 may be unset
+
+Where ways meet, a register holds what it holds on one of them or on the other (`joined`), and nothing that can be
+read where it holds nothing on one.  Types only grow that way, and so the last round is the proof for all ways.  What
+is only known when the program runs (a value given for an `Any`, a union's member) goes through a CAST first.
+"""
+
+from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.proving cimport result_specs
+from ts._core.value.fitting cimport fits, joined, present, register_class
+from ts._core.value.objects cimport ObjectClass
+from ts._core.value.spec cimport (
+    ANY_SPEC,
+    BOOL_SPEC,
+    FLOAT_SPEC,
+    INT_SPEC,
+    KIND_CLASS,
+    KIND_DICT,
+    KIND_FUTURE,
+    KIND_LIST,
+    KIND_OBJECT,
+    KIND_TUPLE,
+    NONE_SPEC,
+)
+from ts._core.vm.named cimport Called, CalledByName, Stops
+from ts._core.vm.opcodes cimport *
+
+from ts.errors import InternalError
+
+cdef TypeSpec FUTURE = TypeSpec(KIND_FUTURE, (ANY_SPEC,), "Future")
+cdef TypeSpec ANY_LIST = TypeSpec(KIND_OBJECT, (), "list")
+cdef TypeSpec ANY_CLASS = TypeSpec(KIND_CLASS, (), "object")
+cdef dict KIND_OF_WORD = {
+    "list": KIND_LIST, "dict": KIND_DICT, "tuple": KIND_TUPLE, "object": KIND_CLASS, "future": KIND_FUTURE
+}
+cdef dict WORD_OF_KIND = {kind: word for word, kind in KIND_OF_WORD.items()}
+cdef dict SPEC_OF_CLASS = {"i": INT_SPEC, "f": FLOAT_SPEC, "b": BOOL_SPEC}
+cdef tuple ENDS = (RETURN, RAISE, JUMP, LOOP)
+
+# By opcode: its name, the formats of its operands, and whether it touches numbers only.
+cdef list NAMES = [OPCODE_INFO[i].name.decode() for i in range(OPCODE_COUNT)]
+cdef list FORMATS = [tuple(OPCODE_INFO[i].format.decode().split()) for i in range(OPCODE_COUNT)]
+cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-") for f in row]) for row in FORMATS]
+
+
+class Wrong(Exception):
+    """What is wrong with an instruction; `run` says with which."""
+
+
+cdef class Verifier:
+    def __init__(self, str name, tuple rows, str classes, tuple parameters, TypeSpec result, list constants, tuple pool,
+                 tuple operators, tuple functions, tuple types, tuple handlers):
+        self.name, self.rows, self.classes = name, rows, classes
+        self.parameters, self.result, self.constants = parameters, result, constants
+        self.pool, self.operators, self.functions = pool, operators, functions
+        self.types, self.handlers = types, handlers
+        self.size, self.registers = len(rows), len(classes)
+        self.first_constant = self.registers - len(constants)
+        self.held = [r for r in range(self.first_constant) if classes[r] in "ox"]
+
+    cdef int run(self) except -1:
+        cdef Py_ssize_t i = -1
+        try:
+            self.verify_tables()
+            for i in range(self.size):
+                self.verify_row(i)
+        except Wrong as error:
+            raise self.fault(i, error) from None
+        if self.rows[self.size - 1][0] not in (RETURN, RAISE, LOOP):
+            raise self.fault(-1, "control runs over the end")
+        return self.verify_flow()
+
+    def fault(self, Py_ssize_t i, what):
+        where = f"instruction {i}, {NAMES[self.rows[i][0]]}: " if i >= 0 and 0 <= self.rows[i][0] < OPCODE_COUNT else ""
+        return InternalError(f"code of {self.name}: {where}{what}", "lowering")
+
+    # ---- each row by itself ----------------------------------------------------------------------------
+
+    cdef int verify_tables(self) except -1:
+        if self.size == 0:
+            raise Wrong("no instructions")
+        for i, spec in enumerate(self.parameters):
+            kind = register_class(<TypeSpec?>spec)
+            if self.classes[i] not in ("ox" if kind == "o" else kind):
+                raise Wrong(f"parameter {i} of class {self.classes[i]} cannot hold a value of type {spec.text}")
+        for each, table, what in (
+            (Operator, self.operators, "operator"), (TypeSpec, self.types, "type"), ((Called, Stops), self.functions, "function")
+        ):
+            for i, x in enumerate(table):
+                if not isinstance(x, each):
+                    raise Wrong(f"{what} {i} is none: {type(x).__name__}")
+        for start, end, register, _ in self.handlers:
+            if not (0 <= start <= end <= self.size and 0 <= register < self.registers):
+                raise Wrong("wrong handler")
+        return 0
+
+    cdef int verify_row(self, Py_ssize_t i) except -1:
+        cdef tuple row = self.rows[i]
+        cdef int op = row[0], k
+        cdef Py_ssize_t operand
+        cdef str format, word, kind, shared = ""
+        if not 0 <= op < OPCODE_COUNT:
+            raise Wrong(f"instruction {i}: no opcode {op}")
+        for k in range(3):
+            format, operand = (<tuple>FORMATS[op])[k], row[k + 1]
+            word = format.lstrip("=+")
+            what = ""
+            if format == "-" or format == "#":
+                continue
+            if format == "<" or format == ">":
+                if not 0 <= operand < self.size or (operand > i) != (format == ">"):
+                    what = "jump target"
+            elif format == "O":
+                what = "" if 0 <= operand < len(self.operators) else "operator number"
+            elif format == "F":
+                what = "" if 0 <= operand < len(self.functions) else "function number"
+            elif format == "T":
+                what = "" if 0 <= operand < len(self.types) else "type number"
+            elif format == "P":
+                what = self.wrong_in_pool(operand)
+            elif not 0 <= operand < self.registers:
+                what = "register number"
+            elif word is not format and operand >= self.first_constant:
+                what = "register: a constant is written"
+            else:
+                kind = self.classes[operand]
+                if word == "s":
+                    if kind not in "ifb" or shared not in ("", kind):
+                        what = "register class"
+                    shared = kind
+                elif word == "v":
+                    what = "" if kind in "ox" else "register class"
+                elif word != "r" and kind != ("o" if word in KIND_OF_WORD else word):
+                    what = "register class"
+            if what:
+                raise Wrong(f"operand {'abc'[k]} = {operand}: wrong {what}")
+        return 0
+
+    def wrong_in_pool(self, Py_ssize_t offset):
+        """What is wrong with a list of registers, or ""."""
+        cdef Py_ssize_t n
+        if not 0 <= offset < len(self.pool):
+            return "pool offset"
+        n = self.pool[offset]
+        if not 0 <= n < len(self.pool) - offset:
+            return "pool record"
+        for k in range(offset + 1, offset + 1 + n):
+            if not 0 <= self.pool[k] < self.registers:
+                return "register in the pool"
+        return ""
+
+    # ---- along the ways of control ---------------------------------------------------------------------
+
+    cdef int verify_flow(self) except -1:
+        """Go through the code, and again from where types have grown, until none does."""
+        cdef list starts = [None] * self.size          # the types before an instruction where ways meet; () at first
+        cdef list at
+        cdef Py_ssize_t i
+        cdef int op
+        cdef set changed = {0}
+        for row in self.rows:
+            if FORMATS[row[0]][0] in "<>":
+                starts[row[1]] = ()
+        starts[0] = self.first_state()
+        while changed:
+            i = min(changed)
+            changed.discard(i)
+            at = list(starts[i])
+            while True:
+                op = self.rows[i][0]
+                if not PLAIN[op]:
+                    try:
+                        if not self.step(i, at):
+                            break
+                    except Wrong as error:
+                        raise self.fault(i, error) from None
+                if FORMATS[op][0] in "<>" and self.meet(starts, self.rows[i][1], at):
+                    changed.add(self.rows[i][1])
+                if op in ENDS:
+                    break
+                i += 1
+                if starts[i] is None:
+                    continue
+                if not self.meet(starts, i, at):
+                    break
+                changed.discard(i)
+                at = list(starts[i])
+        return 0
+
+    cdef list first_state(self):
+        """What registers hold when a call begins; None for those of objects that hold nothing."""
+        cdef Py_ssize_t i
+        cdef list at = list(self.parameters)
+        for i in range(len(at), self.first_constant):
+            at.append(SPEC_OF_CLASS.get(self.classes[i], NONE_SPEC if self.classes[i] == "x" else None))
+        return at + self.constants
+
+    cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1:
+        """Another way comes to an instruction: whether that says anything new."""
+        cdef bint changed = False
+        cdef list state
+        cdef TypeSpec before, now
+        if not starts[i]:
+            starts[i] = list(at)
+            return True
+        state = starts[i]
+        for r in self.held:
+            before, now = state[r], at[r]
+            if before is now or before is None:
+                continue
+            if now is not None:
+                if fits(now, before):
+                    continue
+                now = joined(before, now)
+            state[r] = now
+            changed = True
+        return changed
+
+    cdef bint step(self, Py_ssize_t i, list at) except -1:
+        """What an instruction asks of its registers, and what they hold behind it; False where it always fails."""
+        cdef tuple row = self.rows[i]
+        cdef int op = row[0]
+        cdef Py_ssize_t a = row[1], b = row[2], c = row[3], k, n
+        cdef TypeSpec spec
+        for start, end, register, _ in self.handlers:
+            if start <= i < end:
+                self.read(at, register)
+        if op == COPY:
+            self.write(at, a, self.read(at, b))
+        elif op == TAKE:
+            self.write(at, a, self.read(at, b))
+            at[b] = None
+        elif op == DROP:
+            at[a] = None
+        elif op in (CAST, IS_INSTANCE, IS_NONE, IS_NOT_NONE, JUMP_NONE, JUMP_NOT_NONE):
+            self.read(at, b)
+        elif op == CAST_OBJECT:
+            spec = present(self.read(at, b))
+            if spec is None:
+                return False
+            self.write(at, a, spec)
+        elif op == CAST_TO:
+            self.read(at, b)
+            self.write(at, a, <TypeSpec>self.types[c])
+
+        elif op == LIST_LEN or op == LIST_CHECK_LEN:
+            k = b if op == LIST_LEN else a
+            if not fits(self.read(at, k), ANY_LIST):
+                self.read_as(at, k, KIND_LIST)
+        elif op == LIST_GET or op == LIST_GET_SCALAR:
+            self.write(at, a, <TypeSpec>self.read_as(at, b, KIND_LIST).children[0])
+        elif op == LIST_SET or op == LIST_SET_SCALAR:
+            self.fit(at, c, <TypeSpec>self.read_as(at, a, KIND_LIST).children[0])
+        elif op == LIST_APPEND:
+            self.fit(at, b, <TypeSpec>self.read_as(at, a, KIND_LIST).children[0])
+        elif op == LIST_NEW:
+            spec = self.type(b, KIND_LIST)
+            for k in range(c + 1, c + 1 + <Py_ssize_t>self.pool[c]):
+                self.fit(at, self.pool[k], <TypeSpec>spec.children[0])
+            self.write(at, a, spec)
+        elif op == DICT_LEN:
+            self.read_as(at, b, KIND_DICT)
+        elif op == DICT_GET or op == DICT_CONTAINS:
+            spec = self.read_as(at, b, KIND_DICT)
+            self.fit(at, c, <TypeSpec>spec.children[0])
+            if op == DICT_GET:
+                self.write(at, a, <TypeSpec>spec.children[1])
+        elif op == DICT_SET:
+            spec = self.read_as(at, a, KIND_DICT)
+            self.fit(at, b, <TypeSpec>spec.children[0])
+            self.fit(at, c, <TypeSpec>spec.children[1])
+        elif op == DICT_NEW:
+            spec = self.type(b, KIND_DICT)
+            n = self.pool[c]
+            if n % 2:
+                raise Wrong("a key without a value")
+            for k in range(n):
+                self.fit(at, self.pool[c + 1 + k], <TypeSpec>spec.children[k % 2])
+            self.write(at, a, spec)
+        elif op == TUPLE_NEW:
+            spec = self.type(b, KIND_TUPLE)
+            if self.pool[c] != len(spec.children):
+                raise Wrong(f"{self.pool[c]} elements of a {spec.text}")
+            for k in range(len(spec.children)):
+                self.fit(at, self.pool[c + 1 + k], <TypeSpec>spec.children[k])
+            self.write(at, a, spec)
+        elif op == TUPLE_GET:
+            spec = self.read_as(at, b, KIND_TUPLE)
+            if not 0 <= c < len(spec.children):
+                raise Wrong(f"there is no element {c} of a {spec.text}")
+            self.write(at, a, <TypeSpec>spec.children[c])
+
+        elif op == OBJECT_NEW:
+            spec = self.type(b, KIND_CLASS)
+            if not isinstance(spec.detail, ObjectClass):
+                raise Wrong(f"{spec.text} is no class that has objects")
+            self.write(at, a, spec)
+        elif op == ATTR_GET or op == ATTR_GET_SCALAR:
+            self.write(at, a, self.slot(at, b, c))
+        elif op == ATTR_SET or op == ATTR_SET_SCALAR:
+            self.fit(at, c, self.slot(at, a, b))
+
+        elif op == CALL_OPERATOR or op == CALL_SCALAR:
+            self.call_operator(row, at)
+        elif op == CALL or op == CALL_METHOD or op == FORK:
+            called = self.functions[b]
+            if not isinstance(called, Called) or isinstance(called, CalledByName) != (op == CALL_METHOD):
+                raise Wrong(f"function {b} is none that it can call")
+            self.pass_arguments(<Called>called, c, at)
+            if op == CALL_METHOD and not fits(self.read(at, self.pool[c + 1]), ANY_CLASS):
+                raise Wrong("the method of what is no object")
+            self.write(at, a, FUTURE if op == FORK else (<Called>called).result)
+        elif op == RETURN:
+            self.fit(at, a, self.result)
+        elif op == RAISE:
+            self.read(at, a)
+            self.read(at, b)
+        elif op == PRINT:
+            for k in range(a + 1, a + 1 + <Py_ssize_t>self.pool[a]):
+                self.read(at, self.pool[k])
+        elif op == WAIT:
+            self.read_as(at, b, KIND_FUTURE)
+            self.write(at, a, <TypeSpec>self.types[c])
+        elif op == BREAK:
+            if not isinstance(self.functions[a], Stops) or not 0 <= b < len((<Stops>self.functions[a]).flags):
+                raise Wrong("no such place to stop")
+        else:
+            raise Wrong("the verifier does not know what it does")
+        return True
+
+    cdef int pass_arguments(self, Called called, Py_ssize_t items, list at) except -1:
+        cdef Py_ssize_t k
+        if self.pool[items] != len(called.specs):
+            raise Wrong(f"{self.pool[items]} arguments of a function that takes {len(called.specs)}")
+        for k in range(len(called.specs)):
+            self.fit(at, self.pool[items + 1 + k], <TypeSpec>called.specs[k])
+        return 0
+
+    cdef int call_operator(self, tuple row, list at) except -1:
+        cdef Operator op = self.operators[row[1]]
+        cdef Py_ssize_t items = row[2], k
+        if self.pool[items] != op.nargs + op.nrets:
+            raise Wrong(f"{op.name} takes {op.nargs} and gives {op.nrets}")
+        if row[0] == CALL_SCALAR and not op.scalar:
+            raise Wrong(f"{op.name} is not a scalar operator")
+        found = [self.read(at, self.pool[items + 1 + k]) for k in range(op.nargs)]
+        try:
+            given = result_specs(op, found)
+        except TypeError as error:
+            raise Wrong(str(error)) from None
+        for k in range(op.nrets):
+            register = self.pool[items + 1 + op.nargs + k]
+            if register >= self.first_constant:
+                raise Wrong("a constant is written")
+            self.write(at, register, <TypeSpec>given[k])
+        return 0
+
+    # ---- registers -------------------------------------------------------------------------------------
+
+    cdef TypeSpec read(self, list at, Py_ssize_t register):
+        cdef TypeSpec spec = at[register]
+        if spec is None:
+            raise Wrong(f"r{register} is read where it may be unset")
+        return spec
+
+    cdef TypeSpec read_as(self, list at, Py_ssize_t register, int kind):
+        cdef TypeSpec spec = self.read(at, register)
+        if spec.kind != kind:
+            raise Wrong(f"r{register} is of type {spec.text}, and no {WORD_OF_KIND[kind]}")
+        return spec
+
+    cdef int fit(self, list at, Py_ssize_t register, TypeSpec wanted) except -1:
+        cdef TypeSpec spec = self.read(at, register)
+        if not fits(spec, wanted):
+            raise Wrong(f"r{register} is of type {spec.text}, where {wanted.text} is wanted")
+        return 0
+
+    cdef int write(self, list at, Py_ssize_t register, TypeSpec spec) except -1:
+        kind = self.classes[register]
+        if kind != "x" and register_class(spec) != kind:
+            raise Wrong(f"r{register} of class {kind} cannot hold a value of type {spec.text}")
+        at[register] = spec
+        return 0
+
+    cdef TypeSpec slot(self, list at, Py_ssize_t register, Py_ssize_t number):
+        """The type of an attribute of the object in a register."""
+        cdef TypeSpec spec = self.read_as(at, register, KIND_CLASS)
+        cdef ObjectClass cls
+        if not isinstance(spec.detail, ObjectClass):
+            raise Wrong(f"which attributes {spec.text} has is not known")
+        cls = spec.detail
+        cls.settle()
+        if not 0 <= number < cls.size:
+            raise Wrong(f"{spec.text} has no attribute {number}")
+        return <TypeSpec>cls.specs[number]
+
+    cdef TypeSpec type(self, Py_ssize_t number, int kind):
+        cdef TypeSpec spec = self.types[number]
+        if spec.kind != kind:
+            raise Wrong(f"type {spec.text} is no {WORD_OF_KIND[kind]}")
+        return spec
