@@ -22,7 +22,7 @@ cdef extern from "Python.h":
 
 ctypedef struct Away:
     PyThreadState *thread              # NULL: the GIL was kept
-    PyObject *held                     # a list of arrays
+    PyObject **held                    # arrays, and NULL behind the last
 
 # The GIL is kept where there is no memory to remember what is held.
 cdef Away leave_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept

@@ -2,6 +2,7 @@
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdlib cimport free, malloc
 
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List
@@ -12,53 +13,70 @@ cdef extern from "Python.h":
     void PyEval_RestoreThread(PyThreadState *) noexcept nogil
 
 
-cdef int hold(list held, IValue *x) except -1:
-    """Add the array of a tensor, or those of a list of tensors."""
-    cdef Py_ssize_t i
+cdef Py_ssize_t arrays_of(IValue *x, PyObject **held) noexcept:
+    """The array of a tensor, or those of a list of tensors, into `held` unless that is NULL; how many they are."""
+    cdef Py_ssize_t i, n = 0
     cdef List several
     if x.tag != TAG_OBJECT:
         return 0
     if isinstance(<object>x.v.o, Tensor):
-        held.append((<Tensor>x.v.o).array)
-    elif type(<object>x.v.o) is List:
+        if held != NULL:
+            held[0] = <PyObject *>(<Tensor>x.v.o).array
+            Py_INCREF(<object>held[0])
+        return 1
+    if type(<object>x.v.o) is List:
         several = <List>x.v.o
         for i in range(several.size):
-            hold(held, &several.items[i])
-    return 0
+            n += arrays_of(&several.items[i], NULL if held == NULL else held + n)
+    return n
 
 
-cdef list arrays_of(IValue *r, const int32_t *at, int nargs):
-    cdef list held = []
-    cdef int i
-    for i in range(nargs):
-        hold(held, &r[at[i]])
+# None of this may collect garbage, or else Python code would run before the arrays are held: no list keeps them.
+
+cdef PyObject **room(Py_ssize_t n) noexcept:
+    """For so many arrays, and NULL behind them; NULL where there is no memory."""
+    cdef PyObject **held = <PyObject **>malloc((n + 1) * sizeof(PyObject *))
+    if held != NULL:
+        held[n] = NULL
     return held
 
 
 cdef Away leave_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept:
-    try:
-        return leave(arrays_of(r, at, nargs))
-    except MemoryError:
-        return leave(None)
+    cdef Py_ssize_t n = 0
+    cdef PyObject **held
+    cdef int i
+    for i in range(nargs):
+        n += arrays_of(&r[at[i]], NULL)
+    held = room(n)
+    if held != NULL:
+        n = 0
+        for i in range(nargs):
+            n += arrays_of(&r[at[i]], held + n)
+    return leave(held)
 
 
 cdef Away leave_holding(PyArrayObject *a, PyArrayObject *b) noexcept:
-    try:
-        return leave([<object>a] if b == NULL else [<object>a, <object>b])
-    except MemoryError:
-        return leave(None)
+    cdef PyObject **held = room(1 if b == NULL else 2)
+    if held != NULL:
+        held[0] = <PyObject *>a
+        Py_INCREF(<object>a)
+        if b != NULL:
+            held[1] = <PyObject *>b
+            Py_INCREF(<object>b)
+    return leave(held)
 
 
-cdef Away leave(list held) noexcept:
+cdef Away leave(PyObject **held) noexcept:
     cdef Away away
-    away.thread = NULL
-    if held is not None:
-        Py_INCREF(held)
-        away.held = <PyObject *>held
-        away.thread = PyEval_SaveThread()
+    away.held = held
+    away.thread = PyEval_SaveThread() if held != NULL else NULL
     return away
 
 
 cdef void come_back(Away away) noexcept:
+    cdef PyObject **held = away.held
     PyEval_RestoreThread(away.thread)
-    Py_DECREF(<object>away.held)
+    while held[0] != NULL:
+        Py_DECREF(<object>held[0])
+        held += 1
+    free(away.held)

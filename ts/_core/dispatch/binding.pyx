@@ -299,9 +299,8 @@ cdef inline Taken take_int(object x, IValue *out) except *:
     return MAYBE if overflow else BORROWED
 
 
-cdef Taken take_items(Slot slot, PyObject **items, Py_ssize_t n, IValue *out) except *:
-    """A new List of the core."""
-    cdef List made = list_new(slot.spec, n)
+cdef Taken take_items(Slot slot, List made, PyObject **items, Py_ssize_t n, IValue *out) except *:
+    """Into a new List of the core, which has room for them: making it may run code that changes `items`."""
     cdef Py_ssize_t i
     cdef object x
     for i in range(n):
@@ -327,14 +326,17 @@ cdef Taken take_items(Slot slot, PyObject **items, Py_ssize_t n, IValue *out) ex
 cdef Taken take_list(Slot slot, object x, IValue *out) except *:
     cdef PyObject *items[8]
     cdef Py_ssize_t i
+    cdef List made
     if slot.kind not in (INT_LIST, TENSOR_LIST, OPTIONAL_TENSOR_LIST):
         return MAYBE
     if isinstance(x, (list, tuple)):
-        return take_items(slot, PySequence_Fast_ITEMS(x), PySequence_Fast_GET_SIZE(x), out)
+        made = list_new(slot.spec, PySequence_Fast_GET_SIZE(x))
+        i = min(made.capacity, PySequence_Fast_GET_SIZE(x))
+        return take_items(slot, made, PySequence_Fast_ITEMS(x), i, out)
     if slot.kind == INT_LIST and PyLong_CheckExact(x) and 0 < slot.size <= 8:
         for i in range(slot.size):
             items[i] = <PyObject *>x
-        return take_items(slot, items, slot.size, out)
+        return take_items(slot, list_new(slot.spec, slot.size), items, slot.size, out)
     return NO if isinstance(x, Tensor) and slot.kind != INT_LIST else MAYBE
 
 
@@ -435,7 +437,7 @@ cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyO
                 x = named(args, given, names, slot.name)
                 used += x != NULL
             if in_a_row and i == b.int_list_at:
-                taken = take_items(slot, <PyObject **>args + i, given - i, &r[i])
+                taken = take_items(slot, list_new(slot.spec, given - i), <PyObject **>args + i, given - i, &r[i])
             elif x != NULL:
                 taken = take(slot, <object>x, &r[i])
             elif slot.has_default or (slot.optional and slot.keyword_only):

@@ -40,8 +40,8 @@ cdef class Operator:
     cdef readonly int nrets
     cdef readonly bint scalar          # numbers in, numbers out: may run without the GIL
     cdef Kernel kernels[MOST_BACKENDS]
-    cdef PyObject *state[MOST_BACKENDS]  # what such a kernel keeps for this operator; `kept` has the references
-    cdef list kept
+    cdef PyObject *state[MOST_BACKENDS]  # what such a kernel keeps for this operator
+    cdef list kept                     # ... held, also where it has another by now: threads may be at work in it
     cdef void *data                    # what the kernel of an operator of the language needs: a C function, say
     cdef public object record          # the operator's record in ts.ops, if it has one
     cdef list implementations          # by backend: itself, its namespace, the record's Python kernel for it

@@ -39,6 +39,7 @@ from ts._core.value.ivalue cimport (
     TAG_OBJECT,
     TypeSpec,
     box,
+    move_value,
     release,
     set_object_steal,
     unbox,
@@ -80,6 +81,7 @@ cdef class Operator:
         self.name, self.overload, self.nargs, self.nrets = arity(schema_text)
         self.device_at = -1
         self.tensor_at = -1
+        self.kept = []
         if record is None:
             return
         self.tensor_at = first_tensor(schema_text)
@@ -160,8 +162,9 @@ cdef object made = WeakSet()           # the operators that look for kernels
 
 def forget_kernels():
     """Let all operators look for their kernels anew: a backend has others now."""
-    for op in made:
-        unbind(op)
+    for op in [reference() for reference in list(made.data)]:  # at once: others make operators meanwhile
+        if op is not None:
+            unbind(op)
 
 
 cdef int unbind(Operator op) except -1:
@@ -169,7 +172,6 @@ cdef int unbind(Operator op) except -1:
     cdef int i
     for i in range(MOST_BACKENDS):
         op.kernels[i] = bind_and_run
-    op.kept = [None] * MOST_BACKENDS
     op.implementations = [None] * MOST_BACKENDS
     return 0
 
@@ -190,7 +192,11 @@ cdef int bind_kernel(Operator op, int backend) except -1:
 
 
 cdef int set_kernel(Operator op, int backend, Kernel kernel, object kept) except -1:
-    op.kept[backend] = kept
+    for before in op.kept:
+        if before is kept:
+            break
+    else:
+        op.kept.append(kept)
     op.state[backend] = <PyObject *>kept
     op.kernels[backend] = kernel
     return 0
@@ -205,22 +211,19 @@ cdef tuple POINTWISE = ("unary", "pointwise", "ternary")
 
 
 cdef int read_signature(Operator op) except -1:
+    """Each field gets its final value at once: another thread may be reading it, or do the same."""
     cdef int i
     found = signature(op.schema_text)
-    op.parameters = found.parameters
-    op.device_at = -1
-    op.written = []
     record = op.record
     if record is not None:
         op.overlap = record.overlap
-        op.reads = record.variant == "inplace" and op.overlap != ALLOW
-        op.reads = op.reads or (record.base or record).family in POINTWISE
+        op.reads = record.variant == "inplace" and record.overlap != ALLOW or (record.base or record).family in POINTWISE
     op.layouts = layouts_of(op)
-    for i in range(len(op.parameters)):
-        if op.parameters[i].kind == "Device":
+    op.parameters = found.parameters
+    for i, parameter in enumerate(found.parameters):
+        if parameter.kind == "Device":
             op.device_at = i
-        if op.parameters[i].written:
-            op.written.append(i)
+    op.written = [i for i, parameter in enumerate(found.parameters) if parameter.written]
     op.return_specs = tuple([spec_of_text(r.kind) for r in found.returns])
     op.signature_ = found
     return 0
@@ -552,6 +555,5 @@ cdef int put(Operator op, int i, object result, IValue *out) except -1:
         set_object_steal(out, <PyObject *>result)
         return 0
     unbox(result, <TypeSpec>op.return_specs[i], &new)
-    release(out)
-    out[0] = new
+    move_value(out, &new)
     return 0

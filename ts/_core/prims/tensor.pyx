@@ -23,7 +23,7 @@ from ts._core.value.ivalue cimport (
     TENSOR_SPEC,
     TypeSpec,
     list_spec,
-    release,
+    move_value,
     set_bool,
     set_int,
     set_none,
@@ -251,8 +251,7 @@ cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
     for _ in range(depth):
         spec = list_spec(spec)
     unbox(x.tolist(), spec, &made)
-    release(&r[at[1]])
-    r[at[1]] = made
+    move_value(&r[at[1]], &made)
     return 0
 
 

@@ -135,6 +135,7 @@ def wrap_array(array):
 cdef int rebind(Tensor t, object array) except -1:
     """Let `t` be around `array` from now on: what in-place changes of shape or dtype do."""
     cdef Tensor fresh = wrap(array)
+    before = t.array  # held until all of `t` fits together: releasing it may give other threads a turn
     t.array = fresh.array
     t.scalar_type = fresh.scalar_type
     t.backend = fresh.backend

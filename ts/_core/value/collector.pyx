@@ -10,8 +10,10 @@ final, so nothing inherits old slots.
 from cpython.ref cimport PyObject
 from libc.stdlib cimport free
 
+from ts._core.thread.allowance cimport give_bytes, limited
 from ts._core.value.container cimport Dict, List, Object, TAG_DELETED, Tuple, dict_clear
-from ts._core.value.tagged cimport IValue, TAG_OBJECT, release, set_none
+from ts._core.value.lists cimport release_items
+from ts._core.value.tagged cimport IValue, TAG_OBJECT, set_none, set_object_steal
 
 
 cdef extern from "Python.h":
@@ -78,13 +80,14 @@ cdef int dict_traverse(PyObject *x, Visit visit, void *arg) noexcept:
 
 
 cdef int list_clear(PyObject *x) noexcept:
-    cdef Py_ssize_t i, n = (<List>x).size
+    cdef Py_ssize_t n = (<List>x).size, capacity = (<List>x).capacity
     cdef IValue *items = (<List>x).items
     (<List>x).size = (<List>x).capacity = 0
     (<List>x).items = NULL
-    for i in range(n):
-        release(items + i)
+    release_items(items, n)
     free(items)
+    if limited:
+        give_bytes(capacity * sizeof(IValue))
     return list_base_clear(x)
 
 
@@ -97,8 +100,9 @@ cdef int tuple_clear(PyObject *x) noexcept:
 
 cdef int object_clear(PyObject *x) noexcept:
     cdef Py_ssize_t i
-    for i in range((<Object>x).size):
-        set_none(&(<Object>x).slots[i])
+    for i in range((<Object>x).size):  # numbers stay numbers: whoever sees the object still reads them without looking
+        if (<Object>x).slots[i].tag == TAG_OBJECT:
+            set_object_steal(&(<Object>x).slots[i], NULL)
     return object_base_clear(x)
 
 

@@ -10,6 +10,18 @@ A container owns its IValues.  Inline accessors take a borrowed `PyObject *`, so
 a register's payload as it is; the caller has made sure of the class (types are static) and holds the
 GIL.  Accessors that return `IValue *` return a borrowed place, valid until the container is next
 changed, or NULL when there is no such element; the caller then raises through the `raise_` functions.
+
+Threads share containers, and whatever may run Python code gives the others a turn: to release a reference, to compare, hash
+or print what is neither number nor string, to make anything that the garbage collector tracks (a container, a tensor, Python's
+lists and tuples: garbage is collected then, and has finalizers).  Therefore
+
+    a place in a container is good until then; what is needed longer is copied, and retained
+    what leaves a container is taken out first, and released when the container is whole again (as by `copy_value`)
+    who goes through a container asks for its size and its memory again at each step
+    two things that belong together (an array and its dtype, a class and its method) are changed with nothing between, while
+    what they replace is held
+
+Registers belong to the program, and that to one thread: a place among them is good as long as the frame.
 """
 
 from ts._core.value.dicts cimport (

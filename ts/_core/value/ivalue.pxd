@@ -54,6 +54,7 @@ from ts._core.value.tagged cimport (
     TAG_OBJECT,
     Tag,
     copy_value,
+    move_value,
     release,
     retain,
     set_bool,

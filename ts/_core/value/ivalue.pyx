@@ -194,10 +194,10 @@ cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef Py_ssize_t unbox_strings(object x, Py_ssize_t n, IValue *items) noexcept:
-    """The strings that a list starts with: how many were taken."""
+    """The strings that a list starts with, `n` at most: how many were taken."""
     cdef Py_ssize_t i = 0
     cdef PyObject *item
-    while i < n:
+    while i < n and i < PyList_GET_SIZE(x):
         item = PyList_GET_ITEM(x, i)
         if not PyUnicode_CheckExact(<object>item):
             break
@@ -435,7 +435,8 @@ cdef object box(IValue *x):
 
 
 cdef object box_inside(IValue *x, PyObject **copies):
-    """`copies` is a dict from the addresses of containers to what they became: NULL until one can be met again."""
+    """`copies` is a dict from the addresses of containers to them and what they became, so that no other container
+    gets such an address meanwhile: NULL until one can be met again."""
     cdef object o = box_shallow(x)
     cdef object made
     cdef bint shared
@@ -449,7 +450,7 @@ cdef object box_inside(IValue *x, PyObject **copies):
             copies[0] = <PyObject *>made
         made = (<dict>copies[0]).get(<size_t><PyObject *>o)
         if made is not None:
-            return made
+            return (<tuple>made)[1]
     enter_recursion(b" while a container is copied")
     try:
         if type(o) is List:
@@ -460,7 +461,7 @@ cdef object box_inside(IValue *x, PyObject **copies):
 
 
 cdef inline int remember(object o, object made, PyObject **copies) except -1:
-    (<dict>copies[0])[<size_t><PyObject *>o] = made
+    (<dict>copies[0])[<size_t><PyObject *>o] = (o, made)
     return 0
 
 
@@ -574,13 +575,11 @@ def object_get(Object x not None, Py_ssize_t slot, bint deep=True):
 
 def object_set(Object x not None, Py_ssize_t slot, value):
     """Assign an attribute, converted to its type."""
-    cdef IValue new, old
+    cdef IValue new
     if not 0 <= slot < x.size:
         raise IndexError(slot)
     unbox(value, <TypeSpec>x.cls.specs[slot], &new)
-    old = x.slots[slot]
-    x.slots[slot] = new
-    release(&old)
+    move_value(&x.slots[slot], &new)
 
 
 def from_core(x):

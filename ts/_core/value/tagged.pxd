@@ -63,6 +63,13 @@ cdef inline void copy_value(IValue *dst, IValue *src) noexcept nogil:
     release(&old)
 
 
+cdef inline void move_value(IValue *dst, IValue *src) noexcept nogil:
+    """dst := src, which gives its reference away."""
+    cdef IValue old = dst[0]
+    dst[0] = src[0]
+    release(&old)
+
+
 cdef inline void set_int(IValue *dst, int64_t x) noexcept nogil:
     cdef IValue old = dst[0]
     dst.v.i = x

@@ -248,12 +248,13 @@ cdef bint object_is_of(object o, TypeSpec spec, set asked) except -1:
 
 
 cdef bint list_is_of(List o, TypeSpec spec, set asked) except -1:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0
     if o.spec is not None:
         return same_layout(<TypeSpec>o.spec.children[0], <TypeSpec>spec.children[0])
-    for i in range(o.size):
+    while i < o.size:
         if not is_of(&o.items[i], <TypeSpec>spec.children[0], asked):
             return False
+        i += 1
     return True
 
 

@@ -14,7 +14,17 @@ from ts._core.thread.deadline cimport worked
 from ts._core.value.dicts cimport Dict, TAG_DELETED, dict_find
 from ts._core.value.lists cimport List, Tuple
 from ts._core.value.objects cimport Object
-from ts._core.value.tagged cimport Py_LeaveRecursiveCall, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT, enter_recursion
+from ts._core.value.tagged cimport (
+    Py_LeaveRecursiveCall,
+    TAG_BOOL,
+    TAG_FLOAT,
+    TAG_INT,
+    TAG_NONE,
+    TAG_OBJECT,
+    enter_recursion,
+    release,
+    retain,
+)
 
 
 cdef extern from "Python.h":
@@ -36,15 +46,31 @@ cdef object core_equal(object a, object b):
     return bool(values_equal(&x, &y))
 
 
-cdef bint items_equal(IValue *a, Py_ssize_t m, IValue *b, Py_ssize_t n) except -1:
+cdef bint lists_equal(List x, List y) except -1:
+    cdef Py_ssize_t i = 0
+    enter_recursion(b" while containers are compared")
+    try:
+        worked(x.size)
+        while x.size == y.size:
+            if i >= x.size:
+                return True
+            if not values_equal(&x.items[i], &y.items[i]):
+                return False
+            i += 1
+        return False
+    finally:
+        Py_LeaveRecursiveCall()
+
+
+cdef bint tuples_equal(Tuple x, Tuple y) except -1:
     cdef Py_ssize_t i
-    if m != n:
+    if x.size != y.size:
         return False
     enter_recursion(b" while containers are compared")
     try:
-        worked(n)
-        for i in range(n):
-            if not values_equal(a + i, b + i):
+        worked(x.size)
+        for i in range(x.size):
+            if not values_equal(&x.items[i], &y.items[i]):
                 return False
         return True
     finally:
@@ -64,9 +90,9 @@ cdef bint values_equal(IValue *a, IValue *b) except -1:
     if type(x) is not type(y):
         return False
     if type(x) is List:
-        return items_equal((<List>x).items, (<List>x).size, (<List>y).items, (<List>y).size)
+        return lists_equal(<List>x, <List>y)
     if type(x) is Tuple:
-        return items_equal((<Tuple>x).items, (<Tuple>x).size, (<Tuple>y).items, (<Tuple>y).size)
+        return tuples_equal(<Tuple>x, <Tuple>y)
     if type(x) is Dict:
         return dicts_equal(<Dict>x, <Dict>y)
     if PyUnicode_CheckExact(a.v.o) or PyComplex_CheckExact(a.v.o):
@@ -75,18 +101,18 @@ cdef bint values_equal(IValue *a, IValue *b) except -1:
 
 
 cdef bint dicts_equal(Dict x, Dict y) except -1:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0
     cdef IValue *other
     if x.size != y.size:
         return False
     enter_recursion(b" while containers are compared")
     try:
-        for i in range(x.used):
-            if x.entries[i].key.tag == TAG_DELETED:
-                continue
-            other = dict_find(<PyObject *>y, &x.entries[i].key)
-            if other == NULL or not values_equal(&x.entries[i].value, other):
-                return False
+        while i < x.used:
+            if x.entries[i].key.tag != TAG_DELETED:
+                other = dict_find(<PyObject *>y, &x.entries[i].key)
+                if other == NULL or not values_equal(&x.entries[i].value, other):
+                    return False
+            i += 1
         return True
     finally:
         Py_LeaveRecursiveCall()
@@ -277,13 +303,18 @@ cdef str value_text(IValue *x):
 cdef str dict_text(Dict d):
     cdef Py_ssize_t i = 0
     cdef list texts = []
+    cdef IValue value
     enter_recursion(b" while a container is printed")
     try:
         while i < d.used:  # as in list_text
             if d.entries[i].key.tag != TAG_DELETED:
-                key = value_text(&d.entries[i].key)
-                if i < d.used:
-                    texts.append(f"{key}: {value_text(&d.entries[i].value)}")
+                value = d.entries[i].value
+                retain(&value)
+                try:
+                    key = value_text(&d.entries[i].key)
+                    texts.append(f"{key}: {value_text(&value)}")
+                finally:
+                    release(&value)
             i += 1
         return f"{{{joined(texts)}}}"
     finally:

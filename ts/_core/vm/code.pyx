@@ -240,7 +240,7 @@ cdef class Method(CalledByName):
             found.prepare()
         if not takes_and_gives(found.specs, found.result, (cls.spec, *self.specs[1:]), self.result):
             raise RuntimeError(f"the method '{self.name}' of class {cls.name} does not take or give what is called for")
-        self.cls = None  # until they fit together: what is released here may give other threads a turn
-        self.callee = found
+        cls_before, callee_before = self.cls, self.callee  # held: to release one could give other threads a turn
         self.cls = cls
+        self.callee = found
         return 0

@@ -22,7 +22,7 @@ where and when somebody runs it:
 cimport cython
 from cpython.pystate cimport PyThreadState
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
-from libc.stdint cimport INT64_MAX, int32_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
 from ts._core.thread.allowance cimport array_was_refused, give_bytes, limited, take_bytes
 from ts._core.vm.breaks cimport Breaks
@@ -427,12 +427,13 @@ cdef class Execution:
         The limits are those of the thread that calls this; gradients are on or off as where the program was
         made, or as it has switched them itself.
         """
-        if steps is not None and steps < 1:
+        cdef int64_t slice = INT64_MAX if steps is None else <int64_t>steps
+        if slice < 1:
             raise ValueError(f"run: steps must be at least 1, not {steps}")
         while self.condition != ENDED:
             if self.condition != STOPPED:
                 raise RuntimeError(f"{self} cannot be run by hand")
-            self.state.slice = INT64_MAX if steps is None else <long long>steps
+            self.state.slice = slice
             if self.turn() == SUSPENDED:
                 return False
             if self.condition == PARKED:
@@ -457,6 +458,7 @@ cdef class Execution:
         """Run it, if it is in the queue still, until it ends or waits; then it comes back by itself."""
         if self.condition != QUEUED:
             return
+        self.condition = RUNNING  # at once: changing limits may give another thread a turn
         cdef void *before = exchange_limits(self.inherited.limits)
         try:
             self.turn()

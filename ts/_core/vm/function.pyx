@@ -53,6 +53,7 @@ cdef class Function:
 
     cdef object call(self, tuple args, dict kwargs):
         cdef State *state
+        cdef IValue result
         if self.ready == NULL:
             self.prepare()
         if kwargs or len(args) != self.plain_count:
@@ -65,11 +66,12 @@ cdef class Function:
         except BaseException as error:
             give_state(state)
             raise shortened(error)
+        result = state.result  # boxing runs Python code, and whoever calls meanwhile takes the state
         give_state(state)
         try:
-            return box(&state.result)
+            return box(&result)
         finally:
-            release(&state.result)
+            release(&result)
 
     cdef int write_parameters(self, State *state, tuple args) except -1:
         """Unbox the arguments into the innermost frame; no frames are left when that fails."""

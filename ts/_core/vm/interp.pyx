@@ -43,6 +43,7 @@ from ts._core.value.ivalue cimport (
     TAG_NONE,
     TAG_OBJECT,
     copy_value,
+    move_value,
     release,
     retain,
 )
@@ -407,7 +408,7 @@ cdef int loop(State *state) noexcept nogil:
             r = frame_registers(frame)
             pc = frame.pc
             pool = (<Code>frame.code).pool
-            copy_scalar_or_steal(R(r, i), &value)
+            move_value(R(r, i), &value)
             if state.thread != NULL and not (<Code>frame.code).scalar:
                 status = NEEDS_GIL
                 break
@@ -659,12 +660,6 @@ cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexc
     if state.thread != NULL and not (<Code>code).scalar:
         return NULL
     return push_frame(state, <Code>code)
-
-
-cdef inline void copy_scalar_or_steal(IValue *dst, IValue *src) noexcept nogil:
-    cdef IValue old = dst[0]
-    dst[0] = src[0]
-    release(&old)
 
 
 cdef inline Frame *enter_method(PyObject *method, PyObject *x, State *state, int64_t budget) noexcept nogil:

@@ -15,7 +15,7 @@ from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Operator
 from ts._core.vm.failure cimport hides_internals
-from ts._core.value.ivalue cimport ANY_SPEC, IValue, TypeSpec, box, release, unbox
+from ts._core.value.ivalue cimport ANY_SPEC, IValue, TypeSpec, box, move_value, unbox
 from ts._core.value.type_of cimport shown
 from ts._core.tensor.tensor cimport Tensor
 
@@ -56,8 +56,7 @@ cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
             f" expected value of type {self.gives.text} for return value but instead got value of type "
             f"{class_name(result)}.\nValue: {shown(result, repr)}\nCast error details: {error}"
         ) from None
-    release(&r[at[op.nargs]])
-    r[at[op.nargs]] = new
+    move_value(&r[at[op.nargs]], &new)
     return 0
 
 
