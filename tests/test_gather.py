@@ -1,6 +1,8 @@
 """Joining, picking and making tensors in C: results worked out by hand."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -150,3 +152,58 @@ def test_flattened_views_share_memory():
         x.flatten(2, 1)
     with pytest.raises(RuntimeError, match=r"shape '\[5\]' is invalid for input of size 24"):
         x.view_as(ts.zeros(5))
+
+
+# Indices that lead far away, or to another element, while they are read.
+CHANGING = """
+import sys, threading
+import ts
+
+x = ts.ones(1000, 1000)
+index, columns = ts.zeros(1000, dtype=ts.int64), ts.zeros(1000, 1000, dtype=ts.int64)
+narrow = ts.zeros(1000, 1000, dtype=ts.int32)
+OPERATORS = {
+    "index_select": (index, lambda: x.index_select(0, index)),
+    "index_select of columns": (index, lambda: x.index_select(1, index)),
+    "gather": (columns, lambda: x.gather(1, columns)),
+    "gather of rows": (columns, lambda: x.gather(0, columns)),
+    "gather by int32": (narrow, lambda: x.gather(1, narrow)),
+    "take": (columns, lambda: x.take(columns)),
+    "x[i]": (columns, lambda: x[columns]),
+    "x.t()[i]": (columns, lambda: x.t()[columns[:5]]),
+    "embedding": (columns, lambda: ts.nn.functional.embedding(columns[:50], x)),
+    "x[i] = y": (columns, lambda: x.index_put_([columns[:500], columns[500:]], ts.ones(1))),
+    "scatter": (columns, lambda: x.scatter(1, columns, 1.0)),
+    "index_add": (index, lambda: x.index_add(0, index, x * 0)),
+    "put": (columns, lambda: x.put(columns, x)),
+}
+sys.setswitchinterval(1e-6)
+for name in sys.argv[1:] or OPERATORS:
+    print(name, flush=True)
+    changed, compute = OPERATORS[name]
+    over = threading.Event()
+
+    def change():
+        while not over.is_set():
+            changed.fill_(1 << 30)
+            changed.fill_(3)
+
+    other = threading.Thread(target=change)
+    other.start()
+    try:
+        for _ in range(40):
+            try:
+                found = compute()
+            except (IndexError, RuntimeError):
+                continue
+            assert found.min().item() == 1, found
+    finally:
+        over.set()
+        other.join()
+print("done")
+"""
+
+
+def test_indices_that_another_thread_changes_lead_nowhere_else():
+    ended = subprocess.run([sys.executable, "-c", CHANGING], capture_output=True, text=True, timeout=600)
+    assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "done"), ended.stdout[-100:] + ended.stderr[-2000:]

@@ -68,7 +68,7 @@ def _places(self: Array, mask: Array, dim: int) -> list[Array]:
 
 
 def _key(arrays: Sequence[Array | None]) -> tuple[Any, ...]:
-    return tuple(slice(None) if a is None else a for a in arrays)
+    return tuple(slice(None) if a is None else rules.settled(a) for a in arrays)
 
 
 def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexError:
@@ -246,7 +246,7 @@ def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
     key: list[Array] = []
     for d, n in enumerate(index.shape):
         places_of_d = (1,) * d + (n,) + (1,) * (index.ndim - d - 1)
-        key.append(index if d == axis else xp.arange(n).reshape(places_of_d))
+        key.append(rules.settled(index) if d == axis else xp.arange(n).reshape(places_of_d))
     return tuple(key)
 
 
@@ -257,7 +257,7 @@ def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
 )
 def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None) -> Array:
     if dim is None:
-        return self.reshape(-1)[indices.reshape(-1)]
+        return self.reshape(-1)[rules.settled(indices).reshape(-1)]
     axis = rules.wrap_dim(dim, self.ndim)
     rest = list(rules.broadcast_shapes(
         tuple(1 if d == axis else n for d, n in enumerate(self.shape)),
@@ -265,7 +265,9 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
     ))  # fmt: skip
     whole, chosen = list(rest), list(rest)
     whole[axis], chosen[axis] = self.shape[axis], indices.shape[axis]
-    return xp.take_along_axis(xp.broadcast_to(self, whole), xp.broadcast_to(indices, chosen), axis)
+    return xp.take_along_axis(
+        xp.broadcast_to(self, whole), xp.broadcast_to(rules.settled(indices), chosen), axis
+    )
 
 
 @op(
@@ -282,7 +284,7 @@ def _take(xp: Any, self: Array, index: Array) -> Array:
     ends = rules.extremes(xp, index)
     if ends is not None and (ends[0] < -n or ends[1] >= n):
         raise IndexError(f"out of range: tried to access index {ends[1]} on a tensor of {n} elements.")
-    return self.reshape(-1)[index]
+    return self.reshape(-1)[rules.settled(index)]
 
 
 @op(
@@ -292,11 +294,11 @@ def _take(xp: Any, self: Array, index: Array) -> Array:
     layout="like_first",
 )
 def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
-    flat = self.reshape(-1).copy()
+    flat, at = self.reshape(-1).copy(), rules.settled(index).reshape(-1)
     if accumulate:
-        xp.add.at(flat, index.reshape(-1), source.reshape(-1))
+        xp.add.at(flat, at, source.reshape(-1))
     else:
-        flat[index.reshape(-1)] = source.reshape(-1)
+        flat[at] = source.reshape(-1)
     return flat.reshape(self.shape)
 
 

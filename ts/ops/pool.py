@@ -241,7 +241,7 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
         raise RuntimeError(f"There should be exactly {named} in output_size, but got {len(sizes)} elements.")
     plane = math.prod(sizes)
     flat = xp.zeros((*lead, plane), dtype=self.dtype)
-    places = indices.reshape(*lead, -1)
+    places = rules.settled(indices).reshape(*lead, -1)
     if rules.somewhere(xp, (places < 0) | (places >= plane)):
         wrong = int(places.reshape(-1)[int(xp.argmax((places < 0) | (places >= plane)))])
         volume = "x".join(map(str, sizes))

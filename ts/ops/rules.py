@@ -351,6 +351,11 @@ def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
     return None if xp.shapes_only or not x.size else (int(x.min()), int(x.max()))
 
 
+def settled(index: Array) -> Array:
+    """Indices that no other thread writes: NumPy tests all of them first, and then reads them again."""
+    return index.copy()
+
+
 def somewhere(xp: Any, mask: Array) -> bool:
     """Whether a mask is true at some place; of arrays without elements nobody knows, and it is not."""
     return not xp.shapes_only and bool(xp.any(mask))

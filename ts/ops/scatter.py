@@ -149,7 +149,7 @@ def _along(xp: Any, self: Array, dim: int, index: Array) -> tuple[Array, tuple[A
     axis = rules.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError("Index is supposed to be a vector")
-    result, i = xp.atleast_1d(self).copy(), index.reshape(-1)
+    result, i = xp.atleast_1d(self).copy(), rules.settled(index).reshape(-1)
     ends = rules.extremes(xp, i)
     if ends is not None and (ends[0] < -result.shape[axis] or ends[1] >= result.shape[axis]):
         raise IndexError("index out of range in self")

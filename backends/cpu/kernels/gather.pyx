@@ -7,12 +7,12 @@ In: registers with a tensor whose elements lie in order, and one of indices.  Ou
 Rows are copied as wholes, single elements as integers of their width.  An index that does not fit, another layout or
 dtype is left to the record's own kernel, which has the messages.
 
-Indices are tested before anything is read, and read again to pick: a thread that writes to the tensor of indices meanwhile
-can lead outside of the other tensor, here as in PyTorch.
+An index is read once, tested, and used: a thread that writes to the tensor of indices meanwhile leads nowhere else than to
+another element, or to the record's own kernel.
 """
 
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
@@ -30,12 +30,12 @@ from ts.backends.cpu.kernels.masked cimport masked
 cnp.import_array()
 
 cdef extern from "simd.h" nogil:
-    bint within_wide(const int64_t *x, npy_intp n, int64_t low, int64_t high)
-    bint within_narrow(const int32_t *x, npy_intp n, int64_t low, int64_t high)
+    int64_t once_wide(const int64_t *x)
+    int64_t once_narrow(const int32_t *x)
     bint pick_four(const int32_t *x, npy_intp size, const int64_t *index, npy_intp n, int32_t *out)
     bint pick_eight(const int64_t *x, npy_intp size, const int64_t *index, npy_intp n, int64_t *out)
-    void pick_four_of_rows(const int32_t *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, int32_t *out)
-    void pick_eight_of_rows(const int64_t *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, int64_t *out)
+    bint pick_four_of_rows(const int32_t *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, int32_t *out)
+    bint pick_eight_of_rows(const int64_t *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, int64_t *out)
 
 
 ctypedef fused element:
@@ -52,69 +52,72 @@ cdef PyArrayObject *index_array(IValue *x) noexcept:
     return a if a != NULL and (scalar_type(x) == INT64 or scalar_type(x) == INT32) else NULL
 
 
-cdef bint all_within(PyArrayObject *index, bint narrow, int64_t low, int64_t high) noexcept nogil:
-    """Whether every index is in [low, high)."""
-    if narrow:
-        return within_narrow(<const int32_t *>data_of(index), size_of(index), low, high)
-    return within_wide(<const int64_t *>data_of(index), size_of(index), low, high)
+cdef inline int64_t place_at(const char *index, bint narrow, npy_intp i, npy_intp wrap) noexcept nogil:
+    """The place that index `i` means, where `wrap` is added to negative ones."""
+    cdef int64_t j = once_narrow(<const int32_t *>index + i) if narrow else once_wide(<const int64_t *>index + i)
+    return j + (wrap & (j >> 63))
 
 
-cdef inline int64_t index_at(char *index, bint narrow, npy_intp i) noexcept nogil:
-    return (<int32_t *>index)[i] if narrow else (<int64_t *>index)[i]
-
-
-cdef void pick(
-    const element *x, npy_intp outer, npy_intp n, char *index, bint narrow, npy_intp count, element *out
+cdef inline bint pick_by(
+    const element *x, npy_intp outer, npy_intp n, const char *index, bint narrow, npy_intp wrap, npy_intp count, element *out
 ) noexcept nogil:
-    """Single elements; negative indices count from the end."""
     cdef npy_intp o, i
     cdef int64_t j
     for o in range(outer):
-        if narrow:
-            for i in range(count):
-                j = (<int32_t *>index)[i]
-                out[i] = x[j + n if j < 0 else j]
-        else:
-            for i in range(count):
-                j = (<int64_t *>index)[i]
-                out[i] = x[j + n if j < 0 else j]
+        for i in range(count):
+            j = place_at(index, narrow, i, wrap)
+            if <uint64_t>j >= <uint64_t>n:
+                return False
+            out[i] = x[j]
         x += n
         out += count
+    return True
 
 
-cdef void pick_rows(
-    char *x, npy_intp outer, npy_intp n, npy_intp length, char *index, bint narrow, npy_intp count, char *out
+cdef bint pick(
+    const element *x, npy_intp outer, npy_intp n, const char *index, bint narrow, npy_intp wrap, npy_intp count, element *out
 ) noexcept nogil:
-    """out[o, i] = x[o, index[i]], rows of `length` bytes."""
+    """Single elements; whether all indices are in [-wrap, n)."""
+    if narrow:
+        return pick_by(x, outer, n, index, True, wrap, count, out)
+    return pick_by(x, outer, n, index, False, wrap, count, out)
+
+
+cdef bint pick_forward(
+    const char *x, npy_intp outer, npy_intp n, npy_intp length, const int64_t *index, npy_intp count, char *out
+) noexcept nogil:
+    """The same for rows, where the elements are of a size that this is for, and all indices in [0, n)."""
+    if length == 4:
+        return pick_four_of_rows(<const int32_t *>x, outer, n, index, count, <int32_t *>out)
+    return length == 8 and pick_eight_of_rows(<const int64_t *>x, outer, n, index, count, <int64_t *>out)
+
+
+cdef bint pick_rows(
+    const char *x, npy_intp outer, npy_intp n, npy_intp length, const char *index, bint narrow, npy_intp wrap, npy_intp count,
+    char *out
+) noexcept nogil:
+    """out[o, i] = x[o, index[i]], rows of `length` bytes; whether all indices are in [-wrap, n)."""
     cdef npy_intp o, i
     cdef int64_t j
-    if not narrow and outer > 1 and (length == 4 or length == 8) and within_wide(<int64_t *>index, count, 0, n):
-        if length == 4:
-            pick_four_of_rows(<int32_t *>x, outer, n, <int64_t *>index, count, <int32_t *>out)
-        else:
-            pick_eight_of_rows(<int64_t *>x, outer, n, <int64_t *>index, count, <int64_t *>out)
-    elif length == 4:
-        pick[int32_t](<int32_t *>x, outer, n, index, narrow, count, <int32_t *>out)
-    elif length == 8:
-        pick[int64_t](<int64_t *>x, outer, n, index, narrow, count, <int64_t *>out)
-    elif length == 2:
-        pick[int16_t](<int16_t *>x, outer, n, index, narrow, count, <int16_t *>out)
-    elif length == 1:
-        pick[int8_t](<int8_t *>x, outer, n, index, narrow, count, <int8_t *>out)
-    else:
-        for o in range(outer):
-            for i in range(count):
-                j = index_at(index, narrow, i)
-                memcpy(out, x + (j + n if j < 0 else j) * length, length)
-                out += length
-            x += n * length
-
-
-cdef bint pick_checked(char *x, npy_intp n, npy_intp length, char *index, npy_intp count, char *out) noexcept nogil:
-    """out[i] = x[index[i]], where the elements are of a size that this is for, and all indices in [0, n)."""
+    if not narrow and pick_forward(x, outer, n, length, <const int64_t *>index, count, out):
+        return True
     if length == 4:
-        return pick_four(<int32_t *>x, n, <int64_t *>index, count, <int32_t *>out)
-    return length == 8 and pick_eight(<int64_t *>x, n, <int64_t *>index, count, <int64_t *>out)
+        return pick[int32_t](<const int32_t *>x, outer, n, index, narrow, wrap, count, <int32_t *>out)
+    if length == 8:
+        return pick[int64_t](<const int64_t *>x, outer, n, index, narrow, wrap, count, <int64_t *>out)
+    if length == 2:
+        return pick[int16_t](<const int16_t *>x, outer, n, index, narrow, wrap, count, <int16_t *>out)
+    if length == 1:
+        return pick[int8_t](<const int8_t *>x, outer, n, index, narrow, wrap, count, <int8_t *>out)
+    for o in range(outer):
+        for i in range(count):
+            j = place_at(index, narrow, i, wrap)
+            if not 0 <= j < n:
+                return False
+            memcpy(out, x + j * length, length)
+            out += length
+        x += n * length
+    return True
 
 
 cdef object selected(
@@ -161,13 +164,10 @@ cdef object selected(
     made = new_flat(nd, dims, scalar_type(source))
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(outer * size_of(index) * length // 8, r, at, nargs)
-    done = outer == 1 and not narrow and pick_checked(
-        data_of(a), dims_of(a)[dim], length, data_of(index), size_of(index), out
+    done = pick_rows(
+        data_of(a), outer, dims_of(a)[dim], length, data_of(index), narrow, dims_of(a)[dim] if from_end else 0,
+        size_of(index), out
     )
-    if not done:
-        done = all_within(index, narrow, -dims_of(a)[dim] if from_end else 0, dims_of(a)[dim])
-        if done:
-            pick_rows(data_of(a), outer, dims_of(a)[dim], length, data_of(index), narrow, size_of(index), out)
     take_gil(away)
     return made if done else None
 
@@ -199,11 +199,7 @@ cdef int take(Operator op, IValue *r, const int32_t *at) except -1:
     made = new_like(index, scalar_type(&r[at[0]]))
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(index), r, at, op.nargs)
-    done = pick_checked(data_of(a), size_of(a), item_size(a), data_of(index), size_of(index), out)
-    if not done:
-        done = all_within(index, False, -size_of(a), size_of(a))
-        if done:
-            pick_rows(data_of(a), 1, size_of(a), item_size(a), data_of(index), False, size_of(index), out)
+    done = pick_rows(data_of(a), 1, size_of(a), item_size(a), data_of(index), False, size_of(a), size_of(index), out)
     take_gil(away)
     if not done:
         return run_record(op, r, at)
@@ -212,23 +208,37 @@ cdef int take(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- gather
 
-cdef void gather_along(
-    const element *x, npy_intp n, npy_intp inner, char *index, bint narrow, npy_intp outer, npy_intp count, element *out
+cdef inline bint gather_by(
+    const element *x, npy_intp n, npy_intp inner, const char *index, bint narrow, npy_intp outer, npy_intp count, element *out
 ) noexcept nogil:
-    """out[o, i, j] = x[o, index[o, i, j], j]"""
-    cdef npy_intp o, i, j, place = 0
+    cdef npy_intp o, i, j
+    cdef int64_t k
     for o in range(outer):
-        if inner == 1:
-            pick(x, 1, n, index, narrow, count, out)
-            x += n
-            out += count
-            index += count * (4 if narrow else 8)
-            continue
         for i in range(count):
             for j in range(inner):
-                out[place] = x[index_at(index, narrow, place) * inner + j]
-                place += 1
+                k = place_at(index, narrow, j, 0)
+                if <uint64_t>k >= <uint64_t>n:
+                    return False
+                out[j] = x[k * inner + j]
+            index += inner * (4 if narrow else 8)
+            out += inner
         x += n * inner
+    return True
+
+
+cdef bint gather_along(
+    const element *x, npy_intp n, npy_intp inner, const char *index, bint narrow, npy_intp outer, npy_intp count, element *out
+) noexcept nogil:
+    """out[o, i, j] = x[o, index[o, i, j], j]; whether all indices are in [0, n)."""
+    cdef npy_intp o
+    if inner == 1:
+        for o in range(outer):
+            if not pick(x + o * n, 1, n, index + o * count * (4 if narrow else 8), narrow, 0, count, out + o * count):
+                return False
+        return True
+    if narrow:
+        return gather_by(x, n, inner, index, True, outer, count, out)
+    return gather_by(x, n, inner, index, False, outer, count, out)
 
 
 cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
@@ -237,7 +247,7 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int64_t dim = r[at[1]].v.i
     cdef npy_intp outer = 1, inner = 1, width
     cdef int d
-    cdef bint narrow
+    cdef bint narrow, done
     cdef object made
     cdef char *out
     cdef Away away
@@ -258,29 +268,27 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
         else:
             inner *= dims_of(a)[d]
     narrow = scalar_type(&r[at[2]]) == INT32
-    if not all_within(index, narrow, 0, dims_of(a)[dim]):
-        return run_record(op, r, at)
     made = new_like(index, scalar_type(&r[at[0]]))
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(index), r, at, op.nargs)
     if width == 4:
-        gather_along[int32_t](
+        done = gather_along[int32_t](
             <int32_t *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <int32_t *>out
         )
     elif width == 8:
-        gather_along[int64_t](
+        done = gather_along[int64_t](
             <int64_t *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <int64_t *>out
         )
     elif width == 2:
-        gather_along[int16_t](
+        done = gather_along[int16_t](
             <int16_t *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <int16_t *>out
         )
     else:
-        gather_along[int8_t](
+        done = gather_along[int8_t](
             <int8_t *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <int8_t *>out
         )
     take_gil(away)
-    return put_made(&r[at[op.nargs]], made)
+    return put_or_run(op, r, at, made if done else None)
 
 
 # ---------------------------------------------------------------- x[...]

@@ -362,48 +362,42 @@ CLONES static int64_t simd_sum_int64(const int64_t *x, ptrdiff_t n) {
     return total;
 }
 
-/* Whether all of x is in [low, high). */
-CLONES static int within_wide(const int64_t *x, ptrdiff_t n, int64_t low, int64_t high) {
-    int64_t outside = 0;
-    for (ptrdiff_t i = 0; i < n; i++) outside |= (int64_t)(x[i] < low) | (int64_t)(x[i] >= high);
-    return !outside;
-}
-
-CLONES static int within_narrow(const int32_t *x, ptrdiff_t n, int64_t low, int64_t high) {
-    int32_t outside = 0;
-    if (low < INT32_MIN) low = INT32_MIN;
-    if (high > INT32_MAX) high = INT32_MAX; /* which is no place in memory */
-    for (ptrdiff_t i = 0; i < n; i++) outside |= (x[i] < (int32_t)low) | (x[i] >= (int32_t)high);
-    return !outside;
-}
+/* An index that another thread may write: what was tested is what is used. */
+static inline int64_t once_wide(const int64_t *x) { return *(const volatile int64_t *)x; }
+static inline int64_t once_narrow(const int32_t *x) { return *(const volatile int32_t *)x; }
 
 /* out[i] = x[index[i]] for elements of four or eight bytes; 0 where an index is not in [0, size), and then `out` is not
    filled.  Not in vectors: gathers are no faster than loads. */
 #define PICK(NAME, T) \
 static int pick_##NAME(const T *x, ptrdiff_t size, const int64_t *index, ptrdiff_t n, T *restrict out) { \
     ptrdiff_t i = 0; \
+    uint64_t m = size; \
     for (; i + 4 <= n; i += 4) { \
-        uint64_t p = index[i], q = index[i + 1], r = index[i + 2], s = index[i + 3], m = size; \
+        uint64_t p = once_wide(index + i), q = once_wide(index + i + 1); \
+        uint64_t r = once_wide(index + i + 2), s = once_wide(index + i + 3); \
         if (p >= m || q >= m || r >= m || s >= m) return 0; \
         T a = x[p], b = x[q], c = x[r], d = x[s]; \
         out[i] = a; out[i + 1] = b; out[i + 2] = c; out[i + 3] = d; \
     } \
     for (; i < n; i++) { \
-        if ((uint64_t)index[i] >= (uint64_t)size) return 0; \
-        out[i] = x[index[i]]; \
+        uint64_t p = once_wide(index + i); \
+        if (p >= m) return 0; \
+        out[i] = x[p]; \
     } \
     return 1; \
 } \
-/* The same for rows of x and out, by indices that were found to be right. */ \
-static void pick_##NAME##_of_rows(const T *x, ptrdiff_t rows, ptrdiff_t size, const int64_t *index, ptrdiff_t n, \
-                                  T *restrict out) { \
+/* The same for rows of x and out. */ \
+static int pick_##NAME##_of_rows(const T *x, ptrdiff_t rows, ptrdiff_t size, const int64_t *index, ptrdiff_t n, \
+                                 T *restrict out) { \
     for (; rows >= 4; rows -= 4, x += 4 * size, out += 4 * n) \
         for (ptrdiff_t i = 0; i < n; i++) { \
-            const T *from = x + index[i]; \
-            T a = from[0], b = from[size], c = from[2 * size], d = from[3 * size]; \
+            uint64_t p = once_wide(index + i); \
+            if (p >= (uint64_t)size) return 0; \
+            T a = x[p], b = x[p + size], c = x[p + 2 * size], d = x[p + 3 * size]; \
             out[i] = a; out[i + n] = b; out[i + 2 * n] = c; out[i + 3 * n] = d; \
         } \
-    for (; rows > 0; rows--, x += size, out += n) for (ptrdiff_t i = 0; i < n; i++) out[i] = x[index[i]]; \
+    for (; rows > 0; rows--, x += size, out += n) if (!pick_##NAME(x, size, index, n, out)) return 0; \
+    return 1; \
 }
 PICK(four, int32_t)
 PICK(eight, int64_t)
