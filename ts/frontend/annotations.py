@@ -22,7 +22,7 @@ from enum import Enum
 from typing import Any, Final, TypeVar
 
 from ts.errors import CompilationError, FrontendError
-from ts.frontend import hints
+from ts.frontend import hints, python_syntax
 from ts.frontend.classes import named_type, qualified_name
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
 from ts.frontend.ranges import Ranges
@@ -189,7 +189,7 @@ class Reader:
 
     def _quoted(self, text: str, node: ast.Constant, read: Callable[[Reader, ast.expr], _T]) -> _T:
         try:
-            expression = ast.parse(text.strip(), mode="eval").body
+            expression = python_syntax.expression(text.strip())
         except SyntaxError:
             raise CompilationError(f"Unknown type name '{text}'", self._range(node)) from None
         return read(Reader(self.resolver, None, self._range(node)), expression)
@@ -231,7 +231,7 @@ class Reader:
         if annotation is None or annotation is type(None):
             return ir.NONE
         if isinstance(annotation, str):
-            return self.read(ast.parse(annotation.strip(), mode="eval").body)
+            return self.read(python_syntax.expression(annotation.strip()))
         if isinstance(annotation, typing.ForwardRef):
             return self._convert(annotation.__forward_arg__)
         if annotation is typing.Any:

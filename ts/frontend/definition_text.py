@@ -23,6 +23,8 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from ts.frontend import python_syntax
+
 _WIDTH = 40
 
 Tree = tuple[Any, ...]  # the kind, then strings and trees
@@ -43,7 +45,7 @@ def definition_text(
     arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     annotations, returns = [arg.annotation for arg in arguments], node.returns
     if type_comment is not None:
-        written = ast.parse(type_comment.partition("# type:")[2].strip(), mode="func_type")
+        written = python_syntax.function_type(type_comment.partition("# type:")[2].strip())
         first = len(arguments) - len(written.argtypes)
         annotations[first:], returns = written.argtypes, written.returns
     if self_type is not None:

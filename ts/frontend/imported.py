@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any, Final
 
 from ts.errors import CompilationError
-from ts.frontend import classes, parse
+from ts.frontend import classes, parse, python_syntax
 from ts.frontend.annotations import to_type
 from ts.frontend.defaults import NO_DEFAULT
 from ts.frontend.enums import read_enum_type
@@ -101,7 +101,7 @@ class Unit:
 
     def type(self, text: str) -> Type:
         """The type that an annotation in an archive means."""
-        return to_type(ast.parse(text, mode="eval").body, self.names)
+        return to_type(python_syntax.expression(text), self.names)
 
     def _file(self, prefix: str) -> _File | None:
         if prefix not in self._files:

@@ -23,7 +23,7 @@ from types import FunctionType
 from typing import Any
 
 from ts.errors import FrontendError, NestingError, NotSupportedError, UnsupportedNodeError
-from ts.frontend import printed_syntax
+from ts.frontend import printed_syntax, python_syntax
 from ts.frontend.ignored_blocks import is_ignored_block
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver
@@ -148,7 +148,7 @@ def module_defs(
 
     With `classes` it may define classes as well, whose methods are entered there by the class's name.
     """
-    read = printed_syntax.parse if printed else ast.parse
+    read = printed_syntax.parse if printed else python_syntax.module
     source = Source(text, filename, 1, 0)
     ranges = Ranges(source, whole_subscripts=True)
     resolver = resolver or Resolver()
@@ -257,7 +257,9 @@ def _definitions(text: str, source: Source, read: Read) -> list[ast.stmt]:
     return block.body
 
 
-def _parse_text(text: str, source: Source, read: Read = ast.parse, first_line: int = 1) -> ast.Module:
+def _parse_text(
+    text: str, source: Source, read: Read = python_syntax.module, first_line: int = 1
+) -> ast.Module:
     try:
         return read(text)
     except (RecursionError, MemoryError):  # how Python's parser says so

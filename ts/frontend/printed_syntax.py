@@ -18,6 +18,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ts.frontend import python_syntax
+
 _FOREIGN: Final = re.compile(
     r'"(?:[^"\\\n]|\\.)*"'  # a string: nothing in it counts
     r"|(?P<python>\^<?\w+>?)"
@@ -30,11 +32,11 @@ def parse(text: str) -> ast.Module:
     """The syntax tree of printed source; SyntaxError as `ast.parse` raises it."""
     foreign = [match for match in _FOREIGN.finditer(text) if match.lastgroup is not None]
     if not foreign:
-        return ast.parse(text)
+        return python_syntax.module(text)
     spelled = list(text)
     for match in foreign:
         spelled[match.start() : match.end()] = "_" + re.sub(r"\W", "_", match[0][1:])
-    tree = ast.parse("".join(spelled))
+    tree = python_syntax.module("".join(spelled))
     _restore(tree, dict(_places(text, foreign)))
     return tree
 

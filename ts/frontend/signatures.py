@@ -15,7 +15,7 @@ import ast
 from typing import NamedTuple
 
 from ts.errors import CompilationError, FrontendError
-from ts.frontend import hints
+from ts.frontend import hints, python_syntax
 from ts.frontend.annotations import Reader, SizedType
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
 from ts.frontend.observed import annotation_of
@@ -120,11 +120,10 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], 
             SourceRange(source, 0, len(comment)),
         )
     try:
-        syntax = ast.parse(body if "->" in body else f"{body} -> None", mode="func_type")
+        syntax = python_syntax.function_type(body if "->" in body else f"{body} -> None")
     except SyntaxError:
         whole = SourceRange(source, 0, len(comment))
         raise CompilationError("Failed to parse the argument list of a type annotation", whole) from None
-    assert isinstance(syntax, ast.FunctionType)
     start = len(comment) - len(body)
     reader = Reader(parsed.resolver, _Shifted(source, start))
     types = [reader.argument(argument) for argument in syntax.argtypes]

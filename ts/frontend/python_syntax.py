@@ -1,0 +1,35 @@
+"""Python's own parser, one thread at a time.
+
+In: text.  Out: the tree, or the SyntaxError that `ast.parse` raises.
+
+    module("def f(): ...")             ast.Module
+    expression("List[int]")            ast.expr
+    function_type("(int) -> int")      ast.FunctionType
+
+Before 3.11.8 and 3.12.2, Python counts how deep the trees of all threads are in one place, and where a
+second thread begins a tree before the first is through, that ends in a SystemError.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from ts._core.value.turns import my_turn
+
+
+def module(text: str) -> ast.Module:
+    """The tree of statements."""
+    with my_turn():
+        return ast.parse(text)
+
+
+def expression(text: str) -> ast.expr:
+    """The tree of one expression."""
+    with my_turn():
+        return ast.parse(text, mode="eval").body
+
+
+def function_type(text: str) -> ast.FunctionType:
+    """The tree of what stands behind `# type:`."""
+    with my_turn():
+        return ast.parse(text, mode="func_type")
