@@ -154,7 +154,7 @@ def _files():
                 yield place
 
 
-@pytest.mark.parametrize("place", _files())
+@pytest.mark.parametrize("place", list(_files()))
 def test_no_table_by_operator_name(place):
     """What is known of an operator stands in its record; a backend lists its own kernels."""
     found = list(tables(ROOT / place))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ts._core.tensor import construct, strides
+from ts._core.tensor.tensor import Tensor
 from ts.ops import rules
 from ts.ops.outputs import EXPECTED, write
 from ts.ops.registry import facts, op
@@ -448,16 +449,13 @@ def _zero(xp: Any, self: Array) -> Array:
     "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     variant="inplace",
     where="m",
+    whole=True,  # from any device to any
     loop="copy",
     wraps_numbers=True,
 )
-def _copy(xp: Any, self: Array, src: Array, non_blocking: bool = False) -> Array:
-    source = rules.cast(xp, src, self.dtype)
-    if rules.broadcast_shapes(self.shape, source.shape) != self.shape:
-        raise RuntimeError(
-            f"The size of tensor a ({self.shape}) must match the size of tensor b ({source.shape})"
-        )
-    self[...] = source
+def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    source = src if isinstance(src, Tensor) else construct.tensor(src, device=self.device)
+    construct.copy_into(self, source, non_blocking)
     return self
 
 

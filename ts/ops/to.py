@@ -13,7 +13,7 @@ from typing import Any
 
 from ts import backends, devices, dtypes
 from ts._core.tensor import construct
-from ts._core.tensor.tensor import Tensor, wrap_array
+from ts._core.tensor.tensor import Tensor, detached, wrap_array
 from ts.ops import rules
 from ts.ops.registry import op
 
@@ -31,10 +31,30 @@ def moved(
     non_blocking: bool = False,
 ) -> Tensor:
     """`x` with another device or dtype; itself where nothing changes, unless `copy`."""
-    place = x if device is None else construct.moved(x, device, non_blocking)
-    wanted = x.dtype if dtype is None else dtypes.from_numpy_dtype(rules.dtype_from(dtype))
+    wanted = None if dtype is None else dtypes.from_numpy_dtype(rules.dtype_from(dtype))
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
-    return construct.reformed(x, place, wanted, copy, layout)
+    return construct.moved_to(x, device, wanted, non_blocking, copy, layout)
+
+
+@op(
+    "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+    where="f",
+    whole=True,
+)
+def _to_copy(
+    self: Tensor,
+    dtype: int | None,
+    layout: int | None,
+    device: Any,
+    pin_memory: bool | None,
+    non_blocking: bool,
+    memory_format: int | None,
+) -> Tensor:
+    place = self if device is None else construct.moved(self, device, non_blocking)
+    wanted = self.dtype if dtype is None else dtypes.from_numpy_dtype(rules.dtype_from(dtype))
+    layout_of = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
+    return construct.reformed(self, place, wanted, layout_of)
 
 
 @op(f"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, {_TO_END}", **_SCRIPT)
@@ -127,7 +147,7 @@ def _set_data(self: Tensor, new_data: Tensor) -> None:
 
 @op("aten::detach(Tensor(a) self) -> Tensor(a)", where="fm", whole=True)
 def _detach(self: Tensor) -> Tensor:
-    return self.detach()
+    return detached(self)
 
 
 @op("aten::detach_(Tensor(a!) self) -> Tensor(a!)", where="fm", whole=True)

@@ -248,7 +248,7 @@ def set_layouts(function):
 cdef object call_bound(Operator op, list args):
     """Run on one Python value per parameter: through registers where a kernel in C waits there, or somebody watches."""
     cdef int backend = 0
-    if len(args) + op.nrets <= MOST_REGISTERS and not op.whole:
+    if len(args) + op.nrets <= MOST_REGISTERS:
         if op.tensor_at >= 0 and isinstance(args[op.tensor_at], Tensor):
             backend = (<Tensor>args[op.tensor_at]).backend
         if context_flags() & WATCHED or has_kernel(op, backend):

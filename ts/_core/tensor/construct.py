@@ -20,7 +20,15 @@ from numpy.typing import NDArray
 from ts import devices, dtypes
 from ts._core.tensor import storage, strides
 from ts._core.tensor.overlap import check
-from ts._core.tensor.tensor import Tensor, backend_of, constructed, view_of, wrap_array, written
+from ts._core.tensor.tensor import (
+    Tensor,
+    backend_of,
+    constructed,
+    to_copy,
+    view_of,
+    wrap_array,
+    written,
+)
 
 MAX_DIMENSIONS = 64  # NumPy's limit
 
@@ -380,9 +388,9 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
             " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, "
             "torch.memory_format memory_format = None)\n"
         )
-    wanted = x.dtype if dtype is None else dtypes.as_dtype(dtype)
-    place = x if device is None else moved(x, devices.as_device(device), bool(options.get("non_blocking")))
-    return reformed(x, place, wanted, bool(options.get("copy")), options.get("memory_format"))
+    place = None if device is None else devices.as_device(device)
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    return moved_to(x, place, wanted, **options)
 
 
 def own_format(x: Tensor) -> dtypes.memory_format:
@@ -394,38 +402,60 @@ def own_format(x: Tensor) -> dtypes.memory_format:
     return dtypes.contiguous_format
 
 
-def reformed(x: Tensor, place: Tensor, wanted: dtypes.dtype, copy: bool, memory_format: Any) -> Tensor:
-    """`place` (`x` or a copy of it elsewhere) with a dtype and a memory format; itself if it has them."""
+def moved_to(
+    x: Tensor,
+    device: devices.device | None,
+    dtype: dtypes.dtype | None,
+    non_blocking: Any = False,
+    copy: Any = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """`x` with another device, dtype or memory format; itself where nothing changes, unless `copy`."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
-    if not keeps and own_format(place) is not memory_format:
-        return copied(place, memory_format, wanted)
-    if place.dtype is not wanted:
-        return copied(place, memory_format, wanted)
-    return copied(place, memory_format) if place is x and copy else place
+    stays = (device is None or is_on(x, device)) and (dtype is None or x.dtype is dtype)
+    if stays and not copy and (keeps or own_format(x) is memory_format):
+        return x
+    layout = None if memory_format is None else memory_format.code
+    return to_copy(x, None if dtype is None else dtype.code, device, bool(non_blocking), layout)
+
+
+def reformed(x: Tensor, place: Tensor, wanted: dtypes.dtype, memory_format: Any) -> Tensor:
+    """A copy of `x` with a dtype and a memory format: `place`, where that is one already and has them."""
+    keeps = memory_format is None or memory_format is dtypes.preserve_format
+    if place is not x and place.dtype is wanted and (keeps or own_format(place) is memory_format):
+        return place
+    return copied(place, memory_format, wanted)
+
+
+def is_on(x: Tensor, device: devices.device) -> bool:
+    """Whether a tensor is on a device; one without a number is any of its type, or the current one."""
+    here = x.device
+    if here == device or (here.type == device.type and here.index is None):
+        return True
+    if here.type != device.type or device.index is not None:
+        return False
+    return bool(here.index == backend_of(device.type).current_device())
 
 
 def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
     """`x` on `device`; `x` itself where it is there.  `non_blocking`: the copy may be under way still."""
-    here = x.device
-    if here == device or (here.type == device.type and here.index is None):
+    if is_on(x, device):
         return x
+    here = x.device
     later: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
     if device.type == "cpu":
         return wrap_array(backend_of(here.type).to_host(x.array, **later))
     backend = backend_of(device.type)
     number = backend.current_device() if device.index is None else device.index
     if here.type == device.type:
-        return x if here.index == number else wrap_array(backend.move(x.array, number))
+        return wrap_array(backend.move(x.array, number))
     if device.type == "meta":
         return wrap_array(backend.like(x.array))
     return wrap_array(backend.from_host(x._host(), number, **later))
 
 
-def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False, expands: bool = False) -> None:
-    """x[...] = src, converted to `x`'s dtype, moved to its device and broadcast to its shape.
-
-    Where `expands` says so, a source of another shape is expanded first, and may then be of `x` itself.
-    """
+def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
+    """x[...] = src, converted to `x`'s dtype, moved to its device and broadcast to its shape."""
     if src is x:
         written(x)
         return
@@ -444,7 +474,7 @@ def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False, expands: bool 
     if x.is_meta:
         return
     source = moved(src, x.device, non_blocking).array
-    check(x.array, [] if expands and source.shape != x.array.shape else [source])
+    check(x.array, [source])
     x.array[...] = converted_array(source, x.array.dtype)
     written(x)
 

@@ -46,8 +46,10 @@ def put(x: Tensor, index: Any, value: Any) -> None:
     source = construct.moved(value, x.device)
     if not indices:
         source = _without_leading_ones(source, view.ndim)
-        construct.check_broadcast(view.shape, source)
-        construct.copy_into(view, source, expands=True)
+        if source.shape != view.shape and not number:
+            construct.check_broadcast(view.shape, source)
+            source = operator("expand")(source, view.shape)
+        operator("copy_")(view, source)
         return
     if x.is_meta:
         return

@@ -260,7 +260,20 @@ cdef object only_element(Tensor x):
 
 cdef object cast(Tensor x, object wanted):
     """`x` with another dtype."""
-    return tracer().to(x, (wanted,), {}) if tracing() else construct.converted(x, wanted)
+    if tracing():
+        return tracer().to(x, (wanted,), {})
+    return x if x.scalar_type == wanted.code else to_copy(x, wanted.code)
+
+
+cdef object _to_copy = None
+
+
+def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memory_format=None):
+    """A copy with another dtype (its number), device or memory format (its number), by `aten::_to_copy`."""
+    global _to_copy
+    if _to_copy is None:
+        _to_copy = operator_function("_to_copy").operators()[0]
+    return _to_copy.call_list([x, dtype, None, device, None, non_blocking, memory_format])
 
 
 cdef Tensor shared(Tensor x):
@@ -270,6 +283,13 @@ cdef Tensor shared(Tensor x):
     t.scalar_type = x.scalar_type
     t.backend = x.backend
     t.device_index = x.device_index
+    return t
+
+
+def detached(Tensor x not None):
+    """A tensor on the same memory that wants no gradient; writes to one count for both."""
+    cdef Tensor t = shared(x)
+    follow(t, x)
     return t
 
 
@@ -603,31 +623,6 @@ cdef class Tensor:
         return <Py_ssize_t><void *>self >> 4
 
     # ---- copies and conversions
-
-    def detach(self):
-        """A tensor on the same memory that wants no gradient."""
-        if tracing():
-            return operator_function("detach")(self)
-        cdef Tensor t = shared(self)
-        follow(t, self)
-        return t
-
-    def clone(self, *, memory_format=None):
-        """A copy with memory of its own."""
-        if tracing():
-            return operator_function("clone")(self, memory_format=memory_format)
-        return construct.copied(self, memory_format)
-
-    def copy_(self, src, bint non_blocking=False):
-        """Overwrite the elements with those of `src`, converted and broadcast."""
-        if tracing():
-            return operator_function("copy_")(self, src, non_blocking)
-        if not isinstance(src, Tensor):
-            if not isinstance(src, (int, float, complex)):
-                raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-            src = construct.tensor(src, device=self.device)
-        construct.copy_into(self, src, non_blocking)
-        return self
 
     def to(self, *args, **kwargs):
         """The tensor with another dtype and/or on another device; itself where nothing changes."""
