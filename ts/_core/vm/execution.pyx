@@ -75,6 +75,8 @@ from ts.errors import MemoryExceeded, ScriptRuntimeError, StackExceeded
 
 cdef extern from "Python.h":
     void PyEval_RestoreThread(PyThreadState *thread) noexcept nogil
+    int PyGC_Disable() noexcept
+    int PyGC_Enable() noexcept
 
 
 cdef int execute(State *state) except -1:
@@ -418,7 +420,15 @@ cdef class Execution:
     @property
     def stack(self):
         """(function, source range) of the calls under way, outermost first; of a program that does not run."""
-        return [] if self.state == NULL or self.condition == RUNNING else script_stack(self.state)
+        cdef bint collecting
+        if self.state == NULL or self.condition == RUNNING:
+            return []
+        collecting = PyGC_Disable()  # a finalizer would give its turn to a thread that runs the program
+        try:
+            return script_stack(self.state)
+        finally:
+            if collecting:
+                PyGC_Enable()
 
     def run(self, steps=None):
         """Go on until the end, or for about `steps` backward jumps and calls; whether the end was reached.
