@@ -111,6 +111,85 @@ def test_the_clock_is_looked_at_between_operators(function, n):
         function(n)
 
 
+def recurrent(name, gates):
+    """A network of one number, over a million steps."""
+    x, h = ts.zeros(1_000_000, 1, 1), ts.zeros(1, 1, 1)
+    weights = [ts.zeros(gates, 1), ts.zeros(gates, 1)]
+    state = (h, h) if name == "lstm" else h
+    return getattr(ts, name)(x, state, weights, False, 1, 0.0, False, False, False)
+
+
+LONG = {
+    "lstm": lambda: recurrent("lstm", 4),
+    "gru": lambda: recurrent("gru", 3),
+    "rnn_tanh": lambda: recurrent("rnn_tanh", 1),
+    "ctc_loss": lambda: ts.ctc_loss(ts.zeros(500_000, 1, 3), ts.ones(1, 5, dtype=ts.int64), [500_000], [5]),
+    "polynomial": lambda: ts.special.chebyshev_polynomial_t(spread(20_000_000) + 0.5, 60),
+    "zeta": lambda: ts.special.zeta(ts.zeros(10_000_000) + 1.5, 2.5),
+    "gammaincc": lambda: ts.special.gammaincc(ts.zeros(10_000_000) + 0.5, spread(10_000_000) + 0.7),
+    "polygamma": lambda: ts.special.polygamma(2, ts.zeros(10_000_000) + 0.7),
+    "airy": lambda: ts.special.airy_ai(ts.zeros(20_000_000) + 0.7),
+    "lu": lambda: ts.lu_unpack(ts.zeros(1, 1).expand(30_000, 30_000), ts.ones(1, dtype=ts.int32).expand(30_000)),
+    "tolist": lambda: spread(100_000_000).tolist(),
+    "list": lambda: list(spread(5_000_000)),
+    "unbind": lambda: spread(5_000_000).unbind(),
+    "split": lambda: spread(5_000_000).split(1),
+    "tensor": lambda: ts.tensor([0.5] * 20_000_000),
+    "nested": lambda: ts.tensor([[1]] * 5_000_000),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_the_clock_is_looked_at_inside_of_operators(name):
+    """Steps in Python, functions that are slow for some values, and numbers made for Python."""
+    with ts.limits(seconds=0.2), pytest.raises(TimeExceeded):
+        LONG[name]()
+
+
+def test_texts_of_tensors_keep_to_the_time():
+    ts.set_printoptions(threshold=10**9)
+    try:
+        with ts.limits(seconds=0.2), pytest.raises(TimeExceeded):
+            str(spread(3_000_000))
+    finally:
+        ts.set_printoptions(profile="default")
+
+
+ROWS = ts.zeros(1, dtype=ts.int64)
+
+
+@pytest.mark.parametrize("name, call", [
+    ("index_select", lambda x, n: ts.index_select(x, 0, ROWS.expand(n))),
+    ("index_add", lambda x, n: ts.index_add(x, 0, ROWS.expand(n), x[:1].expand(n, 1000))),
+    ("index_fill", lambda x, n: ts.index_fill(x, 0, ROWS.expand(n), 1.0)),
+    ("embedding", lambda x, n: ts.embedding(x, ROWS.expand(n))),
+    ("repeat", lambda x, n: x.repeat(n, 1)),
+    ("tile", lambda x, n: x.tile((n, 1))),
+    ("diag_embed", lambda x, n: ts.diag_embed(x[0, 0].expand(n))),
+])  # fmt: skip
+def test_results_are_counted_that_are_larger_than_arguments(name, call):
+    """Rows that indices name, repetitions: none of these begins."""
+    x = ts.zeros(3, 1000)
+    with ts.limits(seconds=1):
+        call(x, 2)
+        with pytest.raises(TimeExceeded, match="the program wants to do what takes"):
+            call(x, 10**8)
+
+
+def test_pieces_are_the_whole():
+    """What is done in pieces gives what is done at once, of the same shape and dtype."""
+    x, y = ts.rand(3, 20_000) + 0.5, ts.rand(20_000, dtype=ts.float64) + 0.5
+    for compute in (
+        lambda: ts.special.zeta(x + 1, y), lambda: ts.special.legendre_polynomial_p(x - 0.5, 7), lambda: ts.remainder(x, y),
+        lambda: ts.special.airy_ai(x.t()), lambda: ts.special.multigammaln(x + 2, 2), lambda: ts.isnan(x),
+    ):  # fmt: skip
+        whole = compute()
+        with ts.limits(seconds=100):
+            pieces = compute()
+        assert pieces.dtype is whole.dtype and pieces.stride() == whole.stride()
+        assert ts.equal(pieces, whole)
+
+
 def test_rules_look_at_sizes():
     """Every record has a rule that is None or gives a number; variants have that of their base."""
     registry.load()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.activation import softmax_kernel
 from ts.ops.loss import MEAN, NONE, SUM, reduced, wide
 from ts.ops.registry import op
@@ -243,10 +243,10 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
     classes = xp.arange(x.shape[1])
     columns = [(index[:, k, None], listed[:, k, None]) for k in range(counts[1] if counts else 0)]
     holds = xp.zeros(x.shape, dtype=rules.BOOL)
-    for label, real in columns:
+    for label, real in work.steps(columns):
         holds |= real & (label == classes)
     total = xp.zeros(x.shape, dtype=x.dtype)
-    for label, real in columns:  # how far each label that holds stays behind the classes that do not
+    for label, real in work.steps(columns):  # how far each label that holds stays behind those that do not
         total += xp.where(real, xp.maximum(1 - xp.take_along_axis(x, label, 1) + x, 0), 0)
     total = xp.sum(xp.where(holds, 0, total), axis=1)
     loss = rules.cast(xp, total / x.shape[1], self.dtype)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.loss import MEAN, NONE
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, depends
@@ -120,7 +120,7 @@ def likelihood(
     alpha = xp.full((batch, steps, width), never, dtype=logs.dtype)
     last = xp.full((batch, width), never, dtype=logs.dtype)  # alpha after each sequence's own last step
     now = last
-    for t in range(steps):
+    for t in work.steps(range(steps)):
         said = xp.take_along_axis(logs[t], states, 1)
         if t == 0:
             now = xp.where(xp.arange(width) < 2, said, never)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, itself, like_first
 
@@ -33,6 +33,7 @@ def _check_indices(operator: str, number: int, **indices: Array) -> None:
     "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
     "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     where="f",
+    work=work.of(work.looked_up, 0.1),
 )
 def _embedding(
     xp: Any,
@@ -210,6 +211,7 @@ def _check_offsets(xp: Any, offsets: Array, count: int) -> None:
     out="out",
     out_names="out0,out1,out2,out3",
     where="f",
+    work=work.of(work.looked_up, 0.1),
 )
 @op(
     "aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool "
@@ -218,6 +220,7 @@ def _check_offsets(xp: Any, offsets: Array, count: int) -> None:
     out="out",
     out_names="out0,out1,out2,out3",
     where="f",
+    work=work.of(work.looked_up, 0.1),
 )
 @facts(shape=_bag_shapes)
 def _embedding_bag(
@@ -285,12 +288,14 @@ def _embedding_bag(
     "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> "
     "(Tensor, Tensor, Tensor, Tensor)",
     where="f",
+    work=work.of(work.looked_up, 0.1),
 )
 @op(
     "aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool "
     "scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, "
     "int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
     where="f",
+    work=work.of(work.looked_up, 0.1),
 )
 @facts(shape=_public_bag_shapes)
 def _public_embedding_bag(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ts.errors import LinAlgError
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.outputs import EXPECTED
 from ts.ops.refusals import INEXACT, LOW_PRECISION
 from ts.ops.registry import facts, op
@@ -194,7 +194,8 @@ def _cholesky_ex(
             raise
     factors, info = xp.zeros_like(self), xp.zeros(self.shape[:-2], dtype=rules.INT32)
     for place in np.ndindex(self.shape[:-2]):
-        for k in range(1, self.shape[-1] + 1):  # up to the first leading block that is not positive definite
+        # Up to the first leading block that is not positive definite.
+        for k in work.steps(range(1, self.shape[-1] + 1)):
             try:
                 block = (*place, slice(k), slice(k))
                 factors[block] = _cholesky(xp, self[block], upper)
@@ -482,7 +483,7 @@ def _exponential(xp: Any, x: Array) -> Array:
         even, odd = even + _PADE[k] * power, odd + _PADE[k + 1] * power
     odd = x @ odd
     result = xp.linalg.solve(even - odd, even + odd)
-    for step in range(int(steps.max())):
+    for step in work.steps(range(int(steps.max()))):
         result = xp.where(steps > step, result @ result, result)
     return result
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.factorizations import matrix, transposed
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, like
@@ -31,7 +31,7 @@ def _reflected(xp: Any, a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
     """Q x, or its adjoint's product, for the Q whose reflectors stand below the diagonal of `a`."""
     count = tau.shape[-1]
     lower = xp.tril(a[..., :count], -1) + xp.eye(a.shape[-2], count, dtype=a.dtype)
-    for i in range(count) if adjoint else reversed(range(count)):
+    for i in work.steps(range(count) if adjoint else reversed(range(count))):
         v = lower[..., i, None]
         scale = tau[..., i, None, None]
         x = x - (xp.conj(scale) if adjoint else scale) * v * xp.matmul(xp.conj(transposed(v)), x)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ts._core.tensor import construct, strides
 from ts._core.tensor.tensor import Tensor
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.outputs import EXPECTED, write
 from ts.ops.registry import facts, op
 from ts.ops.shapes import NONZERO, Made, depends
@@ -200,6 +200,7 @@ def _check_range(xp: Any, index: Array, n: int, text: str) -> None:
     "aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
     out="out",
     out_refused="index_select(): self and result must have the same scalar type",
+    work=work.of(work.named_rows, 0.1),
 )
 def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
     axis = rules.wrap_dim(dim, self.ndim)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts._core.tensor import sizes
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.factorizations import matrix, transposed
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import op
@@ -25,7 +25,7 @@ def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
     pivots = xp.zeros((batch, k), dtype=rules.INT32)
     info = xp.zeros(batch, dtype=rules.INT32)
     rows = xp.arange(batch)
-    for i in range(k):
+    for i in work.steps(range(k)):
         column = lu[:, i:, i]  # LAPACK compares complex numbers by |re| + |im|
         size = xp.abs(column.real) + xp.abs(column.imag) if column.dtype.kind == "c" else xp.abs(column)
         best = i + xp.argmax(size, axis=1) if batch else xp.zeros(0, dtype=rules.INT64)
@@ -44,7 +44,7 @@ def permutation(xp: Any, pivots: Array, m: int) -> Array:
     flat = pivots.reshape(-1, pivots.shape[-1])
     order = xp.broadcast_to(xp.arange(m), (flat.shape[0], m)).copy()
     rows = xp.arange(flat.shape[0])
-    for i in range(flat.shape[1]):
+    for i in work.steps(range(flat.shape[1])):
         other = flat[:, i] - 1
         order[rows, i], order[rows, other] = order[rows, other], order[rows, i]
     return order.reshape(*pivots.shape[:-1], m)[..., None, :] == xp.arange(m)[:, None]

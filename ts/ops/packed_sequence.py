@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ts.dtypes import from_numpy_dtype
 from ts.ops.registry import op
 from ts.ops.rules import INT64, Array
@@ -23,6 +25,13 @@ _UNSORTED = (
     "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
     "do not need ONNX exportability."
 )
+
+
+def _longer(counts: Sequence[int]) -> list[int]:
+    """How many of the counts are above 0, above 1, and so on: lengths to rows of each time, and back."""
+    below = np.searchsorted(np.sort(counts), np.arange(counts[0]), "right")
+    found: list[int] = (len(counts) - below).tolist()
+    return found
 
 
 @op(
@@ -52,7 +61,7 @@ def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Arr
         raise RuntimeError(
             f"Expected lengths of at most {padded.shape[0]}, the padded sequences', but got {sizes[0]}"
         )
-    running = [sum(size > time for size in sizes) for time in range(sizes[0])]
+    running = _longer(sizes)
     rows = xp.concatenate([padded[time, :count] for time, count in enumerate(running)])
     return rows, xp.asarray(running, dtype=INT64)
 
@@ -84,7 +93,7 @@ def _pad_packed(
     for time, count in enumerate(running):
         padded[time, :count] = data[start : start + count]
         start += count
-    lengths = [sum(count > sequence for count in running) for sequence in range(running[0])]
+    lengths = _longer(running)
     return padded.swapaxes(0, 1) if batch_first else padded, xp.asarray(lengths, dtype=INT64)
 
 

@@ -12,6 +12,7 @@ kernels are the same, because a number keeps its rank in promotion (see `rules.r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ts.ops import arithmetic, rules
@@ -20,6 +21,7 @@ from ts.ops.outputs import FOUND
 from ts.ops.refusals import by_kind, check
 from ts.ops.registry import Record, add, facts, inplace_of, op, out_of
 from ts.ops.unary import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
+from ts.ops.work import in_pieces
 
 Array = rules.Array
 Body = str | Callable[[Any, Array, Array], Array]
@@ -41,7 +43,7 @@ def kernel_of(promotion: str, body: Body, refused: Mapping[str, str] = NOTHING) 
         x, y = promote(xp, promotion, a, b)
         if refused:
             check(refused, x.dtype)
-        result = getattr(xp, body)(x, y) if isinstance(body, str) else body(xp, x, y)
+        result = in_pieces(getattr(xp, body) if isinstance(body, str) else partial(body, xp), x, y)
         return rules.cast(xp, result, rules.BOOL if promotion == BOOLEAN else x.dtype)
 
     return kernel

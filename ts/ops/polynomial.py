@@ -13,9 +13,10 @@ holds: one for degrees that PyTorch does not iterate to, one for those that nobo
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.registry import Record, add, out_of
 from ts.ops.shapes import broadcast_float
 
@@ -146,15 +147,20 @@ def _kernel(row: Row) -> Callable[..., Array]:
         at = rules.cast(xp, x, rules.opmath(dtype))
         degree = rules.cast(xp, rules.cast(xp, n, dtype), rules.INT64)
         at, degree = xp.broadcast_arrays(at, degree)
-        result = xp.where(degree == 0, 1, xp.where(degree == 1, row.first(at), 0)).astype(at.dtype)
-        left = degree > 1
-        if row.closed is not None:
-            values, holds = row.closed(xp, at, degree)
-            result = xp.where(left & holds, values, result)
-            left = left & ~holds
-        return rules.cast(xp, _iterated(xp, row, at, degree, result, left), dtype)
+        return rules.cast(xp, work.in_pieces(partial(_values, xp, row), at, degree), dtype)
 
     return kernel
+
+
+def _values(xp: Any, row: Row, at: Array, degree: Array) -> Array:
+    """Of a closed form where there is one, else by recurrence."""
+    result = xp.where(degree == 0, 1, xp.where(degree == 1, row.first(at), 0)).astype(at.dtype)
+    left = degree > 1
+    if row.closed is not None:
+        values, holds = row.closed(xp, at, degree)
+        result = xp.where(left & holds, values, result)
+        left = left & ~holds
+    return _iterated(xp, row, at, degree, result, left)
 
 
 def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array) -> Array:
@@ -163,7 +169,7 @@ def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array)
         return result
     before, now = xp.ones_like(x), row.first(x)
     top = int(n[left].max())
-    for k in range(1, min(top, STEPS)):
+    for k in work.steps(range(1, min(top, STEPS))):
         before, now = now, row.step(x, k, now, before)
         result = xp.where(left & (n == k + 1), now, result)
         if k % LOOK == 0:

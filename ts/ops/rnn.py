@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ts.ops import work
 from ts.ops.registry import find, op
 from ts.ops.rules import Array
 from ts.ops.shapes import ITEM
@@ -158,7 +159,7 @@ def _layer(
 ) -> tuple[list[Array], State]:
     """The hidden state after each time, and the last state; packed sequences that are over keep theirs."""
     hidden: list[Any] = [None] * len(times)
-    for t in reversed(range(len(times))) if reverse else range(len(times)):
+    for t in work.steps(reversed(range(len(times))) if reverse else range(len(times))):
         rows = len(times[t])
         if rows == len(state[0]):
             state = step(xp, times[t], state, weights)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, like
 
@@ -67,7 +67,7 @@ def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
         # Step by step, because the imaginary part of the larger term is kept as it is, not wrapped.
         terms = xp.moveaxis(self, axis, 0)
         result = terms.copy()
-        for i in range(1, len(terms)):
+        for i in work.steps(range(1, len(terms))):
             a, b = result[i - 1], terms[i]
             larger = a.real >= b.real
             high, low = xp.where(larger, a, b), xp.where(larger, b, a)

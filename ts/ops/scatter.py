@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.index import places
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import facts, op
@@ -161,6 +161,7 @@ def _along(xp: Any, self: Array, dim: int, index: Array) -> tuple[Array, tuple[A
     inplace=True,
     out="out",
     out_refused=EXPECTED,
+    work=work.of(work.named_rows, 0.3),
 )
 def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1) -> Array:
     if source.dtype != self.dtype:
@@ -189,6 +190,7 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
     out="out",
     refuses={"c": "maximum_cpu"},
     out_refused=EXPECTED,
+    work=work.of(work.named_rows, 0.3),
 )
 def _index_reduce(
     xp: Any, self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True
@@ -203,6 +205,7 @@ def _index_reduce(
     inplace=True,
     out="out",
     out_refused=EXPECTED,
+    work=work.of(work.named_rows, 0.3),
 )
 def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> Array:
     if source.dtype != self.dtype:
@@ -219,12 +222,14 @@ def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> 
     out="int_Scalar_out",
     order="int_Tensor",
     inplace_order="int_Tensor",
+    work=work.of(work.named_rows, 0.3),
 )
 @op(
     "aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
     inplace=True,
     overlap=1,
     out="int_Tensor_out",
+    work=work.of(work.named_rows, 0.3),
 )
 @facts(layout="like_first")
 def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Array:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ts._core.thread import deadline
-from ts.ops import layouts, rules
+from ts.ops import layouts, rules, work
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made
@@ -248,7 +248,12 @@ def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = Fal
 # ---------------------------------------------------------------------------------------- repeating, turning
 
 
-@op("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", out="out", where="m")
+@op(
+    "aten::repeat(Tensor self, SymInt[] repeats) -> Tensor",
+    out="out",
+    where="m",
+    work=work.of(work.repeated, 0.1),
+)
 def _repeat(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
     if len(repeats) < self.ndim:
         raise RuntimeError(
@@ -257,7 +262,7 @@ def _repeat(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
     return _tile(xp, self, repeats)
 
 
-@op("aten::tile(Tensor self, SymInt[] dims) -> Tensor")
+@op("aten::tile(Tensor self, SymInt[] dims) -> Tensor", work=work.of(work.repeated, 0.1))
 def _tile(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
     lengths = (1,) * (len(repeats) - self.ndim) + self.shape
     padded = (1,) * (len(lengths) - len(repeats)) + tuple(repeats)
@@ -268,6 +273,7 @@ def _tile(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
 @op(
     "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
     "output_size=None) -> Tensor",
+    work=work.of(work.repeated, 0.1),
 )
 def _repeat_interleave(
     xp: Any, self: Array, repeats: int, dim: int | None = None, output_size: int | None = None
@@ -432,7 +438,11 @@ def _diagflat(xp: Any, self: Array, offset: int = 0) -> Array:
     return xp.diagflat(self, offset)
 
 
-@op("aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", out="out")
+@op(
+    "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+    out="out",
+    work=work.of(work.squared, 0.1),
+)
 def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
     a, b = rules.wrap_dim(dim1, self.ndim + 1), rules.wrap_dim(dim2, self.ndim + 1)
     if a == b:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.registry import op
 from ts.ops.unfold import windows
 
@@ -240,7 +240,7 @@ def _added(xp: Any, frames: Array, hop: int) -> Array:
     batch, count, width = frames.shape
     pieces = -(-width // hop)
     total = xp.zeros((batch, count - 1 + pieces, hop), dtype=frames.dtype)
-    for i in range(pieces):  # the i-th piece of all frames at once
+    for i in work.steps(range(pieces)):  # the i-th piece of all frames at once
         piece = frames[..., i * hop : (i + 1) * hop]
         total[:, i : i + count, : piece.shape[-1]] += piece
     return total.reshape(batch, -1)[:, : (count - 1) * hop + width]

@@ -14,6 +14,7 @@ from ts.ops.pointwise import promote
 from ts.ops.registry import facts, op
 from ts.ops.shapes import ITEM, Made, depends, float_like, itself
 from ts.ops.unary import SAME, digamma
+from ts.ops.work import in_pieces
 
 Array = rules.Array
 
@@ -262,8 +263,8 @@ def _polygamma_shape(n: int, self: Array) -> Made:
     return float_like(self)
 
 
-@op("aten::polygamma(int n, Tensor self) -> Tensor", out="out", work=100.0)
-@op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out", work=100.0, same_as="aten::polygamma")
+@op("aten::polygamma(int n, Tensor self) -> Tensor", out="out", work=5.0)
+@op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out", work=5.0, same_as="aten::polygamma")
 @facts(layout="like_first", shape=_polygamma_shape)
 def _polygamma(xp: Any, n: int, self: Array) -> Array:
     if n < 0:
@@ -271,10 +272,16 @@ def _polygamma(xp: Any, n: int, self: Array) -> Array:
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     if n == 0:
         return rules.cast(xp, digamma(xp, x), x.dtype)
-    return rules.cast(xp, xp.scipy("special").polygamma(n, x), x.dtype)
+    return rules.cast(xp, in_pieces(lambda part: xp.scipy("special").polygamma(n, part), x), x.dtype)
 
 
-@op("aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", where="m", variant="inplace", shape=itself)
+@op(
+    "aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
+    where="m",
+    variant="inplace",
+    shape=itself,
+    work=5.0,
+)
 def _polygamma_in_place(xp: Any, self: Array, n: int) -> Array:
     return write(xp, self, _polygamma(xp, n, self))
 
@@ -287,7 +294,7 @@ def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
         raise RuntimeError("p has to be greater than or equal to 1")
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     parts = x[..., None] - xp.arange(p, dtype=x.dtype) / 2
-    total = xp.special("gammaln")(parts).sum(-1)
+    total = in_pieces(xp.special("gammaln"), parts).sum(-1)
     return rules.cast(xp, total + 0.25 * p * (p - 1) * math.log(math.pi), x.dtype)
 
 

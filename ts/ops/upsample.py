@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.registry import Record, add, out_of
 
 Array = rules.Array
@@ -149,7 +149,7 @@ def _along(xp: Any, x: Array, axis: int, index: Array, weight: Array) -> Array:
     """The weighted sum of the taps along one dimension."""
     shape = [-1 if d == axis else 1 for d in range(x.ndim)]
     total: Any = 0
-    for t in range(index.shape[1]):
+    for t in work.steps(range(index.shape[1])):
         total = total + xp.take(x, index[:, t], axis=axis) * weight[:, t].astype(x.dtype).reshape(shape)
     return total
 

@@ -8,16 +8,22 @@ for what touches no elements.
 The family says what is counted (elements, results, multiplications) and how long one takes on a fast
 processor; a record whose work is of another kind has a rate or a rule of its own: `Record.work`.  What an
 operator allocates is not counted here: memory bounds it.
+
+A kernel that loops in Python looks at the clock itself: `for t in steps(range(n))`; one whose elements take
+longer for some values than for others is done in pieces: `in_pieces(function, x, y)`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
 
 from ts._core.dispatch.signature import arity
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread import deadline
 from ts._core.value.lists import List
 from ts.backends.cpu import workers
 
@@ -25,6 +31,34 @@ if TYPE_CHECKING:
     from ts.ops.registry import Record
 
 Measure = Callable[..., float]
+T = TypeVar("T")
+
+_LOOK: Final = 100_000.0  # nanoseconds after which the clock is read
+_PIECE: Final = 1 << 14
+
+
+def steps(items: Iterable[T]) -> Iterator[T]:
+    """The items of a loop, with a look at the clock before each."""
+    for item in items:
+        deadline.spend(_LOOK)
+        yield item
+
+
+def in_pieces(function: Callable[..., Any], *operands: Any) -> Any:
+    """`function` of arrays, element by element: where time is limited in pieces, with a look at the clock."""
+    if not deadline.is_set():
+        return function(*operands)
+    if max((x.size for x in operands if isinstance(x, np.ndarray)), default=0) <= _PIECE:
+        return function(*operands)
+    arrays = np.broadcast_arrays(*operands)
+    # In the order in which the elements of one that has them all lie, as the result's will.
+    whole = next((x for x in operands if np.shape(x) == arrays[0].shape), arrays[0])
+    axes = sorted(range(whole.ndim), key=lambda d: -abs(whole.strides[d]))
+    flat = [x.transpose(axes).reshape(-1) for x in arrays]
+    starts = steps(range(0, flat[0].size, _PIECE))
+    found = [function(*(x[start : start + _PIECE] for x in flat)) for start in starts]
+    shape = [whole.shape[d] for d in axes]
+    return np.concatenate(found).reshape(shape).transpose(np.argsort(axes))
 
 
 def rule_of(record: Record) -> Measure | None:
@@ -97,6 +131,26 @@ def enlarged(x: Tensor, *args: Any) -> float:
 def fewest(*args: Any) -> float:
     """Elements of the smallest tensor: of the indices, where others are only looked up."""
     return min([x.numel() for x in tensors(args)], default=0)
+
+
+def named_rows(x: Tensor, dim: int, index: Tensor, *rest: Any) -> float:
+    """Elements of the places along a dimension that an index names."""
+    return index.numel() * (x.numel() // max(x.shape[dim], 1) if -x.ndim <= dim < x.ndim else 1)
+
+
+def looked_up(weight: Tensor, indices: Tensor, *rest: Any) -> float:
+    """Elements of the rows that indices name."""
+    return indices.numel() * (weight.shape[-1] if weight.ndim else 1)
+
+
+def repeated(x: Tensor, repeats: Any, *rest: Any) -> float:
+    """Elements of a tensor as often as it is repeated."""
+    return float(x.numel() * math.prod(list(repeats) if isinstance(repeats, List) else [repeats]))
+
+
+def squared(x: Tensor, *rest: Any) -> float:
+    """Elements of a matrix for each row."""
+    return x.numel() * (x.shape[-1] if x.ndim else 1)
 
 
 def sorted_elements(*args: Any) -> float:
@@ -195,7 +249,7 @@ _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "activation": (elements, 0.4, True),
     "pointwise": (broadcast, 0.3, True),
     "ternary": (broadcast, 0.3, True),
-    "polynomial": (broadcast, 1.0, False),
+    "polynomial": (broadcast, 2.0, False),
     "reduce": (elements, 0.3, False),
     "vector_norm": (elements, 0.3, False),
     "scan": (elements, 0.5, False),
@@ -206,7 +260,13 @@ _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "create": (created, 0.1, False),
     "random": (created, 4.0, False),
     "functional_forms": (elements, 0.1, False),
+    "sampling": (elements, 2.0, False),
     "upsample": (enlarged, 0.5, False),
+    "loss": (elements, 1.0, False),
+    "class_loss": (elements, 0.5, False),
+    "finite_differences": (elements, 1.0, False),
+    "distance": (elements, 1.0, False),
+    "rnn": (elements, 0.5, False),
     "fft": (sorted_elements, 0.5, False),
     "matmul": (multiplications, _MULTIPLY, True),
     "conv": (windows, _MULTIPLY, True),

@@ -19,6 +19,7 @@ from ts._core.value.container cimport List, list_new
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object_steal
+from ts._core.thread.deadline cimport worked
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.subscripts cimport view_at
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
@@ -141,6 +142,7 @@ cdef int put_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue 
     cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
         dims[axis] = min(size, n - start)
+        worked(0)
         parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, nd, dims, strides, start * strides[axis])
         parts.items[i].tag = TAG_OBJECT
         parts.size = i + 1
@@ -185,6 +187,7 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
         strides[j] = strides[j + 1]
     cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
+        worked(0)
         parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, nd, dims, strides, i * step)
         parts.items[i].tag = TAG_OBJECT
         parts.size = i + 1

@@ -29,6 +29,7 @@ from ts._core.tensor.tensor import (
     wrap_array,
     written,
 )
+from ts._core.thread import deadline
 
 MAX_DIMENSIONS = 64  # NumPy's limit
 
@@ -116,6 +117,7 @@ def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
     shape = sequence_shape(data)
+    deadline.spend(_ELEMENT * math.prod(shape))
     inferred = infer_dtype(data)
     result = np.empty(shape, (wanted or inferred).numpy_dtype)
     flat: list[Any] = []
@@ -157,6 +159,7 @@ def infer_dtype(data: Any) -> dtypes.dtype:
     if _is_sequence(data):
         if not len(data):
             return dtypes.get_default_dtype()
+        deadline.spend(_SEQUENCE + _ITEM * len(data))
         kinds = set(map(type, data))
         items = data if not kinds <= _PLAIN else [k() for k in kinds]  # one of each kind says it all
         result = infer_dtype(items[0])
@@ -169,6 +172,9 @@ def infer_dtype(data: Any) -> dtypes.dtype:
 
 
 _PLAIN = {bool, int, float, complex}
+_PIECE = 1 << 14  # numbers between two looks at the clock
+# Nanoseconds at least: of a number that is written, of an item that is looked at, of a sequence.
+_ELEMENT, _ITEM, _SEQUENCE = 10.0, 2.0, 100.0
 
 
 def _is_sequence(data: Any) -> bool:
@@ -191,6 +197,7 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
         return
     if not _is_sequence(data):
         raise TypeError("not a sequence")
+    deadline.spend(_SEQUENCE + _ITEM * len(data))
     if len(data) != shape[depth]:
         raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})")
     if depth + 1 == len(shape) and set(map(type, data)) <= _PLAIN:
@@ -203,11 +210,15 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
 def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred: dtypes.dtype) -> None:
     if inferred.is_complex and not wanted.is_complex:
         raise TypeError("must be real number, not complex")
-    if wanted.category == dtypes.INTEGRAL:
-        flat = [_checked_int(x, wanted) for x in flat]
-    elif wanted is dtypes.bool_:
-        flat = [bool(x) for x in flat]
-    result.reshape(-1)[:] = flat
+    target = result.reshape(-1)
+    for start in range(0, len(flat), _PIECE):
+        piece = flat[start : start + _PIECE]
+        deadline.spend(_ELEMENT * len(piece))
+        if wanted.category == dtypes.INTEGRAL:
+            piece = [_checked_int(x, wanted) for x in piece]
+        elif wanted is dtypes.bool_:
+            piece = [bool(x) for x in piece]
+        target[start : start + len(piece)] = piece
 
 
 def _checked_int(x: Any, wanted: dtypes.dtype) -> int:

@@ -9,13 +9,15 @@ In: tensors; out: lists, texts, tensors of other dtypes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ts import dtypes
 from ts._core.tensor import construct
 from ts._core.tensor.tensor import Tensor, define_methods
+from ts._core.thread import deadline
 from ts._core.thread.context import current_tracer
 
 
@@ -50,7 +52,26 @@ def tolist(self: Tensor) -> Any:
     if tracer is not None:
         tracer.escape(self, "list", None)
     host = self._host()
-    return (host.astype(np.float32) if self.dtype is dtypes.bfloat16 else host).tolist()
+    return _listed(host.astype(np.float32) if self.dtype is dtypes.bfloat16 else host)
+
+
+_PIECE: Final = 1 << 14  # numbers between two looks at the clock
+_NUMBER: Final = 10.0  # nanoseconds at least
+
+
+def _listed(a: NDArray[Any]) -> Any:
+    """What `a.tolist()` gives, with a look at the clock between pieces."""
+    if a.size <= _PIECE or not deadline.is_set():
+        return a.tolist()
+    row = a.size // len(a)
+    if row > _PIECE:
+        return [_listed(part) for part in a]
+    found: list[Any] = []
+    rows = _PIECE // row
+    for start in range(0, len(a), rows):
+        deadline.spend(_NUMBER * row * rows)
+        found += a[start : start + rows].tolist()
+    return found
 
 
 def new_tensor(

@@ -13,13 +13,15 @@ only `edgeitems` at either end of each dimension are shown and take part in the 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ts import dtypes
+from ts._core.thread import deadline
 
 if TYPE_CHECKING:
     from ts._core.tensor.tensor import Tensor
@@ -61,11 +63,24 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
+_PIECE: Final = 1 << 12  # numbers between two looks at the clock
+_NUMBER: Final = 100.0  # nanoseconds at least, for the text of one
+
+
+def _numbers(values: NDArray[Any]) -> Iterator[Any]:
+    """The elements as Python's numbers, as long as there is time for their texts."""
+    flat = values.reshape(-1)
+    for start in range(0, flat.size, _PIECE):
+        piece = flat[start : start + _PIECE]
+        deadline.spend(_NUMBER * piece.size)
+        yield from piece.tolist()
+
+
 class _IntegerFormat:
     """Integers and bools: as wide as the widest."""
 
     def __init__(self, values: NDArray[Any]) -> None:
-        self.width = max((len(str(v)) for v in values.ravel().tolist()), default=1)
+        self.width = max((len(str(v)) for v in _numbers(values)), default=1)
 
     def text(self, value: Any) -> str:
         return str(value).rjust(self.width)
@@ -97,7 +112,7 @@ class _FloatFormat:
             spec, extra = ".0f", 1  # the point after it
         else:
             spec, extra = f".{OPTIONS.precision}f", 0
-        self.width = max(1, *(len(format(v, spec)) + extra for v in shown.tolist()))
+        self.width = max(len(format(v, spec)) + extra for v in _numbers(shown))
 
     def text(self, value: float) -> str:
         if self.scientific:
@@ -152,7 +167,7 @@ def _vector(values: NDArray[Any], indent: int, form: _Format, summarize: bool) -
             *map(form.text, values[len(values) - n :].tolist()),
         ]
     else:
-        items = [form.text(v) for v in values.tolist()]
+        items = [form.text(v) for v in _numbers(values)]
     lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 

@@ -23,6 +23,7 @@ from cpython.object cimport PyObject, Py_EQ, Py_NE
 from cpython.ref cimport Py_INCREF
 
 from ts._core.thread.context cimport tracer, tracing
+from ts._core.thread.deadline cimport worked
 
 from ts import devices, dtypes
 from ts._core.tensor import strides
@@ -596,7 +597,11 @@ cdef class Tensor:
         if tracing():
             return tracer().iterate(self)
         array = self.array
-        return iter([view_on(self, array[i, ...]) for i in range(array.shape[0])])
+        parts = []
+        for i in range(array.shape[0]):
+            worked(0)
+            parts.append(view_on(self, array[i, ...]))
+        return iter(parts)
 
     def __reversed__(self):
         return operator_function("flip")(self, [0]) if self.array.ndim else self

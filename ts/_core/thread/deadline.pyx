@@ -95,6 +95,11 @@ cdef str seconds_text(double seconds):
     return f"{seconds:.1g} seconds" if seconds < 10 else f"{seconds:.0f} seconds"
 
 
+def is_set():
+    """Whether the thread has a deadline."""
+    return timed and deadline_here != NO_DEADLINE
+
+
 def reserve(Py_ssize_t size):
     """Refuse to go on where so many bytes are more than the thread's limits leave: before NumPy is asked for them."""
     if limited:
