@@ -18,6 +18,7 @@ from ts.archive.unpickler import Global, Unpickler
 from ts.errors import ArchiveError, FrontendError, MemoryExceeded, TimeExceeded
 from ts.frontend import classes
 from ts.ir.attributes import type_of_constant
+from ts.ops import registry
 
 # What stays in Python cannot be saved; an index that is wrong for sure does not compile again; graphs do not
 # show expressions whose value nobody reads.
@@ -111,6 +112,9 @@ def test_version_says_what_operators_mean():
 
     assert version(divides) == ("archive/version", b"4\n")
     assert version(spaced) == ("archive/.data/version", b"8\n")
+    since = {record.key: record.since for record in registry.records() if "gelu" in record.name or "div" in record.name}
+    assert (since["aten::gelu"], since["aten::gelu.out"], since["aten::gelu_"]) == (10, 10, 0)  # it came with that meaning
+    assert (since["aten::div.Scalar_mode"], since["aten::div.Scalar_mode_out"], since["aten::div_.Scalar_mode"]) == (4, 0, 4)
 
 
 # ---- files -------------------------------------------------------------------------------------------

@@ -111,6 +111,27 @@ def test_refusals_say_what_pytorch_says(name, text):
     assert str(refusal.value) == text
 
 
+def test_the_core_names_no_operator():
+    """What dispatch needs to know of one is asked of its record."""
+    for path in sorted((ROOT / "ts/_core/dispatch").glob("*.pyx")):
+        named = [name for name in re.findall(r"aten::(\w+)", without_texts(path.read_text())) if name in NAMES]
+        assert not named, f"{path.name} names {named}"
+
+
+def without_texts(source):
+    """The code of a module: no docstrings and no comments."""
+    return re.sub(r'"""(?:.|\n)*?"""|#.*', "", source)
+
+
+def test_what_fills_says_what_makes_one_filled():
+    """The operator that is named takes what the filling one does, and the five that say where and how."""
+    filling = [record for record in RECORDS if record.filled_like and record.variant == ""]
+    assert {record.name for record in filling} == {"aten::fill", "aten::zero"}
+    for record in filling:
+        (like,) = registry.records(record.filled_like)[:1]
+        assert len(like.schema.arguments) == len(record.schema.arguments) + 5
+
+
 # ---- tables by operator name ---------------------------------------------------------------------------------
 
 

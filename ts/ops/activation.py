@@ -139,6 +139,7 @@ def _selu(xp: Any, self: Array) -> Array:
     refuses={"c": "GeluKernelImpl"},
     out_refused=FOUND,
     since=10,
+    since_forms="o",
 )
 def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     x = rules.cast(xp, _floating("gelu", self), rules.opmath(self.dtype))

@@ -320,12 +320,14 @@ def _mask(mask: Array) -> Array:
     out="Scalar_out",
     layout="contiguous",
     order="Scalar Scalar_out",
+    assignment="tensor[mask] = scalar",
 )
 @op(
     "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
     inplace=True,
     overlap=1,
     out="Tensor_out",
+    assignment="tensor[mask] = scalar",
 )
 def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)):
@@ -432,7 +434,7 @@ def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Ar
     order="Scalar Scalar_out",
 )
 @op("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", inplace=True, overlap=2, out="Tensor_out")
-@facts(layout="like_first")
+@facts(layout="like_first", filled_like="aten::full_like")
 def _fill(xp: Any, self: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)) and value.ndim:
         raise RuntimeError(
@@ -441,7 +443,8 @@ def _fill(xp: Any, self: Array, value: Any) -> Array:
     return xp.array(xp.broadcast_to(rules.cast_checked(xp, value, self.dtype), self.shape))
 
 
-@op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out", layout="like_first")
+@op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out")
+@facts(layout="like_first", filled_like="aten::zeros_like")
 def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)
 

@@ -346,6 +346,7 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     out="Scalar_mode_out",
     wraps_numbers=True,
     since=4,
+    since_forms="i",
 )
 @op(
     "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",

@@ -71,6 +71,7 @@ class Record:
     order: str = ""  # the name's overloads that PyTorch tries first, "-" for the one without a name: `order`
     same_as: str = ""  # the operator that this is another name of: passes know that one
     since: int = 0  # the version of archives in which the name got the meaning that it has
+    since_forms: str = "io"  # for which of the forms in place (i) and with out= (o) that holds, too
 
     # How to compute it
     promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
@@ -90,6 +91,8 @@ class Record:
     wraps_numbers: bool = False  # takes a number from Python where the schema says Tensor
     refuses: Mapping[str, str] | None = None  # kinds of dtypes without a kernel: what is said (`refusals`)
     overlap: int = 0  # of a written tensor whose elements share places, by the numbers of `overlap.pxd`
+    assignment: str = "tensor[indices] = tensor"  # what else does it, in the warning about such a tensor
+    filled_like: str = ""  # of what fills its tensor: the operator that makes one like it, so filled
     layout: str | tuple[str, ...] = ()  # a rule of `layouts` for each result; (): they lie as they were made
     out_refused: str = ""  # what is said of an `out=` in another dtype than the result's; "": it is cast
     computes_in_out: bool = False  # where dtype= is missing, in the dtype of `out=`, or of self in place
@@ -119,6 +122,11 @@ class Record:
     def key(self) -> str:
         """The name with the overload: "aten::add.Tensor"."""
         return f"{self.name}.{self.overload}" if self.overload else self.name
+
+    @property
+    def elementwise(self) -> bool:
+        """Whether it, or what it computes with, reads an element where it writes one, and no other."""
+        return (self.base or self).family in ("unary", "pointwise", "ternary")
 
     def guarded(self, kernel: Kernel) -> Kernel:
         """A kernel of this record, refusing the dtypes that PyTorch has none for on the CPU."""
@@ -240,7 +248,8 @@ def inplace_of(record: Record, overload: str | None = None, order: str = "") -> 
         overlap=2 if kind == "Tensor(a)" else record.overlap or 3 * (record.family == "scatter"),
         nondeterministic=record.nondeterministic, reshapes=kind == "Tensor(a)",
         cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion, types=record.types,
-        order=order, same_as=record.same_as and record.same_as + "_", since=record.since,
+        order=order, same_as=record.same_as and record.same_as + "_",
+        since=record.since * ("i" in record.since_forms),
         wraps_numbers=record.wraps_numbers,
     )  # fmt: skip
 
@@ -289,7 +298,8 @@ def out_of(record: Record, overload: str, names: str = "out") -> Record:
     return Record(
         text, derive(record.kernel), record.family, variant="out", base=record, derive=derive,
         where=record.where,
-        nondeterministic=record.nondeterministic, same_as=record.same_as, since=record.since,
+        nondeterministic=record.nondeterministic, same_as=record.same_as,
+        since=record.since * ("o" in record.since_forms),
         wraps_numbers=record.wraps_numbers,
     )  # fmt: skip
 

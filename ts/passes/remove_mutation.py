@@ -12,7 +12,6 @@ nothing in between has seen it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from ts.analysis.alias import AliasDb
 from ts.ir.graph import Block, Graph, Node
@@ -88,7 +87,11 @@ def _extend_construction(node: Node) -> None:
 
 # ---- tensors ---------------------------------------------------------------------------------------------
 
-_FILLS: Final = {"aten::zero_": "aten::zeros_like", "aten::fill_": "aten::full_like"}
+
+def _filled_like(node: Node) -> str:
+    """The operator that makes a tensor as this one fills its own; "" where it does something else."""
+    record = getattr(node.operator(), "record", None)
+    return "" if record is None or record.variant != "inplace" else (record.base or record).filled_like
 
 
 def _is_tensor_mutation(node: Node) -> bool:
@@ -97,7 +100,7 @@ def _is_tensor_mutation(node: Node) -> bool:
     schema = node.schema()
     if schema is None or not schema.is_mutable or _is_structural(node.input().node()):
         return False
-    return node.kind() in _FILLS or _functional(node) is not None
+    return bool(_filled_like(node)) or _functional(node) is not None
 
 
 def _is_structural(node: Node) -> bool:
@@ -124,10 +127,11 @@ def _make_functional(node: Node) -> None:
     graph = node.owning_graph()
     mutated = node.input()
     inputs = list(node.inputs())
-    name = _FILLS.get(node.kind()) or _functional(node)
+    filled = _filled_like(node)
+    name = filled or _functional(node)
     assert name is not None
     with graph.inserting_before(node):
-        if node.kind() in _FILLS:
+        if filled:
             inputs += [graph.insert_constant(None) for _ in range(5)]
         made = graph.insert_node(graph.create(name, inputs, 1))
     made.copy_metadata(node)

@@ -207,9 +207,6 @@ cdef bint has_kernel(Operator op, int backend) except -1:
     return op.kernels[backend] != run_record
 
 
-cdef tuple POINTWISE = ("unary", "pointwise", "ternary")
-
-
 cdef int read_signature(Operator op) except -1:
     """Each field gets its final value at once: another thread may be reading it, or do the same."""
     cdef int i
@@ -217,7 +214,7 @@ cdef int read_signature(Operator op) except -1:
     record = op.record
     if record is not None:
         op.overlap = record.overlap
-        op.reads = record.variant == "inplace" and record.overlap != ALLOW or (record.base or record).family in POINTWISE
+        op.reads = record.variant == "inplace" and record.overlap != ALLOW or record.elementwise
     op.layouts = layouts_of(op)
     op.parameters = found.parameters
     for i, parameter in enumerate(found.parameters):
@@ -230,7 +227,7 @@ cdef int read_signature(Operator op) except -1:
 
 
 cdef tuple layouts_of(Operator op):
-    """The rules by which the results lie in memory: of results that are neither views nor written arguments."""
+    """The rules by which the results lie in memory; none for forms in place and with out=, which give what they write."""
     if op.record is None or op.record.variant:
         return ()
     return op.record.layout
@@ -463,7 +460,7 @@ cdef int check_written(Operator op, list values) except -1:
             warnings.warn(
                 f"Use of {op.name[6:]} on expanded tensors is deprecated. Please clone() the tensor before "
                 "performing this operation. This also applies to advanced indexing e.g. "
-                + ("tensor[mask] = scalar" if op.name == "aten::masked_fill_" else "tensor[indices] = tensor"),
+                + (op.record.base or op.record).assignment,
                 stacklevel=2,
             )
     return 0
