@@ -136,6 +136,8 @@ class Emitter:
 
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
         """Go on behind a statement that does not compile, for the errors of other functions."""
+        if not error.left_function:  # what makes a type knows no place
+            error.range = error.range or self.range(node)
         self.noted.add(error)
         names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
         self.failed_names.update(name.id for name in names if isinstance(name.ctx, ast.Store))

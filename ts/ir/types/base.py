@@ -7,9 +7,12 @@ optional takes None, a union its members) that one answers in `can_hold`: this m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Final, Self, cast
 
+from ts.errors import CompilationError
+
+MOST_PARTS: Final = 1 << 16
 _Str = str  # inside `Type`, `str` is a method
 
 
@@ -28,6 +31,8 @@ class Type:
     _spelling: ClassVar[_Str] = ""
     _annotation: ClassVar[_Str] = ""
     _instance: ClassVar[Type | None] = None
+    parts: int = 1
+    """How many types a type is made of, as its text spells them: one that it holds twice counts twice."""
     mutable: bool = True
     """Whether a value is memory that somebody may write to, or holds such memory."""
 
@@ -98,6 +103,16 @@ class Type:
     @property
     def annotation_string(self) -> _Str:
         return self.annotation_str
+
+    def _count(self, types: Iterable[Type]) -> int:
+        """`parts` of a type made of `types`: `a = (a, a)`, often enough, has a type that nobody can spell."""
+        count = 1 + sum(type.parts for type in types)
+        if count > MOST_PARTS:
+            raise CompilationError(
+                f"a {self._kind} of {count} parts is too large: a type may have {MOST_PARTS}",
+                hint="hold in an object, or in an Any, what is nested that deeply",
+            )
+        return count
 
     def contained_types(self) -> tuple[Type, ...]:
         """The types that this one is made of."""

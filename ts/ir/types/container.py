@@ -20,10 +20,11 @@ from ts.ir.types.tensor import TENSOR
 class ElementType(Type):
     """A type made of one other type."""
 
-    __slots__ = ("elem",)
+    __slots__ = ("elem", "parts")
 
     def __init__(self, elem: Type) -> None:
         self.elem = elem
+        self.parts = self._count((elem,))
 
     def _key(self) -> tuple[object, ...]:
         return (self.elem,)
@@ -46,7 +47,7 @@ class ListType(ElementType):
     def __init__(self, elem: Type) -> None:
         if elem is None:
             raise RuntimeError("Can not create ListType with None type; NoneType.get() is the type of None")
-        self.elem = elem
+        super().__init__(elem)
 
     def _spell(self) -> str:
         return f"{self.elem}[]"
@@ -142,11 +143,12 @@ class AwaitType(_CovariantType):
 class DictType(Type):
     """``Dict(str, Tensor)``. Invariant in both types."""
 
-    __slots__ = ("key", "value")
+    __slots__ = ("key", "parts", "value")
 
     def __init__(self, key: Type, value: Type) -> None:
         self.key = key
         self.value = value
+        self.parts = self._count((key, value))
 
     def _key(self) -> tuple[object, ...]:
         return (self.key, self.value)
@@ -174,7 +176,7 @@ class DictType(Type):
 class TupleType(Type):
     """``(int, Tensor)``; with `name` and `fields` a named tuple, which is also a plain one. Covariant."""
 
-    __slots__ = ("defaults", "elems", "fields", "name", "python_class")
+    __slots__ = ("defaults", "elems", "fields", "name", "parts", "python_class")
 
     def __init__(
         self,
@@ -185,6 +187,7 @@ class TupleType(Type):
         python_class: type | None = None,
     ) -> None:
         self.elems = tuple(elems)
+        self.parts = self._count(self.elems)
         self.name = name
         self.fields = None if fields is None else tuple(fields)
         self.defaults: dict[str, object] = dict(defaults or {})

@@ -28,7 +28,7 @@ _KIND_ORDER = {f"{kind}Type": index for index, kind in enumerate(_KINDS.split())
 class UnionType(Type):
     """``Union(int, str)``. Members that unify are merged; a union of one type and None is an optional."""
 
-    __slots__ = ("types",)
+    __slots__ = ("parts", "types")
     types: tuple[Type, ...]
 
     def __new__(cls, types: Iterable[Type]) -> UnionType:
@@ -40,6 +40,7 @@ class UnionType(Type):
             return members[0]  # type: ignore[return-value]
         self = super().__new__(cls)
         self.types = tuple(members)
+        self.parts = self._count(members)
         return self
 
     def _key(self) -> tuple[object, ...]:
