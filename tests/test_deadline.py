@@ -11,8 +11,11 @@ from typing import Any, List
 import pytest
 
 import ts
-from ts.errors import FuelExceeded, LimitExceeded, MemoryExceeded, StackExceeded, TimeExceeded
-from ts.ir.types import INT, TupleType, Type
+from ts.analysis.alias import AliasDb
+from ts.errors import CompilationError, FuelExceeded, LimitExceeded, MemoryExceeded, StackExceeded, TimeExceeded
+from ts.ir.read import parse_ir
+from ts.ir.type_parser import parse_type
+from ts.ir.types import INT, DictType, TupleType, Type
 from ts.ops import registry, work
 
 ROOT = Path(__file__).parent.parent
@@ -361,7 +364,7 @@ LARGE = f"def large(x: int) -> int:\n{BODY}    return x\n"
 
 
 @pytest.mark.parametrize(
-    "limits, error", [({"seconds": 0.2}, TimeExceeded), ({"bytes": 1 << 20}, MemoryExceeded)], ids=["seconds", "bytes"]
+    "limits, error", [({"seconds": 0.2}, TimeExceeded), ({"bytes": 8 << 20}, MemoryExceeded)], ids=["seconds", "bytes"]
 )
 def test_compiling_is_limited(limits, error):
     """The error says which line was compiled; the same text compiles afterwards."""
@@ -371,11 +374,71 @@ def test_compiling_is_limited(limits, error):
     assert ts.jit.CompilationUnit(small).large(0) is not None
 
 
-def test_types_that_hold_one_type_many_times():
-    """What follows from the parts of a type is found once for each."""
+@pytest.mark.parametrize("container", [lambda t: TupleType((t, t)), lambda t: DictType(t, t)], ids=["tuple", "dict"])
+def test_types_that_hold_one_type_many_times(container):
+    """A type that nobody can spell is none."""
     kind: Type = INT
-    for _ in range(60):
-        kind = TupleType((kind, kind))
-    assert not kind.mutable
-    assert not kind.has_free_variables()
-    assert not kind.mentions_class()
+    for _ in range(14):
+        kind = container(kind)
+    with pytest.raises(CompilationError, match="is too large: a type may have 65536"):
+        for _ in range(60):
+            kind = container(kind)
+
+
+def test_doubled_tuples():
+    """They have such a type from the sixteenth on: it is refused in the line where it is."""
+    lines = "".join(f"    a{i + 1} = (a{i}, a{i})\n" for i in range(30))
+    with pytest.raises(CompilationError, match=r"TupleType of 131\d\d\d parts is too large") as caught:
+        ts.jit.CompilationUnit(f"def pairs(a0: int) -> int:\n{lines}    return a0\n").pairs(0)
+    assert "a16 = (a15, a15)" in caught.value.range.highlight()
+
+
+def visits(graph, kept):
+    for _ in graph.nodes():
+        pass
+
+
+def makes(graph, kept):
+    kept.append(graph.create("aten::neg", [graph.inputs()[0]]))
+
+
+def copies(graph, kept):
+    kept.append(graph.copy())
+
+
+def analyses(graph, kept):
+    AliasDb(graph)
+
+
+def reads_types(graph, kept):
+    kept.append(parse_type("Dict(str, (int, Tensor)?)[]"))
+
+
+@pytest.mark.parametrize("step", [visits, makes, copies, analyses, reads_types], ids=lambda f: f.__name__)
+def test_every_pass_keeps_to_the_time(step):
+    """Whatever visits, makes or copies nodes looks at the clock, and so does what reads types."""
+    graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)\n")
+    kept: list[Any] = []
+    with ts.limits(seconds=0.02), pytest.raises(TimeExceeded):
+        for _ in range(1_000_000):
+            step(graph, kept)
+
+
+@pytest.mark.parametrize("step", [makes, copies, reads_types], ids=lambda f: f.__name__)
+def test_every_pass_keeps_to_the_memory(step):
+    graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)\n")
+    kept: list[Any] = []
+    with ts.limits(bytes=1 << 23), pytest.raises(MemoryExceeded):
+        for _ in range(1_000_000):
+            step(graph, kept)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [LARGE, f"def wide(x: int) -> int:\n    y = [{', '.join('x' for _ in range(100_000))}]\n    return x\n"],
+    ids=["long", "wide"],
+)
+def test_a_limit_says_where_in_the_text(text):
+    """While it is parsed, too."""
+    with ts.limits(seconds=0), pytest.raises(TimeExceeded, match=r'File "<string>", line \d+, in '):
+        ts.jit.CompilationUnit(text)

@@ -25,10 +25,10 @@ MAY_IMPORT = {
     "_core.prims": "_core.thread _core.value _core.tensor _core.dispatch _core.vm",
     "_core": "",
     "backends": "_core",
-    "ir": "",
+    "ir": "_core.thread",
     # operators, and what is known of graphs
     "ops": "_core backends ir",
-    "analysis": "ir ops",
+    "analysis": "_core.thread ir ops",
     "passes": "_core ir ops analysis",
     "bytecode": "_core ir ops analysis",
     "frontend": "_core ir ops analysis passes",

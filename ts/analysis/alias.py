@@ -26,10 +26,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from ts._core.thread import deadline
 from ts.analysis.effects import has_side_effects
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import AliasInfo, FunctionSchema
 from ts.ir.types import Type
+
+_STEP_NS: Final = 500  # what `ts.limits` count for a node, at least
 
 # A value of these may be of any type: then all that comes from outside is one location.
 _UNTYPED_KINDS: Final = frozenset(
@@ -82,8 +85,10 @@ class AliasDb:
     def _analyse(self) -> None:
         self._points: dict[Value, int] = {}  # locations that a value may be
         self._contents: list[int] = []  # by location: the locations that it may contain
+        self._containers = 0  # the locations that may contain any: a tensor's never does
         self._fresh: dict[Value, int] = {}  # the location that an output's node makes
         self._wildcards: dict[object, int] = {}  # the location of what comes from outside, by type
+        self._closures: dict[int, int] | None = None  # what `_reach` found, once nothing changes any more
         self._outside = 0  # locations reachable from outside the function
         self._writes: dict[Node, int] = {}
         self._changed = True
@@ -95,7 +100,9 @@ class AliasDb:
         while self._changed:
             self._changed = False
             for visit, node in self._steps:
+                deadline.spend(_STEP_NS + (len(self._contents) >> 4))  # sets are long where there are many
                 visit(node)
+        self._closures = {}
         self._returned = 0
         for value in self._graph.outputs():
             self._returned |= self._reached(value)
@@ -142,8 +149,18 @@ class AliasDb:
 
     def writes_to_alias(self, node: Node, values: Iterable[Value]) -> bool:
         """Whether `node` itself writes to memory that one of `values` may read."""
-        written = self._writes.get(node, 0)
-        return bool(written) and any(self._reached(value) & written for value in values)
+        return bool(self._writes.get(node, 0) & self.memory_of(values))
+
+    def memory_of(self, values: Iterable[Value]) -> int:
+        """What `values` may read, for `writes_to_memory`, where many nodes are asked about many values."""
+        read = 0
+        for value in values:
+            read |= self._reached(value)
+        return read
+
+    def writes_to_memory(self, node: Node, memory: int) -> bool:
+        """Whether `node` itself writes to what `memory_of` gave."""
+        return bool(self._writes.get(node, 0) & memory)
 
     def writes_to_wildcard(self, node: Node) -> bool:
         """Whether `node` itself writes to memory that is visible from outside the function."""
@@ -244,8 +261,11 @@ class AliasDb:
     # -- locations -------------------------------------------------------------------------------------
 
     def _new_location(self, contents: int = 0) -> int:
+        location = 1 << len(self._contents)
         self._contents.append(contents)
-        return 1 << (len(self._contents) - 1)
+        if contents:
+            self._containers |= location
+        return location
 
     def _wildcard(self, type: Type) -> int:
         """The locations of unknown values of a type; all the types that they contain have theirs."""
@@ -274,17 +294,26 @@ class AliasDb:
         for i in _bits(containers):
             if contents & ~self._contents[i]:
                 self._contents[i] |= contents
+                self._containers |= 1 << i
                 self._changed = True
 
     def _contained(self, containers: int) -> int:
         """What the locations contain, one step."""
         found = 0
-        for i in _bits(containers):
+        for i in _bits(containers & self._containers):
             found |= self._contents[i]
         return found
 
     def _reach(self, locations: int) -> int:
         """The locations, and all that they contain at any depth."""
+        if self._closures is None:
+            return self._reach_now(locations)
+        found = self._closures.get(locations)
+        if found is None:
+            found = self._closures[locations] = self._reach_now(locations)
+        return found
+
+    def _reach_now(self, locations: int) -> int:
         reached, pending = locations, locations
         while pending:
             pending = self._contained(pending) & ~reached
@@ -406,19 +435,11 @@ class AliasDb:
         if has_side_effects(node) or node.blocks():
             self._escape(reached)
             reached = self._reach(self._outside)
-            self._contain(self._containers(reached), reached)
+            self._contain(reached & self._containers, reached)
             self._write(node, reached)
         for output in node.outputs():
             if output.type().mutable:
                 self._add(output, reached | self._wildcard(output.type()))
-
-    def _containers(self, locations: int) -> int:
-        """Those of the locations that hold others; a tensor's location never does."""
-        found = 0
-        for i in _bits(locations):
-            if self._contents[i]:
-                found |= 1 << i
-        return found
 
     def _visit_operator(self, node: Node) -> None:
         """Follow the alias marks of the schema."""

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ts._core.thread import deadline
 from ts.bytecode.opcodes import BY_NAME, register_format
 
 SCALARS = "ifb"
@@ -113,6 +114,9 @@ class Allocator:
         self.parameters = parameters
         self.constants = constants
         self.kept = kept  # objects that need no drop: strings
+        # What `ts.limits` count for a step, at least; a set has a bit for each virtual register.
+        self.step_ns = 1_000 + len(classes) / 16
+        deadline.spend(0, bytes=len(code) * len(classes) // 8)
         self.mask: dict[str, int] = dict.fromkeys("ifbox", 0)
         for register, kind in enumerate(classes):
             if register not in constants:
@@ -120,8 +124,9 @@ class Allocator:
         self.variables = sum(self.mask.values())
         self.objects = self.mask["o"] | self.mask["x"]
         self.leader = list(range(len(classes)))
-        self.conflicts = [0] * len(classes)  # by leader: all that interfere with one of its group
-        self.members = [1 << register for register in range(len(classes))]
+        # By leader: what interferes with one of its group.  Of two that interfere, one knows it.
+        self.conflicts = [0] * len(classes)
+        self.members = [0 if register in constants else 1 << register for register in range(len(classes))]
         self.blocks = find_blocks(code)
         # By instruction: what it reads and writes, as sets.
         self.reads = [_set_of(instruction.reads) for instruction in code]
@@ -141,6 +146,7 @@ class Allocator:
         variables = self.variables
         effects = []
         for block in self.blocks:
+            deadline.spend((block.stop - block.start) * self.step_ns)
             reads = writes = 0
             for at in range(block.stop - 1, block.start - 1, -1):
                 writes |= self.writes[at]
@@ -149,6 +155,7 @@ class Allocator:
         changed = True
         while changed:
             changed = False
+            deadline.spend(len(self.blocks) * self.step_ns)
             for block, (reads, writes) in zip(reversed(self.blocks), reversed(effects), strict=True):
                 out = 0
                 for successor in block.successors:
@@ -162,6 +169,7 @@ class Allocator:
         """The instructions of a block backwards, with what is still to be read after each."""
         live = block.live_out
         for at in range(block.stop - 1, block.start - 1, -1):
+            deadline.spend(self.step_ns)
             yield at, live
             live = (live & ~self.writes[at] | self.reads[at]) & self.variables
 
@@ -182,21 +190,23 @@ class Allocator:
         for register in range(self.parameters):
             live = (self.blocks[0].live_in | entry) & mask[classes[register]]
             conflicts[register] |= live & ~(1 << register)
-        for register, others in enumerate(conflicts):
-            for other in bits(others):
-                conflicts[other] |= 1 << register
 
     def find(self, register: int) -> int:
-        while self.leader[register] != register:
-            register = self.leader[register]
+        leader = self.leader
+        while leader[register] != register:
+            leader[register] = leader[leader[register]]  # the next search is shorter
+            register = leader[register]
         return register
 
     def coalesce(self) -> None:
         """Make one register of both sides of a copy wherever that is possible; inner loops first."""
         copies = [i for i in self.code if i.name in COPIES and i.b not in self.constants]
         for copy in sorted(copies, key=lambda i: -i.depth):
+            deadline.spend(self.step_ns)
             a, b = self.find(copy.a), self.find(copy.b)
-            if a == b or self.classes[a] != self.classes[b] or self.conflicts[a] & self.members[b]:
+            if a == b or self.classes[a] != self.classes[b]:
+                continue
+            if self.conflicts[a] & self.members[b] or self.conflicts[b] & self.members[a]:
                 continue
             if b < a:
                 a, b = b, a
@@ -205,31 +215,34 @@ class Allocator:
             self.leader[b] = a
             self.members[a] |= self.members[b]
             self.conflicts[a] |= self.conflicts[b]
-            for other in bits(self.conflicts[b]):
-                self.conflicts[self.find(other)] |= self.members[a]
 
     def colour(self) -> tuple[dict[int, int], list[str]]:
         real = self.classes[: self.parameters]
-        # By real register: the virtual ones that it holds.
-        holders = [self.members[self.find(register)] for register in range(self.parameters)]
+        # By real register: the virtual ones that it holds, and what interferes with those.
+        groups = [self.find(register) for register in range(self.parameters)]
+        holders = [self.members[group] for group in groups]
+        rivals = [self.conflicts[group] for group in groups]
         place: dict[int, int] = {}
         colour_of = {register: register for register in range(self.parameters)}
         for instruction in self.code:
+            deadline.spend(self.step_ns)
             for register in (*instruction.writes, *instruction.reads):
                 if register in place or register in self.constants:
                     continue
                 group = self.find(register)
                 colour = colour_of.get(group)
                 if colour is None:
-                    kind = self.classes[group]
+                    kind, members, conflicts = self.classes[group], self.members[group], self.conflicts[group]
                     for colour, holder in enumerate(holders):
-                        if real[colour] == kind and not holder & self.conflicts[group]:
-                            holders[colour] |= self.members[group]
+                        if real[colour] == kind and not holder & conflicts and not rivals[colour] & members:
+                            holders[colour] |= members
+                            rivals[colour] |= conflicts
                             break
                     else:
                         colour = len(real)
                         real.append(kind)
-                        holders.append(self.members[group])
+                        holders.append(members)
+                        rivals.append(conflicts)
                     colour_of[group] = colour
                 place[register] = colour
         return place, real

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final, TypeVar
 
+from ts._core.thread import deadline
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints, python_syntax
 from ts.frontend.classes import named_type, qualified_name
@@ -61,6 +62,10 @@ _BARE: dict[str, str] = {
     "Please add a contained type, e.g. Optional[int]",
     "Dict": "Attempted to use Dict without contained types. Please add contained type, e.g. Dict[int, int]",
 }
+# What `ts.limits` count for each part of an annotation, at least.
+_TYPE_NS = 3_000
+_TYPE_BYTES = 300
+
 _KEY_TYPES = (
     ir.StringType, ir.IntType, ir.FloatType, ir.BoolType, ir.ComplexType, ir.TensorType, ir.DeviceObjType,
     ir.AnyType,
@@ -148,6 +153,7 @@ class Reader:
         return ir.ListType(type), int(size)
 
     def read(self, node: ast.expr) -> Type:
+        deadline.spend(_TYPE_NS, bytes=_TYPE_BYTES)
         match node:
             case ast.Name(id=name) if name in _NAMES:
                 return _NAMES[name]()

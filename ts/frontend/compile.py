@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ts.errors import CompilationError, FrontendError, NestingError
+from ts.errors import CompilationError, FrontendError, LimitExceeded, NestingError
 from ts.frontend.defaults import NO_DEFAULT
 from ts.frontend.emit import (
     calls,
@@ -70,13 +70,15 @@ def compile_function(
     """
     from ts.passes.pipelines import FRONTEND, STEPPING, run_pipeline
 
-    parameters, returns = signature(parsed)
-    returns = _declared(parsed, returns)
     emitter = Emitter(parsed, compile_callee or _no_callee)
     emitter.lines = lines
     try:
-        result = emit_function(emitter, parameters, returns)
+        parameters, returns = signature(parsed)
+        result = emit_function(emitter, parameters, _declared(parsed, returns))
         run_pipeline(emitter.graph, STEPPING if lines else FRONTEND)
+    except LimitExceeded as error:
+        error.stack = error.stack or [(parsed.name, parsed.head)]
+        raise
     except RecursionError:
         raise NestingError(NESTED, emitter.graph.range) from None
     except Exception:

@@ -22,7 +22,8 @@ from textwrap import dedent
 from types import FunctionType
 from typing import Any
 
-from ts.errors import FrontendError, NestingError, NotSupportedError, UnsupportedNodeError
+from ts._core.thread import deadline
+from ts.errors import FrontendError, LimitExceeded, NestingError, NotSupportedError, UnsupportedNodeError
 from ts.frontend import printed_syntax, python_syntax
 from ts.frontend.ignored_blocks import is_ignored_block
 from ts.frontend.ranges import Ranges
@@ -60,6 +61,11 @@ _STATEMENTS = (
     ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.While, ast.For,
     ast.If, ast.Pass, ast.Break, ast.Continue, ast.Delete, ast.With,
 )  # fmt: skip
+# What `ts.limits` count, at least: for a character of text that becomes syntax, and for an expression.
+_CHARACTER_NS = 100
+_CHARACTER_BYTES = 50
+_CHECK_NS = 2_000
+
 _EXPRESSIONS = (
     ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare,
     ast.IfExp, ast.Subscript, ast.Slice, ast.List, ast.Tuple, ast.Dict, ast.JoinedStr, ast.FormattedValue,
@@ -87,6 +93,11 @@ class ParsedFunction:
     def range(self, node: ast.AST) -> SourceRange:
         """The source range of a node of this definition."""
         return self.ranges.of(node)
+
+    @property
+    def head(self) -> SourceRange:
+        """Where the definition begins."""
+        return self.ranges.token(self.node, len("def"))
 
     def inner(self, node: ast.FunctionDef) -> ParsedFunction:
         """A function that is defined inside of this one."""
@@ -261,7 +272,11 @@ def _parse_text(
     text: str, source: Source, read: Read = python_syntax.module, first_line: int = 1
 ) -> ast.Module:
     try:
+        deadline.spend(_CHARACTER_NS * len(text), bytes=_CHARACTER_BYTES * len(text))
         return read(text)
+    except LimitExceeded as error:
+        error.stack = [("<module>", SourceRange(source, 0, 1))]
+        raise
     except (RecursionError, MemoryError):  # how Python's parser says so
         lines = text.split("\n")
         longest = max(range(len(lines)), key=lambda i: len(lines[i]))
@@ -323,6 +338,9 @@ def check(parsed: ParsedFunction) -> None:
             _check_statement(statement, parsed)
         except RecursionError:
             raise NestingError(NESTED, parsed.ranges.token(statement)) from None
+        except LimitExceeded as error:
+            error.stack = error.stack or [(parsed.name, parsed.ranges.token(statement))]
+            raise
 
 
 def _check_arguments(parsed: ParsedFunction) -> None:
@@ -421,6 +439,7 @@ def _parts(node: ast.AST) -> Iterator[ast.stmt | ast.expr]:
 
 
 def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
+    deadline.spend(_CHECK_NS)
     if not isinstance(node, _EXPRESSIONS):
         raise _refuse(node, parsed)
     match node:

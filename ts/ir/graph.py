@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
+from ts._core.thread.deadline import spend
 from ts.errors import InternalError
 from ts.ir.attributes import type_of_constant
 from ts.ir.node import CallStack, Node, OperatorLookup
@@ -33,6 +34,12 @@ from ts.ir.value import Use, Value
 __all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value", "Values"]
 
 ValueMap = Callable[[Value], Value]
+
+# What `ts.limits` count for a node at least: whoever makes or visits nodes is in time, whatever pass it is.
+_NODE_NS: Final = 1_000
+_NODE_BYTES: Final = 800
+_VISIT_NS: Final = 300
+_VISITS: Final = 64  # between two looks
 
 
 class Block:
@@ -59,8 +66,13 @@ class Block:
         """The nodes in order. The current one may be destroyed or moved; nodes put after it are visited."""
         end = self._return
         node = end._next
+        visits = 0
         while node is not end:
             after = node._next
+            visits += 1
+            if visits == _VISITS:
+                spend(_VISITS * _VISIT_NS)
+                visits = 0
             yield node
             if node._block is self:
                 node = node._next
@@ -68,6 +80,7 @@ class Block:
                 while after._block is not self:
                     after = after._next
                 node = after
+        spend(visits * _VISIT_NS)
 
     def reverse_nodes(self) -> Iterator[Node]:
         """The nodes from last to first; the current one may be destroyed."""
@@ -139,8 +152,11 @@ class Block:
 
     def clone_from(self, source: Block, value_map: ValueMap | Mapping[Value, Value] | None = None) -> None:
         """Append copies of `source`'s inputs, nodes and outputs; `value_map` maps outer values."""
-        local: dict[Value, Value] = {}
-        outer = value_map.__getitem__ if isinstance(value_map, Mapping) else value_map
+        self._clone(source, {}, value_map.__getitem__ if isinstance(value_map, Mapping) else value_map)
+
+    def _clone(self, source: Block, local: dict[Value, Value], outer: ValueMap | None) -> None:
+        """The same, noting in `local` what the values became: one look-up, however deep the blocks are."""
+        graph = self._graph
 
         def lookup(value: Value) -> Value:
             found = local.get(value)
@@ -151,12 +167,38 @@ class Block:
         for value in source.inputs():
             local[value] = self.add_input().copy_metadata(value)
         for node in source.nodes():
-            copy = self._graph.create_clone(node, lookup)
+            copy = graph._clone_node(node, lookup)
+            for block in node._blocks:
+                copy.add_block()._clone(block, local, outer)
             self.append_node(copy)
             for old, new in zip(node._outputs, copy._outputs, strict=True):
                 local[old] = new.copy_metadata(old)  # a second time: the numbers of names follow PyTorch
         for value in source.outputs():
             self.register_output(lookup(value))
+
+    def sink_behind(self, node: Node, i: int) -> Block:
+        """Let what follows `node`, outputs included, be its block `i`; gives the block around it now.
+
+        This block becomes the inner one, and what comes before moves: whoever sinks a rest, and the rest of
+        that rest, and so on, visits each node once.
+        """
+        graph, owner = self._graph, self._owner
+        outer = Block(graph, owner)
+        if owner is None:
+            graph._block = outer
+        else:
+            owner._blocks[owner._blocks.index(self)] = outer
+        outer._param, self._param = self._param, outer._param
+        outer._param._block, self._param._block = outer, self
+        for before in self.nodes():
+            before.move_before(outer._return)
+            if before is node:
+                break
+        self._owner = node
+        node._blocks[i] = self
+        if graph._insert_before is self._return:
+            graph._insert_before = outer._return
+        return outer
 
     def clear(self) -> None:
         """Remove outputs and nodes; the inputs stay."""
@@ -303,13 +345,14 @@ class Graph:
 
     def create(self, kind: str, inputs: Iterable[Value] = (), num_outputs: int = 1) -> Node:
         """A new node, not yet in any block, at the graph's current place in the source."""
+        spend(_NODE_NS, _NODE_BYTES)
         node = Node(self, kind)
         node.range = self.range
         node.callstack = self.callstack
         node.scope = self.scope
         own_inputs = node._inputs
         for value in inputs:
-            value._uses.append(Use(node, len(own_inputs)))
+            node._input_uses.append(value._new_use(node, len(own_inputs)))
             own_inputs.append(value)
         for i in range(num_outputs):
             node._outputs.append(Value(node, i, self._next_unique))
@@ -321,6 +364,15 @@ class Graph:
     ) -> Node:
         """A copy of a node of any graph, with its inputs mapped; not yet in any block."""
         lookup = value_map.__getitem__ if isinstance(value_map, Mapping) else value_map
+        node = self._clone_node(source, lookup)
+        if copy_blocks:
+            for block in source._blocks:
+                node.add_block().clone_from(block, lookup)
+        return node
+
+    def _clone_node(self, source: Node, lookup: ValueMap) -> Node:
+        """A copy of a node without its blocks."""
+        spend(_NODE_NS, _NODE_BYTES)
         node = Node(self, source._kind)
         for value in source._outputs:
             node.add_output().copy_metadata(value)
@@ -329,9 +381,6 @@ class Graph:
         node.claimed = source.claimed
         for value in source._inputs:
             node.add_input(lookup(value))
-        if copy_blocks:
-            for block in source._blocks:
-                node.add_block().clone_from(block, lookup)
         node._operator = source._operator
         return node
 

@@ -15,6 +15,7 @@ goes through the methods here, which keep the lists of uses right::
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ts.errors import InternalError, TsError
@@ -31,8 +32,6 @@ CallStack = tuple[tuple[str, SourceRange | None], ...]
 """(function name, place of the call in it) for every call that inlining dissolved, outermost first."""
 
 _POSITION_STEP = 1 << 20
-_LAST_POSITION = 1 << 62
-_DESTROYED = -2  # as the position of a node
 _UNSET = object()
 
 
@@ -49,7 +48,9 @@ class Node:
         "_attributes",
         "_block",
         "_blocks",
+        "_destroyed",
         "_graph",
+        "_input_uses",
         "_inputs",
         "_kind",
         "_next",
@@ -69,10 +70,12 @@ class Node:
         self._graph = graph
         self._kind = kind
         self._inputs: list[Value] = []
+        self._input_uses: list[Use] = []  # for each input, its entry among the value's uses
         self._outputs: list[Value] = []
         self._blocks: list[Block] = []
         self._block: Block | None = None
         self._position = 0
+        self._destroyed = False
         self._attributes: dict[str, tuple[str, Any]] | None = None
         self._operator: Any = _UNSET
         self.range: SourceRange | None = None
@@ -231,25 +234,23 @@ class Node:
     # --- inputs ---
 
     def add_input(self, value: Value) -> Value:
-        value._uses.append(Use(self, len(self._inputs)))
+        self._input_uses.append(value._new_use(self, len(self._inputs)))
         self._inputs.append(value)
         self._operator = _UNSET
         return value
 
     def insert_input(self, i: int, value: Value) -> Value:
-        for j in range(len(self._inputs) - 1, i - 1, -1):
-            self._use_of_input(j).offset = j + 1
         self._inputs.insert(i, value)
-        value._uses.append(Use(self, i))
-        self._operator = _UNSET
+        self._input_uses.insert(i, value._new_use(self, i))
+        self._renumber_inputs(i + 1)
         return value
 
     def replace_input(self, i: int, new: Value) -> Value:
         """Put `new` in the place of input `i`; returns the old one."""
         old = self._inputs[i]
-        self._end_use(i)
+        old._end_use(self._input_uses[i])
         self._inputs[i] = new
-        new._uses.append(Use(self, i))
+        self._input_uses[i] = new._new_use(self, i)
         self._operator = _UNSET
         return old
 
@@ -259,31 +260,20 @@ class Node:
                 self.replace_input(i, new)
 
     def remove_input(self, i: int) -> None:
-        self._end_use(i)
-        for j in range(i + 1, len(self._inputs)):
-            self._use_of_input(j).offset = j - 1
-        del self._inputs[i]
-        self._operator = _UNSET
+        self._inputs.pop(i)._end_use(self._input_uses.pop(i))
+        self._renumber_inputs(i)
 
     def remove_all_inputs(self) -> None:
-        for i in range(len(self._inputs)):
-            self._end_use(i)
+        for value, use in zip(self._inputs, self._input_uses, strict=True):
+            value._end_use(use)
         self._inputs.clear()
+        self._input_uses.clear()
         self._operator = _UNSET
 
-    def _use_of_input(self, i: int) -> Use:
-        for use in self._inputs[i]._uses:
-            if use.user is self and use.offset == i:
-                return use
-        raise InternalError(f"input {i} of {self._kind} has no use")
-
-    def _end_use(self, i: int) -> None:
-        uses = self._inputs[i]._uses
-        for place, use in enumerate(uses):
-            if use.user is self and use.offset == i:
-                del uses[place]
-                return
-        raise InternalError(f"input {i} of {self._kind} has no use")
+    def _renumber_inputs(self, start: int) -> None:
+        for i in range(start, len(self._inputs)):
+            self._input_uses[i].offset = i
+        self._operator = _UNSET
 
     # --- outputs and blocks ---
 
@@ -300,7 +290,7 @@ class Node:
     def insert_output(self, i: int, name: str | None = None, type: Type = TENSOR) -> Value:
         value = self.add_output(name, type)
         self._outputs.insert(i, self._outputs.pop())
-        self._renumber_outputs()
+        self._renumber_outputs(i)
         return value
 
     def erase_output(self, i: int) -> None:
@@ -309,12 +299,12 @@ class Node:
             raise InternalError(f"output {i} of {self._kind} is erased, but has uses")
         value.set_debug_name("")
         del self._outputs[i]
-        self._renumber_outputs()
+        self._renumber_outputs(i)
         self._operator = _UNSET
 
-    def _renumber_outputs(self) -> None:
-        for i, value in enumerate(self._outputs):
-            value._offset = i
+    def _renumber_outputs(self, start: int = 0) -> None:
+        for i in range(start, len(self._outputs)):
+            self._outputs[i]._offset = i
 
     def permute_outputs(self, order: Iterable[int]) -> None:
         """Reorder the outputs: the new output ``i`` is the old ``order[i]``."""
@@ -359,16 +349,15 @@ class Node:
         node._next = self
         after._prev = self
         end = block._return
-        low = 0 if node is end else node._position
-        # Between its neighbours; at the end, which is where most nodes go, one step on.
+        # One step behind the last node, which is where most go, or before the first; else in the middle.
         if after is end:
-            self._position = low + _POSITION_STEP
-            if self._position >= _LAST_POSITION:
-                _renumber(end)
+            self._position = 0 if node is end else node._position + _POSITION_STEP
+        elif node is end:
+            self._position = after._position - _POSITION_STEP
         else:
-            self._position = (low + after._position) // 2
-            if self._position == low:
-                _renumber(end)
+            self._position = (node._position + after._position) // 2
+            if self._position == node._position:
+                _make_room(self, end)
         return self
 
     def move_before(self, node: Node) -> Node:
@@ -400,7 +389,7 @@ class Node:
         self.remove_all_inputs()
         if self._block is not None:
             self._unlink()
-        self._position = _DESTROYED
+        self._destroyed = True
 
     def is_before(self, other: Node) -> bool:
         """Whether this node comes before `other`; either may be inside a block of a node that does."""
@@ -413,11 +402,11 @@ class Node:
             return False
         return self._is_beside(other, lambda a, b: a._position_in_block() > b._position_in_block())
 
-    def _position_in_block(self) -> int:
+    def _position_in_block(self) -> float:
         block = self.owning_block()
         if self is block.return_node():
-            return _LAST_POSITION
-        return -1 if self is block.param_node() else self._position
+            return inf
+        return -inf if self is block.param_node() else self._position
 
     def _is_beside(self, other: Node, compare: Callable[[Node, Node], bool]) -> bool:
         left: Node | None = self
@@ -448,7 +437,7 @@ class Node:
     def __str__(self) -> str:
         from ts.ir.print import node_to_text
 
-        if self._position == _DESTROYED:
+        if self._destroyed:
             raise TsError(f"this object has been invalidated: its node {self._kind} is no longer in a graph")
 
         return node_to_text(self)
@@ -493,14 +482,31 @@ class Node:
     findAllNodes = find_all_nodes
 
 
-def _renumber(end: Node) -> None:
-    """Space the nodes of the block that ends with `end` anew."""
-    position = 0
-    node = end._next
-    while node is not end:
-        position += _POSITION_STEP
-        node._position = position
-        node = node._next
+def _make_room(node: Node, end: Node) -> None:
+    """Space the nodes around `node` anew, whose position is its neighbour's too.
+
+    As many as lie in the smallest range of positions, a power of two, that they do not crowd: the more of
+    them, the emptier it has to be, so that the next ones have room for long. An insertion costs O(log n).
+    """
+    position = node._position
+    first = last = node
+    count = 1
+    size, room = 1, 1.0
+    while True:
+        start = position & -size
+        while first._prev is not end and first._prev._position >= start:
+            first = first._prev
+            count += 1
+        while last._next is not end and last._next._position < start + size:
+            last = last._next
+            count += 1
+        if count <= room and size >= 2 * count:
+            break
+        size, room = 2 * size, 1.5 * room
+    step = size // count
+    for i in range(count):
+        first._position = start + i * step
+        first = first._next
 
 
 def _typed_accessors(kind: str) -> None:

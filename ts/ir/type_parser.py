@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ts._core.thread.deadline import spend
 from ts.ir.text import Tokens, is_name, is_number, read_default
 from ts.ir.types import (
     ANY,
@@ -99,6 +100,10 @@ PLAIN_TYPES: dict[Type, Type] = {
     MemoryFormatType.get(): INT,
     SymFloatType.get(): FLOAT,
 }
+
+# What `ts.limits` count for each type that is read, at least.
+_TYPE_NS = 3_000
+_TYPE_BYTES = 300
 
 _SCALAR_TYPE_NUMBERS = {name: number for number, name in enumerate(SCALAR_TYPE_NAMES)}
 _ELEMENT_TYPES: dict[str, Callable[[Type], Type]] = {
@@ -195,6 +200,7 @@ def plain(t: Type) -> Type:
 
 def read_type(tokens: Tokens, find_class: ClassLookup = ClassType) -> ParsedType:
     """The type at the current place, with all its suffixes."""
+    spend(_TYPE_NS, _TYPE_BYTES)
     t, alias = _read_base(tokens, find_class)
     size: int | None = None
     while True:

@@ -50,7 +50,7 @@ class Value:
         self._offset = offset
         self._unique = unique
         self._type = type
-        self._uses: list[Use] = []
+        self._uses: dict[int, Use] = {}  # by their ids, in the order in which they began
         self._name = ""
 
     def node(self) -> Node:
@@ -67,18 +67,27 @@ class Value:
 
     def set_type(self, type: Type) -> Value:
         self._type = type
-        for use in self._uses:
+        for use in self._uses.values():
             use.user.forget_operator()
         return self
 
     def uses(self) -> list[Use]:
-        return list(self._uses)
+        return list(self._uses.values())
 
     def has_uses(self) -> bool:
         return bool(self._uses)
 
     def use_count(self) -> int:
         return len(self._uses)
+
+    def _new_use(self, user: Node, offset: int) -> Use:
+        """A use, for `Node`, which makes it one of the value's inputs."""
+        use = Use(user, offset)
+        self._uses[id(use)] = use
+        return use
+
+    def _end_use(self, use: Use) -> None:
+        del self._uses[id(use)]
 
     def owning_block(self) -> Block:
         return self._node.owning_block()
@@ -140,22 +149,22 @@ class Value:
         """Let every user of this value use `new`."""
         if new is self:
             return
-        for use in self._uses:
+        for use in self._uses.values():
             user = use.user
             user._inputs[use.offset] = new
             user.forget_operator()
-        new._uses.extend(self._uses)
+        new._uses.update(self._uses)
         self._uses.clear()
 
     def replace_all_uses_after_node_with(self, node: Node, new: Value) -> None:
         """Let every user that comes after `node` use `new`."""
-        for use in list(self._uses):
+        for use in self.uses():
             if use.user.is_after(node):
                 use.user.replace_input(use.offset, new)
 
     def replace_all_uses_dominated_by_node_with(self, node: Node, new: Value) -> None:
         """Let every user that `node` dominates use `new`."""
-        for use in list(self._uses):
+        for use in self.uses():
             if use.user.is_dominated_by(node):
                 use.user.replace_input(use.offset, new)
 

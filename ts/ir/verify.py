@@ -11,6 +11,7 @@ In: a graph. Out: nothing, or `InternalError` that says what is wrong and holds 
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from ts.errors import InternalError
@@ -69,7 +70,7 @@ class _Verifier:
         visible = list(block.inputs())
         end = block.return_node()
         previous = end
-        position = 0
+        position = -inf
         node = end.next()
         while node is not end:
             self.require(node._block is block, f"{node.kind()} stands in a block that it does not belong to")
@@ -96,13 +97,15 @@ class _Verifier:
             check(self, node)
 
     def check_inputs(self, node: Node) -> None:
-        for i, value in enumerate(node.inputs()):
+        uses = len(node._input_uses)
+        self.require(uses == node.inputs_size(), f"{node.kind()} has {uses} uses for its inputs")
+        for i, (value, use) in enumerate(zip(node.inputs(), node._input_uses, strict=True)):
             self.require(
                 value in self.defined,
                 f"input {i} of {node.kind()}, %{value.debug_name()}, is not defined before it",
             )
             self.require(
-                any(use.user is node and use.offset == i for use in value._uses),
+                id(use) in value._uses and use.user is node and use.offset == i,
                 f"%{value.debug_name()} does not know that it is input {i} of {node.kind()}",
             )
             self.uses[value] = self.uses.get(value, 0) + 1

@@ -20,11 +20,16 @@ definition and blocks have outputs. Five steps, each complete before the next:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeVar
+
 from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import Type, unify
 from ts.passes.control_flow import inline_block_before, inserting_at_start, named
 from ts.passes.exit_transform import exit_transform
+
+_T = TypeVar("_T")
 
 
 def convert_to_ssa(graph: Graph) -> bool:
@@ -41,16 +46,18 @@ class _CarryVariables:
     """Adds the variables that a branch or a loop body assigns to what its node returns and carries."""
 
     def __init__(self) -> None:
-        self._frames: list[dict[str, Type]] = []
+        self._visible: dict[str, Type] = {}
 
     def run(self, block: Block) -> dict[str, Type]:
         """Process `block`; the result holds the type of each variable that the block itself assigns."""
         assigned: dict[str, Type] = {}
-        self._frames.append(assigned)
+        before: dict[str, Type | None] = {}
         for node in block.nodes():
             kind = node.kind()
             if kind == "prim::Store":
-                assigned[node.get("name")] = node.input().type()
+                name = node.get("name")
+                before.setdefault(name, self._visible.get(name))
+                assigned[name] = self._visible[name] = node.input().type()
             elif kind == "prim::If":
                 self._carry_if(node)
             elif kind == "prim::Loop":
@@ -58,22 +65,16 @@ class _CarryVariables:
             elif kind in ("prim::Closure", "prim::ComprehensionScope"):
                 for inner in node.blocks():
                     self.run(inner)
-        self._frames.pop()
+        _restore(self._visible, before)
         return assigned
-
-    def _lookup(self, name: str) -> Type | None:
-        for frame in reversed(self._frames):
-            if name in frame:
-                return frame[name]
-        return None
 
     def _carry_if(self, node: Node) -> None:
         then_block, else_block = node.blocks()
         then_types = self.run(then_block)
         else_types = self.run(else_block)
         for name in sorted(then_types.keys() | else_types.keys()):
-            then_type = then_types.get(name) or self._lookup(name)
-            else_type = else_types.get(name) or self._lookup(name)
+            then_type = then_types.get(name) or self._visible.get(name)
+            else_type = else_types.get(name) or self._visible.get(name)
             if then_type is None or else_type is None:
                 continue  # defined on one side only: not visible after the if
             unified = unify(then_type, else_type, default_to_union=True)
@@ -86,7 +87,7 @@ class _CarryVariables:
     def _carry_loop(self, node: Node) -> None:
         body = node.blocks()[0]
         for name, assigned in sorted(self.run(body).items()):
-            outer = self._lookup(name)
+            outer = self._visible.get(name)
             if outer is None:
                 continue  # local to one iteration
             # The body may run never or often, so a carried variable has the union of both types.
@@ -201,13 +202,15 @@ def _inline_loop_conditions(block: Block) -> None:
             node.erase_block(1)
 
 
-def _erase_loads_and_stores(block: Block, outer: dict[str, Value]) -> None:
-    """Replace loads by the values in scope; `outer` holds the values of the enclosing blocks' variables."""
-    values = dict(outer)
+def _erase_loads_and_stores(block: Block, values: dict[str, Value]) -> None:
+    """Replace loads by the values in scope: `values`, which are as before when the block ends."""
+    before: dict[str, Value | None] = {}
     for node in block.nodes():
         kind = node.kind()
         if kind == "prim::Store":
-            values[node.get("name")] = node.input()
+            name = node.get("name")
+            before.setdefault(name, values.get(name))
+            values[name] = node.input()
             node.destroy()
         elif kind == "prim::Load":
             node.output().replace_all_uses_with(values[node.get("name")])
@@ -223,6 +226,16 @@ def _erase_loads_and_stores(block: Block, outer: dict[str, Value]) -> None:
         else:
             for inner in node.blocks():
                 _erase_loads_and_stores(inner, values)
+    _restore(values, before)
+
+
+def _restore(variables: dict[str, _T], before: Mapping[str, _T | None]) -> None:
+    """Give variables what they were `before` a block; None is what they were not."""
+    for name, value in before.items():
+        if value is None:
+            del variables[name]
+        else:
+            variables[name] = value
 
 
 def _attach_variables(line: Node, values: dict[str, Value]) -> None:

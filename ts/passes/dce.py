@@ -45,6 +45,7 @@ class _Eliminator:
         self._keep_failing = keep_failing
         self._needed: set[Node] = set()
         self._live: set[Value] = set()
+        self._added: list[Value] = []  # of those that are live, the last ones
         self._pending: list[Value] = []
         self._changed = False
 
@@ -88,16 +89,23 @@ class _Eliminator:
     def _mark_writers(self, writers: list[Node]) -> None:
         """A write is needed if what it changes is visible outside, or to a value that is needed."""
         aliases = AliasDb(self._graph)
+        self._added = []
+        memory = aliases.memory_of(self._live)
+        pending = [node for node in reversed(writers) if node not in self._needed]
         found = True
         while found:
             found = False
-            for node in writers:
-                if node not in self._needed and (
-                    aliases.writes_to_wildcard(node) or aliases.writes_to_alias(node, self._live)
-                ):
+            rest = []
+            for node in pending:
+                if aliases.writes_to_wildcard(node) or aliases.writes_to_memory(node, memory):
                     self._need_node(node)
                     self._propagate()
+                    memory |= aliases.memory_of(self._added)
+                    self._added.clear()
                     found = True
+                else:
+                    rest.append(node)
+            pending = rest
 
     def _need_node(self, node: Node) -> None:
         if node in self._needed:
@@ -120,6 +128,7 @@ class _Eliminator:
     def _need(self, value: Value) -> None:
         if value not in self._live:
             self._live.add(value)
+            self._added.append(value)
             self._pending.append(value)
 
     def _propagate(self) -> None:

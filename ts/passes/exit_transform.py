@@ -25,11 +25,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import islice
+from typing import Final
 
 from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, Type, unify
-from ts.passes.control_flow import NOT_CONSTANT, constant_value, inserting_at_start
+from ts.passes.control_flow import NOT_CONSTANT, constant_value, inserting_at_start, nodes_of
+
+_LARGEST_COPIES: Final = 5000  # nodes that are copied where ifs are merged; then they move
 
 
 def exit_transform(graph: Graph) -> bool:
@@ -40,7 +44,7 @@ def exit_transform(graph: Graph) -> bool:
     _ExitTransformer(graph, "prim::ReturnStmt").run(graph.block())
     # What a body of `with` computes is used after it, so a copy of ifs with such bodies would lose values.
     _inline_blocks_of_with(graph.block())
-    _merge_consecutive_ifs(graph.block())
+    _Merger().run(graph.block())
     return True
 
 
@@ -85,8 +89,9 @@ class _ExitTransformer:
         enclosing_target = self._target
         if self._is_target(block):
             self._target = block
-        left = self._transform_nodes(block)
-        if self._target is block:
+        is_target = self._target is block
+        left, block = self._transform_nodes(block)
+        if is_target:
             self._arrive(block, left)
             left = self._never
         self._target = enclosing_target
@@ -98,19 +103,20 @@ class _ExitTransformer:
             return owner is not None and owner.kind() == "prim::Loop"
         return owner is None or owner.kind() == "prim::Closure"
 
-    def _transform_nodes(self, block: Block) -> _Exit:
+    def _transform_nodes(self, block: Block) -> tuple[_Exit, Block]:
+        """How the block is left, and what is in its place then."""
         for node in block.nodes():
             following = node.next()  # `node` itself may go
             left = self._transform_node(node)
             status = self._status(left)
             if status in (_Leaves.ALWAYS, _Leaves.RAISES):
                 self._remove_from(following, block)
-                return left
+                return left, block
             if status is _Leaves.MAYBE:
                 if following is not block.return_node():
-                    left = self._guard(block, left, following)
-                return left
-        return self._never
+                    return self._guard(block, left, following)
+                return left, block
+        return self._never, block
 
     def _transform_node(self, node: Node) -> _Exit:
         kind = node.kind()
@@ -164,8 +170,8 @@ class _ExitTransformer:
         return _Exit(taken, _last(node.outputs(), len(on_true.values)))
 
     def _transform_loop(self, node: Node) -> _Exit:
+        left = self.run(node.blocks()[0])
         body = node.blocks()[0]
-        left = self.run(body)
         if self._status(left) in (_Leaves.NEVER, _Leaves.RAISES):
             return self._never  # a body that raises may still not run at all
         # The exit is beyond the loop: it ends the loop ...
@@ -186,26 +192,22 @@ class _ExitTransformer:
             body.register_output(value)
         return _Exit(taken, _last(node.outputs(), len(left.values)))
 
-    def _guard(self, block: Block, left: _Exit, following: Node) -> _Exit:
+    def _guard(self, block: Block, left: _Exit, following: Node) -> tuple[_Exit, Block]:
         """Run `following` and the rest of the block only if the exit was not taken."""
-        guard = self._graph.create_if(left.taken).insert_before(following)
-        exit_block, rest = guard.blocks()
-        node = following
-        while node is not block.return_node():
-            after = node.next()
-            node.move_before(rest.return_node())
-            node = after
-        if _is_body_of_with(block):
-            self._carry_out(guard)
         outputs = list(block.outputs())
+        guard = self._graph.create_if(left.taken).insert_before(following)
+        outer = block.sink_behind(guard, 1)
+        if self._target is block:
+            self._target = outer
+        exit_block = guard.blocks()[0]
         for value, skipped in zip(outputs, self._uninitialized_like(outputs), strict=True):
             exit_block.register_output(skipped)
-            rest.register_output(value)
-            guard.add_output().set_type(value.type())
-        _replace_outputs(block, guard.outputs())
+            outer.register_output(guard.add_output().set_type(value.type()))
+        if _is_body_of_with(outer):
+            self._carry_out(guard)
         exit_again = self._graph.create(self._kind, left.values, 0)
         exit_again.insert_before(exit_block.return_node())
-        return self._transform_if(guard)
+        return self._transform_if(guard), outer
 
     def _carry_out(self, guard: Node) -> None:
         """What the code after the `with` uses of the guarded code becomes an output of the guard."""
@@ -272,10 +274,11 @@ def _nodes_with_bodies(block: Block) -> Iterator[Node]:
                 yield from _nodes_with_bodies(inner)
 
 
-def _is_inside(node: Node, block: Block) -> bool:
+def _is_inside(node: Node, block: Block, around: Block | None = None) -> bool:
+    """Whether a node is inside of `block`, which is inside of `around`."""
     current: Block | None = node.owning_block()
-    while current is not None and current is not block:
-        owner = current.owning_node()
+    while current is not around and current is not block:
+        owner = current.owning_node() if current is not None else None
         current = None if owner is None else owner.owning_block()
     return current is block
 
@@ -305,8 +308,7 @@ def _add_if_outputs(node: Node, on_true: Sequence[Value], on_false: Sequence[Val
 
 def _replace_outputs(block: Block, values: Sequence[Value]) -> None:
     values = list(values)
-    while block.outputs():
-        block.erase_output(0)
+    block.return_node().remove_all_inputs()
     for value in values:
         block.register_output(value)
 
@@ -318,37 +320,67 @@ def _last(values: Sequence[Value], count: int) -> Sequence[Value]:
 # -- two ifs in a row, of which the first decides the second -------------------------------------------
 
 
-def _merge_consecutive_ifs(block: Block) -> None:
-    node = next(iter(block.nodes()), block.return_node())
-    while node is not block.return_node():
-        for inner in node.blocks():
-            _merge_consecutive_ifs(inner)
-        if not _merge_with_next(node):  # after a merge, the same node may decide the one behind, too
+class _Merger:
+    """Continues each branch of an if with the branch of the next if that it leads to."""
+
+    def __init__(self) -> None:
+        self._copies = _LARGEST_COPIES
+
+    def run(self, block: Block, done: Node | None = None) -> None:
+        """Merge what can be in `block`; up to `done` it is, but that may have another if behind it now."""
+        end = block.return_node()
+        node = end.next() if done is None or done is end else done
+        while node is not end:
+            if node is not done:
+                for inner in node.blocks():
+                    self.run(inner)
+            lasts = [inner.return_node().prev() for inner in node.blocks()]
+            while self._merge_with_next(node):  # the same node may decide the one behind, too
+                for inner, last in zip(node.blocks(), lasts, strict=True):
+                    self.run(inner, last)
+                lasts = [inner.return_node().prev() for inner in node.blocks()]
             node = node.next()
 
+    def _merge_with_next(self, first: Node) -> bool:
+        second = first.next()
+        if first.kind() != "prim::If" or second.kind() != "prim::If":
+            return False
+        condition = second.input()
+        if condition.node() is not first:
+            return False
+        decided = [constant_value(block.outputs()[condition.offset()]) for block in first.blocks()]
+        if NOT_CONSTANT in decided or decided[0] == decided[1]:
+            return False  # with equal values, constant propagation removes the second if without copying it
+        for block, value in zip(first.blocks(), decided, strict=True):
+            self._continue(block, second.blocks()[0 if value else 1])
+        for output in second.outputs():
+            output.replace_all_uses_with(first.add_output().copy_metadata(output))
+        second.destroy()
+        return True
 
-def _merge_with_next(first: Node) -> bool:
-    """Continue each branch of `first` with the branch of the next if that it leads to."""
-    second = first.next()
-    if first.kind() != "prim::If" or second.kind() != "prim::If":
-        return False
-    condition = second.input()
-    if condition.node() is not first:
-        return False
-    decided = [constant_value(block.outputs()[condition.offset()]) for block in first.blocks()]
-    if NOT_CONSTANT in decided or decided[0] == decided[1]:
-        return False  # with equal values, constant propagation removes the second if without copying it
-    for block, value in zip(first.blocks(), decided, strict=True):
-        outputs = block.outputs()
+    def _continue(self, branch: Block, rest: Block) -> None:
+        """Append `rest` to a branch of the if before."""
+        first = branch.owning_node()
+        assert first is not None
+        outputs = tuple(branch.outputs())
 
-        def in_branch(value: Value, outputs: Sequence[Value] = tuple(outputs)) -> Value:
+        def in_branch(value: Value) -> Value:
             return outputs[value.offset()] if value.node() is first else value
 
-        block.clone_from(second.blocks()[0 if value else 1], in_branch)
-    for output in second.outputs():
-        output.replace_all_uses_with(first.add_output().copy_metadata(output))
-    second.destroy()
-    return True
+        # A copy, as in PyTorch, numbers the values anew; of what is large that would take too long.
+        size = sum(1 for _ in islice(nodes_of(rest), self._copies + 1))
+        self._copies = max(self._copies - size, 0)
+        if self._copies:
+            branch.clone_from(rest, in_branch)
+            return
+        for output in first.outputs():
+            for use in output.uses():
+                if _is_inside(use.user, rest, first.owning_block()):
+                    use.user.replace_input(use.offset, in_branch(output))
+        for node in rest.nodes():
+            node.move_before(branch.return_node())
+        for value in rest.outputs():
+            branch.register_output(value)
 
 
 # -- with statements are blocks while exits are transformed --------------------------------------------

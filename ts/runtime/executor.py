@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
 from ts.bytecode.lower import lower
+from ts.errors import LimitExceeded
 from ts.ir.graph import Graph
+from ts.ir.source import SourceRange
 from ts.passes.failing_code import faithful
 from ts.passes.pipelines import OPTIMIZE, run_pipeline
 from ts.runtime.deep import with_deep_stack
@@ -59,13 +61,22 @@ def prepare(function: ScriptFunction) -> Any:
     return prepare_graph(function.graph, function.name)
 
 
+def _place(graph: Graph) -> SourceRange | None:
+    """The first place in the source that a graph comes from."""
+    return next((node.range for node in graph.all_nodes() if node.range is not None), None)
+
+
 def prepare_graph(graph: Graph, name: str) -> Any:
     """The code of a graph."""
     optimize = _optimize.get()
 
     def optimize_and_lower() -> Any:
-        ready = optimized(graph) if optimize else faithful(graph).copy()
-        return lower(ready, name, prepare_graph)
+        try:
+            ready = optimized(graph) if optimize else faithful(graph).copy()
+            return lower(ready, name, prepare_graph)
+        except LimitExceeded as error:
+            error.stack = error.stack or [(name, _place(graph))]
+            raise
 
     with my_turn(), no_collection():
         return with_deep_stack(optimize_and_lower)
