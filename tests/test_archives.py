@@ -425,3 +425,10 @@ def test_sources_of_debug_records_are_bounded():
     with ts.limits(bytes=10_000_000), pytest.raises(MemoryExceeded):
         read_places(data)(3)
     assert read_places(data)(3).text() == "xxxxx"
+
+
+def test_places_that_are_no_numbers():
+    """A debug record whose entries have no order says nothing about places."""
+    record = ((("0",), ("text", "file.py", 1), 0, 4),)
+    data = Pickler(str, str, lambda tensor: None).dump(record, type_of_constant(record))
+    assert read_places(data)(3) is None

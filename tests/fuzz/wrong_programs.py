@@ -35,6 +35,11 @@ PYTHON = (
 
 def mutated(text: str, generator: random.Random) -> str:
     """The text with a word of its functions changed."""
+    return with_a_word_changed(text, generator, WORDS)
+
+
+def with_a_word_changed(text: str, generator: random.Random, others: list[str]) -> str:
+    """The text with a word dropped, doubled, or one of the others in its place or behind it."""
     words = [
         token
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
@@ -47,8 +52,8 @@ def mutated(text: str, generator: random.Random) -> str:
         "",
         f"{word.string} {word.string}",
         other.string,
-        generator.choice(WORDS),
-        f"{word.string} {generator.choice(WORDS)}",
+        generator.choice(others),
+        f"{word.string} {generator.choice(others)}",
     ][generator.randrange(5)]
     lines = text.split("\n")
     row, (begin, end) = word.start[0] - 1, (word.start[1], word.end[1])

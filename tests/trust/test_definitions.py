@@ -179,3 +179,12 @@ def test_an_any_that_doubles():
         given = given[0]
     assert given == 1
     assert doubled_within(200) and not doubled_within(0)
+
+
+@pytest.mark.parametrize("mark", ["__parameters__", "__buffers__"])
+def test_parameters_are_tensors_of_the_class(mark):
+    """What `state_dict` goes through is there, and can be a tensor."""
+    for attributes in ("", "  x : int\n"):
+        source = f"class M(Module):\n  {mark} = ['x']\n{attributes}  def forward(self: __torch__.M):\n    return 1\n"
+        with pytest.raises(CompilationError, match="has no tensor 'x'"):
+            load(archive(source))

@@ -85,7 +85,10 @@ def _entries(record: Any) -> list[tuple[int, SourceRange]]:
         case _:
             sources, entries = _Sources(None), record
     try:
-        return [(offset, sources.range(*range)) for offset, range, *_ in entries]
+        found = [(offset, sources.range(*range)) for offset, range, *_ in entries]
+        if not all(isinstance(offset, int) for offset, _ in found):
+            raise ValueError("a place in the file is not a number")
+        return found
     except (TypeError, ValueError, IndexError) as error:
         raise ArchiveError(f"a debug record is damaged: {error}") from error
 

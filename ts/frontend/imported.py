@@ -34,7 +34,7 @@ from ts.frontend.signatures import Parameter, signature
 from ts.ir.attributes import type_of_constant
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.source import Source
-from ts.ir.types import ClassType, EnumType, InterfaceType, ModuleType, TupleType, Type
+from ts.ir.types import TENSOR, ClassType, EnumType, InterfaceType, ModuleType, OptionalType, TupleType, Type
 
 ReadSource = Callable[[str], Source | None]
 """From `code/__torch__/model.py` to the source file; None if there is none of that name."""
@@ -143,6 +143,10 @@ class Unit:
             else:
                 self._attribute(type, file, attribute, annotation, value)
         concrete.parameters, concrete.buffers = marks["__parameters__"], marks["__buffers__"]
+        for attribute in concrete.parameters + concrete.buffers:
+            if not _may_be_tensor(type.attributes.get(attribute)):
+                message = f"the class has no tensor '{attribute}' that could be a parameter or a buffer"
+                raise CompilationError(message, file.ranges.of(node))
         for attribute, its_type in type.attributes.items():
             if isinstance(its_type, ModuleType):
                 concrete.submodules[attribute] = its_type.concrete
@@ -242,6 +246,11 @@ def _attributes(node: ast.ClassDef, file: _File) -> Iterator[tuple[str, ast.expr
                 yield name, annotation, None
             case _:
                 raise CompilationError("this has no place in a class of an archive", file.ranges.of(member))
+
+
+def _may_be_tensor(type: Type | None) -> bool:
+    """Whether an attribute of this type can hold a tensor, or stands for one that is not there."""
+    return type is not None and type.is_subtype_of(OptionalType(TENSOR))
 
 
 def _names(node: ast.expr, file: _File) -> list[str]:
