@@ -38,7 +38,7 @@ test-sanitized: $(VENV)/installed-test
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:allow_user_segv_handler=0 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:suppressions=$(CURDIR)/tests/sanitizers.supp \
-	PYTHONMALLOC=malloc TS_PATIENCE=20 TS_LEAK_CALLS=0 $(PYTEST) -o faulthandler_timeout=3000 $(TRUSTING)
+	PYTHONMALLOC=malloc TS_PATIENCE=20 TS_LEAK_CALLS=0 $(PYTEST) -o faulthandler_timeout=900 $(TRUSTING)
 
 # On a machine with a GPU: the CUDA tests on it, and the CUDA benchmarks.
 test-cuda: $(VENV)/installed-test
