@@ -45,6 +45,7 @@ DIRECTIVES = {
     "wraparound": False,  # an index from the end is written out where it is meant: checked, -1 is an error
     "cdivision": True,  # Python's rounding is written out in scalar.pxd
     "embedsignature": True,
+    "auto_pickle": False,  # what it would make for pickles makes objects that nothing has filled
     "binding": False,  # Python checks the type of `self` then: `Tensor.dim(3)` is a TypeError
 }
 

@@ -194,3 +194,14 @@ def test_most_backends():
     finally:
         for backend in reversed(made):
             backends.unregister(backend.name)
+
+
+def test_operators_are_made_once():
+    """Code that was verified relies on what an operator takes: it cannot be made anew, and does nothing where it was not made."""
+    operator = Operator("test::f(int x) -> int")
+    with pytest.raises(TypeError, match="is made"):
+        operator.__init__("test::f(int x, int y) -> int")
+    with pytest.raises(TypeError, match="never made"):
+        operator(3)
+    with pytest.raises(ValueError, match="schema"):
+        Operator.__new__(Operator)()

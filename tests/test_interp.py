@@ -220,3 +220,13 @@ def test_threads_have_their_own_states(add):
     for thread in threads:
         thread.join()
     assert results == [[0] * 20] * 4
+
+
+def test_functions_are_made_once():
+    """Other code was verified by what a function takes."""
+    function = Function("f", [("x", INT)])
+    with pytest.raises(TypeError, match="is made"):
+        function.__init__("f", [("x", STR)])
+    for argument in (("x", int), ("x",), ()):
+        with pytest.raises(TypeError, match="no name and type"):
+            Function("f", [argument])

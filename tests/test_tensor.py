@@ -217,3 +217,10 @@ def test_print_options():
 def test_one_element_in_several_places_is_not_written(write):
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
         getattr(ts.ones(2).expand(3, 2), write)(2)
+
+
+def test_objects_that_nobody_has_filled():
+    """What `__new__` makes is an empty tensor, of subclasses too."""
+    for cls in (ts.Tensor, ts.nn.Parameter, type("Own", (ts.Tensor,), {"__init__": lambda self: None})):
+        made = cls.__new__(cls)
+        assert type(made) is cls and made.shape == (0,) and (made + 1).tolist() == [] and repr(made)

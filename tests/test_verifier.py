@@ -9,6 +9,7 @@ import ts.ops.node_operator
 from ts._core.value.spec import KINDS, SPECS, TypeSpec
 from ts._core.vm.breaks import Breaks
 from ts._core.vm.code import Code, Method
+from ts._core.vm.named import Called, CalledByName
 from ts._core.vm.function import Function
 from ts.bytecode.opcodes import NUMBER
 from ts.bytecode.typespec import type_spec
@@ -235,6 +236,13 @@ def test_tables_hold_what_they_are_for(table):
         Code("test", [(NUMBER["RETURN"], 0, 0, 0)], "i", [SPECS["int"]], **tables)
 
 
+@pytest.mark.parametrize("cls", [Called, CalledByName])
+def test_functions_are_of_the_classes_that_the_loop_knows(cls):
+    """The verifier knows functions by what it reads of them; the loop reads more."""
+    with pytest.raises(InternalError, match="is none: Called"):
+        Code("test", [(NUMBER["RETURN"], 0, 0, 0)], "i", [SPECS["int"]], functions=[cls()])
+
+
 @pytest.mark.parametrize("kind", ["ListType", "DictType", "OptionalType", "UnionType", "FutureType"])
 def test_types_have_their_parts(kind):
     """A type that somebody made by hand cannot lack what instructions look into."""
@@ -273,3 +281,9 @@ def make() -> A:
     caller = Caller("call", [("a", given), ("x", SPECS["int"])])
     with pytest.raises(RuntimeError, match=r"method 'f' of class .* does not take or give"):
         caller(unit.make(), 1)
+
+
+@pytest.mark.parametrize("row", [(), (NUMBER["RETURN"],), (NUMBER["RETURN"], 0, 0), (NUMBER["RETURN"], 0, 0, 0, 0)])
+def test_instructions_have_four_words(row):
+    with pytest.raises(InternalError, match="four words"):
+        Code("test", [row], "i", [SPECS["int"]])

@@ -12,16 +12,15 @@ sizes too large are refused, and what takes longer than SECONDS is ended with th
 
 from __future__ import annotations
 
-import enum
-import faulthandler
+import contextlib
+import copy
+import copyreg
 import gc
 import importlib
-import os
+import pickle
 import random
 import re
-import subprocess
 import sys
-import tempfile
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -32,25 +31,24 @@ import numpy as np
 
 import ts
 from tests import samples
-from tests.fuzz.hostile import limit_memory
+from tests.fuzz import strange, watched
+from ts._core.dispatch.overloads import OverloadSet
+from ts._core.prims.registry import operators
 from ts.ops import registry
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 20 * int(os.environ.get("TS_PATIENCE", "1"))
+SECONDS = 20  # that a call may take
 CALLS = 60  # of each callable
 # What is set for the whole process, by its own package alone, cannot be taken back by the next call.
 FOR_THE_PROCESS = re.compile(
     r"^(set_|register_|install_|define_|_install|_fill_tables|_forget|push_limits|pop_limits)"
 )
-
-
-class Color(enum.Enum):
-    RED = 1
-
-
-@ts.jit.script
-def doubled(x: ts.Tensor, n: int) -> ts.Tensor:
-    return x * n
+# What takes as long as it is told: nobody finishes the futures of these tests, and a value may have 2**63 elements.
+WITHOUT_END = {
+    "ts._core.vm.future.Future.wait",
+    "ts._core.vm.execution.Execution.run",
+    "ts._core.value.type_of.is_small",
+}
 
 
 def modules() -> list[str]:
@@ -62,64 +60,19 @@ def modules() -> list[str]:
     return found
 
 
-def tensors() -> list[ts.Tensor]:
-    """Tensors of strange shapes, strides and dtypes."""
-    deep = ts.ones([1] * 63 + [2])
-    return [
-        ts.ones(3), ts.ones(2, 3), ts.ones(()), ts.ones(0), ts.ones(2, 0, 3), ts.ones(1, 3, 4, 4), deep, deep.transpose(0, 63),
-        ts.ones(3, 2).t(), ts.ones(1).expand(1 << 40), ts.ones(3, 1).expand(3, 4), ts.ones(8)[::3], ts.ones(8).as_strided([4, 4], [1, 1]),
-        ts.from_numpy(np.ones((3, 4), np.float32)), ts.arange(5), ts.tensor([1 << 62, -1 << 63]), ts.ones(3, dtype=ts.bool),
-        ts.ones(2, dtype=ts.complex64), ts.ones(2, dtype=ts.bfloat16), ts.ones(2, dtype=ts.float64), ts.ones(2, device="meta"),
-        ts.ones(1, 2, 3, dtype=ts.uint8), ts.tensor([float("nan"), float("inf")]),
-    ]  # fmt: skip
-
-
-def arrays() -> list[np.ndarray[Any, Any]]:
-    """Arrays as tensors seldom have them: reversed, not aligned, read only, of foreign byte order and of objects."""
-    unaligned = np.frombuffer(bytes(25), np.uint8)[1:].view(np.float32)
-    fixed = np.ones(3, np.float32)
-    fixed.flags.writeable = False
-    repeated = np.lib.stride_tricks.as_strided(np.ones(4, np.float32), (3, 3), (4, 4))
-    return [
-        np.ones(3, np.float32), np.ones((2, 3), np.float32), np.ones((1, 3, 4, 4), np.float32), np.float32(1).reshape(()),
-        np.ones(6, np.float32)[::-1], np.ones((4, 4), np.float32)[::-2, ::-1], np.ones((4, 3), np.float32).T, unaligned, fixed, repeated,
-        np.ones(2, ">f4"), np.array([None, 1]), np.array(["a", "bc"]), np.ones(0, np.float32), np.ones((0, 4), np.int64),
-        np.arange(4), np.array([1 << 62, -1]), np.ones(2, np.complex64), np.ones([1] * 63 + [2], np.float32), np.ones(2, bool),
-        np.broadcast_to(np.float32(1), (1 << 20, 1 << 20)), np.ones((1, 1, 2, 2)), np.arange(6, dtype=np.uint8),
-    ]  # fmt: skip
-
-
 def values() -> dict[str, list[Any]]:
     """What to give, by the names that signatures have for types."""
     ints = [0, 1, 2, 3, -1, 64, 1 << 31, (1 << 63) - 1, -(1 << 63)]
     floats = [0.0, 1.5, -1.0, float("nan"), float("inf"), 1e308]
-    lists = [
-        [],
-        [1],
-        [1, 2],
-        [2, 3],
-        [-1, 0],
-        [1 << 62, 1 << 62],
-        [1.5],
-        ["a"],
-        [None],
-        [ts.ones(2)],
-        [ts.ones(2), 1],
-        [[1]],
-        list(range(70)),
-    ]
-    tuples = [(), (1,), (2, 3), ("a",), (ts.ones(2), 2), (0,) * 65, (1 << 62,) * 3]
-    texts = ["", "a", "aten::add", "cpu", "é\0b", "x" * 300, "f(Tensor x) -> Tensor"]
-    from ts._core.prims.registry import operators
-
+    tuples = [(), (1,), (2, 3), (-1, 0), (1.5,), ("a",), (None,), (ts.ones(2),), (ts.ones(2), 2), ((1,),), (0,) * 70, (1 << 62,) * 3]
+    texts = ["", "a", "aten::add", "cpu", "é\0b", "\ud800", "x" * 300, "f(Tensor x) -> Tensor"]
     registry.load()
-
     own = [*operators()[::40], *map(samples.operator, registry.records()[::60])]
     return {
-        "int": ints, "float": floats, "bool": [True, False], "str": texts, "list": lists, "tuple": tuples, "Tensor": tensors(), "ndarray": arrays(),
-        "dict": [{}, {"a": 1}, {1: ts.ones(1)}, {None: []}], "Operator": own, "type": [int, ts.Tensor, Color, type(own[0])],
+        "int": ints, "float": floats, "bool": [True, False], "str": texts, "list": [list(x) for x in tuples], "tuple": tuples, "Tensor": strange.mixed(), "ndarray": strange.arrays(),
+        "dict": [{}, {"a": 1}, {1: ts.ones(1)}, {None: []}], "Operator": own, "type": [int, ts.Tensor, strange.Color, type(own[0])],
         "dtype": [ts.float32, np.dtype("f4"), np.dtype("O"), np.dtype(">i2")],
-        "any": [None, b"bytes", 2j, 1 << 70, Color.RED, object(), len, iter([1]), {1, 2}, ts.device("cpu"), range(3), doubled, ts, ...],
+        "any": strange.values(),
     }  # fmt: skip
 
 
@@ -169,15 +122,24 @@ def callables(module: types.ModuleType) -> Iterator[tuple[str, Callable[..., Any
     for name, value in sorted(vars(module).items()):
         if FOR_THE_PROCESS.match(name) or name.startswith("__"):
             continue
-        if isinstance(value, type) and value.__module__ == module.__name__:
+        if is_class(value, module.__name__):
             yield name, value
             for method, body in sorted(vars(value).items()):
-                if method == "__new__":
+                if method == "__new__" or isinstance(body, OverloadSet):  # operators: `hostile`
                     continue
-                if callable(body) or isinstance(body, types.GetSetDescriptorType):
-                    yield f"{name}.{method}", body if callable(body) else body.__get__
+                if callable(body):
+                    yield f"{name}.{method}", body
+                elif isinstance(body, (types.GetSetDescriptorType, types.MemberDescriptorType)):
+                    yield f"{name}.{method}", body.__get__
+                    yield f"{name}.{method} =", body.__set__
         elif isinstance(value, native) or type(value).__name__ == "cython_function_or_method":
             yield name, value
+
+
+def is_class(value: Any, module: str) -> bool:
+    """Whether a value is a class that this extension defines."""
+    home = "ts._core.tensor.tensor" if value is ts.Tensor else getattr(value, "__module__", None)
+    return isinstance(value, type) and home == module
 
 
 def entries(names: list[str]) -> Iterator[tuple[str, Any, Callable[..., Any]]]:
@@ -185,44 +147,68 @@ def entries(names: list[str]) -> Iterator[tuple[str, Any, Callable[..., Any]]]:
     for name in names:
         module = importlib.import_module(name)
         for called, function in callables(module):
-            owner, dot, method = called.partition(".")
-            yield (
-                f"{name}.{called}",
-                getattr(module, owner) if dot and method != "__new__" else None,
-                function,
-            )
+            owner, dot, _ = called.partition(".")
+            if f"{name}.{called}" not in WITHOUT_END:
+                yield f"{name}.{called}", getattr(module, owner) if dot else None, function
 
 
-def main(seed: str, after: int, place: str, names: list[str]) -> None:
-    """Call what the modules have, but for the first `after` entries; the number of the entry is kept in a file."""
+def main(seed: str, names: str, *place: str) -> None:
+    """Call what the modules have."""
     ts.nn
     known = values()
-    faulthandler.enable()
-    number = os.open(place, os.O_WRONLY)
-    todo = list(entries(names))
-    limit_memory()
-    for count, (name, owner, function) in enumerate(todo[after:], after + 1):
+    calls = watched.Calls(*place, seconds=SECONDS)
+    for name, owner, function in entries(names.split(",")):
         generator = random.Random(f"{seed} {name}")
         objects = selves(owner, known) if owner else []
         for _ in range(CALLS):
             given = arguments(function, known, generator)
             if objects:
                 given.insert(0, generator.choice(objects))
-            os.pwrite(number, f"{count} {name}({', '.join(map(shown, given))})".ljust(600).encode()[:600], 0)
-            faulthandler.dump_traceback_later(SECONDS, exit=True)
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    function(*given)
-            except Exception:  # an error of any kind is no crash
-                pass
-            faulthandler.cancel_dump_traceback_later()
+            calls.run(f"{name}({', '.join(map(shown, given))})", (Exception,), call, function, given)
+
+
+def call(function: Callable[..., Any], given: list[Any]) -> None:
+    """One call, without warnings; an error of any kind is no crash."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        function(*given)
 
 
 def selves(owner: Any, known: dict[str, list[Any]]) -> list[Any]:
-    """Objects of a type that exist; one that `__new__` made and nothing has filled is not among them."""
+    """Objects of a type that exist, and those that Python can make without saying what is to be in them."""
     found = [value for of_type in known.values() for value in of_type if type(value) is owner]
-    return found + [held for held in gc.get_objects() if type(held) is owner][:5]
+    return found + [held for held in gc.get_objects() if type(held) is owner][:5] + unfilled(owner)
+
+
+def unfilled(owner: Any) -> list[Any]:
+    """Objects of a type that nobody has filled, by all ways that lead around its `__init__`."""
+
+    def subclass() -> Any:
+        return type("Subclass", (owner,), {"__init__": lambda self: None})()
+
+    def moved() -> Any:
+        made = type("Plain", (), {})()
+        made.__class__ = owner
+        return made
+
+    ways = [
+        owner, lambda: owner.__new__(owner), lambda: object.__new__(owner), lambda: copyreg.__newobj__(owner), subclass, moved,
+        lambda: copyreg._reconstructor(owner, object, None), lambda: pickle.loads(pickle_of(owner)),
+    ]  # fmt: skip
+    found = []
+    for way in ways:
+        with contextlib.suppress(Exception):
+            found.append(way())
+    for made in [*found]:
+        for again in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+            with contextlib.suppress(Exception):
+                found.append(again(made))
+    return [made for made in found if isinstance(made, owner)]
+
+
+def pickle_of(owner: Any) -> bytes:
+    """A pickle that makes an object and gives it no state."""
+    return f"c{owner.__module__}\n{owner.__qualname__}\n".encode() + b")\x81."
 
 
 def shown(value: Any) -> str:
@@ -237,27 +223,12 @@ def shown(value: Any) -> str:
 
 
 def problems(seed: int, names: list[str]) -> list[str]:
-    """The first call of each entry that ended a process, with how."""
-    found = []
-    after = 0
-    with tempfile.NamedTemporaryFile() as number:
-        while True:
-            command = [sys.executable, "-m", "tests.fuzz.entries", str(seed), str(after), number.name, *names]
-            environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-            if done.returncode == 0:
-                return found
-            count, _, text = Path(number.name).read_text(errors="replace").strip().partition(" ")
-            if not count or (
-                done.returncode == 1 and "Timeout" not in done.stderr
-            ):  # an accident of the caller's
-                raise RuntimeError(done.stderr)
-            found.append(f"{text}: ended with {done.returncode}\n{done.stderr[:3000]}")
-            after = int(count)
+    """The calls that ended a process, with how."""
+    return watched.problems(__spec__.name, seed, ",".join(names))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 3 and sys.argv[2].isdigit():
-        main(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:])
+    if len(sys.argv) < 5:
+        print("\n".join(problems(int(sys.argv[1]), sys.argv[2].split(",") if sys.argv[2:] else modules())))
     else:
-        print("\n".join(problems(int(sys.argv[1]), sys.argv[2:] or modules())))
+        main(*sys.argv[1:])

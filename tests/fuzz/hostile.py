@@ -5,30 +5,24 @@ In: numbers of records; out: a line for each call that went wrong, and the proce
     python -m tests.fuzz.hostile 0 200          problems of the records 0 to 199
 
 Every number among a record's sample arguments, every list of numbers and every tensor is replaced in turn by each
-of the values below.  The operator may compute or refuse.  It may not take longer than SECONDS, or end the process:
-a watchdog then prints where it was and exits, and the caller (`problems`) goes on behind that call.  Memory is limited,
-so that sizes too large fail as they do on a small machine.
+of the values below.  The operator may compute or refuse.  It may not take longer than SECONDS, or end the process
+(`watched`).
 """
 
 from __future__ import annotations
 
 import copy
-import faulthandler
-import os
-import resource
-import subprocess
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import ts
 from tests import samples
+from tests.fuzz import strange, watched
 from ts.ops import registry
 
-SECONDS = 5 * int(os.environ.get("TS_PATIENCE", "1"))  # builds that check are slower
-BYTES = 1 << 29  # that a call may take
+SECONDS = 5  # that a call may take
 INTEGERS = (0, -1, 1 << 31, (1 << 63) - 1, -(1 << 63))
 FLOATS = (0.0, -1.0, float("inf"), float("-inf"), float("nan"), 1e308, -5e-324)
 SCALARS = (*INTEGERS, *FLOATS)
@@ -54,6 +48,7 @@ def replacements(parameter: Any, value: Any) -> Iterator[Any]:
             yield from (ts.full_like(value, x if abs(x) != 1e308 else 3e38) for x in FLOATS)
         elif value.dtype != ts.bool:
             yield from (ts.full_like(value, x) for x in INTEGERS if value.dtype == ts.int64 or 0 <= x < 128)
+        yield from strange.alike(value)
         yield ts.zeros([0], dtype=value.dtype)
         yield ts.zeros([2, 0, 3], dtype=value.dtype)
         return
@@ -79,67 +74,38 @@ def calls(record: Any) -> Iterator[tuple[str, list[Any]]]:
         for i, parameter in enumerate(parameters):
             for x in replacements(parameter, given[i]):
                 tensor = isinstance(x, ts.Tensor)
-                shown = f"{x.dtype} {list(x.shape)} of {x.flatten()[:1].tolist()}" if tensor else x
+                shown = f"{x.dtype} {list(x.shape)} by {x.stride()} of {shown_element(x)}" if tensor else x
                 args = [copy.deepcopy(y) if isinstance(y, (ts.Tensor, list)) else y for y in given]
                 yield f"{record.key} {dtype} {parameter.name}={shown}", [*args[:i], x, *args[i + 1 :]]
 
 
-def main(first: int, last: int, after: int, place: str) -> None:
-    """Call the records first to last, leaving out the first `after` calls; the number of the call is kept in a file."""
-    faulthandler.enable()
-    number = os.open(place, os.O_WRONLY)
-    limit_memory()
-    count = 0
-    for record in records()[first:last]:
+def shown_element(x: ts.Tensor) -> str:
+    """The first element, where there is one."""
+    return "meta" if x.is_meta else str(x.flatten()[:1].tolist())
+
+
+def call(record: Any, args: list[Any]) -> None:
+    """The operator of a record on these arguments."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        samples.operator(record)(*args)
+
+
+def main(first: str, last: str, *place: str) -> None:
+    """Call the records first to last."""
+    calls_of_all = watched.Calls(*place, seconds=SECONDS)
+    for record in records()[int(first) : int(last)]:
         for text, args in calls(record):
-            count += 1
-            if count <= after:
-                continue
-            os.pwrite(number, f"{count} {text}".ljust(400).encode()[:400], 0)
-            faulthandler.dump_traceback_later(SECONDS, exit=True)
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    samples.operator(record)(*args)
-            except REFUSALS:
-                pass
-            except Exception as error:
-                print(f"{text}: {type(error).__name__}: {error}", flush=True)
-            faulthandler.cancel_dump_traceback_later()
-
-
-def limit_memory() -> None:
-    """Let this process have BYTES more than it has."""
-    with open("/proc/self/statm") as statm:
-        size = int(statm.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size + BYTES, resource.RLIM_INFINITY))
+            calls_of_all.run(text, REFUSALS, call, record, args)
 
 
 def problems(first: int, last: int) -> list[str]:
-    """What went wrong with the records first to last: accidents, and calls that ended a process."""
-    found = []
-    after = 0
-    with tempfile.NamedTemporaryFile() as number:
-        while True:
-            done = subprocess.run(
-                [sys.executable, "-m", "tests.fuzz.hostile", str(first), str(last), str(after), number.name],
-                capture_output=True,
-                text=True,
-                check=False,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-            )
-            found += [line for line in done.stdout.splitlines() if line.startswith("aten::")]  # LAPACK says things too
-            if done.returncode == 0:
-                return found
-            count, _, text = open(number.name).read().strip().partition(" ")
-            if not count or "Traceback" in done.stderr:  # an accident of the caller's
-                raise RuntimeError(done.stderr)
-            found.append(f"{text}: ended with {done.returncode}\n{done.stderr[-1500:]}")
-            after = int(count)
+    """What went wrong with the records first to last."""
+    return watched.problems(__spec__.name, first, last)
 
 
 if __name__ == "__main__":
     if len(sys.argv) == 3:
         print("\n".join(problems(int(sys.argv[1]), int(sys.argv[2]))))
     else:
-        main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+        main(*sys.argv[1:])

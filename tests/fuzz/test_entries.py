@@ -1,5 +1,7 @@
 """No function, type or method of the extensions ends the process, whatever Python gives it."""
 
+import importlib
+
 import pytest
 
 from tests.fuzz import entries
@@ -19,3 +21,17 @@ def test_all_modules_have_entries():
     names = [name for name, _, _ in entries.entries(entries.modules())]
     assert len(names) > 300
     assert {"ts._core.dispatch.operator.Operator.call_list", "ts.backends.cpu.kernels.conv.correlate"} <= set(names)
+
+
+def test_objects_that_nothing_has_filled():
+    """Python makes none of the classes that only C makes, and what it makes of the others has nothing but defaults."""
+    sealed, empty = [], []
+    for name in entries.modules():
+        for owner in vars(importlib.import_module(name)).values():
+            if entries.is_class(owner, name):
+                (empty if entries.unfilled(owner) else sealed).append(owner.__name__)
+    assert {"List", "Dict", "Tuple", "Object", "ObjectClass", "TypeSpec", "Code", "Execution", "Stopped", "Job"} <= set(sealed)
+    assert set(empty) == {
+        "Tensor", "Operator", "ContainerIndex", "PythonOperator", "WarnOperator", "Called", "CalledByName", "Callee", "Function", "Stops",
+        "Future", "Inherited", "Loops", "_Capsule", "Wrong",
+    }  # fmt: skip

@@ -22,6 +22,7 @@ for each residue of the output's index modulo the stride.
 
 import numpy as np
 
+cimport cython
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -29,6 +30,7 @@ from libc.string cimport memcpy, memset
 from numpy cimport NPY_ARRAY_ALIGNED, NPY_ARRAY_CARRAY, npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
+from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 from ts.backends.cpu.kernels.parts cimport require_part
 
@@ -58,6 +60,7 @@ cdef int64_t *_numbers_of(array) except NULL:
 MOST = 1 << 48                         # of a size or place: sums and products with itemsize and lanes do not overflow
 
 
+@cython.final
 cdef class Source:
     """How the input is laid out: along each of 3 dimensions the sizes, the step, and where it begins.
 
@@ -74,7 +77,7 @@ cdef class Source:
     cdef list kept                     # the arrays that the pointers are of
     cdef bint as_is                    # it is the input's own layout where that is dense
 
-    def __init__(self, sizes, steps, firsts, lengths, residues):
+    def __cinit__(self, sizes, steps, firsts, lengths, residues):
         cdef int d
         if not len(sizes) == len(steps) == len(firsts) == len(lengths) == len(residues) == 3:
             raise ValueError("a source has three dimensions")
@@ -99,6 +102,7 @@ cdef class Source:
             self.as_is = self.as_is and steps[d] == 1 and firsts[d] == 0 and lengths[d] == sizes[d]
 
 
+@cython.final
 cdef class Phase:
     """One correlation: its taps, and where the results go.
 
@@ -121,7 +125,7 @@ cdef class Phase:
     cdef int64_t furthest_index[3]     # in the weight's window
     cdef int64_t furthest_place        # in a channel of the output
 
-    def __init__(self, taps, row_q, row_place, row, step):
+    def __cinit__(self, taps, row_q, row_place, row, step):
         self.taps = len(taps)
         self.rows = len(row_q)
         if len(row_place) != self.rows:
@@ -385,6 +389,7 @@ cdef int compute_depthwise(
 
 # ---------------------------------------------------------------- running
 
+@cython.final
 cdef class Run:
     """One call: the operands, and what is laid out for it; its methods run parts of the work, without the GIL."""
 
@@ -449,6 +454,9 @@ cdef class Run:
             raise MemoryError()
 
 
+seal(Run)
+
+
 cdef void *_allocate(object count, Py_ssize_t itemsize) except NULL:
     cdef void *made
     if count > (1 << 62) // itemsize:
@@ -505,6 +513,8 @@ cdef int _require_fitting(x, w, bias, y, Source source, list phases, Py_ssize_t 
     for d in range(2, ndim_of(out)):
         plane *= dims_of(out)[d]
     for phase in phases:
+        if phase is None:
+            raise TypeError("a phase is no None")
         for d in range(3):
             if phase.taps and phase.furthest_index[d] >= (1 if d < lead else dims_of(weight)[2 + d - lead]):
                 raise ValueError("a tap lies outside of the window")
@@ -524,7 +534,7 @@ def correlate(
     float32 or float64, `out` a C-contiguous one.  The weight is (filters, channels of a group, *window), or where
     `transposed` (channels, filters of a group, *window).
     """
-    cdef Run run = Run()
+    cdef Run run = Run.__new__(Run)
     cdef Job *job = &run.job
     cdef PyArrayObject *x = <PyArrayObject *>input
     cdef PyArrayObject *w = <PyArrayObject *>weight

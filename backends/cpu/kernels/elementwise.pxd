@@ -7,6 +7,7 @@ not of the simple kind (one dtype, or a lower-category number beside it): then t
 general way.
 """
 
+cimport cython
 from cpython.ref cimport PyObject
 
 from numpy cimport npy_intp
@@ -24,6 +25,7 @@ cdef enum:
 cdef int scalar_type_of_character(str character) except -2  # of NumPy's type characters
 
 
+@cython.final
 cdef class Loops:
     cdef Loop function[SCALAR_TYPES]
     cdef void *data[SCALAR_TYPES]

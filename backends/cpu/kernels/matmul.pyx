@@ -12,6 +12,7 @@ that every number of threads gives the same bits.
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
@@ -25,6 +26,7 @@ from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, new_ar
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, wrap_cpu
+from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.gemm_tiles cimport BLOCK_COLUMNS, BLOCK_ROWS, has_wide_tiles, panel_columns, tiled_block
 
 from ts.backends.cpu import blas, workers
@@ -181,6 +183,7 @@ ctypedef enum Way:
     BY_LOOP                            # of np.matmul
 
 
+@cython.final
 cdef class Job:
     """A product, or a stack of them, divided into tasks: a block of rows and columns of one product each."""
 
@@ -332,6 +335,9 @@ cdef class Job:
         steps[7], steps[8] = self.pitch * self.itemsize, self.itemsize
         args[0], args[1], args[2] = left.data, right.data, out
         matmul_loop[self.kind](args, sizes, steps, NULL)
+
+
+seal(Job)
 
 
 def use_tiles(bint use):

@@ -55,7 +55,7 @@ cdef class MersenneTwister:
 
     cdef State s
 
-    def __init__(self, seed):
+    def __cinit__(self, seed):
         self.seed(seed)
 
     def seed(self, seed):

@@ -8,10 +8,12 @@ turns into vector instructions; then each window takes its part of that row.  Na
 over the others; of equal numbers the first wins.
 """
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of
+from ts._core.value.sealed cimport seal
 
 from ts.backends.cpu import workers
 
@@ -151,14 +153,17 @@ cdef int64_t *_numbers(array, Py_ssize_t count) except NULL:
     return <int64_t *>data_of(<PyArrayObject *>array)
 
 
+@cython.final
 cdef class Table:
     """Where the windows begin and stop along three dimensions, checked once."""
 
     cdef Windows windows
     cdef object kept                   # the arrays that the pointers are of
 
-    def __init__(self, sizes, begin, stop, dilation):
+    def __cinit__(self, sizes, begin, stop, dilation):
         cdef int d
+        if not len(sizes) == len(begin) == len(stop) == len(dilation) == 3:
+            raise ValueError("a table has three dimensions")
         self.kept = (begin, stop)
         if sizes[0] * sizes[1] >= 1 << 31:
             raise ValueError("planes of so many rows are not handled here")
@@ -176,6 +181,7 @@ cdef class Table:
         return (self.windows.places[0], self.windows.places[1], self.windows.places[2])
 
 
+@cython.final
 cdef class Run:
     cdef Windows *windows
     cdef tuple held                    # whose memory the pointers are of, as long as any thread runs
@@ -216,8 +222,11 @@ cdef class Run:
             raise MemoryError()
 
 
+seal(Run)
+
+
 cdef int _run(Table table, x, out, more, bint mean) except -1:
-    cdef Run run = Run()
+    cdef Run run = Run.__new__(Run)
     cdef int64_t work
     cdef object array
     for array in (x, out) if more is None else (x, out, more):

@@ -6,6 +6,7 @@
 runs the kernel in C.
 """
 
+cimport cython
 from cpython.object cimport PyObject
 
 from ts._core.dispatch.operator cimport Kernel, Operator
@@ -37,6 +38,7 @@ cdef enum:
     MOST_ARGUMENTS = 14                # of an operator that is called directly
 
 
+@cython.final
 cdef class Slot:
     """A parameter, prepared for binding."""
     cdef str name
@@ -52,6 +54,7 @@ cdef class Slot:
     cdef IValue given_none             # the default as a kernel in C takes it
 
 
+@cython.final
 cdef class Binder:
     """An operator with its slots."""
     cdef Operator op

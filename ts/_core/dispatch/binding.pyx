@@ -34,6 +34,7 @@ from ts._core.value.ivalue cimport (
     unbox_shallow,
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.value.sealed cimport seal
 
 from ts import devices, dtypes
 from ts._core.dispatch.results import results_class
@@ -69,14 +70,18 @@ _LISTS = {
 
 
 
+seal(Slot)
+seal(Binder)
+
+
 cdef Binder binder_of(Operator op):
-    cdef Binder b = Binder()
+    cdef Binder b = Binder.__new__(Binder)
     cdef Slot slot
     b.op = op
     b.slots = []
     b.int_list_at = -1
     for p in op.signature.parameters:
-        slot = Slot()
+        slot = Slot.__new__(Slot)
         slot.name = sys.intern(p.name)
         slot.kind, slot.words = _KINDS.get(p.kind, (OTHER, p.kind))
         slot.optional = p.optional

@@ -75,13 +75,21 @@ def set_schema_parser(parse):
 cdef class Operator:
     """One overload of one operator: `repr` shows its schema, calling it runs it."""
 
+    def __cinit__(self, *_, **__):
+        cdef int i
+        self.schema_text = self.name = self.overload = ""
+        self.tensor_at = -1
+        self.kept = []
+        for i in range(MOST_BACKENDS):
+            self.kernels[i] = run_nothing
+
     def __init__(self, str schema_text not None, record=None):
+        if self.schema_text:
+            raise TypeError(f"{self!r} is made; code that was verified relies on what it is")
         self.schema_text = schema_text
         self.record = record
         self.name, self.overload, self.nargs, self.nrets = arity(schema_text)
         self.device_at = -1
-        self.tensor_at = -1
-        self.kept = []
         if record is None:
             return
         self.tensor_at = first_tensor(schema_text)
@@ -136,6 +144,10 @@ cdef class Operator:
 
 
 # ---------------------------------------------------------------- kernels by backend
+
+cdef int run_nothing(Operator op, IValue *r, const int32_t *at) except -1:
+    raise TypeError("an operator that was never made has no kernel")
+
 
 cdef Kernel before_limited = NULL
 

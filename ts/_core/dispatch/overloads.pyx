@@ -10,6 +10,7 @@ In: Python arguments; out: the first overload, in the registry's order, that acc
 The same object is `ts.add` and, through the descriptor protocol, the method `x.add`.
 """
 
+cimport cython
 from cpython.object cimport PyObject
 
 from ts._core.dispatch.binding cimport (
@@ -46,6 +47,7 @@ cdef extern from "Python.h":
 _ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other", "x1": "self"}
 
 
+@cython.final
 cdef class OverloadSet:
     """All overloads of an operator as one Python callable."""
     cdef readonly str name             # "aten::add"
@@ -56,7 +58,7 @@ cdef class OverloadSet:
     cdef set names                     # of all parameters, but for `out`
     cdef void *vectorcall              # where Python looks for `call_vector`
 
-    def __init__(self, str name not None, lookup):
+    def __cinit__(self, str name not None, lookup):
         self.name = name
         self.__name__ = name.rpartition("::")[2]
         self.lookup = lookup

@@ -113,6 +113,8 @@ cdef int insert(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int extend_with(List x, List other) except -1:
     cdef Py_ssize_t i, n = other.size, m = x.size  # other may be x
+    if n == 0:
+        return 0
     list_grow(<PyObject *>x, m + n)
     memcpy(x.items + m, other.items, n * sizeof(IValue))
     for i in range(n):

@@ -8,6 +8,7 @@ In: the container's object and a name or a number.  Out: the submodule:
 What the slots hold fits the result's type: any key that is there is safe.
 """
 
+cimport cython
 from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Operator
@@ -16,6 +17,7 @@ from ts._core.value.ivalue cimport ANY_SPEC, IValue, TAG_OBJECT, TypeSpec, box, 
 from ts._core.value.objects cimport ObjectClass, object_slot
 
 
+@cython.final
 cdef class ContainerIndex(Operator):
     """The slots of one class of containers by key."""
 

@@ -39,7 +39,6 @@ cdef inline Operator row(str schema, Kernel kernel, void *data=NULL, bint scalar
     else:
         op.nrets = 1
     op.kernels[0] = kernel
-    op.tensor_at = -1
     op.data = data
     op.scalar = scalar
     return op

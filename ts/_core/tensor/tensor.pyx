@@ -32,7 +32,9 @@ from ts._core.tensor.size import Size
 cnp.import_array()
 
 cdef extern from "Python.h":
+    ctypedef object (*New "newfunc")(type cls, object args, PyObject *kwargs)
     ctypedef struct PyTypeObject:
+        New tp_new
         PyObject *tp_dict
         const char *tp_name
     void PyType_Modified(type t)
@@ -731,6 +733,20 @@ cdef class Tensor:
 
 
 (<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give
+
+
+cdef New new_unfilled = (<PyTypeObject *>Tensor).tp_new
+
+
+cdef object new_empty(type cls, object args, PyObject *kwargs):
+    cdef Tensor t = new_unfilled(cls, args, kwargs)
+    rebind(t, np.empty(0, np.float32))
+    return t
+
+
+# Of Python's `Tensor.__new__(Tensor)`, and of classes made of Tensor; `wrap` calls the C function and fills it.
+(<PyTypeObject *>Tensor).tp_new = new_empty
+PyType_Modified(Tensor)
 
 # They import the class above; the last three put methods into it.
 from ts._core.tensor import construct, conversion, exchange, indexing, layout, subscripts

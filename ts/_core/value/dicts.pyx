@@ -13,6 +13,7 @@ from libc.string cimport memset
 from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.ivalue cimport box_shallow, unbox_shallow
 from ts._core.value.lists cimport raise_no_memory, release_items
+from ts._core.value.sealed cimport seal
 from ts._core.value.tagged cimport Py_INCREF, Py_XDECREF
 from ts._core.value.values cimport core_equal, core_text, value_text
 
@@ -122,6 +123,9 @@ cdef class Dict:
 
     def __repr__(self):
         return core_text(self)
+
+
+seal(Dict)
 
 
 cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected):

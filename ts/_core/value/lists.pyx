@@ -13,6 +13,7 @@ from libc.string cimport memcpy, memset
 
 from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.ivalue cimport box_shallow
+from ts._core.value.sealed cimport seal
 from ts._core.value.values cimport core_equal, core_text
 
 
@@ -69,6 +70,9 @@ cdef class List:
 
     def __repr__(self):
         return core_text(self)
+
+
+seal(List)
 
 
 cdef List list_new(TypeSpec spec, Py_ssize_t capacity):
@@ -143,7 +147,7 @@ cdef Py_ssize_t postponed_count = 0, postponed_room = 0
 cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil:
     global release_depth
     cdef Py_ssize_t i
-    if release_depth >= DEEPEST_RELEASE and postpone(items, n):
+    if n == 0 or (release_depth >= DEEPEST_RELEASE and postpone(items, n)):
         return
     release_depth += 1
     for i in range(n):
@@ -215,6 +219,9 @@ cdef class Tuple:
 
     def __repr__(self):
         return core_text(self)
+
+
+seal(Tuple)
 
 
 cdef Tuple tuple_new(TypeSpec spec, Py_ssize_t size):

@@ -6,6 +6,7 @@ from libc.stdlib cimport free, malloc
 
 from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.lists cimport release_items
+from ts._core.value.sealed cimport seal
 from ts._core.value.spec cimport (
     KIND_ANY,
     KIND_BOOL,
@@ -22,7 +23,7 @@ from ts._core.value.tagged cimport TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_O
 
 @cython.final
 cdef class ObjectClass:
-    def __init__(self, str name, describe, type=None):
+    def __cinit__(self, str name not None, describe, type=None):
         """`describe()` gives (names, specs) of the attributes; asked when the first object is made."""
         self.name = name
         self.describe = describe
@@ -41,6 +42,8 @@ cdef class ObjectClass:
         names, specs = self.describe()
         if self.names is not None:  # another thread was faster
             return 0
+        if len(names) != len(specs):
+            raise ValueError(f"{self.name} has {len(names)} names of attributes and {len(specs)} types")
         self.tags = <int64_t *>malloc(max(len(specs), 1) * sizeof(int64_t))
         if self.tags == NULL:
             raise MemoryError()
@@ -85,6 +88,9 @@ cdef class Object:
 
     def __repr__(self):
         return f"<{self.cls.name} object at {<size_t><void *>self:#x}>"
+
+
+seal(Object)
 
 
 cdef Object object_new(ObjectClass cls):

@@ -1,5 +1,7 @@
 """Type descriptors of the core; `spec.pyx` makes them."""
 
+cimport cython
+
 cdef enum Kind:
     """What a TypeSpec describes; `KINDS` maps the IR's class names to these."""
     KIND_ANY = 0
@@ -23,6 +25,7 @@ cdef enum Kind:
     KIND_FUTURE = 18      # children: the result
 
 
+@cython.final
 cdef class TypeSpec:
     """A type as the core needs it at the border to Python and in containers: kind, children, text.
 

@@ -6,6 +6,8 @@ boxing, unboxing and the containers:
     TypeSpec(KINDS["ListType"], (TypeSpec(KINDS["IntType"], text="int"),), "List[int]")
 """
 
+cimport cython
+
 # The classes of `ts.ir.types`, by `type.kind()`, and the kind that the core knows them as.
 KINDS: dict = {
     "AnyType": KIND_ANY,
@@ -39,8 +41,10 @@ KINDS: dict = {
 cdef dict CHILDREN = {KIND_LIST: 1, KIND_OPTIONAL: 1, KIND_FUTURE: 1, KIND_DICT: 2, KIND_UNION: 0}
 
 
+@cython.final
+@cython.no_gc_clear                # containers ask their spec when they are freed
 cdef class TypeSpec:
-    def __init__(self, int kind, tuple children=(), str text="", object detail=None):
+    def __cinit__(self, int kind, tuple children not None=(), str text not None="", object detail=None):
         if kind in CHILDREN and (len(children) != CHILDREN[kind] if CHILDREN[kind] else not children):
             raise ValueError(f"a type of kind {kind} with {len(children)} children: {text}")
         for child in children:

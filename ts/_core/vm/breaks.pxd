@@ -14,6 +14,7 @@ cdef class Breaks(Stops):
     cdef object on_stop
     cdef object on_failure
 
+    cdef char *flag(self, int place) except NULL
     cdef int reach(self, State *state, int place) except -1
     cdef int fail(self, State *state, object error) except -1
 

@@ -17,6 +17,7 @@ from cpython.bytearray cimport PyByteArray_AS_STRING
 from ts._core.vm.code cimport Code
 from ts._core.vm.frame cimport Frame, State, frame_registers
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow
+from ts._core.value.sealed cimport seal
 
 cdef enum:
     ARMED = 1
@@ -25,9 +26,8 @@ cdef enum:
 
 
 cdef class Breaks(Stops):
-    def __init__(self, on_stop, on_failure):
+    def __cinit__(self, on_stop, on_failure):
         """`on_stop(stopped, place, armed)`, `on_failure(stopped, error)`."""
-        self.flags = bytearray()
         self.on_stop, self.on_failure = on_stop, on_failure
 
     def new_place(self, bint armed=False, bint at_return=False):
@@ -37,7 +37,12 @@ cdef class Breaks(Stops):
 
     def arm(self, int place, bint armed):
         """Whether all programs stop there."""
-        self.flags[place] = (self.flags[place] & ~ARMED) | (ARMED if armed else 0)
+        self.flag(place)[0] = (self.flag(place)[0] & ~ARMED) | (ARMED if armed else 0)
+
+    cdef char *flag(self, int place) except NULL:
+        if not 0 <= place < len(self.flags):
+            raise IndexError(f"there is no place {place} to stop at")
+        return PyByteArray_AS_STRING(self.flags) + place
 
     def go(self, Stopped stopped, depth=EVERYWHERE, return_depth=0):
         """Let this program stop next in at most `depth` nested calls; without one, whichever comes next."""
@@ -45,7 +50,7 @@ cdef class Breaks(Stops):
         self.depth, self.return_depth = depth, return_depth
 
     cdef int reach(self, State *state, int place) except -1:
-        cdef char flags = PyByteArray_AS_STRING(self.flags)[place]
+        cdef char flags = self.flag(place)[0]
         cdef int depth = self.return_depth if flags & AT_RETURN else self.depth
         if not flags & ARMED and (state.depth > depth or (self.stepping != NULL and self.stepping != state)):
             return 0
@@ -68,9 +73,6 @@ cdef class Breaks(Stops):
 
 
 cdef class Stopped:
-    def __init__(self):
-        raise TypeError("a Stopped is made where a program stops")
-
     @property
     def program(self):
         """A number that tells programs that run at the same time from each other."""
@@ -110,3 +112,6 @@ cdef class Stopped:
         if value.tag == TAG_OBJECT and value.v.o == NULL:
             raise LookupError("it has no value here")
         return box(value) if whole else box_shallow(value)
+
+
+seal(Stopped)

@@ -50,6 +50,11 @@ cdef class Code:
     cdef readonly TypeSpec result
     cdef tuple rows                   # the instructions as they were given, for disassembly
 
+    cdef int fill_template(self, tuple constants) except -1
+    cdef int fill_pool(self, tuple pool) except -1
+    cdef int fill_instructions(self) except -1
+    cdef object fault(self, message)
+
 
 cdef class Callee(Called):
     """What a CALL names: a function whose Code is made by its first call."""
@@ -60,6 +65,7 @@ cdef class Callee(Called):
     cdef int prepare(self) except -1
 
 
+@cython.final
 cdef class Method(CalledByName):
     """What a CALL_METHOD names: a method of whatever class the object has, looked up by name."""
     cdef readonly str name

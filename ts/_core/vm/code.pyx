@@ -26,6 +26,7 @@ from ts._core.value.ivalue cimport (
 )
 from ts._core.value.spec cimport KIND_FUTURE, KIND_OBJECT
 from ts._core.value.type_of cimport future_type, infer_spec
+from ts._core.vm.named cimport Stops
 from ts._core.vm.opcodes cimport OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF
 from ts._core.vm.verifier cimport Verifier
 from ts.errors import InternalError
@@ -35,11 +36,11 @@ cdef TypeSpec FUTURE = TypeSpec(KIND_FUTURE, (ANY_SPEC,), "Future")
 
 
 cdef class Code:
-    def __init__(
+    def __cinit__(
         self,
-        str name,
+        str name not None,
         instructions,
-        str classes,
+        str classes not None,
         parameters,
         constants=(),
         pool=(),
@@ -48,7 +49,7 @@ cdef class Code:
         types=(),
         lines=(),
         handlers=(),
-        TypeSpec result=ANY_SPEC,
+        TypeSpec result not None=ANY_SPEC,
     ):
         """`parameters` are the types of the first registers, `constants` the values of the last ones; `lines` has one
         entry per instruction, or none.
@@ -75,6 +76,9 @@ cdef class Code:
             self.operators, self.functions, self.types, self.handlers,
         )
         verifier.run()
+        for i, function in enumerate(self.functions):
+            if not isinstance(function, (Callee, Method, Stops)):  # of the classes that the verifier knows these by
+                raise self.fault(f"function {i} is none: {type(function).__name__}")
         self.scalar = self.owned_count == 0 and all([OPCODE_INFO[<int>row[0]].scalar for row in self.rows])
         self.fill_pool(tuple(pool))
         self.operator_at = borrowed(self.operators)
@@ -119,7 +123,7 @@ cdef class Code:
         """The number of the first constant register."""
         return self.register_count - self.constant_count
 
-    def fill_template(self, tuple constants):
+    cdef int fill_template(self, tuple constants) except -1:
         cdef int i, first = self.register_count - len(constants)
         if first < self.parameter_count:
             raise self.fault("parameters and constants overlap")
@@ -141,7 +145,7 @@ cdef class Code:
                 self.owned[self.owned_count] = i
                 self.owned_count += 1
 
-    def fill_pool(self, tuple pool):
+    cdef int fill_pool(self, tuple pool) except -1:
         cdef int i
         self.pool_size = len(pool)
         self.pool = <int32_t *>calloc(self.pool_size + 1, sizeof(int32_t))
@@ -150,7 +154,7 @@ cdef class Code:
         for i in range(self.pool_size):
             self.pool[i] = pool[i]
 
-    def fill_instructions(self):
+    cdef int fill_instructions(self) except -1:
         """From the verified rows to what the loop reads."""
         cdef int i
         cdef int32_t words[3]
@@ -170,7 +174,7 @@ cdef class Code:
         for i in range(self.size - 2, -1, -1):
             self.instructions[i].op = pair_of(self.instructions[i].op, self.instructions[i + 1].op)
 
-    def fault(self, message):
+    cdef object fault(self, message):
         return InternalError(f"code of {self.name}: {message}", "lowering")
 
 
@@ -187,6 +191,8 @@ cdef class Callee:
 
     cdef int prepare(self) except -1:
         cdef Code code = self._prepare()
+        if code is None:
+            raise TypeError(f"{self.name} has no code")
         if not takes_and_gives(code.parameters, code.result, self.specs, self.result):
             raise InternalError(f"{self.name}: the code is of another type than the function", "lowering")
         if self.ready == NULL:                    # else another thread was faster
@@ -226,7 +232,7 @@ cdef PyObject **borrowed(tuple objects) except NULL:
 
 
 cdef class Method(CalledByName):
-    def __init__(self, str name, tuple specs not None, TypeSpec result not None):
+    def __cinit__(self, str name not None, tuple specs not None, TypeSpec result not None):
         self.name = name
         self.specs, self.result = specs, result
 

@@ -68,6 +68,7 @@ from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, start_me
 from ts._core.vm.opcodes cimport CAST_TO
 from ts._core.vm.operand cimport O, R
 from ts._core.value.scalar cimport raise_status
+from ts._core.value.sealed cimport seal
 from ts._core.value.spec cimport TypeSpec
 
 from ts._core.vm import pool
@@ -155,7 +156,7 @@ cdef int fail(State *state, object error) except -1:
 cdef int break_here(State *state) except -1:
     """Run the BREAK that the program stands behind."""
     cdef const Instruction *at = state.frame.pc - 1
-    return (<Breaks>(<Code>state.frame.code).function_at[at.a]).reach(state, at.b)
+    return (<Breaks?>(<Code>state.frame.code).function_at[at.a]).reach(state, at.b)
 
 
 cdef object show_to_debugger(State *state, object error):
@@ -385,9 +386,6 @@ cdef int fail_waiting(State *state) except -1:
 
 @cython.no_gc_clear                # the frames need the code, and the limits, until they are released
 cdef class Execution:
-    def __init__(self):
-        raise TypeError("an Execution is made by the start() of a scripted function")
-
     def __dealloc__(self):
         self.end()
 
@@ -512,6 +510,9 @@ cdef class Execution:
         self.end()
         self.future.finish(result, None, False)
         return DONE
+
+
+seal(Execution)
 
 
 # The garbage collector sees what the frames of a program hold that does not run: a program that waits for a

@@ -24,11 +24,23 @@ cdef extern from "Python.h":
 
 
 cdef class Function:
-    def __init__(self, str name, arguments=(), str declaration="", int by_name=0, TypeSpec result=ANY_SPEC):
+    def __cinit__(self, *_, **__):
+        self.name = self.declaration = ""
+        self.arguments = self.names = ()
+        self.defaults = {}
+
+    def __init__(
+        self, str name not None, arguments=(), str declaration not None="", int by_name=0, TypeSpec result not None=ANY_SPEC
+    ):
+        if self.ready != NULL or self.arguments:
+            raise TypeError(f"{self!r} is made; code may rely on its arguments")
         self.name = name
         self.result = result
         self.declaration = declaration or f"{name}(...)"
         self.arguments = tuple(arguments)
+        for argument in self.arguments:
+            if len(argument) < 2 or not isinstance(argument[1], TypeSpec):
+                raise TypeError(f"an argument of {name} is no name and type: {argument!r}")
         self.argument_count = len(self.arguments)
         self.positional_count = self.argument_count - by_name
         self.plain_count = -1 if by_name else self.argument_count

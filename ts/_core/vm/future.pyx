@@ -35,12 +35,14 @@ cdef object Lock = type(allocate_lock())
 
 @cython.trashcan(True)  # a future may hold one that holds one ...
 cdef class Future:
+    def __cinit__(self, *_, **__):
+        self.callbacks = []
+
     def __init__(self, *, devices=None):
         if devices is not None:
             for device in devices:
                 if ":" not in str(device):
                     raise ValueError(f"Expected devices to have indices, got {device}")
-        self.callbacks = []
 
     __class_getitem__ = classmethod(GenericAlias)
 

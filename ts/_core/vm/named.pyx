@@ -1,8 +1,11 @@
 """What instructions name by the number of a function; `named.pxd` says what is known of it."""
 
+from ts._core.value.spec cimport ANY_SPEC
+
 
 cdef class Called:
-    pass
+    def __cinit__(self, *_, **__):
+        self.specs, self.result = (), ANY_SPEC
 
 
 cdef class CalledByName(Called):
@@ -10,4 +13,5 @@ cdef class CalledByName(Called):
 
 
 cdef class Stops:
-    pass
+    def __cinit__(self, *_, **__):
+        self.flags = bytearray()

@@ -11,6 +11,7 @@ as its cause.  Limits of the program and what is no `Exception` (Ctrl-C) pass as
 
 from warnings import warn_explicit
 
+cimport cython
 from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Operator
@@ -22,6 +23,7 @@ from ts._core.tensor.tensor cimport Tensor
 from ts.errors import LimitExceeded
 
 
+@cython.final
 cdef class PythonOperator(Operator):
     """A Python callable with a fixed number of arguments and one result of a known type."""
 
@@ -64,6 +66,7 @@ cdef str class_name(object x):
     return "_TensorMeta" if x is Tensor else type(x).__name__  # PyTorch's tensors have a metaclass
 
 
+@cython.final
 cdef class WarnOperator(Operator):
     """A `warnings.warn` of a script, which carries the place of the call in the script."""
 

@@ -22,6 +22,7 @@ cdef class Verifier:
     cdef list held                    # the object registers that code can write
 
     cdef int run(self) except -1
+    cdef object fault(self, Py_ssize_t i, what)
     cdef int verify_tables(self) except -1
     cdef int verify_row(self, Py_ssize_t i) except -1
     cdef int verify_flow(self) except -1

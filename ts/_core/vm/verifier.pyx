@@ -60,8 +60,8 @@ class Wrong(Exception):
 
 
 cdef class Verifier:
-    def __init__(self, str name, tuple rows, str classes, tuple parameters, TypeSpec result, list constants, tuple pool,
-                 tuple operators, tuple functions, tuple types, tuple handlers):
+    def __cinit__(self, str name, tuple rows, str classes, tuple parameters, TypeSpec result, list constants, tuple pool,
+                  tuple operators, tuple functions, tuple types, tuple handlers):
         self.name, self.rows, self.classes = name, rows, classes
         self.parameters, self.result, self.constants = parameters, result, constants
         self.pool, self.operators, self.functions = pool, operators, functions
@@ -82,7 +82,7 @@ cdef class Verifier:
             raise self.fault(-1, "control runs over the end")
         return self.verify_flow()
 
-    def fault(self, Py_ssize_t i, what):
+    cdef object fault(self, Py_ssize_t i, what):
         where = f"instruction {i}, {NAMES[self.rows[i][0]]}: " if i >= 0 and 0 <= self.rows[i][0] < OPCODE_COUNT else ""
         return InternalError(f"code of {self.name}: {where}{what}", "lowering")
 
@@ -91,6 +91,9 @@ cdef class Verifier:
     cdef int verify_tables(self) except -1:
         if self.size == 0:
             raise Wrong("no instructions")
+        for row in self.rows:
+            if len(row) != 4:
+                raise Wrong(f"an instruction has four words, not {len(row)}")
         for i, spec in enumerate(self.parameters):
             kind = register_class(<TypeSpec?>spec)
             if self.classes[i] not in ("ox" if kind == "o" else kind):
