@@ -8,6 +8,7 @@ arrays it has:
     xp.special("erf")         a function of scipy.special, or one of our own
     xp.transforms             the functions of scipy.fft, from the library there is
     xp.products(a, b)         stacks of matrices, multiplied by what the device does fastest
+    xp.in_pieces(f, x, y)     f(x, y), element by element; where time is limited, with looks at the clock
     xp.to_host(x)             the elements as a NumPy array
     xp.ranking                what `ts.ops.argsort` does, in the device's own way where it has one
     xp.lapack("sytrf", dtype)     a routine for arrays in host memory
@@ -68,6 +69,10 @@ class Namespace:
         """LAPACK's routine for a dtype, for arrays in host memory."""
         found: Callable[..., Any] = _scipy("scipy.linalg").lapack.get_lapack_funcs(name, dtype=dtype)
         return found
+
+    def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
+        """`function` of arrays, element by element."""
+        return function(*operands)
 
     def to_host(self, x: Array) -> Any:
         """The elements as a NumPy array."""

@@ -162,3 +162,40 @@ def test_stacks_of_any_rank_and_summands():
     assert weights.tolist() == ts.ones(1, 2, 3, 4).tolist()
     with pytest.raises(RuntimeError):
         ts.bmm(ts.ones(2, 3, 4), ts.ones(3, 4, 5))
+
+
+def test_mm_takes_matrices_only():
+    with pytest.raises(RuntimeError, match="self must be a matrix"):
+        ts.mm(ts.ones(2, 3, 4), ts.ones(2, 4, 5))
+    with pytest.raises(RuntimeError, match="batch1 must be a 3D tensor"):
+        ts.bmm(ts.ones(3, 4), ts.ones(2, 4, 5))
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.complex64])
+def test_every_way_to_a_product_gives_the_same_bits(dtype):
+    """Registers, arrays (`out=`, in place) and scripts: one kernel."""
+    ts.manual_seed(3)
+    x, y, bias = (ts.randn(*shape).to(dtype) for shape in ((4, 7, 5), (4, 5, 6), (6,)))
+    for name, arguments in {
+        "bmm": (x, y),
+        "matmul": (x, y[0]),
+        "mm": (x[0], y[0]),
+        "addmm": (bias, x[0], y[0]),
+        "baddbmm": (bias, x, y),
+    }.items():
+        function = getattr(ts, name)
+        made = function(*arguments)
+        assert ts.equal(made, function(*arguments, out=ts.empty(0, dtype=dtype))), name
+        scripted = ts.jit.CompilationUnit(
+            f"def f({', '.join('abc'[: len(arguments)])}):\n"
+            f"    return torch.{name}({', '.join('abc'[: len(arguments)])})\n"
+        )
+        assert ts.equal(made, scripted.f(*arguments)), name
+    start = bias.expand(4, 7, 6).clone()
+    assert ts.equal(start.clone().baddbmm_(x, y, beta=2), ts.baddbmm(start, x, y, beta=2))
+
+
+@pytest.mark.parametrize("shape", [(6,), (1,), (), (1, 6), (7, 6), (7, 1)])
+def test_summands_broadcast(shape):
+    bias, x, y = ts.randn(shape), ts.randn(7, 5), ts.randn(5, 6)
+    assert ts.allclose(ts.addmm(bias, x, y, beta=0.5, alpha=2), 0.5 * bias + 2 * (x @ y), atol=1e-5)

@@ -25,7 +25,7 @@ KERNELS = {
         for kind in ("max", "avg", "adaptive_avg", "adaptive_max")
         for n in (1, 2, 3)
     },
-    **{f"aten::{name}": "products" for name in ("addmm", "baddbmm", "bmm", "matmul", "linear")},
+    **{f"aten::{name}": "kernels.addmm" for name in ("addmm", "baddbmm", "bmm", "matmul", "linear")},
     **{f"aten::max_pool{n}d_with_indices": "pool" for n in (1, 2, 3)},
 }
 

@@ -6,21 +6,27 @@ In: a name of NumPy's; out: NumPy's function.  Of what every namespace has (`bac
     xp.ranking              equal elements in PyTorch's order
     xp.transforms           scipy.fft, or numpy.fft where SciPy is not installed
     xp.products(a, b)       stacks of matrices by our kernels of products, on several threads
+    xp.in_pieces(f, x, y)   f(x, y), by pieces where time is limited, with a look at the clock between them
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ts._core.thread import deadline
 
 from ..namespace import Over
 from . import ranking
 from .kernels import one_thread
 
 Array = NDArray[Any]
+
+_PIECE: Final = 1 << 14  # elements that are computed at once where time is limited
+_LOOK: Final = 100_000.0  # nanoseconds after which the clock is read
 
 
 class NumpyTransforms:
@@ -87,6 +93,22 @@ class CpuNamespace(Over):
                 return out
         made: Array = np.matmul(a, b)
         return made
+
+    def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
+        """`function` of arrays, element by element: by pieces where time is limited."""
+        if not deadline.is_set() or max((np.size(x) for x in operands), default=0) <= _PIECE:
+            return function(*operands)
+        arrays = np.broadcast_arrays(*operands)
+        # In the order in which the elements of one that has them all lie, as the result's will.
+        whole = next((x for x in operands if np.shape(x) == arrays[0].shape), arrays[0])
+        axes = sorted(range(whole.ndim), key=lambda d: -abs(whole.strides[d]))
+        flat = [x.transpose(axes).reshape(-1) for x in arrays]
+        found = []
+        for start in range(0, flat[0].size, _PIECE):
+            deadline.spend(_LOOK)
+            found.append(function(*(x[start : start + _PIECE] for x in flat)))
+        shape = [whole.shape[d] for d in axes]
+        return np.concatenate(found).reshape(shape).transpose(np.argsort(axes))
 
 
 namespace = CpuNamespace(np)

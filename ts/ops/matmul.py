@@ -41,7 +41,6 @@ def _need(x: Array, ndim: int, what: str) -> None:
 @op(
     "aten::mm(Tensor self, Tensor mat2) -> Tensor",
     out="out",
-    loop="product",
     refuses={"b": "addmm_impl_cpu_"},
     out_refused=EXPECTED,
 )
@@ -145,7 +144,7 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
     return xp.multiply(rules.cast(xp, self, dtype)[:, None], rules.cast(xp, vec2, dtype)[None, :])
 
 
-@op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out", loop="product")
+@op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out")
 @op("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", out="out", where="f", same_as="aten::matmul")
 @facts(layout="contiguous", refuses={"b": "addmm_impl_cpu_"})
 def _matmul(xp: Any, self: Array, other: Array) -> Array:
@@ -241,7 +240,6 @@ def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, a
     "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     out="out",
     where="f",
-    loop="linear",
     refuses={"b": "addmm_impl_cpu_"},
     out_refused=EXPECTED,
     work=work.linear,

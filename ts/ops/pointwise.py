@@ -21,7 +21,6 @@ from ts.ops.outputs import FOUND
 from ts.ops.refusals import by_kind, check
 from ts.ops.registry import Record, add, facts, inplace_of, op, out_of
 from ts.ops.unary import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
-from ts.ops.work import in_pieces
 
 Array = rules.Array
 Body = str | Callable[[Any, Array, Array], Array]
@@ -43,7 +42,7 @@ def kernel_of(promotion: str, body: Body, refused: Mapping[str, str] = NOTHING) 
         x, y = promote(xp, promotion, a, b)
         if refused:
             check(refused, x.dtype)
-        result = in_pieces(getattr(xp, body) if isinstance(body, str) else partial(body, xp), x, y)
+        result = xp.in_pieces(getattr(xp, body) if isinstance(body, str) else partial(body, xp), x, y)
         return rules.cast(xp, result, rules.BOOL if promotion == BOOLEAN else x.dtype)
 
     return kernel

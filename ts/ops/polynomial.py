@@ -147,7 +147,7 @@ def _kernel(row: Row) -> Callable[..., Array]:
         at = rules.cast(xp, x, rules.opmath(dtype))
         degree = rules.cast(xp, rules.cast(xp, n, dtype), rules.INT64)
         at, degree = xp.broadcast_arrays(at, degree)
-        return rules.cast(xp, work.in_pieces(partial(_values, xp, row), at, degree), dtype)
+        return rules.cast(xp, xp.in_pieces(partial(_values, xp, row), at, degree), dtype)
 
     return kernel
 

@@ -14,7 +14,6 @@ from ts.ops.pointwise import promote
 from ts.ops.registry import facts, op
 from ts.ops.shapes import ITEM, Made, depends, float_like, itself
 from ts.ops.unary import SAME, digamma
-from ts.ops.work import in_pieces
 
 Array = rules.Array
 
@@ -272,7 +271,7 @@ def _polygamma(xp: Any, n: int, self: Array) -> Array:
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     if n == 0:
         return rules.cast(xp, digamma(xp, x), x.dtype)
-    return rules.cast(xp, in_pieces(lambda part: xp.scipy("special").polygamma(n, part), x), x.dtype)
+    return rules.cast(xp, xp.in_pieces(lambda part: xp.scipy("special").polygamma(n, part), x), x.dtype)
 
 
 @op(
@@ -294,7 +293,7 @@ def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
         raise RuntimeError("p has to be greater than or equal to 1")
     x = rules.cast(xp, self, rules.float_dtype(self.dtype))
     parts = x[..., None] - xp.arange(p, dtype=x.dtype) / 2
-    total = in_pieces(xp.special("gammaln"), parts).sum(-1)
+    total = xp.in_pieces(xp.special("gammaln"), parts).sum(-1)
     return rules.cast(xp, total + 0.25 * p * (p - 1) * math.log(math.pi), x.dtype)
 
 

@@ -20,7 +20,6 @@ from ts.ops import rules
 from ts.ops.outputs import FOUND
 from ts.ops.refusals import Missing, by_kind, check
 from ts.ops.registry import Record, add, inplace_of, out_of
-from ts.ops.work import in_pieces
 
 Array = rules.Array
 Body = str | Callable[[Any, Array], Array]
@@ -56,7 +55,7 @@ def kernel_of(
         if promotion == FLOAT or (promotion == REAL and dtype.kind != "c" and body == "float"):
             dtype = rules.float_dtype(dtype)
         work = rules.cast(xp, a, rules.opmath(dtype) if promotion != BOOLEAN else dtype)
-        result = in_pieces(getattr(xp, body) if isinstance(body, str) else partial(body, xp), work)
+        result = xp.in_pieces(getattr(xp, body) if isinstance(body, str) else partial(body, xp), work)
         if promotion == BOOLEAN:
             return rules.cast(xp, result, rules.BOOL)
         if promotion == REAL:

@@ -10,7 +10,7 @@ processor; a record whose work is of another kind has a rate or a rule of its ow
 operator allocates is not counted here: memory bounds it.
 
 A kernel that loops in Python looks at the clock itself: `for t in steps(range(n))`; one whose elements take
-longer for some values than for others is done in pieces: `in_pieces(function, x, y)`.
+longer for some values than for others is done in pieces: `xp.in_pieces(function, x, y)`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar
-
-import numpy as np
 
 from ts._core.dispatch.signature import arity
 from ts._core.tensor.tensor import Tensor
@@ -34,7 +32,6 @@ Measure = Callable[..., float]
 T = TypeVar("T")
 
 _LOOK: Final = 100_000.0  # nanoseconds after which the clock is read
-_PIECE: Final = 1 << 14
 
 
 def steps(items: Iterable[T]) -> Iterator[T]:
@@ -42,23 +39,6 @@ def steps(items: Iterable[T]) -> Iterator[T]:
     for item in items:
         deadline.spend(_LOOK)
         yield item
-
-
-def in_pieces(function: Callable[..., Any], *operands: Any) -> Any:
-    """`function` of arrays, element by element: where time is limited in pieces, with a look at the clock."""
-    if not deadline.is_set():
-        return function(*operands)
-    if max((x.size for x in operands if isinstance(x, np.ndarray)), default=0) <= _PIECE:
-        return function(*operands)
-    arrays = np.broadcast_arrays(*operands)
-    # In the order in which the elements of one that has them all lie, as the result's will.
-    whole = next((x for x in operands if np.shape(x) == arrays[0].shape), arrays[0])
-    axes = sorted(range(whole.ndim), key=lambda d: -abs(whole.strides[d]))
-    flat = [x.transpose(axes).reshape(-1) for x in arrays]
-    starts = steps(range(0, flat[0].size, _PIECE))
-    found = [function(*(x[start : start + _PIECE] for x in flat)) for start in starts]
-    shape = [whole.shape[d] for d in axes]
-    return np.concatenate(found).reshape(shape).transpose(np.argsort(axes))
 
 
 def rule_of(record: Record) -> Measure | None:

@@ -1,11 +1,15 @@
-"""Products of matrices with a summand, and of stacks of matrices: from registers to `matmul.multiplied`.
+"""Products of matrices of floats and complex numbers, with factors and a summand: what BLAS computes of them.
 
-In: registers with float tensors on the CPU whose shapes fit.  Out: the register of the result.
+In: registers with tensors on the CPU, or arrays.  Out: the register of the result, or an array.
 
-    bmm(x, y)      addmm(bias, x, y), with numbers as its factors
+    mm(x, y)   bmm(x, y)   matmul(x, y)   linear(x, weight, bias)   addmm(bias, x, y)   baddbmm(bias, x, y)
 
-Everything else is left to the record's own kernel, which says what does not fit.
+Registers come by the operator's kernel, arrays by `kernel` (forms with `out=` and in place); both end in `product`, and what
+BLAS does not take with the record's own kernel, which says what does not fit.  Small matrices of floats go straight to
+`matrix_product`.
 """
+
+from functools import partial
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -17,10 +21,10 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, set_object_steal
-from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, new_flat, put_array, scalar_type
-from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, item_size, put_array, scalar_type
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary_inplace
-from ts.backends.cpu.kernels.matmul cimport matrix_product, multiplied
+from ts.backends.cpu.kernels.matmul cimport kind_of, matrix_product, multiplied
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
@@ -28,12 +32,113 @@ from ts.backends.cpu.kernels.elementwise import ufunc_loops
 cnp.import_array()
 
 
-cdef PyArrayObject *stack_of(IValue *x, int nd, int kind) noexcept:
-    """The array of a CPU tensor of so many dimensions and this dtype, or NULL."""
-    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != kind:
+# ---------------------------------------------------------------- arrays
+
+cdef object product(object a, object b, object summand, double alpha, double beta):
+    """alpha * a @ b + beta * summand as a new array, or None where BLAS does not compute that.
+
+    `a` and `b` are matrices, or stacks of as many; or `b` is a matrix, and `a` holds rows in any number of dimensions.
+    """
+    cdef PyArrayObject *x = <PyArrayObject *>a
+    cdef PyArrayObject *y = <PyArrayObject *>b
+    cdef int nd = ndim_of(x), other = ndim_of(y), i
+    cdef npy_intp dims[MOST_DIMS]
+    cdef object rows = a, made, out
+    if nd < 2 or other < 2 or (other != nd and other != 2) or size_of(x) == 0 or size_of(y) == 0:
+        return None
+    if dims_of(x)[nd - 1] != dims_of(y)[other - 2] or kind_of(a) < 0 or kind_of(a) != kind_of(b):
+        return None
+    for i in range(nd - 1):
+        dims[i] = dims_of(x)[i]
+    dims[nd - 1] = dims_of(y)[other - 1]
+    folded = other < nd
+    if folded and not flags_of(x) & cnp.NPY_ARRAY_C_CONTIGUOUS:
+        return None
+    out = made = new_array(nd, dims, cnp.PyArray_TYPE(<cnp.ndarray>a))
+    if beta != 0 and not fill(<PyArrayObject *>made, <PyArrayObject *>summand):  # of 0, what is in `made` is not looked at
+        return None
+    if folded:
+        rows, out = a.reshape(-1, dims_of(x)[nd - 1]), made.reshape(-1, dims[nd - 1])
+    return made if multiplied(rows, b, out, alpha, beta) else None
+
+
+cdef bint fill(PyArrayObject *made, PyArrayObject *summand) except -1:
+    """Copy a summand into a new array, row by row; false where it has another dtype, or does not broadcast to that."""
+    cdef int nd = ndim_of(summand), d
+    cdef npy_intp width = size_of(summand) * item_size(summand), row
+    cdef int last = ndim_of(made) - 1
+    if cnp.PyArray_TYPE(<cnp.ndarray>summand) != cnp.PyArray_TYPE(<cnp.ndarray>made) or nd > ndim_of(made):
+        return False
+    for d in range(1, nd + 1):
+        if dims_of(summand)[nd - d] != 1 and dims_of(summand)[nd - d] != dims_of(made)[last + 1 - d]:
+            return False
+    if nd and dims_of(summand)[nd - 1] == dims_of(made)[last] == size_of(summand) and flags_of(summand) & cnp.NPY_ARRAY_C_CONTIGUOUS:
+        for row in range(size_of(made) // dims_of(made)[last]):
+            memcpy(data_of(made) + row * width, data_of(summand), width)
+    else:
+        cnp.PyArray_CopyInto(<cnp.ndarray>made, <cnp.ndarray>summand)
+    return True
+
+
+cdef object linear_product(object x, object weight, object bias):
+    """x @ weight.T + bias, or None; the bias is a row of the result's length."""
+    cdef PyArrayObject *w = <PyArrayObject *>weight
+    cdef PyArrayObject *row = <PyArrayObject *>bias
+    if ndim_of(w) != 2:
+        return None
+    turned = cnp.PyArray_Transpose(<cnp.ndarray>w, NULL)
+    if bias is None:
+        return product(x, turned, None, 1, 0)
+    if ndim_of(row) != 1 or dims_of(row)[0] != dims_of(w)[0]:
+        return None
+    return product(x, turned, bias, 1, 1)
+
+
+# ---------------------------------------------------------------- kernels on arrays, around those of the records
+
+def _summed(int nd, general, xp, cnp.ndarray self not None, cnp.ndarray a not None, cnp.ndarray b not None, beta=1, alpha=1):
+    made = None
+    if type(beta) in (int, float) and type(alpha) in (int, float) and a.ndim == nd and b.ndim == nd:
+        made = product(a, b, self, alpha, beta)
+    return general(xp, self, a, b, beta, alpha) if made is None else made
+
+
+def _stacked(general, xp, cnp.ndarray a not None, cnp.ndarray b not None):
+    made = product(a, b, None, 1, 0) if a.ndim == 3 and b.ndim == 3 else None
+    return general(xp, a, b) if made is None else made
+
+
+def _multiplied(general, xp, cnp.ndarray a not None, cnp.ndarray b not None):
+    made = product(a, b, None, 1, 0)
+    return general(xp, a, b) if made is None else made
+
+
+def _linear(general, xp, cnp.ndarray x not None, cnp.ndarray weight not None, cnp.ndarray bias=None):
+    made = linear_product(x, weight, bias)
+    return general(xp, x, weight, bias) if made is None else made
+
+
+_ON_ARRAYS = {
+    "aten::addmm": partial(_summed, 2),
+    "aten::baddbmm": partial(_summed, 3),
+    "aten::bmm": _stacked,
+    "aten::matmul": _multiplied,
+    "aten::linear": _linear,
+}
+
+
+def kernel(record):
+    """The kernel on arrays of a product, around the record's own."""
+    return partial(_ON_ARRAYS[record.name], record.kernel)
+
+
+# ---------------------------------------------------------------- kernels on registers
+
+cdef PyArrayObject *array_at(IValue *x) noexcept:
+    """The array of a CPU tensor, or NULL."""
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
-    cdef PyArrayObject *a = <PyArrayObject *>(<Tensor>x.v.o).array
-    return a if ndim_of(a) == nd and size_of(a) > 0 else NULL
+    return <PyArrayObject *>(<Tensor>x.v.o).array
 
 
 cdef bint read_factor(IValue *x, double *out) noexcept:
@@ -46,101 +151,104 @@ cdef bint read_factor(IValue *x, double *out) noexcept:
     return True
 
 
+cdef int put_product(Operator op, IValue *r, const int32_t *at, object made, int kind) except -1:
+    """The result, or what the record's kernel says of it."""
+    return run_record(op, r, at) if made is None else put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int product_of(Operator op, IValue *r, const int32_t *at, int most) except -1:
+    """The product of two tensors, of `most` dimensions at the most."""
+    cdef PyArrayObject *x = array_at(&r[at[0]])
+    cdef PyArrayObject *y = array_at(&r[at[1]])
+    if x == NULL or y == NULL or ndim_of(x) > most or ndim_of(y) > most:
+        return run_record(op, r, at)
+    return put_product(op, r, at, product(<object>x, <object>y, None, 1, 0), scalar_type(&r[at[0]]))
+
+
 cdef int bmm(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *x
-    cdef PyArrayObject *y
-    cdef npy_intp dims[3]
-    cdef int kind
-    if not is_tensor(&r[at[0]]):
-        return run_record(op, r, at)
-    kind = scalar_type(&r[at[0]])
-    x, y = stack_of(&r[at[0]], 3, kind), stack_of(&r[at[1]], 3, kind)
-    if (kind != FLOAT and kind != DOUBLE) or x == NULL or y == NULL:
-        return run_record(op, r, at)
-    if dims_of(x)[0] != dims_of(y)[0] or dims_of(x)[2] != dims_of(y)[1]:
-        return run_record(op, r, at)
-    dims[0], dims[1], dims[2] = dims_of(x)[0], dims_of(x)[1], dims_of(y)[2]
-    made = new_flat(3, dims, kind)
-    if not multiplied(<object>x, <object>y, made, 1, 0):
-        return run_record(op, r, at)
-    return put_array(&r[at[op.nargs]], made, kind)
+    cdef PyArrayObject *y = array_at(&r[at[1]])
+    return run_record(op, r, at) if y == NULL or ndim_of(y) != 3 else product_of(op, r, at, 3)
 
 
-cdef int addmm(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *summand = flat_array(&r[at[0]])
-    cdef PyArrayObject *x
-    cdef PyArrayObject *y
-    cdef npy_intp dims[2]
-    cdef npy_intp row
-    cdef char *out
-    cdef double alpha, beta
-    cdef int kind
-    cdef npy_intp i
-    if summand == NULL or not read_factor(&r[at[3]], &beta) or not read_factor(&r[at[4]], &alpha):
-        return run_record(op, r, at)
-    kind = scalar_type(&r[at[0]])
-    x, y = stack_of(&r[at[1]], 2, kind), stack_of(&r[at[2]], 2, kind)
-    if (kind != FLOAT and kind != DOUBLE) or x == NULL or y == NULL or dims_of(x)[1] != dims_of(y)[0]:
-        return run_record(op, r, at)
-    dims[0], dims[1] = dims_of(x)[0], dims_of(y)[1]
-    if not 1 <= ndim_of(summand) <= 2 or dims_of(summand)[ndim_of(summand) - 1] != dims[1]:
-        return run_record(op, r, at)
-    if ndim_of(summand) == 2 and dims_of(summand)[0] != dims[0]:
-        return run_record(op, r, at)
-    made = new_flat(2, dims, kind)
-    out = data_of(<PyArrayObject *>made)
-    row = dims[1] * (4 if kind == FLOAT else 8)
-    if beta == 0:
-        pass  # what is in `made` is not looked at
-    elif ndim_of(summand) == 2:
-        memcpy(out, data_of(summand), row * dims[0])
-    else:
-        for i in range(dims[0]):
-            memcpy(out + i * row, data_of(summand), row)
-    if not multiplied(<object>x, <object>y, made, alpha, beta):
-        return run_record(op, r, at)
-    return put_array(&r[at[op.nargs]], made, kind)
-
-
-cdef int mm(Operator op, IValue *r, const int32_t *at) except -1:
-    """Products of two matrices; those of stacks are `bmm`'s, which leaves what it cannot do to the record."""
+cdef int of_matrices(Operator op, IValue *r, const int32_t *at, int most) except -1:
     cdef PyObject *result = NULL
     if is_tensor(&r[at[0]]) and is_tensor(&r[at[1]]):
         result = matrix_product(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False)
     if result == NULL:
-        return bmm(op, r, at)
+        return product_of(op, r, at, most)
     set_object_steal(&r[at[2]], result)
     return 0
+
+
+cdef int mm(Operator op, IValue *r, const int32_t *at) except -1:
+    return of_matrices(op, r, at, 2)
+
+
+cdef int matmul(Operator op, IValue *r, const int32_t *at) except -1:
+    return of_matrices(op, r, at, MOST_DIMS)
+
+
+cdef int summed(Operator op, IValue *r, const int32_t *at, int nd) except -1:
+    cdef PyArrayObject *summand = array_at(&r[at[0]])
+    cdef PyArrayObject *x = array_at(&r[at[1]])
+    cdef PyArrayObject *y = array_at(&r[at[2]])
+    cdef double alpha, beta
+    if summand == NULL or x == NULL or y == NULL or ndim_of(x) != nd or ndim_of(y) != nd:
+        return run_record(op, r, at)
+    if not read_factor(&r[at[3]], &beta) or not read_factor(&r[at[4]], &alpha):
+        return run_record(op, r, at)
+    return put_product(op, r, at, product(<object>x, <object>y, <object>summand, alpha, beta), scalar_type(&r[at[1]]))
+
+
+cdef int addmm(Operator op, IValue *r, const int32_t *at) except -1:
+    return summed(op, r, at, 2)
+
+
+cdef int baddbmm(Operator op, IValue *r, const int32_t *at) except -1:
+    return summed(op, r, at, 3)
 
 
 cdef Loops _add = ufunc_loops("add")
 
 
 cdef int linear(Operator op, IValue *r, const int32_t *at) except -1:
-    """x @ weight.T + bias for a matrix x: two loops, the second on the first's result."""
+    """x @ weight.T + bias; for a small matrix x by two loops, the second on the first's result."""
     cdef IValue *x = &r[at[0]]
     cdef IValue *bias = &r[at[2]]
     cdef PyObject *result = NULL
-    cdef PyObject *summed = NULL
+    cdef PyObject *summed_up = NULL
     if is_tensor(x) and is_tensor(&r[at[1]]):
         if bias.tag == TAG_NONE or (is_tensor(bias) and scalar_type(bias) == scalar_type(x)):
             result = matrix_product(<Tensor>x.v.o, <Tensor>r[at[1]].v.o, True)
     if result == NULL:
-        return run_record(op, r, at)
+        return linear_of_rows(op, r, at)
     if bias.tag != TAG_NONE:
         try:
-            summed = binary_inplace(_add, <Tensor>result, bias)
+            summed_up = binary_inplace(_add, <Tensor>result, bias)
         finally:
-            if summed == NULL:
+            if summed_up == NULL:
                 Py_DECREF(<object>result)
-        if summed == NULL:
+        if summed_up == NULL:
             return run_record(op, r, at)
-        Py_DECREF(<object>summed)  # the same tensor, counted twice
+        Py_DECREF(<object>summed_up)  # the same tensor, counted twice
     set_object_steal(&r[at[3]], result)
     return 0
 
 
-register_kernel("product", mm)
-register_kernel("linear", linear)
+cdef int linear_of_rows(Operator op, IValue *r, const int32_t *at) except -1:
+    """The same for x of any number of dimensions."""
+    cdef PyArrayObject *x = array_at(&r[at[0]])
+    cdef PyArrayObject *weight = array_at(&r[at[1]])
+    cdef PyArrayObject *bias = array_at(&r[at[2]])
+    if x == NULL or weight == NULL or (bias == NULL and r[at[2]].tag != TAG_NONE):
+        return run_record(op, r, at)
+    row = None if bias == NULL else <object>bias
+    return put_product(op, r, at, linear_product(<object>x, <object>weight, row), scalar_type(&r[at[0]]))
+
+
+register_kernel("aten::mm", mm)
+register_kernel("aten::matmul", matmul)
+register_kernel("aten::linear", linear)
 register_kernel("aten::bmm", bmm)
 register_kernel("aten::addmm", addmm)
+register_kernel("aten::baddbmm", baddbmm)
