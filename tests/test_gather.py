@@ -207,3 +207,29 @@ print("done")
 def test_indices_that_another_thread_changes_lead_nowhere_else():
     ended = subprocess.run([sys.executable, "-c", CHANGING], capture_output=True, text=True, timeout=600)
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "done"), ended.stdout[-100:] + ended.stderr[-2000:]
+
+
+@pytest.mark.parametrize("dtype", [ts.int8, ts.float16, ts.float32, ts.float64, ts.complex128])
+def test_several_indices_together(dtype):
+    """x[i, j, ...] takes elements or rows, whatever the shape of the indices."""
+    x = ts.arange(60).reshape(3, 4, 5).to(dtype)
+    i, j, k = ts.tensor([[0, -1, 2], [1, 1, -3]]), ts.tensor([[3, 0, -4], [2, -1, 1]]), ts.tensor([[4, -5, 0], [1, 2, 3]])
+    array = x.numpy()
+    assert x[i, j].tolist() == array[i.numpy(), j.numpy()].tolist()
+    assert x[i, j, k].tolist() == array[i.numpy(), j.numpy(), k.numpy()].tolist()
+    assert x[i, j[:1]].tolist() == array[i.numpy(), j.numpy()[:1]].tolist()  # which broadcasts
+    assert x[i[:, :0], j[:, :0]].shape == (2, 0, 5)
+    scripted = ts.jit.CompilationUnit("def f(x, i, j):\n    return x[i, j]\n")
+    assert ts.equal(scripted.f(x, i, j), x[i, j])
+
+
+def test_an_index_among_several_that_is_out_of_bounds_is_named():
+    x, i = ts.zeros(3, 4), ts.tensor([0, 1])
+    with pytest.raises(IndexError, match="index 4 is out of bounds for dimension 1 with size 4"):
+        x[i, ts.tensor([1, 4])]
+    with pytest.raises(IndexError, match="index -4 is out of bounds for dimension 0 with size 3"):
+        x[ts.tensor([1, -4]), i]
+    with pytest.raises(IndexError, match="too many indices for tensor of dimension 2"):
+        x[i, i, i]
+    with pytest.raises(IndexError, match="shape mismatch"):
+        x[i, ts.tensor([0, 1, 2])]

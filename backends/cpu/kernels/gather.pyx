@@ -2,7 +2,7 @@
 
 In: registers with a tensor whose elements lie in order, and one of indices.  Out: the register of the result.
 
-    index_select, embedding, gather, take, x[i]
+    index_select, embedding, gather, take, x[i], x[i, j]
 
 Rows are copied as wholes, single elements as integers of their width.  An index that does not fit, another layout or
 dtype is left to the record's own kernel, which has the messages.
@@ -13,7 +13,7 @@ another element, or to the record's own kernel.
 
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List
@@ -23,7 +23,7 @@ from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, INT32, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MOST_DIMS, flat_array, has_plain_width, item_size, new_flat, new_like, put_made, scalar_type
+    MOST_DIMS, flat_array, has_plain_width, item_size, new_flat, new_like, put_made, same_shape, scalar_type
 )
 from ts.backends.cpu.kernels.masked cimport masked
 
@@ -293,11 +293,59 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- x[...]
 
+cdef object selected_together(int nargs, IValue *r, const int32_t *at, List indices):
+    """x[i, j, ...] by as many integers of each, for the first dimensions; None: not here."""
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *first = flat_array(&indices.items[0])
+    cdef PyArrayObject *index
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp n, i, rows = 1, length
+    cdef int k = <int>indices.size, d, nd
+    cdef int64_t j
+    cdef int64_t *places
+    cdef bint done
+    cdef object flat, made
+    cdef char *out
+    cdef Away away
+    if a == NULL or first == NULL or k > ndim_of(a) or ndim_of(first) + ndim_of(a) > MOST_DIMS:
+        return None
+    n, nd, length = size_of(first), ndim_of(first), item_size(a)
+    flat = new_flat(1, &n, INT64)
+    places = <int64_t *>data_of(<PyArrayObject *>flat)
+    memset(places, 0, n * sizeof(int64_t))
+    for d in range(k):
+        index = flat_array(&indices.items[d])
+        if index == NULL or scalar_type(&indices.items[d]) != INT64 or not same_shape(index, first):
+            return None
+        for i in range(n):
+            j = place_at(data_of(index), False, i, dims_of(a)[d])
+            if <uint64_t>j >= <uint64_t>dims_of(a)[d]:
+                return None
+            places[i] = places[i] * dims_of(a)[d] + j
+        rows *= dims_of(a)[d]
+    for d in range(nd):
+        dims[d] = dims_of(first)[d]
+    for d in range(k, ndim_of(a)):
+        length *= dims_of(a)[d]
+        dims[nd] = dims_of(a)[d]
+        nd += 1
+    if length == 0:
+        return None
+    made = new_flat(nd, dims, scalar_type(&r[at[0]]))
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(n * length // 8, r, at, nargs)
+    done = pick_rows(data_of(a), 1, rows, length, <char *>places, False, 0, n, out)
+    take_gil(away)
+    return made if done else None
+
+
 cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
-    """x[i] by one tensor of integers, or by a mask of all of it."""
+    """x[i] by one tensor of integers, or by a mask of all of it; x[i, j] by several."""
     cdef List indices = <List>r[at[1]].v.o
-    if type(indices) is not List or indices.size != 1 or indices.items[0].tag != TAG_OBJECT:
+    if type(indices) is not List or indices.size == 0 or indices.items[0].tag != TAG_OBJECT:
         return run_record(op, r, at)
+    if indices.size > 1:
+        return put_or_run(op, r, at, selected_together(op.nargs, r, at, indices))
     if flat_array(&indices.items[0]) != NULL and scalar_type(&indices.items[0]) == BOOL:
         return put_or_run(op, r, at, masked(op.nargs, r, at, &r[at[0]], &indices.items[0]))
     return put_or_run(op, r, at, selected(op.nargs, r, at, &r[at[0]], 0, &indices.items[0], True, False))

@@ -22,6 +22,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject, Py_EQ, Py_NE
 from cpython.ref cimport Py_INCREF
 
+from ts._core.tensor.ndarray cimport BOOL, INT64, PyArrayObject, ndim_of
 from ts._core.thread.context cimport tracer, tracing
 from ts._core.thread.deadline cimport worked
 
@@ -337,11 +338,21 @@ def version(Tensor x not None):
 
 cdef bint selects_alone(Tensor x, Tensor index):
     """Whether `x[index]` is one operator: indices, or a mask, on the tensor's own device."""
-    if index.backend != x.backend or index.device_index != x.device_index or index.array.ndim == 0:
+    if index.backend != x.backend or index.device_index != x.device_index or rank_of(index) == 0:
         return False
-    if index.scalar_type == dtypes.bool_.code:
-        return index.array.ndim <= x.array.ndim
-    return index.scalar_type == dtypes.int64.code and x.array.ndim > 0
+    return rank_of(index) <= rank_of(x) if index.scalar_type == BOOL else index.scalar_type == INT64 and rank_of(x) > 0
+
+
+cdef bint select_together(Tensor x, tuple indices):
+    """Whether `x[i, j, ...]` is: indices of the first dimensions."""
+    for index in indices:
+        if type(index) is not Tensor or (<Tensor>index).scalar_type != INT64 or not selects_alone(x, <Tensor>index):
+            return False
+    return 0 < len(indices) <= rank_of(x)
+
+
+cdef int rank_of(Tensor x) except -1:
+    return ndim_of(<PyArrayObject *>x.array) if x.backend == BACKEND_CPU else x.array.ndim
 
 
 # `Size` checks what it is given; a shape needs no check.
@@ -664,6 +675,8 @@ cdef class Tensor:
             return found
         if type(index) is Tensor and selects_alone(self, <Tensor>index):
             return operator_function("index")(self, [index])
+        if type(index) is tuple and select_together(self, <tuple>index):
+            return operator_function("index")(self, list(<tuple>index))
         return indexing.get(self, index)
 
     def __setitem__(self, index, value):
