@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`.ci/mirror FOLDER`: the files of this clone once more in a folder, for a build of another kind.
+"""`.ci/mirror.py FOLDER`: the files of this clone once more in a folder, for a build of another kind.
 
 In: what git tracks, and what it does not know yet and does not ignore.  Out: the same files there, with their
 times, so that a build there does again only what changed here; files that went away here go there.  What a

@@ -140,7 +140,7 @@ class Backend:
         """
         derived = record.base is not None and record.derive is not None
         found = self.overrides.get(record.key)
-        if found is None and not derived:  # a derived form has the name too, but other arguments
+        if found is None and record.variant != "out":  # which has the name too, but other arguments
             found = self.overrides.get(record.name)
         found = found or self.own_kernel(record)
         if found is not None:

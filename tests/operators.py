@@ -31,8 +31,8 @@ Every operator that `ts` has, by family (the module in `ts/ops/` that declares i
 - **Gradient**: there are none yet.
 - **Backends**: all operators run on `cpu`, and on `cuda` from the same kernels (what CuPy lacks runs on the host, with a warning).
   On `meta` they give shapes, dtypes and strides.
-- **Shape**: how the record knows them there: by its kernel, run against a namespace whose functions know shapes only, by a rule (its name),
-  or not at all, because results depend on elements; then it is refused, as PyTorch refuses it.
+- **Shape**: how the record knows them there: by its kernel, run against a namespace whose functions know shapes only, by a rule (its
+  name), by the tensors that it moves, or not at all, because results depend on elements; then it is refused, as PyTorch refuses it.
 
 How numbers may differ from PyTorch's: [numerics.md](numerics.md). This page is generated from the records by
 `python -m tests.operators`.
@@ -83,7 +83,7 @@ def rows(records: list[Any]) -> Iterator[str]:
         forms = ["f"] if named else list(record.where)
         forms += sorted(derived.get(id(record), ()))
         fused = [place for place, has in (("cpu", record.ufunc or record.loop), ("cuda", record.cuda)) if has]
-        shape = shapes.described(record.shape)
+        shape = shapes.described(record.shape, record.whole)
         schema = record.schema_text.removeprefix("aten::").replace("|", "\\|")
         yield f"| `{schema}` | {' '.join(forms)} | {dtypes(record)} | {' '.join(fused)} | {shape} |"
 

@@ -86,6 +86,9 @@ def test_a_backend_of_ones_own():
         assert backends.register(loud).index == 3 and devices.device("loud").type == "loud"
         assert backends.get("loud") is loud
         assert loud.bind(registry.find("aten::exp"))(np, 1) == 101
+        loud.overrides["aten::add_"] = lambda xp, x, y, alpha=1: x + y + 100
+        for overload in ("Tensor", "Scalar"):
+            assert loud.bind(registry.find(f"aten::add_.{overload}"))(np, 1, 2) == 103
     finally:
         backends.unregister("loud")
     with pytest.raises(RuntimeError, match="Expected one of cpu, cuda"):

@@ -442,3 +442,21 @@ def test_a_limit_says_where_in_the_text(text):
     """While it is parsed, too."""
     with ts.limits(seconds=0), pytest.raises(TimeExceeded, match=r'File "<string>", line \d+, in '):
         ts.jit.CompilationUnit(text)
+
+
+def test_every_operator_has_a_rule_or_none():
+    """What asks how long an operator takes fails for none of them; what only says what a tensor is costs nothing."""
+    rules = {record.key: work.rule_of(record) for record in registry.records()}
+    for name in ("aten::zeros.out", "aten::sum_to_size", "aten::clone", "aten::_to_copy"):
+        assert rules[name] is not None, name
+    for name in ("aten::is_floating_point", "aten::to.dtype", "aten::detach", "aten::requires_grad_", "aten::size"):
+        assert rules.get(name) is None, name
+    with ts.limits(seconds=10):
+        assert ts.zeros(3, out=ts.empty(3)).tolist() == [0, 0, 0]
+        assert ts.arange(3, out=ts.empty(3)).tolist() == [0, 1, 2]
+
+
+def test_a_sum_to_a_size_is_refused_before_it_starts():
+    summed = ts.jit.CompilationUnit("def f(x):\n    return x.sum_to_size([1])\n").f
+    with pytest.raises(TimeExceeded, match="takes 1500 seconds or more"), ts.limits(seconds=0.2):
+        summed(ts.ones(1).expand(30_000_000_000_000))  # would take hours

@@ -223,10 +223,6 @@ class DebuggerQuit(TsError):
     """Whoever debugs the program has ended it."""
 
 
-class BackendError(TsError):
-    """A device is not there, or its backend cannot do what was asked; the message says what to install."""
-
-
 class MissingCudaError(AssertionError, RuntimeError):
     """CuPy is not installed: for PyTorch a failed assertion ("Torch not compiled with CUDA enabled")."""
 

@@ -172,7 +172,7 @@ class Value:
         return isinstance(self._type, NoneType) or self._node.must_be_none()
 
     def must_not_be_none(self) -> bool:
-        return self._node._kind == "prim::AutogradAdd" or not isinstance(self._type, (NoneType, OptionalType))
+        return not isinstance(self._type, (NoneType, OptionalType))
 
     def to_ivalue(self) -> Any:
         """The constant that this value is; None where it is not one (or is None)."""

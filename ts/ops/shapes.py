@@ -23,8 +23,10 @@ Made = tuple[rules.Shape, rules.DType]
 Rule = Callable[..., Made | list[Any] | Array]
 
 
-def described(rule: Rule | None) -> str:
-    """How a record with this rule knows its shape, as the table of operators says it."""
+def described(rule: Rule | None, whole: bool = False) -> str:
+    """How a record knows its shape, as the table of operators says it; `whole`: it takes tensors, not arrays."""
+    if whole:
+        return "of its tensors"
     if rule is None:
         return "kernel on shapes"
     if isinstance(rule, Refusal):

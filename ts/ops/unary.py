@@ -113,10 +113,6 @@ def unary(
             add(out_of(record, "out"))
 
 
-def _abs(xp: Any, a: Array) -> Array:
-    return xp.abs(a)
-
-
 def _keep_integers(name: str) -> Callable[[Any, Array], Array]:
     def body(xp: Any, a: Array) -> Array:
         return a.copy() if a.dtype.kind in "iub" else getattr(xp, name)(a)

@@ -16,6 +16,7 @@ longer for some values than for others is done in pieces: `xp.in_pieces(function
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -43,15 +44,14 @@ def steps(items: Iterable[T]) -> Iterator[T]:
 
 def rule_of(record: Record) -> Measure | None:
     """Nanoseconds from the arguments of a call; None where there is nothing to count."""
-    if record.variant == "out":
-        assert record.base is not None
+    if record.variant == "out" and record.base is not None:
         rule, count = rule_of(record.base), arity(record.base.schema_text)[2]
         return None if rule is None else lambda *args: rule(*args[:count])
     if record.base is not None:
         return rule_of(record.base)
     if callable(record.work):
         return record.work
-    if record.family in _FREE or _gives_view(record):
+    if record.family in _FREE or not _makes_tensor(record):
         return None
     measure, rate, threaded = _FAMILIES.get(record.family, _OTHERS)
     if record.work is not None:
@@ -59,10 +59,12 @@ def rule_of(record: Record) -> Measure | None:
     return of(measure, rate / workers.count() if threaded else rate)
 
 
-def _gives_view(record: Record) -> bool:
-    """Whether the schema says that the results are views: `-> Tensor(a)`."""
+def _makes_tensor(record: Record) -> bool:
+    """Whether elements are computed: not for views (`-> Tensor(a)`), nor for what is known of a tensor."""
     returns = record.schema_text.rpartition(" -> ")[2]
-    return "Tensor(" in returns and "!" not in returns
+    if record.family in _KNOWN:
+        return re.search(r"Tensor(?!\()", returns) is not None
+    return "Tensor(" not in returns or "!" in returns
 
 
 # ---------------------------------------------------------------- measures
@@ -220,7 +222,8 @@ def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
 
 # ---------------------------------------------------------------- families
 
-_FREE: Final = {"view", "to", "script", "dtype", "storage"}
+_FREE: Final = {"view", "script"}
+_KNOWN: Final = {"to", "dtype", "storage"}  # families of what tensors are, beside their elements
 _MULTIPLY: Final = 0.02
 
 # family: what is counted, nanoseconds of each on one thread, and whether several threads share it
@@ -240,6 +243,9 @@ _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "create": (created, 0.1, False),
     "random": (created, 4.0, False),
     "functional_forms": (elements, 0.1, False),
+    "to": (elements, 0.05, False),
+    "dtype": (elements, 0.05, False),
+    "storage": (elements, 0.05, False),
     "sampling": (elements, 2.0, False),
     "upsample": (enlarged, 0.5, False),
     "loss": (elements, 1.0, False),

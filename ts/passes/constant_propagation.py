@@ -48,7 +48,6 @@ _NEVER_FOLDED: Final = frozenset(
         "prim::ModuleContainerIndex",
         "prim::unchecked_unwrap_optional",
         "prim::Load",
-        "aten::dequantize",
     }
 )
 

@@ -511,11 +511,6 @@ def _copied(module: ScriptModule, convert: Callable[[Any], Any]) -> ScriptModule
 _OWN: Final = ("_concrete", "_object", "_parameters", "_buffers", "_modules")
 
 
-def handle_of(value: Any) -> Object | None:
-    """The object behind a scripted module; None for anything else."""
-    return value._object if isinstance(value, ScriptModule) else None
-
-
 def module_of(handle: Object) -> ScriptModule:
     """The module around an object: the one that exists, or a new one."""
     with my_turn():

@@ -70,7 +70,6 @@ from ts.tracing.types import (
     type_of,
 )
 
-LARGEST: Final = sys.maxsize
 _NUMBER_KINDS: Final[dict[str, Type]] = {
     "int": INT,
     "float": FLOAT,

@@ -84,7 +84,7 @@ class CheckedBackend(Backend):
             finite = all(np.isfinite(x).all() for x in arrays(inputs) if floating(x))
             with np.errstate(all="ignore"):
                 result = self.widely(kernel, xp, given) if wide else kernel(xp, *given)
-            if finite and record.family not in ("create", "place", "random", "view"):
+            if finite and record.family not in ("create", "to", "random", "view"):
                 self.look(record.name, result)
             for before, x in zip(args, given, strict=True):
                 if result is x and isinstance(before, CheckedArray):

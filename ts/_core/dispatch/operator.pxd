@@ -10,7 +10,9 @@ It returns 0, or -1 with a Python exception set.  It is called with the GIL held
 operator is `scalar`: then it touches no Python object unless it fails, and takes the GIL itself to raise.
 
 `invoke` is the one way to a kernel: the interpreter, Python's calls, indexing and conversions go through it, and
-whoever wants to see every operator of a thread has a flag in the thread's context.
+whoever wants to see every operator of a thread has a flag in the thread's context.  What Python asks of a tensor without
+a kernel, numbers and views of memory on the CPU by basic indices (`subscripts`), is answered by the tensor, as long as it
+wants no gradient.
 
     kernels[backend]     of an operator with a record: looked for when the backend is first asked for one
                          (`Backend.bind_kernel`); `run_record` where it has none in C

@@ -1,7 +1,7 @@
 """Arithmetic on unboxed ints, floats and bools, with the results of PyTorch 2.13.
 
 In: C integers and doubles.  Out: the same.  Opcode branches of the interpreter and the kernels of
-`prims_scalar.pyx` call the same inline functions, so a constant folded by a pass, an eager call and
+`prims/scalar.pyx` call the same inline functions, so a constant folded by a pass, an eager call and
 the loop agree to the last bit.
 
     floordiv_int(-7, 2) == -4        mod_int(-7, 2) == 1        pow_int(2, 10) == 1024
@@ -17,7 +17,7 @@ Departures from Python are PyTorch's: float division by zero gives inf or nan, `
 (`x % 0` and `INT_MIN // -1` kill its process), the result here is an error or the wrapped value.
 """
 
-from libc.math cimport NAN, ceil, floor, fmod, isnan, nearbyint, pow
+from libc.math cimport NAN, ceil, floor, fmod, isnan, pow
 from libc.stdint cimport int64_t, uint64_t
 
 cdef extern from "<stdint.h>" nogil:
@@ -167,10 +167,6 @@ cdef inline Status pow_float_checked(double a, double b, double *out) noexcept n
     out[0] = pow(a, b)
     return OK
 
-
-cdef inline double round_float(double a) noexcept nogil:
-    """To the nearest whole number, ties to the even one; a float, as PyTorch's round gives."""
-    return nearbyint(a)
 
 
 cdef inline double min_float(double a, double b) noexcept nogil:
