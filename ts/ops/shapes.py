@@ -24,7 +24,7 @@ Rule = Callable[..., Made | list[Any] | Array]
 
 
 def described(rule: Rule | None, whole: bool = False) -> str:
-    """How a record knows its shape, as the table of operators says it; `whole`: it takes tensors, not arrays."""
+    """How a record knows its shape, as the table of operators says it; `whole`: it takes tensors."""
     if whole:
         return "of its tensors"
     if rule is None:
