@@ -46,34 +46,46 @@ _SCALARS: dict[type, Type] = {
 
 def infer_type(value: Any) -> Type:
     """The type of a value."""
+    return _infer(value, {})
+
+
+def _infer(value: Any, known: dict[int, Type]) -> Type:
+    """The same; `known` are the containers that were looked at before: each is once, however often it occurs."""
     if isinstance(value, Tensor):
         return TENSOR
     found = _SCALARS.get(type(value))
     if found is not None:
         return found
+    if not isinstance(value, list | dict | tuple):
+        return _of_instance(value)
+    if id(value) not in known:
+        known[id(value)] = _of_container(value, known)
+    return known[id(value)]
+
+
+def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], known: dict[int, Type]) -> Type:
     if isinstance(value, list):
         if not value:
             raise NoType("List trace inputs must have elements")
-        return ListType(_common(value, "List", "element type"))
+        return ListType(_common(value, "List", "element type", known))
     if isinstance(value, dict):
         if not value:
             raise NoType("Dictionary inputs must have entries")
-        return DictType(_common(value, "Dictionary", "type"), _common(value.values(), "Dictionary", "type"))
-    if isinstance(value, tuple):
-        if hasattr(value, "_fields"):
-            named = object_type(type(value))
-            if named is not None:
-                return named
-        return TupleType([infer_type(element) for element in value])
-    return _of_instance(value)
+        keys = _common(value, "Dictionary", "type", known)
+        return DictType(keys, _common(value.values(), "Dictionary", "type", known))
+    if hasattr(value, "_fields"):
+        named = object_type(type(value))
+        if named is not None:
+            return named
+    return TupleType([_infer(element, known) for element in value])
 
 
-def _common(values: Iterable[Any], container: str, what: str) -> Type:
+def _common(values: Iterable[Any], container: str, what: str, known: dict[int, Type]) -> Type:
     """The one type of all elements."""
     found: Type | None = None
     for value in values:
         try:
-            each = infer_type(value)
+            each = _infer(value, known)
         except NoType as error:
             prefix = "Could not infer type of list element: " if container == "List" else ""
             raise NoType(f"{prefix}{error}") from None

@@ -120,20 +120,20 @@ def type_of_tensor(value: Any) -> Type:
 
 def type_of_constant(value: Any) -> Type | None:
     """The type of a constant; None if a graph cannot hold it."""
+    return _type_of(value, {})
+
+
+def _type_of(value: Any, known: dict[int, Type | None]) -> Type | None:
+    """The same; `known` are the containers that were looked at before: each is once, however often it occurs."""
     t = _TYPE_BY_CLASS.get(type(value))
     if t is not None:
         return t
     if is_tensor(value):
         return type_of_tensor(value)
-    if isinstance(value, list):
-        elem = _unified(value, TENSOR)
-        return None if elem is None else ListType(elem)
-    if isinstance(value, tuple):
-        elems = [type_of_constant(v) for v in value]
-        return TupleType([t for t in elems if t is not None]) if None not in elems else None
-    if isinstance(value, dict):
-        key, item = _unified(list(value), STR), _unified(list(value.values()), TENSOR)
-        return None if key is None or item is None else DictType(key, item)
+    if isinstance(value, list | tuple | dict):
+        if id(value) not in known:
+            known[id(value)] = _type_of_container(value, known)
+        return known[id(value)]
     for ask in constant_type_hooks:
         t = ask(value)
         if t is not None:
@@ -141,12 +141,25 @@ def type_of_constant(value: Any) -> Type | None:
     return None
 
 
-def _unified(values: Sequence[object], empty: Type) -> Type | None:
+def _type_of_container(
+    value: list[Any] | tuple[Any, ...] | dict[Any, Any], known: dict[int, Type | None]
+) -> Type | None:
+    if isinstance(value, list):
+        elem = _unified(value, TENSOR, known)
+        return None if elem is None else ListType(elem)
+    if isinstance(value, tuple):
+        elems = [_type_of(v, known) for v in value]
+        return TupleType([t for t in elems if t is not None]) if None not in elems else None
+    key, item = _unified(list(value), STR, known), _unified(list(value.values()), TENSOR, known)
+    return None if key is None or item is None else DictType(key, item)
+
+
+def _unified(values: Sequence[object], empty: Type, known: dict[int, Type | None]) -> Type | None:
     if not values:
         return empty
     types = []
     for value in values:
-        t = type_of_constant(value)
+        t = _type_of(value, known)
         if t is None:
             return None
         types.append(t)

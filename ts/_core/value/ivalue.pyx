@@ -5,7 +5,9 @@ In: a Python object and the TypeSpec of the parameter it is given for.  Out: an 
     unbox(3, FLOAT)                  payload 3.0, TAG_FLOAT
     unbox([1, 2], List[int])         a core List with two unboxed ints, TAG_OBJECT
     unbox(1.5, INT)                  TypeError: Unable to cast Python instance of type <class 'float'> to int
-    box(...)                         Python's own list, dict, tuple, int ... again; one that is held twice stays one
+    box(...)                         Python's own list, dict, tuple, int ... again
+
+A container that another one holds twice stays one, both ways, so a nest costs what it holds.
 
 The conversions are those of PyTorch's function boundary.  An int parameter takes bools, anything with
 `__index__` or `__int__` (NumPy scalars, tensors of one element, dtypes) but no Python float; a float
@@ -18,11 +20,12 @@ from collections import namedtuple
 from collections.abc import Collection, Generator, Mapping
 from cpython.bool cimport PyBool_Check
 from cpython.complex cimport PyComplex_Check
+from cpython.dict cimport PyDict_Check
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
-from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
+from cpython.list cimport PyList_Check, PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
 from cpython.long cimport PyLong_AsLongLong, PyLong_Check, PyLong_CheckExact
 from cpython.number cimport PyNumber_Check, PyNumber_Float, PyNumber_Long
-from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from cpython.tuple cimport PyTuple_Check, PyTuple_New, PyTuple_SET_ITEM
 from cpython.unicode cimport PyUnicode_Check, PyUnicode_CheckExact
 
 from ts._core.value.container cimport (
@@ -208,7 +211,7 @@ cdef Py_ssize_t unbox_strings(object x, Py_ssize_t n, IValue *items) noexcept:
     return i
 
 
-cdef int unbox_list(object x, TypeSpec spec, IValue *out) except -1:
+cdef int unbox_list(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
     cdef List result
     cdef TypeSpec element = <TypeSpec>spec.children[0]
     cdef Py_ssize_t i, n
@@ -220,6 +223,7 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out) except -1:
         spec = list_spec(element)
     if PyList_CheckExact(x):
         n = PyList_GET_SIZE(x)
+        worked(n)
         result = list_new(spec, n)
         i = unbox_strings(x, n, result.items) if element.kind == KIND_STR else 0
         result.size = i
@@ -227,15 +231,18 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out) except -1:
             if i >= PyList_GET_SIZE(x):  # converting an element ran Python code that shortened x
                 break
             item = <object>PyList_GET_ITEM(x, i)
-            unbox(item, element, &result.items[i])
+            if element.acyclic:
+                unbox_inside(item, element, &result.items[i], copies)
+            else:
+                unbox_part(item, element, &result.items[i], copies)
             result.size = i + 1
         return put_object(result, out)
     if isinstance(x, (str, bytes, Mapping)) or type(x) is tensor_type or not isinstance(x, (Collection, Generator)):
         return mismatch(x, spec)
-    return unbox_list(list(x), spec, out)
+    return unbox_list(list(x), spec, out, copies)
 
 
-cdef int unbox_dict(object x, TypeSpec spec, IValue *out) except -1:
+cdef int unbox_dict(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
     cdef Dict result
     cdef IValue key, value
     cdef TypeSpec key_spec = <TypeSpec>spec.children[0], value_spec = <TypeSpec>spec.children[1]
@@ -246,11 +253,12 @@ cdef int unbox_dict(object x, TypeSpec spec, IValue *out) except -1:
             x = dict(x)
         except (TypeError, ValueError):
             return mismatch(x, spec)
+    worked(len(x))
     result = dict_new(spec, len(x))
     for k, v in list(x.items()):
-        unbox(k, key_spec, &key)
+        unbox_inside(k, key_spec, &key, copies)
         try:
-            unbox(v, value_spec, &value)
+            unbox_part(v, value_spec, &value, copies)
             try:
                 dict_set(<PyObject *>result, &key, &value)
             finally:
@@ -260,7 +268,7 @@ cdef int unbox_dict(object x, TypeSpec spec, IValue *out) except -1:
     return put_object(result, out)
 
 
-cdef int unbox_tuple(object x, TypeSpec spec, IValue *out) except -1:
+cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
     cdef Tuple result
     cdef Py_ssize_t i, n = len(spec.children)
     if type(x) is Tuple:
@@ -271,13 +279,14 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out) except -1:
         return mismatch(x, spec)
     if len(items) != n:
         raise TypeError(f"Object {shown(x)} had a different number of elements than type {spec.text}")
+    worked(n)
     result = tuple_new(spec, n)
     for i in range(n):
-        unbox(items[i], <TypeSpec>spec.children[i], &result.items[i])
+        unbox_part(items[i], <TypeSpec>spec.children[i], &result.items[i], copies)
     return put_object(result, out)
 
 
-cdef int unbox_union(object x, TypeSpec spec, IValue *out) except -1:
+cdef int unbox_union(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
     """The first alternative that is `x`'s own type, else the first that accepts it."""
     cdef TypeSpec own, alternative
     try:
@@ -287,12 +296,12 @@ cdef int unbox_union(object x, TypeSpec spec, IValue *out) except -1:
     if own is not None:
         for alternative in spec.children:
             if alternative.kind == own.kind and alternative.text == own.text:
-                return unbox(x, alternative, out)
+                return unbox_inside(x, alternative, out, copies)
     for alternative in spec.children:
         if own is not None and KIND_INT <= own.kind <= KIND_TENSOR and KIND_INT <= alternative.kind <= KIND_STR:
             continue  # a number is no member for being convertible to one
         try:
-            return unbox(x, alternative, out)
+            return unbox_inside(x, alternative, out, copies)
         except TypeError:
             continue
     found = type(x).__name__ if own is None else own.text
@@ -300,13 +309,41 @@ cdef int unbox_union(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
+    cdef PyObject *copies = NULL
+    try:
+        return unbox_inside(x, spec, out, &copies)
+    finally:
+        Py_XDECREF(copies)
+
+
+cdef int unbox_part(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
+    """An element of a container.  `copies` is a dict from the addresses of containers that others hold too, and of the
+    types they were asked for, to both and what they became: NULL until there is one."""
+    cdef object made
+    if Py_REFCNT(<PyObject *>x) <= 2 or not (PyList_Check(x) or PyTuple_Check(x) or PyDict_Check(x)):
+        return unbox_inside(x, spec, out, copies)
+    if copies[0] == NULL:
+        made = {}
+        Py_INCREF(<PyObject *>made)
+        copies[0] = <PyObject *>made
+    key = (<size_t><PyObject *>x, <size_t><PyObject *>spec)
+    made = (<dict>copies[0]).get(key)
+    if made is not None:
+        return put_object((<tuple>made)[2], out)
+    unbox_inside(x, spec, out, copies)
+    if out.tag == TAG_OBJECT:
+        (<dict>copies[0])[key] = (x, spec, <object>out.v.o)
+    return 0
+
+
+cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
     cdef int kind = spec.kind
     if kind == KIND_OPTIONAL:
         if x is None:
             out.v.i = 0
             out.tag = TAG_NONE
             return 0
-        return unbox_optional(x, spec, out)
+        return unbox_optional(x, spec, out, copies)
     if kind == KIND_INT:
         return unbox_int(x, spec, out)
     if kind == KIND_FLOAT:
@@ -324,11 +361,11 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
             return put_object(PyUnicode_FromObject(x), out)
         return mismatch(x, spec)
     if kind == KIND_LIST:
-        return unbox_list(x, spec, out)
+        return unbox_list(x, spec, out, copies)
     if kind == KIND_DICT:
-        return unbox_dict(x, spec, out)
+        return unbox_dict(x, spec, out, copies)
     if kind == KIND_TUPLE:
-        return unbox_tuple(x, spec, out)
+        return unbox_tuple(x, spec, out, copies)
     if kind == KIND_COMPLEX:
         return unbox_complex(x, spec, out)
     if kind == KIND_NUMBER:
@@ -340,7 +377,7 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
         out.tag = TAG_NONE
         return 0
     if kind == KIND_ANY:
-        return unbox_any(x, out)
+        return unbox_any(x, out, copies)
     if kind == KIND_DEVICE:
         if PyUnicode_Check(x) and device_type is not None:
             x = device_type(x)
@@ -348,7 +385,7 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
             return mismatch(x, spec)
         return put_object(x, out)
     if kind == KIND_UNION:
-        return unbox_union(x, spec, out)
+        return unbox_union(x, spec, out, copies)
     if kind == KIND_FUTURE:
         if type(x) is not future_type:
             return mismatch(x, spec)
@@ -369,20 +406,20 @@ cdef int unbox(object x, TypeSpec spec, IValue *out) except -1:
         if not isinstance(x, list if spec.text == "list" else tuple):
             return mismatch(x, spec)
         if type(x) is list and not x:
-            return unbox(x, list_spec(ANY_SPEC), out)
-        return unbox_any(x, out)
+            return unbox_inside(x, list_spec(ANY_SPEC), out, copies)
+        return unbox_any(x, out, copies)
     return put_object(x, out)
 
 
-cdef int unbox_optional(object x, TypeSpec spec, IValue *out) except -1:
+cdef int unbox_optional(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
     """Like the type inside, but a mismatch names the Optional."""
     try:
-        return unbox(x, <TypeSpec>spec.children[0], out)
+        return unbox_inside(x, <TypeSpec>spec.children[0], out, copies)
     except TypeError:
         mismatch(x, spec)
 
 
-cdef int unbox_any(object x, IValue *out) except -1:
+cdef int unbox_any(object x, IValue *out, PyObject **copies) except -1:
     cdef int status
     cdef TypeSpec spec
     status = unbox_shallow(x, out)
@@ -392,7 +429,7 @@ cdef int unbox_any(object x, IValue *out) except -1:
     if spec.kind != KIND_CLASS and not isinstance(x, (list, tuple, dict)):
         return status
     release(out)
-    return unbox(x, spec, out)
+    return unbox_inside(x, spec, out, copies)
 
 
 cdef int unbox_shallow(object x, IValue *out) except -1:

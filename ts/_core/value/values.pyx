@@ -15,7 +15,9 @@ from ts._core.value.dicts cimport Dict, TAG_DELETED, dict_find
 from ts._core.value.lists cimport List, Tuple
 from ts._core.value.objects cimport Object
 from ts._core.value.tagged cimport (
+    Py_INCREF,
     Py_LeaveRecursiveCall,
+    Py_XDECREF,
     TAG_BOOL,
     TAG_FLOAT,
     TAG_INT,
@@ -30,6 +32,7 @@ from ts._core.value.tagged cimport (
 cdef extern from "Python.h":
     bint PyUnicode_CheckExact(PyObject *o) noexcept nogil
     bint PyComplex_CheckExact(PyObject *o) noexcept nogil
+    Py_ssize_t Py_REFCNT(PyObject *o) noexcept
     int PyUnicode_Compare(object a, object b) except? -1
 
 
@@ -89,6 +92,8 @@ cdef bint values_equal(IValue *a, IValue *b) except -1:
     x, y = <object>a.v.o, <object>b.v.o
     if type(x) is not type(y):
         return False
+    if x is y and (type(x) is List or type(x) is Tuple or type(x) is Dict):
+        return True  # as in Python and PyTorch, whatever stands in it
     if type(x) is List:
         return lists_equal(<List>x, <List>y)
     if type(x) is Tuple:
@@ -107,6 +112,7 @@ cdef bint dicts_equal(Dict x, Dict y) except -1:
         return False
     enter_recursion(b" while containers are compared")
     try:
+        worked(x.size)
         while i < x.used:
             if x.entries[i].key.tag != TAG_DELETED:
                 other = dict_find(<PyObject *>y, &x.entries[i].key)
@@ -148,6 +154,7 @@ cdef int compare_tuples(Tuple x, Tuple y) except? -2:
     cdef int order
     enter_recursion(b" while tuples are compared")
     try:
+        worked(x.size)
         for i in range(min(x.size, y.size)):
             order = compare_values(&x.items[i], &y.items[i])
             if order:
@@ -251,7 +258,7 @@ cdef str list_text(List x):
     enter_recursion(b" while a container is printed")
     try:
         while i < x.size:  # the text of an item may run Python code, and that shorten x
-            texts.append(value_text(&x.items[i]))
+            texts.append(text_inside(&x.items[i]))
             i += 1
         return f"[{joined(texts)}]"
     finally:
@@ -263,7 +270,7 @@ cdef str tuple_text(Tuple x):
     enter_recursion(b" while a container is printed")
     try:
         comma = "," if x.size == 1 else ""
-        return f"({joined([value_text(&x.items[i]) for i in range(x.size)])}{comma})"
+        return f"({joined([text_inside(&x.items[i]) for i in range(x.size)])}{comma})"
     finally:
         Py_LeaveRecursiveCall()
 
@@ -277,7 +284,63 @@ cdef str joined(list texts):
 
 
 cdef str value_text(IValue *x):
-    cdef Py_ssize_t i
+    cdef PyObject *sizes = NULL
+    if limited and x.tag == TAG_OBJECT and type(<object>x.v.o) in (List, Tuple, Dict):
+        try:
+            take_text(least_text(x, &sizes))
+        finally:
+            Py_XDECREF(sizes)
+    return text_inside(x)
+
+
+cdef Py_ssize_t LONGEST_TEXT = <Py_ssize_t>1 << 60
+
+
+cdef Py_ssize_t least_text(IValue *x, PyObject **sizes) except -1:
+    """How many characters a text has at least: found in the time that it takes to see each container once, before the
+    text of one that holds another many times over is made.  `sizes` is a dict from containers seen, or NULL."""
+    cdef object o, known
+    cdef Py_ssize_t size
+    if x.tag != TAG_OBJECT or type(<object>x.v.o) not in (List, Tuple, Dict):
+        return 1
+    o = <object>x.v.o
+    if Py_REFCNT(<PyObject *>o) <= 2:  # whoever holds it, and `o`
+        return least_inside(o, sizes)
+    if sizes[0] == NULL:
+        known = {}
+        Py_INCREF(<PyObject *>known)
+        sizes[0] = <PyObject *>known
+    known = (<dict>sizes[0]).get(<size_t><PyObject *>o)
+    if known is not None:
+        return known
+    size = least_inside(o, sizes)
+    (<dict>sizes[0])[<size_t><PyObject *>o] = size
+    return size
+
+
+cdef Py_ssize_t least_inside(object o, PyObject **sizes) except -1:
+    cdef Py_ssize_t i = 0, size = 2, n = len(o)
+    worked(n)
+    enter_recursion(b" while a container is printed")
+    try:
+        if type(o) is List:
+            while i < (<List>o).size:
+                size = min(size + least_text(&(<List>o).items[i], sizes), LONGEST_TEXT)
+                i += 1
+        elif type(o) is Tuple:
+            for i in range(n):
+                size = min(size + least_text(&(<Tuple>o).items[i], sizes), LONGEST_TEXT)
+        else:
+            while i < (<Dict>o).used:
+                if (<Dict>o).entries[i].key.tag != TAG_DELETED:
+                    size = min(size + least_text(&(<Dict>o).entries[i].value, sizes), LONGEST_TEXT)
+                i += 1
+    finally:
+        Py_LeaveRecursiveCall()
+    return size
+
+
+cdef str text_inside(IValue *x):
     if x.tag == TAG_FLOAT:
         return float_text(x.v.f)
     if x.tag == TAG_INT:
@@ -311,8 +374,8 @@ cdef str dict_text(Dict d):
                 value = d.entries[i].value
                 retain(&value)
                 try:
-                    key = value_text(&d.entries[i].key)
-                    texts.append(f"{key}: {value_text(&value)}")
+                    key = text_inside(&d.entries[i].key)
+                    texts.append(f"{key}: {text_inside(&value)}")
                 finally:
                     release(&value)
             i += 1

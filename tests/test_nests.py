@@ -1,0 +1,207 @@
+"""Values that hold one container many times over: a list doubled sixty times has 61 lists, and more ways to them than anybody walks."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import time
+from typing import Any, Dict, List, Optional, Tuple
+
+import pytest
+
+import ts
+from ts._core.value.ivalue import to_core
+from ts._core.value.type_of import infer_spec
+from ts.errors import MemoryExceeded, TimeExceeded
+
+
+def doubled(n: int = 60) -> list[Any]:
+    made: list[Any] = [1]
+    for _ in range(n):
+        made = [made, made]
+    return made
+
+
+def paired(n: int = 60) -> dict[int, Any]:
+    made: dict[int, Any] = {1: 2}
+    for _ in range(n):
+        made = {1: made, 2: made}
+    return made
+
+
+@ts.jit.script
+def same(x: Any) -> Any:
+    return x
+
+
+@ts.jit.script
+def in_list(x: List[Any]) -> Any:
+    return x[0]
+
+
+@ts.jit.script
+def in_dict(x: Dict[str, Any]) -> Any:
+    return x["nest"]
+
+
+@ts.jit.script
+def in_tuple(x: Tuple[Any, int]) -> Any:
+    return x[0]
+
+
+@ts.jit.script
+def perhaps(x: Optional[Any]) -> Any:
+    return x
+
+
+@ts.jit.script
+def awaited(x: ts.jit.Future[Any]) -> Any:
+    return ts.jit.wait(x)
+
+
+@ts.jit.script
+def text(x: Any) -> str:
+    return str(x)
+
+
+@ts.jit.script
+def first_grows(x: List[List[int]]) -> List[List[int]]:
+    x[0].append(2)
+    return x
+
+
+class Untyped(ts.nn.Module):
+    def __init__(self, nest: Any) -> None:
+        super().__init__()
+        self.nest = nest
+
+    def forward(self):
+        return self.nest
+
+
+class Typed(ts.nn.Module):
+    nest: Any
+
+    def __init__(self, nest: Any) -> None:
+        super().__init__()
+        self.nest = nest
+
+    def forward(self):
+        return self.nest
+
+
+def finished(nest: Any) -> Any:
+    future: ts.futures.Future[Any] = ts.futures.Future()
+    future.set_result(nest)
+    return awaited(future)
+
+
+def saved(module: Any) -> Any:
+    file = io.BytesIO()
+    ts.jit.save(module, file)
+    file.seek(0)
+    return ts.jit.load(file)
+
+
+WAYS = {
+    "Any": same,
+    "list": lambda nest: in_list([nest]),
+    "dict": lambda nest: in_dict({"nest": nest}),
+    "tuple": lambda nest: in_tuple((nest, 1)),
+    "Optional": perhaps,
+    "future": finished,
+    "attribute": lambda nest: ts.jit.script(Untyped(nest))(),
+    "annotated attribute": lambda nest: ts.jit.script(Typed(nest))(),
+    "archive": lambda nest: saved(ts.jit.script(Untyped(nest)))(),
+    "archive of an annotated one": lambda nest: saved(ts.jit.script(Typed(nest)))(),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_container_is_converted_once(way):
+    with ts.limits(seconds=10):
+        made = WAYS[way](doubled())
+    assert made[0] is made[1]
+    assert made[0][0] is made[1][1]
+
+
+def test_dicts_too():
+    with ts.limits(seconds=10):
+        made = same(paired())
+    assert made[1] is made[2]
+
+
+def test_what_a_script_does_to_one_it_does_to_both():
+    """As in Python; the list that was given is a copy all the same."""
+    row = [1]
+    assert first_grows([row, row, [1]]) == [[1, 2], [1, 2], [1]]
+    assert row == [1]
+
+
+def test_the_same_containers_are_equal():
+    nest, other = doubled(), doubled()
+    made = to_core(nest, infer_spec(nest))
+    assert made == made
+    with ts.limits(seconds=0.3), pytest.raises(TimeExceeded):
+        assert made != to_core(other, infer_spec(other))
+
+
+def test_a_text_that_does_not_fit_is_refused_before_it_is_made():
+    began = time.monotonic()
+    with ts.limits(bytes=50_000_000), pytest.raises(MemoryExceeded):
+        text(doubled())
+    assert time.monotonic() - began < 1
+    with ts.limits(bytes=50_000_000):
+        assert len(text(doubled(10))) == 7164
+
+
+# ---------------------------------------------------------------- values without an end
+
+
+@ts.jit.script
+class Link:
+    def __init__(self, number: int):
+        self.number = number
+        self.next: Optional[Link] = None
+
+
+class Chain(ts.nn.Module):
+    first: Link
+    items: List[Any]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = Link(0)
+        self.items = [1]
+
+    def forward(self, n: int):
+        for i in range(n):
+            link = Link(i)
+            link.next = self.first
+            self.first = link
+            items: List[Any] = [1]
+            items.append(self.items)
+            self.items = items
+
+    @ts.jit.export
+    def close(self):
+        self.first.next = self.first
+
+    @ts.jit.export
+    def close_items(self):
+        self.items.append(self.items)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, saved], ids=["copy", "deepcopy", "archive"])
+@pytest.mark.parametrize("made", ["deep", "close", "close_items"])
+def test_copies_of_what_is_too_deep_fail_or_come_to_an_end(made, copied):
+    """A hundred thousand levels, or a value that holds itself: at worst an error, and the module is whole."""
+    module = ts.jit.script(Chain())
+    if made == "deep":
+        module(100_000)
+    else:
+        getattr(module, made)()
+    with contextlib.suppress(RecursionError):
+        copied(module)
+    module(1)
