@@ -5,6 +5,7 @@ No test looks at a clock: what would run for minutes or for ever is stopped, or 
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, List
 
@@ -281,6 +282,11 @@ def bomb(n: int) -> int:
 
 
 @ts.jit.script
+def doubled(n: int) -> int:
+    return 2 * n
+
+
+@ts.jit.script
 def first_of(futures: List[ts.jit.Future[int]]) -> int:
     while len(futures) == 0:
         pass
@@ -300,6 +306,26 @@ def test_a_fork_bomb_ends():
         bomb(0)
     with ts.limits(fuel=1000), pytest.raises(FuelExceeded):
         bomb(0)
+
+
+@ts.jit.script
+def doubled_elsewhere(n: int) -> int:
+    return ts.jit.wait(ts.jit.fork(doubled, n))
+
+
+def test_a_fork_bomb_ends_where_memory_does():
+    """What its programs give back when they fail, others of them do not take; when all have ended there may be new ones."""
+    with ts.limits(bytes=8_000_000, seconds=20):
+        with pytest.raises(MemoryExceeded):
+            bomb(0)
+        last = time.monotonic() + 60
+        while True:
+            try:
+                assert doubled_elsewhere(4) == 8
+                break
+            except MemoryExceeded:
+                assert time.monotonic() < last
+                time.sleep(0.01)
 
 
 def test_a_program_that_waits_for_itself_fails():

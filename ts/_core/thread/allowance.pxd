@@ -7,6 +7,8 @@ cdef extern from *:
         struct Allowance *outer;    /* a reference */
         int users;
         int refused;                /* NumPy was refused an array */
+        int forked;                 /* programs that count here and have not ended */
+        int forks_end;              /* one of them was refused: until all have ended, no other begins */
         long long size;
         long long used;
         long long resident;         /* of the process, when this was made */
@@ -17,6 +19,8 @@ cdef extern from *:
         Allowance *outer
         int users
         int refused
+        int forked
+        int forks_end
         long long size
         long long used
         long long resident
@@ -36,6 +40,11 @@ cdef enum:
 cdef int take_text(Py_ssize_t size) except -1
 # Whether a NumPy array was refused since this was last asked: NumPy raises its own MemoryError.
 cdef bint array_was_refused() noexcept
+
+# Before a program is forked, which takes so many bytes, and when it has ended.  Once one was refused, no other begins until
+# all have ended: what a program gives back that fails, those that fork without end would take again, and again.
+cdef int take_program(Py_ssize_t size) except -1
+cdef void give_program(Py_ssize_t size) noexcept
 
 # A new allowance inside of this thread's; a reference.
 cdef Allowance *new_allowance(long long size) except NULL

@@ -117,6 +117,27 @@ cdef int refuse() except -1:
     raise MemoryExceeded("the program used more memory than ts.limits(bytes=...) allows")
 
 
+cdef int take_program(Py_ssize_t size) except -1:
+    cdef Allowance *a = allowance_here
+    if a != NULL and a.forks_end:
+        refuse()
+    if allowance_take(size) < 0:
+        a.forks_end = a.forked > 0
+        refuse()
+    if a != NULL:
+        a.forked += 1
+    return 0
+
+
+cdef void give_program(Py_ssize_t size) noexcept:
+    cdef Allowance *a = allowance_here
+    allowance_give(size)
+    if a != NULL:
+        a.forked -= 1
+        if a.forked == 0:
+            a.forks_end = 0
+
+
 cdef int take_text(Py_ssize_t size) except -1:
     cdef Allowance *a = allowance_here
     cdef long long growth

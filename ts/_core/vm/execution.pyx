@@ -24,7 +24,7 @@ from cpython.pystate cimport PyThreadState
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
-from ts._core.thread.allowance cimport array_was_refused, give_bytes, limited, take_bytes
+from ts._core.thread.allowance cimport array_was_refused, give_program, limited, take_program
 from ts._core.vm.breaks cimport Breaks
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
 from ts._core.value.container cimport Object, list_size, raise_key_error, raise_list_index, type_text, value_text
@@ -329,7 +329,7 @@ cdef Execution begin(Callee function):
     program.condition = STOPPED
     program.state = take_state()
     if limited:
-        take_bytes(PROGRAM_BYTES)
+        take_program(PROGRAM_BYTES)
         program.counted = True
     first_frame(program.state, function.code)
     hold_code(program)
@@ -401,7 +401,7 @@ cdef class Execution:
             give_state(self.state)
             self.state = NULL
             if self.counted:
-                give_bytes(PROGRAM_BYTES)
+                give_program(PROGRAM_BYTES)
             exchange_limits(before)
         self.condition = ENDED
 
