@@ -50,7 +50,7 @@ def infer_type(value: Any) -> Type:
 
 
 def _infer(value: Any, known: dict[int, Type]) -> Type:
-    """The same; `known` are the containers that were looked at before: each is once, however often it occurs."""
+    """The same; `known` are containers that were looked at before: each is once, however often it occurs."""
     if isinstance(value, Tensor):
         return TENSOR
     found = _SCALARS.get(type(value))

@@ -124,7 +124,7 @@ def type_of_constant(value: Any) -> Type | None:
 
 
 def _type_of(value: Any, known: dict[int, Type | None]) -> Type | None:
-    """The same; `known` are the containers that were looked at before: each is once, however often it occurs."""
+    """The same; `known` are containers that were looked at before: each is once, however often it occurs."""
     t = _TYPE_BY_CLASS.get(type(value))
     if t is not None:
         return t
