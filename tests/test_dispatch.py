@@ -1,5 +1,8 @@
 """Operators: binding of Python arguments, overloads, the direct loops, and in-place results."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -205,3 +208,31 @@ def test_operators_are_made_once():
         operator(3)
     with pytest.raises(ValueError, match="schema"):
         Operator.__new__(Operator)()
+
+
+def test_ctrl_c_while_operators_load():
+    """The next call loads what is missing."""
+    program = """
+import signal, sys
+import ts
+
+added = 0
+
+def profile(frame, event, arg):
+    global added
+    if event == "return" and frame.f_code.co_name == "add" and frame.f_code.co_filename.endswith("registry.py"):
+        added += 1
+        if added == int(sys.argv[1]):
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+sys.setprofile(profile)
+try:
+    ts.ones(2)
+    raise AssertionError
+except KeyboardInterrupt:
+    pass
+assert ts.ones(2).uniform_().shape == (2,) and ts.ones(2).mul(2).tolist() == [2, 2]
+"""
+    for added in (3, 300, 900):
+        subprocess.run([sys.executable, "-c", program, str(added)], check=True, timeout=120)

@@ -205,3 +205,10 @@ def test_copies_of_what_is_too_deep_fail_or_come_to_an_end(made, copied):
     with contextlib.suppress(RecursionError):
         copied(module)
     module(1)
+
+
+def test_a_limit_that_conversion_meets_is_a_limit():
+    """What does not fit is not of a wrong type."""
+    takes = ts.jit.CompilationUnit("def f(x: List[Tuple[int, int]]) -> int:\n    return len(x)\n").f
+    with pytest.raises(MemoryExceeded), ts.limits(bytes=1_000_000):
+        takes([(i, 2) for i in range(100_000)])

@@ -258,6 +258,20 @@ for n in range(1, 10):
 ''')
 
 program('''
+# a list does not convert to what it is given to
+takes = ts.jit.CompilationUnit("def f(x: Any) -> int:\\n    return 1\\n").f
+wrong = [1, 10**30]
+before = sys.getrefcount(wrong)
+for _ in range(5):
+    try:
+        takes(wrong)
+        raise AssertionError
+    except RuntimeError:
+        pass
+assert sys.getrefcount(wrong) == before
+''')
+
+program('''
 # operators are made while all look for their kernels anew
 from ts._core.dispatch.operator import Operator, forget_kernels
 

@@ -26,6 +26,7 @@ Nothing else lists operators by name: a pass that needs to know something of an 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -322,15 +323,29 @@ def _load() -> None:
     try:
         for family in FAMILIES:
             importlib.import_module(f"ts.ops.{family}")
-    except BaseException:
-        _loading = False
-        raise
-    from ts.ops.functional import tensor_methods
+        from ts.ops.functional import tensor_methods
 
-    found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
-    found |= {name: _with_tensor_second(found[name]) for name in ("where", "polygamma")}
-    install_methods(found | tensor_methods())
-    _loaded = True
+        found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
+        found |= {name: _with_tensor_second(found[name]) for name in ("where", "polygamma")}
+        install_methods(found | tensor_methods())
+        _loaded = True
+    except BaseException:  # Ctrl-C, say: the next call starts with the families that are not whole
+        for family in FAMILIES:
+            if f"ts.ops.{family}" not in sys.modules:
+                _forget(family)
+        raise
+    finally:
+        _loading = False
+
+
+def _forget(family: str) -> None:
+    """Drop what a module declared that could not be imported to its end."""
+    for record in [r for r in _by_key.values() if r.family == family]:
+        del _by_key[record.key]
+        _records[record.name].remove(record)
+        if not _records[record.name]:
+            del _records[record.name]
+        _operators.pop(record.name, None)
 
 
 def records(name: str | None = None) -> list[Record]:

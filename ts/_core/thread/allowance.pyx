@@ -202,17 +202,22 @@ cdef void drop_allowance(Allowance *a) noexcept:
 
 
 cdef int set_allowance(Allowance *a) except -1:
+    """To set a handler allocates: a garbage collection then may end programs, which set allowances of their own."""
     global limited, allowance_here, handler_before
-    cdef Allowance *before = allowance_here
-    allowance_here = a
-    if before == NULL and a != NULL:
-        limited += 1
+    cdef PyObject *found
+    if allowance_here == NULL and a != NULL:
         handler = PyDataMem_SetHandler(counting)
-        Py_INCREF(handler)
-        handler_before = <PyObject *>handler
-    elif before != NULL and a == NULL:
+        if allowance_here == NULL:  # otherwise somebody has done it meanwhile, and left it so
+            limited += 1
+            Py_INCREF(handler)
+            handler_before = <PyObject *>handler
+        allowance_here = a
+    elif allowance_here != NULL and a == NULL:
+        found = handler_before
         limited -= 1
-        PyDataMem_SetHandler(<object>handler_before)
-        Py_DECREF(<object>handler_before)
-        handler_before = NULL
+        allowance_here, handler_before = NULL, NULL
+        PyDataMem_SetHandler(<object>found)
+        Py_DECREF(<object>found)
+    else:
+        allowance_here = a
     return 0

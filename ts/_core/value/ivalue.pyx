@@ -429,6 +429,7 @@ cdef int unbox_any(object x, IValue *out, PyObject **copies) except -1:
     if spec.kind != KIND_CLASS and not isinstance(x, (list, tuple, dict)):
         return status
     release(out)
+    out.tag = TAG_NONE  # what it held is gone, should x not convert
     return unbox_inside(x, spec, out, copies)
 
 

@@ -18,6 +18,7 @@ from ts._core.vm.frame cimport State, first_frame, frame_registers, give_state, 
 from ts._core.value.ivalue cimport ANY_SPEC, IValue, KIND_INT, TypeSpec, box, release, unbox
 
 from ts._core.dispatch.mismatch import argument_error
+from ts.errors import LimitExceeded
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
@@ -97,6 +98,9 @@ cdef class Function:
                     if overflow == 0:
                         continue
                 unbox(x, <TypeSpec>self.specs[i], &r[i])
+        except LimitExceeded:
+            release_frames(state)
+            raise
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
             release_frames(state)
             raise argument_error(

@@ -53,6 +53,8 @@ cdef int call_python(Operator op, IValue *r, const int32_t *at) except -1:
         raise RuntimeError(failure_text(error)) from error
     try:
         unbox(result, self.gives, &new)
+    except LimitExceeded:
+        raise
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise RuntimeError(
             f" expected value of type {self.gives.text} for return value but instead got value of type "
