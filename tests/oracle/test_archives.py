@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import ts  # noqa: E402
+from ts.ops import registry  # noqa: E402
 
 # Reading an archive that PyTorch wrote, by PyTorch itself, warns that there will be no more of them.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
@@ -489,3 +490,11 @@ def test_operators_of_a_module():
         return t.jit.export_opnames(t.jit.script(Outer()))
 
     assert names(ts) == names(torch)
+
+
+def test_operators_came_to_mean_what_they_mean_in_the_same_versions():
+    """Of all operators, forms in place and with out= among them, by PyTorch's own table."""
+    registry.load()
+    table = torch._C._get_operator_version_map()
+    ours = {record.key: record.since for record in registry.records() if record.since}
+    assert ours == {name: max(entry.bumped_at_version for entry in entries) for name, entries in table.items()}

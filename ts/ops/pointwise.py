@@ -89,6 +89,7 @@ def binary(
                 types=types_without(no),
                 cuda=cuda,
                 layout=layout,
+                since_forms="io" if kind == "Tensor" else "i",  # the others came later
                 **{**fields, **own},
             )
             made.append((add(record), out))
