@@ -1,11 +1,13 @@
 """`ts.limits(seconds=...)`: a thread keeps its deadline, whatever the program does.
 
-No test looks at a clock: what would run for minutes or for ever is stopped, or the run of the tests is.
+What would run for minutes or for ever is stopped, or the run of the tests is.  Where nothing runs so long, what was done of it
+is a small part of the whole, by the time of the processor.
 """
 
 import subprocess
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 from typing import Any, List
 
@@ -486,3 +488,64 @@ def test_a_sum_to_a_size_is_refused_before_it_starts():
     summed = ts.jit.CompilationUnit("def f(x):\n    return x.sum_to_size([1])\n").f
     with pytest.raises(TimeExceeded, match="takes 1500 seconds or more"), ts.limits(seconds=0.2):
         summed(ts.ones(1).expand(30_000_000_000_000))  # would take hours
+
+
+# ---------------------------------------------------------------- texts
+
+MILLION = 1_000_000
+TEXTS = ts.jit.CompilationUnit("""
+def split(x: str) -> int:
+    return len(x.split(","))
+def rsplit(x: str) -> int:
+    return len(x.rsplit(","))
+def words(x: str) -> int:
+    return len(x.replace(",", " ").split())
+def lines(x: str) -> int:
+    return len(x.replace(",", "\\n").splitlines())
+def characters(x: str) -> int:
+    return len(list(x))
+def stripped(x: str) -> int:
+    return len(x.strip("a,"))
+def replaced(x: str) -> int:
+    return len(x.replace("a", "bc"))
+def fields(x: str) -> int:
+    return len(x.replace("a,", "{0}").format(1))
+def percents(x: str) -> int:
+    return len(("%d" + x.replace("a,", "%%")) % 1)
+def titled(x: str) -> int:
+    return len(x.replace("a", "\\u00e9").title())
+""")
+
+
+def processor_time(function, *arguments):
+    """How long this thread computes, whoever else does."""
+    begun = time.thread_time()
+    function(*arguments)
+    return time.thread_time() - begun
+
+
+def refused_in_time(work, seconds):
+    with ts.limits(seconds=seconds), pytest.raises(TimeExceeded):
+        work()
+
+
+@pytest.mark.parametrize("name", [f.name for f in TEXTS.get_functions()])
+def test_texts_are_cut_and_made_with_looks_at_the_clock(name):
+    """What has a twentieth of the time that it needs does less than half of its work."""
+    text, work = "a," * (2 * MILLION), getattr(TEXTS, name)
+    work("a,")
+    whole = processor_time(work, text)
+    assert processor_time(refused_in_time, lambda: work(text), whole / 20) < whole / 2
+
+
+def test_parts_of_texts_are_refused_before_they_are_made():
+    """Those that are made first do not fit, long before all are."""
+    text = "ab," * MILLION
+    TEXTS.split("a,")
+    tracemalloc.start()
+    try:
+        with ts.limits(bytes=4 * MILLION), pytest.raises(MemoryExceeded):
+            TEXTS.split(text)
+        assert tracemalloc.get_traced_memory()[1] < 20 * MILLION  # of more than 50
+    finally:
+        tracemalloc.stop()

@@ -298,6 +298,28 @@ def test_string_search(text: str, part: str, start: int) -> None:
     assert call("aten::replace", text, part, "<>", -1) == text.replace(part, "<>")
     assert call("aten::split.str", text, None, -1) == text.split()
     assert call("aten::splitlines", text, True) == text.splitlines(True)
+    assert call("aten::list", text) == list(text)
+
+
+@given(
+    st.text(alphabet="ab ,\n\r\t\u2028é\u3000", max_size=30),
+    st.text(alphabet="ab,é", min_size=1, max_size=3),
+    st.integers(-2, 4),
+    st.one_of(st.none(), st.integers(-40, 40)),
+    st.one_of(st.none(), st.integers(-40, 40)),
+    st.integers(-7, 7).filter(bool),
+)
+def test_texts_are_cut_as_by_python(
+    text: str, part: str, most: int, start: int | None, end: int | None, step: int
+) -> None:
+    assert call("aten::split.str", text, part, most) == text.split(part, most)
+    assert call("aten::split.str", text, None, most) == text.split(None, most)
+    assert call("aten::rsplit", text, part, most) == text.rsplit(part, most)
+    assert call("aten::splitlines", text, False) == text.splitlines()
+    for name in ("strip", "lstrip", "rstrip"):
+        assert call(f"aten::{name}", text, part) == getattr(text, name)(part)
+    assert call("aten::slice.str", text, start, end, step) == text[start:end:step]
+    assert call("aten::slice.str", text, start, end, 2**63 - 1) == text[start : end : 2**63 - 1]
 
 
 def test_characters_are_unicodes() -> None:

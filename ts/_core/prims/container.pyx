@@ -25,15 +25,15 @@ from ts._core.value.container cimport (
     list_slice,
 )
 from ts._core.dispatch.operator cimport Operator
-from ts._core.value.ivalue cimport INT_SPEC, STR_SPEC, box_shallow, list_spec
+from ts._core.value.ivalue cimport INT_SPEC, box_shallow, list_spec
 from ts._core.prims.row cimport row
 from ts._core.prims.slicing cimport slice_bounds
+from ts._core.prims.splitting cimport split_characters
 from ts._core.value.lists cimport release_items
 from ts._core.value.tagged cimport (
     IValue,
     TAG_FLOAT,
     TAG_INT,
-    TAG_NONE,
     TAG_OBJECT,
     copy_value,
     release,
@@ -233,14 +233,7 @@ cdef int range_list(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int characters(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef str text = <str>r[at[0]].v.o
-    cdef List result = list_new(list_spec(STR_SPEC), len(text))
-    cdef Py_ssize_t i
-    for i in range(len(text)):
-        result.items[i].tag = TAG_NONE
-        set_object(&result.items[i], text[i])
-        result.size = i + 1
-    set_object(&r[at[1]], result)
+    set_object(&r[at[1]], split_characters(<str>r[at[0]].v.o))
     return 0
 
 

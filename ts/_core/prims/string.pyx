@@ -19,11 +19,13 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
-from ts._core.value.container cimport List, Tuple, list_new, value_text
+from ts._core.thread.deadline cimport take_time, timed
+from ts._core.value.container cimport List, Tuple, value_text
 from ts._core.dispatch.operator cimport Operator
-from ts._core.value.ivalue cimport STR_SPEC, box_shallow, list_spec
+from ts._core.value.ivalue cimport box_shallow
 from ts._core.prims.row cimport row
 from ts._core.prims.slicing cimport slice_bounds
+from ts._core.prims.splitting cimport split_at, split_lines, split_words, stripped
 from ts._core.value.scalar cimport int_from_float
 from ts._core.value.tagged cimport (
     IValue,
@@ -47,6 +49,12 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAPPED_BYTES = 12      # of a character that is not ASCII, while Python maps it to upper or lower case
+
+# Nanoseconds at least: of a character that Python looks up, that a pattern is tried at, and of a part of a text.
+cdef double MAPPED = 3
+cdef double TRIED = 2
+cdef double PART = 8
+cdef double FIELD_NS = 100          # of a field of a format, which Python's `re` finds
 
 
 cdef inline str text_of(IValue *x):
@@ -72,23 +80,18 @@ cdef inline object method_of(Operator op):
     return <object>op.data
 
 
-cdef int set_texts(IValue *out, object texts) except -1:
-    cdef List result = list_new(list_spec(STR_SPEC), len(texts))
-    for text in texts:
-        allow(len(text), PyUnicode_KIND(text))
-        result.items[result.size].tag = TAG_NONE
-        set_object(&result.items[result.size], text)
-        result.size += 1
-    set_object(out, result)
-    return 0
+cdef inline int spend(double nanoseconds) except -1:
+    """Before work that takes so long at least, beside what the lengths of the arguments say."""
+    return take_time(nanoseconds) if timed else 0
 
 
 # ---------------------------------------------------------------- methods of str, by shape
 
 cdef int text_method(Operator op, IValue *r, const int32_t *at) except -1:
     text = text_of(&r[at[0]])
-    if limited and not text.isascii():
+    if (limited or timed) and not text.isascii():
         allow(len(text), MAPPED_BYTES)
+        spend(MAPPED * len(text))
     set_text(&r[at[1]], method_of(op)(text_of(&r[at[0]])))
     return 0
 
@@ -99,7 +102,8 @@ cdef int predicate(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
-    set_text(&r[at[2]], method_of(op)(text_of(&r[at[0]]), text_of(&r[at[1]])))
+    cdef bint left = op.data != <void *>str.rstrip, right = op.data != <void *>str.lstrip
+    set_text(&r[at[2]], stripped(text_of(&r[at[0]]), text_of(&r[at[1]]), left, right))
     return 0
 
 
@@ -132,11 +136,17 @@ cdef int split(Operator op, IValue *r, const int32_t *at) except -1:
     separator = box_shallow(&r[at[1]])
     if separator == "":
         raise RuntimeError("ValueError: empty separator")
-    return set_texts(&r[at[3]], method_of(op)(text_of(&r[at[0]]), separator, r[at[2]].v.i))
+    text = text_of(&r[at[0]])
+    if separator is None:
+        set_object(&r[at[3]], split_words(text, r[at[2]].v.i))
+    else:
+        set_object(&r[at[3]], split_at(text, separator, r[at[2]].v.i, op.data == <void *>str.rsplit))
+    return 0
 
 
 cdef int splitlines(Operator op, IValue *r, const int32_t *at) except -1:
-    return set_texts(&r[at[2]], text_of(&r[at[0]]).splitlines(r[at[1]].v.i != 0))
+    set_object(&r[at[2]], split_lines(text_of(&r[at[0]]), r[at[1]].v.i != 0))
+    return 0
 
 
 cdef inline int64_t end_of(str text, int64_t end):
@@ -163,9 +173,14 @@ cdef int has_affix(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int replace(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Py_ssize_t places
     text, old, new = text_of(&r[at[0]]), text_of(&r[at[1]]), text_of(&r[at[2]])
-    if limited:
-        allow(len(text) + text.count(old) * len(new), max(PyUnicode_KIND(text), PyUnicode_KIND(new)))
+    if limited or timed:
+        places = text.count(old)
+        if 0 <= r[at[3]].v.i < places:
+            places = r[at[3]].v.i
+        allow(len(text) + places * len(new), max(PyUnicode_KIND(text), PyUnicode_KIND(new)))
+        spend(0 if len(new) == len(old) == 1 else PART * places if new else 0)
     set_object(&r[at[4]], text.replace(old, new, r[at[3]].v.i))
     return 0
 
@@ -173,6 +188,7 @@ cdef int replace(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int join(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List parts = <List>r[at[1]].v.o
     cdef Py_ssize_t i
+    spend(PART * parts.size)
     texts = [text_of(&parts.items[i]) for i in range(parts.size)]
     if limited:
         separator = text_of(&r[at[0]])
@@ -222,9 +238,17 @@ cdef int character(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int slice_text(Operator op, IValue *r, const int32_t *at) except -1:
     text = text_of(&r[at[0]])
     cdef int64_t start, step = r[at[3]].v.i
-    cdef Py_ssize_t i, n
+    cdef Py_ssize_t n
     n = slice_bounds(len(text), &r[at[1]], &r[at[2]], step, &start)
-    set_text(&r[at[4]], text[start : start + n] if step == 1 else "".join([text[start + i * step] for i in range(n)]))
+    if step == 1:
+        set_text(&r[at[4]], text[start : start + n])
+        return 0
+    if n == 0:
+        set_object(&r[at[4]], "")
+        return 0
+    cdef int64_t last = start + (n - 1) * step
+    allow(n, PyUnicode_KIND(text))
+    set_object(&r[at[4]], text[start : (last + 1 if step > 0 else last - 1 if last > 0 else None) : step])
     return 0
 
 
@@ -355,7 +379,9 @@ cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Py_ssize_t position, used = 0, end = 0
     text = text_of(&r[at[0]])
     result = []
+    spend(TRIED * len(text))
     for match in FIELD.finditer(text):
+        spend(FIELD_NS)
         result.append(text[end:match.start()])
         end = match.end()
         number = match[1]
@@ -404,13 +430,18 @@ cdef str format_one(str specifier, IValue *x):
 cdef int format_percent(Operator op, IValue *r, const int32_t *at) except -1:
     """`"%d of %s" % (a, b)`: what stands for the dots is one value, or one tuple of values."""
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
-    cdef Py_ssize_t used = 0
+    cdef Py_ssize_t used = 0, i
     if arguments.size == 1 and arguments.items[0].tag == TAG_OBJECT and type(<object>arguments.items[0].v.o) is Tuple:
         arguments = <Tuple>arguments.items[0].v.o
+    if limited or timed:
+        i = text_of(&r[at[0]]).count("%")
+        allow(8 * i)
+        spend(PART * i)
     pieces = text_of(&r[at[0]]).split("%")
-    cdef Py_ssize_t i = 1
+    i = 1
     result = [pieces[0]]
     while i < len(pieces):
+        spend(FIELD_NS)
         piece = pieces[i]
         if not piece:  # "%%", or a "%" at the end
             if i + 1 == len(pieces):
