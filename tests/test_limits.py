@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from functools import wraps
 from typing import Any, Dict, List
 
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import ts
-from ts.errors import FuelExceeded, MemoryExceeded
+from ts._core.dispatch.operator import Operator
+from ts.errors import FuelExceeded, MemoryExceeded, TimeExceeded
+from ts.ops.registry import Record
 
 MEGABYTE = 1 << 20
 
@@ -314,3 +317,46 @@ def test_fuel_of_operators():
 def test_wrong_arguments(arguments, kind, message):
     with pytest.raises(kind, match=message):
         ts.limits(**arguments)
+
+
+# ---------------------------------------------------------------- operators that Python calls
+
+
+def spread(n: int, dtype: Any = ts.float32) -> ts.Tensor:
+    return ts.zeros(1, dtype=dtype).expand(n)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: ts.zeros(MEGABYTE), lambda: spread(MEGABYTE) + 1, lambda: spread(MEGABYTE).contiguous(),
+    lambda: ts.cat([spread(MEGABYTE), spread(MEGABYTE)]), lambda: ts.ones(1000, 1) + ts.ones(1000),
+    lambda: ts.ops.aten.cat([spread(MEGABYTE)]),
+], ids=["zeros", "add", "contiguous", "cat", "broadcast", "ops"])  # fmt: skip
+def test_what_python_asks_for_raises_as_what_scripts_do(call):
+    with ts.limits(bytes=MEGABYTE):
+        with pytest.raises(MemoryExceeded, match="more memory than"):
+            call()
+        assert ts.zeros(10).numel() == 10
+
+
+def test_a_refusal_of_numpy_that_leaves_the_limits_is_one():
+    """What was refused beside of operators: arrays of Python's code, and of conversions."""
+    with pytest.raises(MemoryExceeded), ts.limits(bytes=MEGABYTE):
+        np.zeros(2 * MEGABYTE)
+    with pytest.raises(MemoryError), ts.limits(bytes=MEGABYTE):
+        raise MemoryError
+    with pytest.raises(ZeroDivisionError), ts.limits(bytes=MEGABYTE):
+        np.ones(0) / (1 // 0)
+
+
+def nap(xp, x):
+    time.sleep(0.2)
+    return x + 1
+
+
+def test_the_last_operator_ends_in_time_or_fails():
+    """One that was let in and takes longer raises when it ends, also where nothing follows."""
+    operator = Operator("aten::nap(Tensor x) -> Tensor", Record("aten::nap(Tensor x) -> Tensor", nap, "unary"))
+    with ts.limits(seconds=100):
+        assert operator(ts.zeros(2)).tolist() == [1, 1]
+    with pytest.raises(TimeExceeded, match="took more time"), ts.limits(seconds=0.1):
+        operator(ts.zeros(2))

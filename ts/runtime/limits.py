@@ -19,6 +19,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
+from ts._core.thread.allowance import as_limit
 from ts._core.vm import meter
 
 
@@ -58,4 +59,7 @@ class limits:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        raised = as_limit(error)
         meter.pop_limits()
+        if raised is not None and raised is not error:
+            raise raised from error

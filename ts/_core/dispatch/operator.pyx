@@ -28,7 +28,8 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
 from ts._core.dispatch.arguments cimport spec_of_text, unbox_arguments
-from ts._core.thread.deadline cimport timed
+from ts._core.thread.allowance cimport as_limit
+from ts._core.thread.deadline cimport check_time, timed
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport (
     IValue,
@@ -153,9 +154,25 @@ cdef Kernel before_limited = NULL
 
 
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at) except -1:
-    if context_flags() & LIMITED and timed and before_limited != NULL:
-        before_limited(op, r, at)
-    return op.kernels[backend_at(op, r, at)](op, r, at)
+    if not context_flags() & LIMITED:
+        return op.kernels[backend_at(op, r, at)](op, r, at)
+    try:
+        if timed and before_limited != NULL:
+            before_limited(op, r, at)
+        op.kernels[backend_at(op, r, at)](op, r, at)
+        if timed:
+            check_time()
+    except Exception as error:
+        raise_limit(error)
+    return 0
+
+
+cdef int raise_limit(object error) except -1:
+    """Raise an error again, or the limit that it stands for."""
+    limit = as_limit(error)
+    if limit is error:
+        raise error
+    raise limit from error
 
 
 cdef int first_tensor(str schema_text) except -2:
@@ -262,7 +279,7 @@ cdef object call_bound(Operator op, list args):
             backend = (<Tensor>args[op.tensor_at]).backend
         if context_flags() & WATCHED or has_kernel(op, backend):
             return call_in_registers(op, args)
-    return run(op, args)
+    return run_at_once(op, args)
 
 
 cdef enum:
@@ -280,7 +297,7 @@ cdef object call_in_registers(Operator op, list args):
         try:
             unbox_arguments(op.name, op.parameters, tuple(args), r)
         except TypeError:  # lists of several kinds, as of tensors and None
-            return run(op, args)
+            return run_at_once(op, args)
         invoke(op, r, at)
         if op.nrets != 1:
             values = [box(&r[n + i]) for i in range(op.nrets)]
@@ -290,6 +307,19 @@ cdef object call_in_registers(Operator op, list args):
         for i in range(n + op.nrets):
             release(&r[i])
     return list(result) if type(result) is List else result
+
+
+cdef object run_at_once(Operator op, list args):
+    """Run on Python values that do not go through registers; limits hold, but for what is refused before it begins."""
+    if not context_flags() & LIMITED:
+        return run(op, args)
+    try:
+        check_time()
+        result = run(op, args)
+        check_time()
+    except Exception as error:
+        raise_limit(error)
+    return result
 
 
 cdef list complete(Operator op, tuple args, dict kwargs):

@@ -38,8 +38,9 @@ cdef enum:
 
 # Before a string or another object of Python's of so many bytes is made; nobody says when it is free.
 cdef int take_text(Py_ssize_t size) except -1
-# Whether a NumPy array was refused since this was last asked: NumPy raises its own MemoryError.
-cdef bint array_was_refused() noexcept
+# What to raise instead of an error: MemoryExceeded where that is, or stands for, the MemoryError that NumPy raises when it is
+# refused an array; once for each refusal.
+cpdef object as_limit(error)
 
 # Before a program is forked, which takes so many bytes, and when it has ended.  Once one was refused, no other begins until
 # all have ended: what a program gives back that fails, those that fork without end would take again, and again.

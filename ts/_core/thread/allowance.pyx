@@ -97,6 +97,8 @@ cdef extern from *:
     object PyDataMem_SetHandler(object handler)
     void *counting_handler_address "&counting_handler"
 
+_MESSAGE = "the program used more memory than ts.limits(bytes=...) allows"
+
 limited = 0
 cdef object counting = PyCapsule_New(counting_handler_address, "mem_handler", NULL)
 cdef int PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -114,7 +116,7 @@ cdef void give_bytes(Py_ssize_t size) noexcept nogil:
 
 
 cdef int refuse() except -1:
-    raise MemoryExceeded("the program used more memory than ts.limits(bytes=...) allows")
+    raise MemoryExceeded(_MESSAGE)
 
 
 cdef int take_program(Py_ssize_t size) except -1:
@@ -155,12 +157,17 @@ cdef int take_text(Py_ssize_t size) except -1:
     return 0
 
 
-cdef bint array_was_refused() noexcept:
+cpdef object as_limit(error):
     cdef Allowance *a = allowance_here
+    cause = error
     if a == NULL or not a.refused:
-        return False
+        return error
+    while cause is not None and not isinstance(cause, MemoryError):
+        cause = cause.__cause__ or cause.__context__
+    if cause is None:
+        return error
     a.refused = False
-    return True
+    return MemoryExceeded(_MESSAGE)
 
 
 cdef long long resident_bytes():

@@ -24,7 +24,7 @@ from cpython.pystate cimport PyThreadState
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
-from ts._core.thread.allowance cimport array_was_refused, give_program, limited, take_program
+from ts._core.thread.allowance cimport as_limit, give_program, limited, take_program
 from ts._core.vm.breaks cimport Breaks
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
 from ts._core.value.container cimport Object, list_size, raise_key_error, raise_list_index, type_text, value_text
@@ -72,7 +72,7 @@ from ts._core.value.sealed cimport seal
 from ts._core.value.spec cimport TypeSpec
 
 from ts._core.vm import pool
-from ts.errors import MemoryExceeded, ScriptRuntimeError, StackExceeded
+from ts.errors import ScriptRuntimeError, StackExceeded
 
 cdef extern from "Python.h":
     void PyEval_RestoreThread(PyThreadState *thread) noexcept nogil
@@ -144,9 +144,7 @@ cdef int done_in_time(State *state) except -1:
 cdef int fail(State *state, object error) except -1:
     """Leave with an exception: the program has ended."""
     charge(state)
-    if is_of_memory(error) and array_was_refused():
-        error = MemoryExceeded("the program used more memory than ts.limits(bytes=...) allows")
-    error = located(error, script_stack(state))
+    error = located(as_limit(error), script_stack(state))
     error = show_to_debugger(state, error)
     error = leave_contexts(state, error)
     release_frames(state)
@@ -172,13 +170,6 @@ cdef object show_to_debugger(State *state, object error):
                 return error
         frame = frame.caller
     return error
-
-
-cdef bint is_of_memory(object error) noexcept:
-    """Whether it is, or stands for, a MemoryError: that of NumPy becomes one with PyTorch's words."""
-    while error is not None and not isinstance(error, MemoryError):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 cdef object leave_contexts(State *state, object error):
