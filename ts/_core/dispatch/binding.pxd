@@ -61,6 +61,7 @@ cdef class Binder:
     cdef list slots
     cdef int positional                # how many may be given by position
     cdef int int_list_at               # the int[] that integers in a row make up, or -1
+    cdef str required                  # the first keyword-only parameter without a default, or None
     cdef bint numbers                  # takes numbers for tensors
     cdef bint gives_dtype              # the result is the number of a dtype
     cdef bint direct                   # has a kernel in C
@@ -73,6 +74,8 @@ cdef Binder binder_of(Operator op)
 cdef bint is_int(object x)
 # One value per parameter, or None; `why`, where given, gets the reason in PyTorch's words.
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why)
+# Whether a call with these names lacks a keyword argument that has to be there, as `out`.
+cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names) noexcept
 # What Python sees of a result: PyTorch's lists of tensors are tuples there, and dtypes are objects.
 cdef object as_python(Binder b, object result)
 # The result; FAILED where the arguments do not fit, UNSURE where only `bind` can tell.  Names are of those that

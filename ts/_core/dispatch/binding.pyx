@@ -93,6 +93,8 @@ cdef Binder binder_of(Operator op):
         b.slots.append(slot)
         if not p.keyword_only:
             b.positional += 1
+        elif b.required is None and not p.has_default and not p.optional:
+            b.required = slot.name
     first = 1 if b.positional > 1 and (<Slot>b.slots[0]).kind == TENSOR else 0
     if b.positional == first + 1 and (<Slot>b.slots[first]).kind == INT_LIST:
         b.int_list_at = first
@@ -410,6 +412,10 @@ cdef PyObject *named(PyObject *const *args, Py_ssize_t given, PyObject *names, s
         if PyTuple_GET_ITEM(names, i) == <PyObject *>name:
             return args[given + i]
     return NULL
+
+
+cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names) noexcept:
+    return b.required is not None and (names == NULL or named(args, given, names, b.required) == NULL)
 
 
 cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names):

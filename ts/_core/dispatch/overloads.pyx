@@ -24,6 +24,7 @@ from ts._core.dispatch.binding cimport (
     binder_of,
     call_directly,
     is_int,
+    lacks_keyword,
 )
 from ts._core.thread.context cimport tracer, tracing
 from ts._core.dispatch.operator cimport Operator
@@ -212,7 +213,7 @@ cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, P
     if not tracing() and self.knows(names):
         for b in self.binders:
             if not b.direct:
-                if given > b.positional and b.int_list_at < 0:
+                if given > b.positional and b.int_list_at < 0 or lacks_keyword(b, args, given, names):
                     continue
                 break
             result = call_directly(b, args, given, names)
