@@ -119,3 +119,57 @@ def test_what_holds_on_the_thread_holds_on_the_deep_stack():
     with ts.no_grad(), ts.limits(fuel=100_000), pytest.raises(ts.errors.FuelExceeded):
         assert with_deep_stack(lambda: (depth(5000), ts.is_grad_enabled())) == (5000, False)
         with_deep_stack(lambda: (depth(5000), work(1)))
+
+
+BY_WAY_OF_PYTHON = """
+import sys, threading
+from typing import Optional
+import ts
+
+@ts.jit.ignore
+def back(n: int) -> int:
+    return down(n)
+
+@ts.jit.script
+def down(n: int) -> int:
+    return back(n - 1) + 1 if n > 0 else 0
+
+@ts.jit.script
+class Node:
+    def __init__(self, v: int):
+        self.v = v
+        self.next: Optional[Node] = None
+
+@ts.jit.script
+def chain(n: int):
+    last = Node(0)
+    for i in range(n):
+        node = Node(i)
+        node.next = last
+        last = node
+    return last
+
+def outcome(call):
+    try:
+        return call()
+    except RuntimeError as error:  # RecursionError is one
+        return type(error).__name__
+
+def tried():
+    print(down(20), outcome(lambda: down(10**6)), chain(20).v, outcome(lambda: chain(10**6)), down(20))
+
+sys.setrecursionlimit(10**7)
+tried()
+threading.stack_size(512 << 10)
+thread = threading.Thread(target=tried)
+thread.start()
+thread.join()
+"""
+
+
+def test_the_stack_of_c(tmp_path):
+    """Scripts that call Python that calls scripts, and chains of objects, end before the stack does, whatever
+    Python's recursion limit allows, also on a thread with a small one."""
+    (tmp_path / "program.py").write_text(BY_WAY_OF_PYTHON)
+    lines = output_of(f"import runpy; runpy.run_path({str(tmp_path / 'program.py')!r})")
+    assert lines == ["20 StackExceeded 19 RecursionError 20"] * 2

@@ -479,7 +479,7 @@ cdef object box_inside(IValue *x, PyObject **copies):
     cdef object made
     cdef bint shared
     if x.tag != TAG_OBJECT or type(o) is not List and type(o) is not Tuple and type(o) is not Dict:
-        return instance_of_object(o) if type(o) is Object else o
+        return box_object(o) if type(o) is Object else o
     shared = Py_REFCNT(<PyObject *>o) > 2  # whoever holds it, and `o`
     if shared:
         if copies[0] == NULL:
@@ -494,6 +494,15 @@ cdef object box_inside(IValue *x, PyObject **copies):
         if type(o) is List:
             return box_list(<List>o, copies, shared)
         return box_dict(<Dict>o, copies, shared) if type(o) is Dict else box_tuple(<Tuple>o, copies, shared)
+    finally:
+        Py_LeaveRecursiveCall()
+
+
+cdef object box_object(object o):
+    """What Python holds of an object of the core: making it may read attributes, and so convert others."""
+    enter_recursion(b" while an object is converted")
+    try:
+        return instance_of_object(o)
     finally:
         Py_LeaveRecursiveCall()
 

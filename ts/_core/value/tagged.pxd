@@ -12,6 +12,8 @@ not yet written; None has a tag of its own, so an `int?` needs no box.  Bools ar
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
+from ts._core.thread.stack cimport stack_is_low
+
 
 cdef extern from "Python.h":
     # Declared nogil because the loop is a nogil function; the caller holds the GIL whenever an
@@ -114,4 +116,6 @@ cdef inline void set_object(IValue *dst, object x) noexcept:
 
 cdef inline int enter_recursion(const char *where) except -1:
     """Before a function calls itself through C: RecursionError when too deep.  Pairs with Py_LeaveRecursiveCall."""
+    if stack_is_low():
+        raise RecursionError("the thread's stack is full" + where.decode())
     return -1 if Py_EnterRecursiveCall(where) else 0  # not 0 on failure, whatever its documentation says

@@ -12,13 +12,14 @@ In: Python arguments.  Out: a Python value, or the exception that PyTorch raises
 from cpython.long cimport PyLong_CheckExact
 
 from ts._core.thread.context cimport tracer, tracing
+from ts._core.thread.stack cimport stack_is_low
 from ts._core.vm.execution cimport Execution, begin, execute
 from ts._core.vm.failure cimport shortened
 from ts._core.vm.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
 from ts._core.value.ivalue cimport ANY_SPEC, IValue, KIND_INT, TypeSpec, box, release, unbox
 
 from ts._core.dispatch.mismatch import argument_error
-from ts.errors import LimitExceeded
+from ts.errors import LimitExceeded, StackExceeded
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
@@ -69,6 +70,8 @@ cdef class Function:
         cdef IValue result
         if self.ready == NULL:
             self.prepare()
+        if stack_is_low():
+            raise StackExceeded(f"the thread's stack is full: endless recursion by way of Python? (calls of {self.name})")
         if kwargs or len(args) != self.plain_count:
             args = self.bind(args, kwargs)
         state = take_state()

@@ -1,0 +1,67 @@
+"""How much is left of the stack on which this thread runs C: that of Python's calls through C, too.
+
+Python's recursion limit counts calls and says nothing of bytes: raised, or on a thread with a small stack, it ends the
+process.  Who may come back to itself by way of Python, or of nested values, asks here.
+
+    if stack_is_low(): raise RecursionError(...)
+
+A look costs a load and a comparison; each module that asks finds the end of a thread's stack once.
+"""
+
+cdef extern from *:
+    """
+    #if defined(__linux__) || defined(__APPLE__)
+    #include <pthread.h>
+    #include <stdint.h>
+    #include <sys/resource.h>
+    #if defined(__linux__)
+    #include <sys/syscall.h>
+    #endif
+    #include <unistd.h>
+
+    static __thread uintptr_t ts_stack_end;       /* 0: not looked for yet; 1: nobody can tell */
+
+    static __attribute__((noinline)) uintptr_t ts_find_stack_end(void) {
+        uintptr_t low = 0, size = 0, reserve;
+    #if defined(__APPLE__)
+        size = pthread_get_stacksize_np(pthread_self());
+        low = (uintptr_t)pthread_get_stackaddr_np(pthread_self()) - size;
+    #else
+        extern int pthread_getattr_np(pthread_t, pthread_attr_t *);
+        pthread_attr_t attributes;
+        void *address;
+        size_t length;
+        struct rlimit most;
+        if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+            return 1;
+        if (pthread_attr_getstack(&attributes, &address, &length) == 0) {
+            low = (uintptr_t)address;
+            size = length;
+        }
+        pthread_attr_destroy(&attributes);
+        /* The first thread's stack grows up to the limit; some libraries tell how large it is by now. */
+        if ((pid_t)syscall(SYS_gettid) == getpid() && getrlimit(RLIMIT_STACK, &most) == 0) {
+            if (most.rlim_cur == RLIM_INFINITY)
+                return 1;
+            if (most.rlim_cur > size && most.rlim_cur < low + size) {
+                low -= most.rlim_cur - size;
+                size = most.rlim_cur;
+            }
+        }
+    #endif
+        if (size == 0)
+            return 1;
+        reserve = size / 4 < (512 << 10) ? size / 4 : (512 << 10);
+        return low + reserve;
+    }
+
+    static inline int ts_stack_is_low(void) {
+        if (ts_stack_end == 0)
+            ts_stack_end = ts_find_stack_end();
+        return (uintptr_t)__builtin_frame_address(0) < ts_stack_end;
+    }
+    #else
+    static inline int ts_stack_is_low(void) { return 0; }
+    #endif
+    """
+    bint stack_is_low "ts_stack_is_low" () noexcept nogil
