@@ -7,6 +7,7 @@ import random
 import struct
 import zipfile
 from enum import Enum
+from typing import Dict, List
 
 import pytest
 
@@ -313,6 +314,23 @@ def test_shared_lists():
     loaded = load(net.save_to_buffer())
     assert loaded.grow() == 3
     assert load(ts.jit.script(Shared()).save_to_buffer()).grow() == 2
+
+
+class Numbered(ts.nn.Module):
+    table: Dict[float, List[int]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = {float("nan"): [1], 2.0: [2]}
+
+    def forward(self) -> Dict[float, List[int]]:
+        return self.table
+
+
+def test_keys_that_nothing_finds():
+    """NaN is a key that is not equal to itself: what lies behind it is saved nevertheless."""
+    loaded = load(ts.jit.script(Numbered()).save_to_buffer())
+    assert str(loaded()) == "{nan: [1], 2.0: [2]}"
 
 
 def test_two_archives(archive):

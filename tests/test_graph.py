@@ -61,8 +61,27 @@ def test_names():
     for value in (a, b, c):
         value.set_debug_name("x")
     assert [v.debug_name() for v in (a, b, c)] == ["x.1", "x.3", "x"]
-    with pytest.raises(InternalError, match="numbers"):
+    with pytest.raises(RuntimeError, match="a value cannot be named '3': plain numbers"):
         a.set_debug_name("3")
+
+
+@pytest.mark.parametrize("suffix", ["²", "٣", "9" * 5000])
+def test_suffixes_that_are_no_numbers(suffix):
+    """Digits of which Python makes no number, or another one, are a name like any other."""
+    graph = Graph()
+    a, b = graph.add_input(), graph.add_input()
+    for value in (a, b):
+        value.set_debug_name(f"x.{suffix}")
+    assert [v.debug_name() for v in (a, b)] == [f"x.{suffix}.1", f"x.{suffix}"]
+    assert str(parse_ir(str(graph))) == str(graph)
+    text = f"graph(%{suffix} : int):\n  return (%{suffix})\n"
+    assert str(parse_ir(text)) == text
+
+
+@pytest.mark.parametrize("value", [Graph(), object(), int, b"a", [1, "a"], {1: object()}], ids=lambda v: type(v).__name__)
+def test_what_is_no_constant(value):
+    with pytest.raises(TypeError, match=rf"insertConstant\(\): a {type(value).__name__} is no constant of a graph"):
+        Graph().insertConstant(value)
 
 
 def test_uses_follow_mutation():

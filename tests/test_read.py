@@ -75,6 +75,9 @@ def test_mutated(seed):
         ("graph(%x : Future()):\n  return ()", "Future takes one type but has 0"),
         ("graph():\n  %1 : int = prim::Constant[value=-[1]]()\n  return ()", "expected a number after '-'"),
         ("graph():\n  %1 : Dict(int, int) = prim::Constant[value={[]: 1}]()\n  return ()", "a list is no key of a dict"),
+        ("graph(%x : NamedTuple(a : Dict(int, int) = {{}: 1})):\n  return ()", "a dict is no key of a dict"),
+        ("graph(%x : NamedTuple(a : float = 1" + "0" * 400 + ")):\n  return ()", "expected a number but found '1000"),
+        ("graph():\n  %1 : float = prim::Constant[value=1" + "0" * 5000 + "]()\n  return ()", "expected a number but found '1000"),
         ("graph(%x : " + "(" * 5000, "the text is nested too deeply"),
     ],
 )  # fmt: skip

@@ -38,6 +38,7 @@ PROGRAMS = 24  # files of tests/programs that are saved, and changed
 WORDS = """x self int str None List[int] List[str] float True 1 -1 0 1.5 "a" [] {} () (1,) ... 9223372036854775807 -9223372036854775808
     annotate(Any,1) annotate(List[str],[]) unchecked_cast(str,1) unchecked_cast(List[str],[1]) uninitialized(str) uninitialized(List[int])
     __torch__.M __torch__.Point Tensor Any Optional[str] Dict[str,int] Tuple[int,str] Future[int] Device NoneType CONSTANTS.c0 CONSTANTS.c999
+    _ignore_ __new__ __slots__ mro _x BroadcastingList9[int]
     torch.append torch.len torch.add torch.__getitem__ torch.resize_ torch.as_strided ops.prim.NumToTensor ops.prim.data ops.aten.exit
     fork wait isinstance getattr hasattr if for while in return raise assert del break continue pass def class import lambda
     + - * ** / // % @ == < and or not is = : , ( ) [ ] { } -> # \t""".split()

@@ -1,5 +1,7 @@
 """Definitions of a file that no program could have: refused as the file's fault, with the place where that is known."""
 
+import gc
+from enum import Enum
 from typing import Any, Tuple
 
 import pytest
@@ -45,6 +47,7 @@ def test_names_among_constants(name):
     [
         ("return CONSTANTS.c7", "there is no constant CONSTANTS.c7"),
         ("return CONSTANTS.x", "there is no constant CONSTANTS.x"),
+        ("return CONSTANTS.c" + "9" * 5000, "there is no constant CONSTANTS.c999"),
         ("return torch.dim(CONSTANTS.c0)", "instead found type 'NoneType'"),
         ("return torch.dim(annotate(Tensor, CONSTANTS.c0))", "expected an expression of type Tensor"),
         ("return torch.dim(annotate(Tensor, None))", "expected an expression of type Tensor"),
@@ -90,8 +93,8 @@ def test_lines_of_modules(line, message):
         (f"A = {HUGE}", "no program can hold this constant"),
         ("A : int = 3", "an enumeration has members only"),
         ("A = B", "this is not a constant"),
-        ("mro = 1", "invalid enum member name"),
-        ("__class__ = 3", "No enum values defined"),
+        ("A = 1\n  A = 2", "has this member already"),
+        ("_E__a = 1", "'_E__a' cannot be the name of an enumeration's member"),
     ],
 )
 def test_members_of_enums(members, message):
@@ -99,6 +102,83 @@ def test_members_of_enums(members, message):
     with pytest.raises(FrontendError, match=message) as error:
         load(archive(source))()
     assert "<--- HERE" in str(error.value)
+
+
+RESERVED = [name for name in {*dir(Enum), *dir(type(Enum)), *dir(object)} if name.endswith("_")] + ["mro", "_a_", "__del__", "__slots__"]
+
+
+@pytest.mark.parametrize("name", ["_ignore_", "_order_", "_missing_", "__new__", "__getattr__", *sorted(RESERVED)])
+def test_names_that_enumerations_keep(name, recwarn, capfd):
+    """Python gives them a meaning, so that no program has such members; nothing is called by these names."""
+    for members in (f"{name} = 1", f"{name} = 'x'\n  A = 'y'", f"A = 1\n  {name} = 2"):
+        source = module("return __torch__.E.A", f"class E(Enum):\n  {members}\n")
+        with pytest.raises(CompilationError, match=f"'{name}' cannot be the name of an enumeration's member") as error:
+            load(archive(source))()
+        assert "class E" in str(error.value) and "<--- HERE" in str(error.value)
+    gc.collect()
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["name", "value", "names", "_", "__", "_a", "a_", "__a", "__a_", "É"])
+def test_names_that_enumerations_take(name):
+    source = module(f"return (__torch__.E.{name}, __torch__.E.A)", f"class E(Enum):\n  A = 1\n  {name} = 2\n")
+    member, other = load(archive(source))()
+    assert (member.name, member.value, other.name, other.value) == (name, 2, "A", 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ("_x : int", "cannot start with an underscore: '_x'"),
+        ("__class__ : int", "cannot start with an underscore: '__class__'"),
+        ("x : int\n  x : float", "duplicate field name: 'x'"),
+        ("__annotations__['class'] = int", "cannot be a keyword: 'class'"),
+        ("__annotations__['0'] = int", "must be valid identifiers: '0'"),
+        ("__annotations__['a b'] = int", "must be valid identifiers: 'a b'"),
+    ],
+)
+def test_fields_of_named_tuples(fields, message):
+    source = module("return __torch__.T(1)", f"class T(NamedTuple):\n  {fields}\n")
+    with pytest.raises(CompilationError, match=message) as error:
+        load(archive(source))()
+    assert "class T" in str(error.value) and "<--- HERE" in str(error.value)
+
+
+@pytest.mark.parametrize("annotation", ["E.mro", "E.__class__", "M.forward", "M.mro"])
+def test_names_behind_classes(annotation):
+    """What Python's classes have is nothing that an archive could name."""
+    for line in (f"a : __torch__.{annotation}", f"a : Final[int] = [__torch__.{annotation}]"):
+        source = f"class E(Enum):\n  A = 1\nclass M(Module):\n  {line}\n  def forward(self: __torch__.M):\n    return 1\n"
+        with pytest.raises(CompilationError, match=r"Unknown type name|this is not a constant"):
+            load(archive(source))()
+
+
+@pytest.mark.parametrize(
+    "default",
+    [
+        "int = -'a'",
+        "Device = torch.device('a b')",
+        f"int = CONSTANTS.c{'9' * 5000}",
+        f"float = 0x{'f' * 1000}",
+        f"complex = 0x{'f' * 1000}",
+        "int = 0x1ffffffffffffffff",
+        "Dict[int, int] = {[1]: 2}",
+        "int = __torch__.M.forward",
+    ],
+)
+def test_defaults(default):
+    source = module("return 1", "").rstrip() + f"\n  def g(self, x: {default}) -> int:\n    return 1\n"
+    with pytest.raises(FrontendError, match="Expected a default value") as error:
+        print(load(archive(source)).g.schema)
+    assert "<--- HERE" in str(error.value)
+
+
+@pytest.mark.parametrize("size", ["", "x", "99999999", "9" * 5000])
+def test_sizes_of_broadcasting_lists(size):
+    """A number for such a list becomes a list of so many."""
+    source = module("return 1", "").rstrip() + f"\n  def g(self, x: BroadcastingList{size}[int]) -> int:\n    return 1\n"
+    with pytest.raises(CompilationError, match="must be a positive integer"):
+        print(load(archive(source)).g.schema)
 
 
 @pytest.mark.parametrize(

@@ -192,9 +192,9 @@ class Pickler:
     def dict(self, value: Any, type: DictType) -> None:
         self.named(_PICKLE, "restore_type_tag")
         self.write(b"}(")
-        for key in value:
+        for key, item in value.items():
             self.push(key, type.key)
-            self.push(value[key], type.value)
+            self.push(item, type.value)
         self.write(b"u")
         self.text(self.spell(type))
         self.write(b"\x86R")

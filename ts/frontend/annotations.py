@@ -35,6 +35,7 @@ from ts.ir.types import Type
 _T = TypeVar("_T")
 SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
+_SIZE_DIGITS: Final = 4  # of N in BroadcastingListN: an int given for it becomes a list of N elements
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}  # of `ts.nn.common_types`: one number, or n of them
 IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
@@ -141,7 +142,7 @@ class Reader:
             return found, None
 
     def _broadcasting(self, node: ast.Subscript, size: str, elem: ast.expr) -> SizedType:
-        if not size.isdecimal():
+        if not size.isdecimal() or len(size) > _SIZE_DIGITS:
             raise CompilationError(
                 "subscript of Broadcastable list must be a positive integer", self._range(node.slice)
             )

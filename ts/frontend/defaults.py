@@ -32,13 +32,14 @@ def constant_of_type(value: Any, type: Type) -> object:
             code = getattr(value, "code", None)  # a dtype is its number
             if isinstance(code, int):
                 return code
-            return value if isinstance(value, int) and not isinstance(value, bool) else NO_DEFAULT
+            is_int = isinstance(value, int) and not isinstance(value, bool)
+            return value if is_int and -(1 << 63) <= value < 1 << 63 else NO_DEFAULT
         case ir.FloatType():
             numeric = isinstance(value, int | float) and not isinstance(value, bool)
-            return float(value) if numeric else NO_DEFAULT
+            return _converted(float, value) if numeric else NO_DEFAULT
         case ir.ComplexType():
             numeric = isinstance(value, int | float | complex) and not isinstance(value, bool)
-            return complex(value) if numeric else NO_DEFAULT
+            return _converted(complex, value) if numeric else NO_DEFAULT
         case ir.StringType():
             return value if isinstance(value, str) else NO_DEFAULT
         case ir.TupleType():
@@ -58,3 +59,10 @@ def constant_of_type(value: Any, type: Type) -> object:
         case ir.DeviceObjType():
             return value if value.__class__.__name__ == "device" else NO_DEFAULT
     return NO_DEFAULT
+
+
+def _converted(to: type[float] | type[complex], number: Any) -> object:
+    try:
+        return to(number)
+    except OverflowError:  # an int of more digits than a float has
+        return NO_DEFAULT

@@ -12,9 +12,10 @@ A member is the Python object itself, on both sides of the border.
 
 from __future__ import annotations
 
+import re
 import sys
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.value.turns import my_turn
 from ts.errors import CompilationError
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ts.frontend.emit.emitter import Emitter
 
 _OVERLOADS = {INT: "int", FLOAT: "float", STR: "str"}
+_RESERVED: Final = re.compile(r"mro|(__?)[^_](.*[^_])?\1")  # _sunder_ and __dunder__
 
 
 def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
@@ -60,10 +62,21 @@ def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None
     own = getattr(sys.modules.get(module or "__main__"), "__dict__", {}).get(last)
     if live is None and isinstance(own, type) and issubclass(own, Enum) and members == _members(own):
         return enum_type(own)
-    made: Any = Enum(last, members, module=module or "__main__")  # type: ignore[misc]
+    made = _class_of(members, last, module or "__main__", range)
     found = EnumType(name, _value_type(made, range), members.items(), made)
     setattr(made, ATTRIBUTE, found)
     return found
+
+
+def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRange | None) -> type[Enum]:
+    """A class for these members.  Python keeps some names for itself, which no program's class has."""
+    reserved = [member for member in members if _RESERVED.fullmatch(member)]
+    if not reserved:
+        made: Any = Enum(name, members, module=module)  # type: ignore[misc]
+        reserved = [member for member in members if member not in made.__members__]  # _Color__red
+    if reserved:
+        raise CompilationError(f"'{reserved[0]}' cannot be the name of an enumeration's member", range)
+    return made  # type: ignore[no-any-return]
 
 
 def _members(cls: type[Enum]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import ast
 import threading
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
@@ -174,7 +175,7 @@ class Unit:
         """The value of an expression in the body of a class."""
         try:
             value = self.names.evaluate(node)
-        except (KeyError, TypeError, ValueError, RuntimeError):
+        except KeyError:
             raise CompilationError("this is not a constant", file.ranges.of(node)) from None
         is_long = type(value) is int and not -(1 << 63) <= value < 1 << 63
         if is_long or type_of_constant(value) is None:
@@ -198,22 +199,24 @@ class Unit:
         return type
 
     def _named_tuple(self, name: str, node: ast.ClassDef, file: _File) -> TupleType:
-        fields = {
-            field: to_type(annotation, self.names, file.ranges)
-            for field, annotation, _ in _attributes(node, file)
-        }
-        return TupleType(fields.values(), name, fields)
+        attributes = list(_attributes(node, file))
+        fields = [field for field, _, _ in attributes]
+        try:
+            namedtuple(node.name, fields)
+        except ValueError as error:  # names that no class of a program has, either
+            raise CompilationError(str(error), file.ranges.of(node)) from None
+        types = [to_type(annotation, self.names, file.ranges) for _, annotation, _ in attributes]
+        return TupleType(types, name, fields)
 
     def _enum(self, name: str, node: ast.ClassDef, file: _File) -> EnumType:
         members = {}
         for member in node.body:
             if not isinstance(member, ast.Assign) or not isinstance(member.targets[0], ast.Name):
                 raise CompilationError("an enumeration has members only", file.ranges.of(member))
+            if member.targets[0].id in members:
+                raise CompilationError("the enumeration has this member already", file.ranges.of(member))
             members[member.targets[0].id] = self._constant(member.value, file)
-        try:
-            return read_enum_type(name, members, file.ranges.of(node))
-        except ValueError as error:  # a name that Python's enumerations keep for themselves
-            raise CompilationError(str(error), file.ranges.of(node)) from None
+        return read_enum_type(name, members, file.ranges.of(node))
 
 
 _Define = Callable[[Unit, str, ast.ClassDef, _File], Any]

@@ -319,11 +319,11 @@ def _written_defaults(parsed: ParsedFunction) -> dict[str, object]:
 def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
     try:
         return ast.literal_eval(node)
-    except ValueError:
+    except (ValueError, TypeError):  # no literal; a dictionary whose key cannot be one
         pass
     try:
         return parsed.resolver.evaluate(node)
-    except (LookupError, AttributeError):
+    except (LookupError, AttributeError, TypeError):
         raise FrontendError("Expected a default value that is a constant", parsed.range(node)) from None
 
 

@@ -98,20 +98,26 @@ class PrintedNames(Resolver):
         return self._names[name]
 
     def evaluate(self, node: ast.expr) -> object:
-        """The type of a dotted name, the member of an enum, or a constant."""
+        """The type of a dotted name, the member of an enum, or a constant; raises KeyError."""
         match node:
             case ast.Constant(value=value):
                 return value
             case ast.Name(id=name) if isinstance(self._names.get(name), float | complex):
                 return self._names[name]
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self.evaluate(operand)  # type: ignore[operator]
+                number = self.evaluate(operand)
+                if not isinstance(number, int | float | complex):
+                    raise KeyError("-")
+                return -number
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return tuple(map(self.evaluate, elements))
             case ast.Attribute(value=ast.Name(id="CONSTANTS"), attr=name):
                 return self._constants.value(name)
             case ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant(value=str(name))]):
-                return device(name)
+                try:
+                    return device(name)
+                except RuntimeError:  # which there is none of this name
+                    raise KeyError(name) from None
             case ast.Call(func=ast.Name(id="annotate"), args=[_, value]):
                 return self.evaluate(value)
         name = ast.unparse(node)
@@ -120,7 +126,10 @@ class PrintedNames(Resolver):
             found = self._find(name)
             if found is None:
                 enum, _, member = name.rpartition(".")
-                found = getattr(getattr(self._find(enum), "python_class", None), member, None)
+                its_type = self._find(enum)
+                if isinstance(its_type, EnumType) and its_type.python_class is not None:
+                    cls: Any = its_type.python_class
+                    found = cls.__members__.get(member)
         if found is None:
             raise KeyError(name)
         return found
@@ -166,7 +175,7 @@ class Constants(SugaredValue):
     def value(self, name: str) -> object:
         """The constant of a name; raises KeyError."""
         number = name.removeprefix("c")
-        if not number.isdecimal() or int(number) >= len(self.values):
+        if not (number.isdecimal() and len(number) < 10 and int(number) < len(self.values)):
             raise KeyError(name)
         return self.values[int(number)]
 

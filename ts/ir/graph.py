@@ -438,10 +438,13 @@ class Graph:
     def insert_constant(
         self, value: Any, range: SourceRange | None = None, type: Type | None = None
     ) -> Value:
-        """Insert a ``prim::Constant`` and return its output."""
+        """Insert a ``prim::Constant`` and return its output; TypeError where a graph cannot hold `value`."""
         result = self.try_insert_constant(value, range, type)
         if result is None:
-            raise InternalError(f"a graph cannot hold a constant of class {value.__class__.__name__}")
+            raise TypeError(
+                f"insertConstant(): a {value.__class__.__name__} is no constant of a graph: those are "
+                "numbers, texts, tensors, devices, None, members of enums, and lists, tuples and dicts of them"
+            )
         return result
 
     def try_insert_constant(

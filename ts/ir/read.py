@@ -25,7 +25,7 @@ from ts.errors import ParseError
 from ts.ir.attributes import ObjectText, TensorText
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.source import NamedPlace, SourceRange
-from ts.ir.text import Tokens, is_name, is_number
+from ts.ir.text import Tokens, is_name, is_number, is_numeral
 from ts.ir.type_parser import NAMED_TYPES, ClassLookup, read_type
 from ts.ir.types import (
     BOOL,
@@ -139,7 +139,7 @@ class _Reader:
         if name in values:
             raise self.tokens.error(f"%{name} is defined twice")
         values[name] = value
-        if name.isdigit():
+        if is_numeral(name):
             graph = value.owning_graph()
             value._unique = int(name)
             graph._next_unique = max(graph._next_unique, value._unique + 1)

@@ -329,7 +329,7 @@ def _parse_argument(text: str, kwarg_only: bool) -> Argument:
     has_default = tokens.accept("=")
     t = plain(parsed.type)
     if has_default:
-        default = read_default(tokens)
+        default = read_default(tokens, t is FLOAT)
         if (
             parsed.size is not None
             and isinstance(t, ListType)
@@ -337,8 +337,6 @@ def _parse_argument(text: str, kwarg_only: bool) -> Argument:
             and default is not None
         ):
             default = [default] * parsed.size
-        if t is FLOAT and isinstance(default, int) and not isinstance(default, bool):
-            default = float(default)
     if tokens.peek():
         raise tokens.error(f"unexpected {tokens.peek()!r} in an argument")
     return Argument(name, t, default, has_default, kwarg_only, parsed.alias, parsed.size, parsed.type)

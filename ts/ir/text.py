@@ -12,7 +12,7 @@ import math
 import os
 import re
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 from ts.dtypes import DEFAULT_NAMES
 from ts.errors import ParseError
@@ -31,6 +31,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
+_LONGEST_INT: Final = 40  # characters of an int: one of 64 bits has 20, and Python reads no more than 4,300
 _ESCAPES = {
     ord("\\"): "\\\\",
     ord("'"): "\\'",
@@ -95,10 +96,14 @@ class Tokens:
         """The number here: with a point or an exponent it is a float."""
         token = self.next()
         try:
-            return float(token) if any(c in token for c in ".eEn") else int(token)
-        except ValueError:
-            self.at -= 1
-            raise self.error(f"expected a number but found {token!r}") from None
+            if any(c in token for c in ".eEn"):
+                return float(token)
+            if len(token) <= _LONGEST_INT:
+                return int(token)
+        except ValueError:  # no digits
+            pass
+        self.at -= 1
+        raise self.error(f"expected a number but found {token[:100]!r}")
 
     def integer(self) -> int:
         number = self.number()
@@ -202,13 +207,18 @@ def format_default(value: Any) -> str:
     return str(value)
 
 
-def read_default(tokens: Tokens) -> Any:
-    """The default value here."""
+def is_numeral(name: str) -> bool:
+    """Whether this is the number of a value without a name."""
+    return name.isdigit() and name.isascii() and len(name) <= _LONGEST_INT
+
+
+def read_default(tokens: Tokens, is_float: bool = False) -> Any:
+    """The default value here; an int is one of a float, too."""
     token = tokens.peek()
     if token[:1] in ("'", '"'):
         return tokens.string()
     if is_number(token):
-        return tokens.number()
+        return float(tokens.number()) if is_float else tokens.number()
     tokens.next()
     if token in ("[", "("):
         values = []
@@ -220,12 +230,14 @@ def read_default(tokens: Tokens) -> Any:
         pairs = {}
         while not tokens.accept("}"):
             key = read_default(tokens)
+            if isinstance(key, list | dict):
+                raise tokens.error(f"a {key.__class__.__name__} is no key of a dict")
             tokens.expect(":")
             pairs[key] = read_default(tokens)
             tokens.accept(",")
         return pairs
     if token == "-":
-        return tokens.negative(read_default(tokens))
+        return tokens.negative(read_default(tokens, is_float))
     if token in ("inf", "nan"):
         return float(token)
     if token in DEFAULT_NAMES:

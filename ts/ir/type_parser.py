@@ -311,8 +311,7 @@ def _read_named_tuple(tokens: Tokens, find_class: ClassLookup) -> TupleType:
         tokens.expect(":")
         elems.append(read_type(tokens, find_class).type)
         if tokens.accept("="):
-            value = read_default(tokens)
-            defaults[fields[-1]] = float(value) if elems[-1] is FLOAT else value
+            defaults[fields[-1]] = read_default(tokens, elems[-1] is FLOAT)
         tokens.accept(",")
     tokens.expect(")")
     return TupleType(elems, None, fields, defaults)

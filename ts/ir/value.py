@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ts.errors import InternalError
+from ts.ir.text import is_numeral
 from ts.ir.types import TENSOR, NoneType, OptionalType, TensorType, Type
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Value:
     def debug_name_base(self) -> str:
         """The name without the ``.N`` that made it unique."""
         base, dot, suffix = self._name.rpartition(".")
-        return base if dot and suffix.isdigit() else self._name
+        return base if dot and is_numeral(suffix) else self._name
 
     def set_debug_name(self, name: str) -> Value:
         """Name the value. Where another value has the name, that one gets a free ``name.N`` instead."""
@@ -115,14 +115,14 @@ class Value:
             self._name = ""
         if not name:
             return self
-        if name.isdigit():
-            raise InternalError(
+        if is_numeral(name):
+            raise RuntimeError(
                 f"a value cannot be named {name!r}: plain numbers are for values without a name"
             )
         owner = names.get(name)
         if owner is not None:
             base, dot, suffix = name.rpartition(".")
-            if dot and suffix.isdigit():
+            if dot and is_numeral(suffix):
                 number = int(suffix)
             else:
                 base, number = name, 1

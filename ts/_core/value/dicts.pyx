@@ -116,6 +116,15 @@ cdef class Dict:
                 yield box_shallow(&self.entries[i].key)
             i += 1
 
+    def items(self):
+        """Pairs of keys and values; a key that is not equal to itself (NaN) cannot be looked up."""
+        cdef Py_ssize_t i = 0
+        while i < self.used:
+            if self.entries[i].key.tag != TAG_DELETED:
+                key = box_shallow(&self.entries[i].key)
+                yield key, box_shallow(&self.entries[i].value)
+            i += 1
+
     def __eq__(self, other):
         return core_equal(self, other)
 
