@@ -1,14 +1,18 @@
 """Compiling eight times as long a program takes eight times the steps, or little more.
 
-Steps are lines of Python that the compiler runs, from source to bytecode, so that no test looks at a clock.
+Steps are lines of Python that the compiler runs, from source to bytecode, so that no test looks at a clock; memory is
+what Python's allocator gives.
 """
 
+import gc
 import sys
 import threading
+import tracemalloc
 
 import pytest
 
 import ts
+from ts.bytecode.lower import lower
 
 MOST = 12  # times the steps; n log n is 8 * log(8n) / log(n), about 11 for the sizes here
 
@@ -82,3 +86,22 @@ def test_steps_grow_with_the_program(name):
     size, program = FAMILIES[name]
     compiled(program(size))  # loads what it needs
     assert steps(program(8 * size)) < MOST * steps(program(size))
+
+
+def memory(work, argument):
+    """How many bytes some work takes at most."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        work(argument)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["lines", "ifs", "loops", "in place", "calls"])
+def test_memory_for_registers_grows_with_the_program(name):
+    """What is alive together takes memory, and not each register at each instruction."""
+    size, program = FAMILIES[name]
+    small, large = (ts.jit.CompilationUnit(program(n)).f.graph for n in (12 * size, 96 * size))
+    assert memory(lower, large) < MOST * memory(lower, small)

@@ -20,8 +20,8 @@ from __future__ import annotations
 from typing import Any
 
 from ts.bytecode.emission import Emission
+from ts.bytecode.instruction import Label
 from ts.bytecode.opcodes import BRANCHES, BY_NAME, BY_OPERATOR
-from ts.bytecode.registers import Label
 from ts.bytecode.typespec import register_class
 from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value

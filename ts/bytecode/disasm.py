@@ -64,9 +64,7 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
                 word = shown = code.types[operand].text
                 effect = effect.replace(f"type {letter}", shown)
             case "P":
-                items = code.pool_items
-                registers = items[operand + 1 : operand + 1 + items[operand]]
-                word = shown = f"({', '.join(f'r{r}' for r in registers)})"
+                word = shown = f"({', '.join(f'r{r}' for r in code.pool_list(operand))})"
                 effect = effect.replace(f"pool[{letter}]", shown)
             case "#":
                 word = shown = str(operand)

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 from ts._core.value.ivalue import to_core
 from ts._core.value.spec import TypeSpec
 from ts._core.vm.code import Code
+from ts.bytecode.instruction import SCALARS, Instruction, Label
 from ts.bytecode.opcodes import BY_NAME, NUMBER
-from ts.bytecode.registers import SCALARS, Allocator, Instruction, Label
+from ts.bytecode.registers import Allocator
 from ts.bytecode.tidy import tidy
 from ts.bytecode.typespec import register_class, type_spec
 from ts.errors import CompilationError, InternalError

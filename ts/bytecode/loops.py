@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ts.bytecode.branches import Branches, line_of
-from ts.bytecode.registers import Label
+from ts.bytecode.instruction import Label
 from ts.ir.graph import Block, Graph, Node, Value
 
 INT_MAX = 2**63 - 1

@@ -30,9 +30,9 @@ from ts._core.vm.python_call import PythonOperator, WarnOperator
 from ts.bytecode.blanks import blank
 from ts.bytecode.branches import line_of, operator_of
 from ts.bytecode.emission import Handler
+from ts.bytecode.instruction import SCALARS, Instruction, Label
 from ts.bytecode.loops import Loops
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, register_format
-from ts.bytecode.registers import SCALARS, Instruction, Label
 from ts.bytecode.typespec import register_class, result_spec, type_spec
 from ts.errors import CompilationError, FrontendError
 from ts.ir.graph import Block, Graph, Node, Value

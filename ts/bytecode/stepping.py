@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, Protocol
 from ts._core.value.spec import TypeSpec
 from ts._core.vm.breaks import Breaks
 from ts._core.vm.code import Code, Method
+from ts.bytecode.instruction import Instruction
 from ts.bytecode.lower import Lowering
 from ts.bytecode.opcodes import NUMBER
-from ts.bytecode.registers import Instruction
 from ts.ir.graph import Block, Graph, Node
 from ts.ir.source import SourceRange
 from ts.ir.types import Type
@@ -136,10 +136,9 @@ class SteppingLowering(Lowering):
 
     def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:
         code = super().assemble(parameters, result)
-        pool = code.pool_items
         for number, offset in _breaks(code):
             place = self.debugging.places[number]
-            place.registers = tuple(pool[offset + 1 : offset + 1 + pool[offset]])
+            place.registers = tuple(code.pool_list(offset))
         return code
 
 

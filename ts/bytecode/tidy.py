@@ -8,7 +8,7 @@ body:                                          body:
 
 from __future__ import annotations
 
-from ts.bytecode.registers import Instruction, Label
+from ts.bytecode.instruction import Instruction, Label
 
 
 def tidy(code: list[Instruction], place: dict[int, int]) -> list[Instruction]:

@@ -113,11 +113,12 @@ cdef class Code:
         cdef int i
         return [box_shallow(&self.template[i]) for i in range(self.first_constant(), self.register_count)]
 
-    @property
-    def pool_items(self):
-        """The pool as a list of numbers."""
+    def pool_list(self, int offset):
+        """The registers of a list in the pool."""
         cdef int i
-        return [self.pool[i] for i in range(self.pool_size)]
+        if not (0 <= offset < self.pool_size and 0 <= self.pool[offset] < self.pool_size - offset):
+            raise IndexError(f"there is no list at {offset} in the pool")
+        return [self.pool[i] for i in range(offset + 1, offset + 1 + self.pool[offset])]
 
     def first_constant(self):
         """The number of the first constant register."""

@@ -27,6 +27,8 @@ cdef class Verifier:
     cdef int verify_row(self, Py_ssize_t i) except -1
     cdef int verify_flow(self) except -1
     cdef list first_state(self)
+    cdef list state(self, list at)
+    cdef int restore(self, list at, list state) except -1
     cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1
     cdef bint step(self, Py_ssize_t i, list at) except -1
     cdef int pass_arguments(self, Called called, Py_ssize_t items, list at) except -1

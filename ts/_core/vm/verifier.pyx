@@ -19,6 +19,7 @@ is only known when the program runs (a value given for an `Any`, a union's membe
 
 from ts._core.dispatch.operator cimport Operator
 from ts._core.dispatch.proving cimport result_specs
+from ts._core.thread.allowance cimport limited, take_text
 from ts._core.value.fitting cimport fits, joined, present, register_class
 from ts._core.value.objects cimport ObjectClass
 from ts._core.value.spec cimport (
@@ -168,19 +169,19 @@ cdef class Verifier:
 
     cdef int verify_flow(self) except -1:
         """Go through the code, and again from where types have grown, until none does."""
-        cdef list starts = [None] * self.size          # the types before an instruction where ways meet; () at first
-        cdef list at
+        cdef list starts = [None] * self.size    # what `held` hold before an instruction where ways meet; () at first
+        cdef list at = self.first_state()        # the types of all registers: only those of `held` ever change
         cdef Py_ssize_t i
         cdef int op
         cdef set changed = {0}
         for row in self.rows:
             if FORMATS[row[0]][0] in "<>":
                 starts[row[1]] = ()
-        starts[0] = self.first_state()
+        starts[0] = self.state(at)
         while changed:
             i = min(changed)
             changed.discard(i)
-            at = list(starts[i])
+            self.restore(at, starts[i])
             while True:
                 op = self.rows[i][0]
                 if not PLAIN[op]:
@@ -199,7 +200,18 @@ cdef class Verifier:
                 if not self.meet(starts, i, at):
                     break
                 changed.discard(i)
-                at = list(starts[i])
+                self.restore(at, starts[i])
+        return 0
+
+    cdef list state(self, list at):
+        """What is kept of a place where ways meet."""
+        if limited:
+            take_text(8 * len(self.held))
+        return [at[r] for r in self.held]
+
+    cdef int restore(self, list at, list state) except -1:
+        for k, r in enumerate(self.held):
+            at[r] = state[k]
         return 0
 
     cdef list first_state(self):
@@ -215,19 +227,19 @@ cdef class Verifier:
         cdef bint changed = False
         cdef list state
         cdef TypeSpec before, now
-        if not starts[i]:
-            starts[i] = list(at)
+        if type(starts[i]) is tuple:
+            starts[i] = self.state(at)
             return True
         state = starts[i]
-        for r in self.held:
-            before, now = state[r], at[r]
+        for k, r in enumerate(self.held):
+            before, now = state[k], at[r]
             if before is now or before is None:
                 continue
             if now is not None:
                 if fits(now, before):
                     continue
                 now = joined(before, now)
-            state[r] = now
+            state[k] = now
             changed = True
         return changed
 

@@ -1,0 +1,209 @@
+"""When registers hold what is still to be read.
+
+In: instructions in order, over virtual registers.  Out: a `Lifetime` for each register, and where objects
+die.
+
+    0  ADD_I64   %a, %x, %x                 %x   [-1, 2)            a parameter: written before the code
+    1  JUMP_LE   else, %a, %x               %a   [0, 1)   [4, 5)    nobody reads it between 1 and the label
+    2  MOVE      %r, %x                     %r   [2, 6)
+    3  JUMP      end
+    4  else:
+    5  MOVE      %r, %a
+    6  end:
+
+A register is alive after the instructions of its ranges: from the one that writes it up to that which reads
+it, or from a label that is only reached by jumps.  All of it is found in one walk over the code, backwards,
+with the registers that are alive; what was alive at a label waits for the jumps to it.  At the end of a loop
+that is not known yet, and so code with loops is walked through again until nothing is added: once more for
+each level of nesting.  Memory is in proportion to what is alive at the same time, and to the mentions of
+registers.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from ts._core.thread import deadline
+from ts.bytecode.instruction import ENDS, Instruction, Label
+
+_STEP_NS: Final = 1_000  # what `ts.limits` count for a step, at least
+_STEP_BYTES: Final = 200
+_STEPS: Final = 64  # between two looks
+_HELD_BYTES: Final = 32  # of a register in the set of a label
+
+
+class Lifetime:
+    """Where a register, or several that share one, are alive: ranges in order, and where they are written."""
+
+    __slots__ = ("ends", "starts", "writes")
+
+    def __init__(self) -> None:
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.writes: list[int] = []
+
+    def end_at(self, place: int) -> int:
+        """Where the range ends in which it is alive after an instruction; -1 where it is not."""
+        i = bisect_right(self.starts, place) - 1
+        return self.ends[i] if i >= 0 and self.ends[i] > place else -1
+
+    def writes_in(self, other: Lifetime) -> list[int]:
+        """Where it is written while the other is alive, or is written as well."""
+        found, writes = [], self.writes
+        if len(writes) <= len(other.starts) + len(other.writes):
+            for place in writes:
+                i = bisect_left(other.writes, place)
+                if other.end_at(place) >= 0 or (i < len(other.writes) and other.writes[i] == place):
+                    found.append(place)
+            return found
+        for start, end in zip(other.starts, other.ends, strict=True):
+            found += writes[bisect_left(writes, start) : bisect_left(writes, end)]
+        for place in other.writes:
+            i = bisect_left(writes, place)
+            if i < len(writes) and writes[i] == place:
+                found.append(place)
+        return found
+
+    def absorb(self, other: Lifetime) -> None:
+        """Be alive where either is."""
+        for start, end in zip(other.starts, other.ends, strict=True):
+            first, last = bisect_left(self.ends, start), bisect_right(self.starts, end)
+            if first < last:
+                start, end = min(start, self.starts[first]), max(end, self.ends[last - 1])
+            self.starts[first:last] = [start]
+            self.ends[first:last] = [end]
+        for place in other.writes:
+            insort(self.writes, place)
+
+
+class Lifetimes:
+    """The lifetimes of all registers of `code`; `constants` have none.
+
+    lifetimes   by register
+    dying       by instruction: the objects that it is the last to read, or writes for nobody
+    dead        by label, or place behind a jump: the objects that were alive before, and are dead there
+    """
+
+    def __init__(
+        self,
+        code: Sequence[Instruction],
+        registers: int,
+        parameters: int,
+        constants: Collection[int],
+        objects: frozenset[int],
+    ) -> None:
+        self.code = code
+        self.parameters = parameters
+        self.objects = objects
+        self.variable = bytearray(b"\1") * registers
+        for register in constants:
+            self.variable[register] = 0
+        self.jumps: dict[Label, int] = {}  # how many go forwards to a label
+        self.heads: dict[Label, frozenset[int]] = {}  # what is alive where loops begin, as far as it is known
+        self.find_jumps()
+        while self.walk():
+            pass
+        for lifetime in self.lifetimes:
+            for places in (lifetime.starts, lifetime.ends, lifetime.writes):
+                places.reverse()
+
+    def find_jumps(self) -> None:
+        behind: set[Label] = set()
+        for instruction in self.code:
+            if not instruction.name:
+                behind.add(instruction.a)
+                continue
+            target = instruction.target
+            if target is None:
+                continue
+            if target in behind:
+                self.heads[target] = frozenset()
+            else:
+                self.jumps[target] = self.jumps.get(target, 0) + 1
+
+    def walk(self) -> bool:
+        """Once through the code; whether more is alive where a loop begins than was known at its end."""
+        self.lifetimes = [Lifetime() for _ in self.variable]
+        self.dying: dict[int, list[int]] = {}
+        self.dead: dict[int | Label, set[int]] = {}
+        self.alive: dict[int, int] = {}  # registers, with the end of their range
+        at_labels: dict[Label, frozenset[int]] = {}  # of those that have jumps before
+        jumps = dict(self.jumps)
+        added = False
+        for at in range(len(self.code) - 1, -1, -1):
+            if not at % _STEPS:
+                deadline.spend(_STEPS * _STEP_NS, _STEPS * _STEP_BYTES)
+            instruction = self.code[at]
+            if not instruction.name:
+                label = instruction.a
+                if label in jumps or label in self.heads:
+                    alive = frozenset(self.alive)
+                    deadline.spend(0, _HELD_BYTES * len(alive))
+                    if label in jumps:
+                        at_labels[label] = alive
+                    if label in self.heads and self.heads[label] != alive:
+                        self.heads[label] = alive
+                        added = True
+                continue
+            target = instruction.target
+            there: frozenset[int] = frozenset()
+            if target in jumps:
+                there = at_labels[target]
+                jumps[target] -= 1
+                if not jumps[target]:
+                    del jumps[target], at_labels[target]
+            elif target is not None:
+                there = self.heads[target]
+            if instruction.name in ENDS:
+                self.leave(at, there)
+            elif target is not None:
+                self.branch(at, instruction, target, there)
+            self.step(at, instruction)
+        for register in range(self.parameters):
+            self.lifetimes[register].writes.append(-1)
+        self.leave(-2, frozenset())  # a range that begins before the code begins at -1
+        return added
+
+    def step(self, at: int, instruction: Instruction) -> None:
+        """Past an instruction that writes, and before that reads."""
+        alive, lifetimes, variable = self.alive, self.lifetimes, self.variable
+        reads, writes = instruction.reads, instruction.writes
+        if self.objects:
+            dying = [r for r in (*writes, *reads) if r in self.objects and r not in alive]
+            if dying:
+                self.dying[at] = dying
+        for register in writes:
+            lifetime = lifetimes[register]
+            lifetime.writes.append(at)
+            end = alive.pop(register, None)
+            if end is not None:
+                lifetime.starts.append(at)
+                lifetime.ends.append(end)
+        for register in reads:
+            if variable[register] and register not in alive:
+                alive[register] = at
+
+    def leave(self, at: int, there: frozenset[int]) -> None:
+        """Before a jump, or what ends the frame: nothing is alive but what is alive `there`."""
+        alive = self.alive
+        for register in alive.keys() - there:
+            self.lifetimes[register].starts.append(at + 1)
+            self.lifetimes[register].ends.append(alive.pop(register))
+        for register in there - alive.keys():
+            alive[register] = at + 1
+
+    def branch(self, at: int, instruction: Instruction, target: Label, there: frozenset[int]) -> None:
+        """Before a jump that may go on: what is alive on either way; objects may die on one of them."""
+        alive, objects = self.alive, self.objects
+        if objects:
+            read = objects.intersection(instruction.reads)
+            for place, lost in (
+                (at + 1, objects & (there | read) - alive.keys()),
+                (target, objects & (alive.keys() | read) - there),
+            ):
+                if lost:
+                    self.dead.setdefault(place, set()).update(lost)
+        for register in there - alive.keys():
+            alive[register] = at + 1
