@@ -196,18 +196,32 @@ cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
     return mismatch(x, spec)
 
 
-cdef Py_ssize_t unbox_strings(object x, Py_ssize_t n, IValue *items) noexcept:
-    """The strings that a list starts with, `n` at most: how many were taken."""
+cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, IValue *items) noexcept:
+    """The strings, ints or floats that a list starts with, `n` at most, as long as they are nothing else that is taken
+    for one: how many there were."""
     cdef Py_ssize_t i = 0
     cdef PyObject *item
-    while i < n and i < PyList_GET_SIZE(x):
-        item = PyList_GET_ITEM(x, i)
-        if not PyUnicode_CheckExact(<object>item):
-            break
-        Py_INCREF(item)
-        items[i].v.o = item
-        items[i].tag = TAG_OBJECT
-        i += 1
+    cdef int overflow = 0
+    n = min(n, PyList_GET_SIZE(x))
+    if kind == KIND_STR:
+        while i < n and PyUnicode_CheckExact(<object>PyList_GET_ITEM(x, i)):
+            item = PyList_GET_ITEM(x, i)
+            Py_INCREF(item)
+            items[i].v.o = item
+            items[i].tag = TAG_OBJECT
+            i += 1
+    elif kind == KIND_INT:
+        while i < n and PyLong_CheckExact(<object>PyList_GET_ITEM(x, i)):
+            items[i].v.i = PyLong_AsLongLongAndOverflow(<object>PyList_GET_ITEM(x, i), &overflow)
+            if overflow:
+                break
+            items[i].tag = TAG_INT
+            i += 1
+    elif kind == KIND_FLOAT:
+        while i < n and PyFloat_CheckExact(<object>PyList_GET_ITEM(x, i)):
+            items[i].v.f = PyFloat_AS_DOUBLE(<object>PyList_GET_ITEM(x, i))
+            items[i].tag = TAG_FLOAT
+            i += 1
     return i
 
 
@@ -225,7 +239,7 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
         n = PyList_GET_SIZE(x)
         worked(n)
         result = list_new(spec, n)
-        i = unbox_strings(x, n, result.items) if element.kind == KIND_STR else 0
+        i = unbox_exact(x, n, element.kind, result.items)
         result.size = i
         for i in range(i, n):
             if i >= PyList_GET_SIZE(x):  # converting an element ran Python code that shortened x
