@@ -156,6 +156,49 @@ def test_a_text_that_does_not_fit_is_refused_before_it_is_made():
         assert len(text(doubled(10))) == 7164
 
 
+# ---------------------------------------------------------------- traces
+
+
+def nest_of(tensor: ts.Tensor, n: int = 60) -> list[Any]:
+    made: list[Any] = [tensor]
+    for _ in range(n):
+        made = [made, made]
+    return made
+
+
+def test_an_example_of_too_many_parts_is_refused():
+    """What is one container in the example may be two in another call, so a trace takes each apart by itself."""
+    pairs: Any = ts.ones(1)
+    for _ in range(60):
+        pairs = (pairs, pairs)
+    for nest in (nest_of(ts.ones(1)), pairs):
+        with ts.limits(seconds=10), pytest.raises(RuntimeError, match="too large for a trace"):
+            ts.jit.trace(lambda x: x[0], (nest,))
+
+
+@pytest.mark.filterwarnings("ignore::ts.jit.TracerWarning")
+def test_a_result_is_recorded_once_a_container():
+    with ts.limits(seconds=10):
+        traced = ts.jit.trace(lambda x: nest_of(x + 1), (ts.ones(1),))
+        made = traced(ts.zeros(1))
+    assert made[0] is made[1]
+    assert str(traced.graph).count("prim::ListConstruct") == 61
+
+
+@pytest.mark.filterwarnings("ignore::ts.jit.TracerWarning")
+def test_what_an_example_shares_is_told_apart():
+    one = [ts.ones(1)]
+    traced = ts.jit.trace(lambda x: x[0][0] - x[1][0], ([one, one],))
+    assert traced([[ts.tensor([5.0])], [ts.tensor([3.0])]]).item() == 2
+
+
+def test_what_scripts_give_to_a_trace_is_refused_where_it_is_too_large():
+    grows = ts.jit.CompilationUnit("def f(x):\n    return [[x, x]]\n").f
+    with ts.limits(seconds=10), pytest.raises(RuntimeError, match="too large for a trace"):
+        ts.jit.trace(lambda x: same(nest_of(x))[0], (ts.ones(1),))
+    assert ts.jit.trace(lambda x: grows(x)[0][1], (ts.ones(1),))(ts.ones(1)).item() == 1
+
+
 # ---------------------------------------------------------------- values without an end
 
 

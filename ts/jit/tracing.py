@@ -214,14 +214,21 @@ def _check_types(inputs: tuple[Any, ...]) -> None:
     def wrong(message: str) -> RuntimeError:
         return RuntimeError(f"Tracer cannot infer type of {inputs}\n:{message}")
 
+    checked: dict[int, bool] = {}
+
     def check(x: Any) -> bool:
-        """Whether it consists of tensors."""
+        """Whether it consists of tensors; each container is looked at once."""
         if isinstance(x, Tensor):
             return True
+        if not isinstance(x, list | tuple | dict):
+            return False
+        if id(x) not in checked:
+            checked[id(x)] = check_parts(x)
+        return checked[id(x)]
+
+    def check_parts(x: Any) -> bool:
         if isinstance(x, tuple):
             return False not in [check(item) for item in x]
-        if not isinstance(x, list | dict):
-            return False
         items = list(x.values()) if isinstance(x, dict) else x
         if not items:
             kind = "List" if isinstance(x, list) else "Dictionary"
@@ -258,13 +265,22 @@ def _plain(x: Any) -> str:
     return text(type_of(x))
 
 
-def _copies(x: Any) -> Any:
-    """The same structure with copies of the tensors, so that in-place operators do no harm."""
+def _copies(x: Any, made: dict[int, Any] | None = None) -> Any:
+    """The same structure with copies of the tensors, so that in-place operators do no harm; a container that
+    is held twice is copied once."""
     if isinstance(x, Tensor):
         return x.detach().clone().requires_grad_(x.requires_grad)
-    if isinstance(x, tuple):
-        items = [_copies(item) for item in x]
-        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
-    if isinstance(x, list):
-        return [_copies(item) for item in x]
-    return {key: _copies(item) for key, item in x.items()} if isinstance(x, dict) else x
+    if not isinstance(x, list | tuple | dict):
+        return x
+    made = {} if made is None else made
+    if id(x) in made:
+        return made[id(x)]
+    copy: Any
+    if isinstance(x, dict):
+        copy = {key: _copies(item, made) for key, item in x.items()}
+    else:
+        copy = [_copies(item, made) for item in x]
+        if isinstance(x, tuple):
+            copy = type(x)(*copy) if hasattr(x, "_fields") else tuple(copy)
+    made[id(x)] = copy
+    return copy

@@ -66,6 +66,7 @@ from ts.tracing.types import (
     CONVERSIONS,
     dtype_of_number,
     name_in,
+    refuse_large,
     tensor_type,
     type_of,
 )
@@ -404,6 +405,7 @@ class Tracer:
         schema = function.schema
         with self.paused():
             bound = function.bind(args, kwargs)
+            refuse_large(bound)
         graph = self.graph
         values = [self.value(x, a.type) for x, a in zip(bound, schema.arguments, strict=True)]
         if bound and isinstance(bound[0], Object) and isinstance(schema.arguments[0].type, ClassType):
@@ -415,6 +417,7 @@ class Tracer:
             node = graph.create("prim::CallFunction", (callee.set_type(FunctionType(function)), *values))
         with self.paused():
             result = function(*bound)
+            refuse_large(result)
         graph.insert_node(node)
         self.bind(node.output(), result)
         return result
@@ -436,6 +439,7 @@ class Tracer:
         self._known.append({})
         with graph.inserting_at_end(block):
             result = function(*args, **kwargs)
+            refuse_large(result)
             value = self.value(result)
         self._known.pop()
         block.register_output(value)
@@ -528,6 +532,7 @@ class Tracer:
 
     def add_input(self, x: Any, name: str = "") -> Any:
         """An input of the trace: what the function is to be called with."""
+        refuse_large(x)  # what is one container here may be two when the trace is called
         value = self.graph.add_input(
             type=unshaped(type_of(x)) if not isinstance(x, Tensor) else tensor_type(x)
         )
@@ -568,25 +573,32 @@ class Tracer:
                 with self.paused():
                     text = str(each)
                 raise RuntimeError(words.UNKNOWN_OUTPUT.format(i + 1, text))
-        self.graph.register_output(self._output(x))
+        self.graph.register_output(self._output(x, {}))
 
-    def _output(self, x: Any) -> Value:
+    def _output(self, x: Any, made: dict[int, Value]) -> Value:
+        """The value of a result or a part of it; of a container that several hold there is one."""
         if isinstance(x, Tensor):
             return self.find(x) or self.tensor(x)
+        value = made.get(id(x))
+        if value is None:
+            value = made[id(x)] = self._container(x, made)
+        return value
+
+    def _container(self, x: Any, made: dict[int, Value]) -> Value:
         if isinstance(x, tuple):
-            items = [self._output(item) for item in x]
+            items = [self._output(item, made) for item in x]
             node = self.graph.insert_node(self.graph.create("prim::TupleConstruct", items))
             return node.output().set_type(TupleType([item.type() for item in items]))
         if isinstance(x, list):
             if self.strict:
                 self.warn(words.CONTAINER_OUTPUT.format("list"))
-            items = [self._output(item) for item in x]
+            items = [self._output(item, made) for item in x]
             return self._list(items, unshaped(items[0].type() if items else TENSOR))
         if isinstance(x, dict):
             if self.strict:
                 raise RuntimeError(words.CONTAINER_OUTPUT.format("dict"))
             pairs = [
-                self.constant(each) if isinstance(each, str | int | float) else self._output(each)
+                self.constant(each) if isinstance(each, str | int | float) else self._output(each, made)
                 for pair in x.items()
                 for each in pair
             ]

@@ -33,8 +33,10 @@ from ts.ir.types import (
     Type,
     unshaped,
 )
+from ts.tracing import words
 
 NUMBER_TYPES: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
+MOST_PARTS: Final = 1 << 20  # of a value that a trace takes apart
 CONVERSIONS: Final[dict[Type, str]] = {  # of a tensor to a number
     INT: "aten::Int",
     FLOAT: "aten::Float",
@@ -68,6 +70,22 @@ def type_of(x: Any) -> Type:
     if x is None:
         return NONE
     return NUMBER_TYPES.get(type(x)) or (STR if isinstance(x, str) else ANY)
+
+
+def refuse_large(x: Any) -> None:
+    """Refuse what has too many parts to take apart; found by seeing each of its containers once."""
+    counts: dict[int, int] = {}
+
+    def parts(x: Any) -> int:
+        if not isinstance(x, list | tuple | dict):
+            return 1
+        count = counts.get(id(x))
+        if count is None:
+            count = counts[id(x)] = 1 + sum(map(parts, x.values() if isinstance(x, dict) else x))
+        return count
+
+    if parts(x) >= MOST_PARTS:
+        raise RuntimeError(words.TOO_LARGE.format(MOST_PARTS))
 
 
 def dtype_of_number(number: Any) -> Any:

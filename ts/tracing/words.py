@@ -67,6 +67,10 @@ WANTS_GRADIENT: Final = (
     "Cannot insert a Tensor that requires grad as a constant. Consider making it a parameter or input, or"
     " detaching the gradient\nTensor:\n{}"
 )
+TOO_LARGE: Final = (
+    "a value of {} parts or more is too large for a trace, which takes each apart by itself: a container "
+    "that is held twice counts twice"
+)
 GUARD: Final = (
     "The trace does not hold for these inputs: {} when `{}` was traced ({}) and is not now. Script the "
     "function, or compute with tensors there"
