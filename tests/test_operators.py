@@ -240,3 +240,48 @@ def test_all_profiles_are_needed_or_the_table_is():
     """Rows of the tables name records that exist."""
     keys = {short(r) for r in registry.records()} | {r.name.removeprefix("aten::") for r in registry.records()}
     assert not {*samples.SPECIAL, *DEPENDS, *NO_SAMPLES} - keys
+
+
+def strange(x):
+    """The same arguments, but that True is some other byte than 1 in bools."""
+    if isinstance(x, (list, tuple)):
+        return [strange(y) for y in x]
+    if not isinstance(x, ts.Tensor) or x.dtype != ts.bool:
+        return x
+    array = x.numpy()
+    bytes = np.resize(np.array([2, 255, 1, 128, 3], np.uint8), array.shape)
+    return ts.from_numpy(np.where(array, bytes, 0).astype(np.uint8)).view(ts.bool)
+
+
+@pytest.mark.parametrize("profile", [(40, 70), *samples.PROFILES[:5]], ids=str)
+def test_bools_of_other_bytes(profile, monkeypatch):
+    """`x.view(ts.bool)` gives them, and files have them: whatever is not 0 is True."""
+    monkeypatch.setattr(samples, "PROFILES", (profile,))
+    for record in RECORDS:
+        if short(record) in NO_SAMPLES or undefined(record) or "view" in short(record):  # which shows bytes
+            continue
+        for first, second in zip(*(samples.candidates(record, ts.bool, "cpu") for _ in range(2)), strict=True):
+            try:
+                expected = called(record, first)
+            except samples.REFUSALS:
+                continue
+            assert same(called(record, strange(second)), expected), record.key
+
+
+def test_bools_of_other_bytes_in_reductions_and_casts():
+    """Where more than the sample arguments say which loop runs."""
+    bytes = ts.tensor([0, 1, 2, 255, 128, 3, 0, 4] * 8, dtype=ts.uint8)
+    x, plain = bytes.view(ts.bool), bytes != 0
+    square, plain_square = x.view(8, 8), plain.view(8, 8)
+    for dim in (0, 1):
+        for what in (ts.sum, ts.prod, ts.max, ts.min, ts.any, ts.all, ts.amax, ts.count_nonzero, ts.cumsum, ts.cummax):
+            assert same(what(square, dim), what(plain_square, dim)), what
+        for descending in (False, True):
+            assert same(ts.sort(square, dim, descending), ts.sort(plain_square, dim, descending))
+            expected = ts.argsort(plain_square, dim=dim, descending=descending, stable=True)
+            assert same(ts.argsort(square, dim=dim, descending=descending, stable=True), expected)
+    assert x.prod() == 0 and x[x].prod() == 1 and x.sum() == 48 and x.sum(dtype=ts.bfloat16) == 48
+    for dtype in samples.DTYPES:
+        assert same(x.to(dtype), plain.to(dtype)), dtype
+        assert same(ts.ones(64, dtype=dtype).copy_(x), plain.to(dtype)), dtype
+        assert same(x * ts.full((64,), 3, dtype=dtype), plain * ts.full((64,), 3, dtype=dtype)), dtype

@@ -443,7 +443,7 @@ class Graph:
         if result is None:
             raise TypeError(
                 f"insertConstant(): a {value.__class__.__name__} is no constant of a graph: those are "
-                "numbers, texts, tensors, devices, None, members of enums, and lists, tuples and dicts of them"
+                "numbers, texts, tensors, devices, None, members of enums, lists, tuples and dicts of them"
             )
         return result
 

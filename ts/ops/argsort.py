@@ -21,6 +21,8 @@ def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> 
     if xp.ranking is not None and not stable and self.size:
         return xp.ranking.argsort(self, axis, descending)
     x = rules.cast(xp, self, rules.FLOAT) if self.dtype == rules.BFLOAT16 else self
+    if x.dtype == rules.BOOL:
+        x = rules.cast(xp, self, rules.UINT8)  # a True may be any byte but 0
     if not descending:
         return xp.argsort(x, axis=axis, kind="stable")
     # Sorted backwards from the end: equal elements keep their order.

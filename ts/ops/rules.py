@@ -193,7 +193,7 @@ def cast(xp: Any, x: Any, dtype: DType) -> Array:
         return x
     if x.dtype.kind == "c" and CATEGORY_OF[dtype] != COMPLEX and dtype != BOOL:
         x = x.real
-    return x.astype(dtype)
+    return construct.cast_elements(x, dtype)
 
 
 def cast_checked(xp: Any, x: Any, dtype: DType) -> Array:

@@ -14,7 +14,7 @@ from libc.float cimport FLT_MAX
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
-from numpy cimport npy_intp
+from numpy cimport npy_bool, npy_intp
 
 from ts._core.value.container cimport List
 from ts._core.dispatch.operator cimport Operator, run_record
@@ -294,7 +294,7 @@ cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- another dtype
 
 ctypedef fused source_type:
-    uint8_t
+    npy_bool                           # any byte: all but 0 are True
     int32_t
     int64_t
     float
@@ -310,7 +310,7 @@ ctypedef fused target_type:
 cdef void cast(const source_type *x, npy_intp n, target_type *out) noexcept nogil:
     cdef npy_intp i
     for i in range(n):
-        out[i] = <target_type>x[i]
+        out[i] = x[i] != 0 if source_type is npy_bool else <target_type>x[i]
 
 
 cdef void cast_to(const source_type *x, npy_intp n, int kind, void *out) noexcept nogil:
@@ -356,7 +356,7 @@ cdef int converted(Operator op, IValue *r, const int32_t *at, IValue *dtype, IVa
     elif source == INT32:
         cast_to(<int32_t *>data_of(a), n, target, out)
     else:
-        cast_to(<uint8_t *>data_of(a), n, target, out)
+        cast_to(<npy_bool *>data_of(a), n, target, out)
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, target)
 

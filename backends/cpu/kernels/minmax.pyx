@@ -9,9 +9,9 @@ NaN is the most extreme; of equal elements the first is meant.  Everything else 
 """
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
-from numpy cimport npy_intp
+from numpy cimport npy_bool, npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -41,7 +41,7 @@ ctypedef fused counted:
     double
     int32_t
     int64_t
-    uint8_t
+    npy_bool
 
 
 # ---------------------------------------------------------------- values
@@ -124,7 +124,10 @@ cdef void down_columns(bint largest, const counted *x, Shape *s, int64_t *places
             best = places[j]
             if x[best * s.inner + j] != x[best * s.inner + j]:
                 continue
-            if x[i * s.inner + j] != x[i * s.inner + j] or (
+            if counted is npy_bool:  # any byte: all but 0 are True
+                if (x[i * s.inner + j] != 0) == largest and (x[best * s.inner + j] != 0) != largest:
+                    places[j] = i
+            elif x[i * s.inner + j] != x[i * s.inner + j] or (
                 x[i * s.inner + j] > x[best * s.inner + j] if largest else x[i * s.inner + j] < x[best * s.inner + j]
             ):
                 places[j] = i
@@ -145,7 +148,7 @@ cdef void find_places(bint largest, PyArrayObject *a, int kind, char *x, npy_int
         elif kind == INT32:
             down_columns[int32_t](largest, <int32_t *>x, s, out + o * s.inner)
         else:
-            down_columns[uint8_t](largest, <uint8_t *>x, s, out + o * s.inner)
+            down_columns[npy_bool](largest, <npy_bool *>x, s, out + o * s.inner)
         x += s.n * s.inner * width
 
 

@@ -16,7 +16,7 @@ Everything else is left to the record's own kernel: other layouts and dtypes, no
 cimport numpy as cnp
 from libc.math cimport sqrt
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
-from numpy cimport npy_intp
+from numpy cimport npy_bool, npy_intp
 
 from ts._core.value.container cimport List
 from ts._core.dispatch.operator cimport Operator, run_record
@@ -53,6 +53,7 @@ ctypedef fused integer:
     int32_t
     int64_t
     uint8_t
+    npy_bool
 
 
 # ---------------------------------------------------------------- what is reduced
@@ -276,6 +277,11 @@ cdef void reduce_floating(Reduction what, const floating *x, Shape *s, double co
 
 # ---------------------------------------------------------------- integers
 
+cdef inline int64_t number(integer x) noexcept nogil:
+    """What an element counts; a bool may be any byte (`x.view(ts.bool)`), of which all but 0 are True."""
+    return x != 0 if integer is npy_bool else x
+
+
 cdef void reduce_integers(Reduction what, const integer *x, Shape *s, int64_t *out) noexcept nogil:
     cdef npy_intp o, i, j
     cdef int64_t total
@@ -287,21 +293,21 @@ cdef void reduce_integers(Reduction what, const integer *x, Shape *s, int64_t *o
                     total = simd_sum_int64(x, s.n)
                 else:
                     for i in range(s.n):
-                        total += x[i]
+                        total += number[integer](x[i])
             else:
                 for i in range(s.n):
-                    total *= x[i]
+                    total *= number[integer](x[i])
             out[o] = total
         else:
             for j in range(s.inner):
-                out[o * s.inner + j] = x[j]
+                out[o * s.inner + j] = number[integer](x[j])
             for i in range(1, s.n):
                 if what == SUM:
                     for j in range(s.inner):
-                        out[o * s.inner + j] += x[i * s.inner + j]
+                        out[o * s.inner + j] += number[integer](x[i * s.inner + j])
                 else:
                     for j in range(s.inner):
-                        out[o * s.inner + j] *= x[i * s.inner + j]
+                        out[o * s.inner + j] *= number[integer](x[i * s.inner + j])
         x += s.n * s.inner
 
 
@@ -343,8 +349,10 @@ cdef int run_reduction(
         reduce_integers[int16_t](what, <int16_t *>x, &s, <int64_t *>out)
     elif kind == INT8:
         reduce_integers[int8_t](what, <int8_t *>x, &s, <int64_t *>out)
-    else:
+    elif kind == UINT8:
         reduce_integers[uint8_t](what, <uint8_t *>x, &s, <int64_t *>out)
+    else:
+        reduce_integers[npy_bool](what, <npy_bool *>x, &s, <int64_t *>out)
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, result)
 

@@ -331,7 +331,14 @@ def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
     with np.errstate(all="ignore"):
         if array.dtype.kind == "c" and np.dtype(numpy_dtype).kind not in "cb":
             array = array.real
-        return array.astype(numpy_dtype)
+        return cast_elements(array, numpy_dtype)
+
+
+def cast_elements(array: Any, numpy_dtype: Any) -> Any:
+    """`astype`; bools become bfloat16 by way of uint8, as ml_dtypes takes each byte for a number."""
+    if array.dtype == np.bool_ and numpy_dtype == dtypes.bfloat16.numpy_dtype:
+        array = array.astype(np.uint8)
+    return array.astype(numpy_dtype)
 
 
 def converted(x: Tensor, wanted: dtypes.dtype) -> Tensor:
