@@ -108,8 +108,10 @@ _MODULES = frozenset({
 
 
 def __getattr__(name: str) -> Any:
-    value = _find(name)
-    globals()[name] = value
+    from ts._core.value.turns import import_turn
+
+    with import_turn():
+        value = globals()[name] = _find(name)
     return value
 
 

@@ -13,23 +13,27 @@ second thread begins a tree before the first is through, that ends in a SystemEr
 from __future__ import annotations
 
 import ast
+import os
+import threading
 
-from ts._core.value.turns import my_turn
+_parser = threading.Lock()  # inside of which no other is taken
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_parser._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 def module(text: str) -> ast.Module:
     """The tree of statements."""
-    with my_turn():
+    with _parser:
         return ast.parse(text)
 
 
 def expression(text: str) -> ast.expr:
     """The tree of one expression."""
-    with my_turn():
+    with _parser:
         return ast.parse(text, mode="eval").body
 
 
 def function_type(text: str) -> ast.FunctionType:
     """The tree of what stands behind `# type:`."""
-    with my_turn():
+    with _parser:
         return ast.parse(text, mode="func_type")

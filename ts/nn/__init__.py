@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
+from ts._core.value.turns import import_turn
+
 if TYPE_CHECKING:
     from ts.nn.modules.container import ModuleDict as ModuleDict
     from ts.nn.modules.container import ModuleList as ModuleList
@@ -28,8 +30,8 @@ _MODULES: Final = frozenset(
 
 
 def __getattr__(name: str) -> Any:
-    value = _find(name)
-    globals()[name] = value
+    with import_turn():
+        value = globals()[name] = _find(name)
     return value
 
 

@@ -29,6 +29,7 @@ from ts._core.thread.deadline cimport worked
 from ts import devices, dtypes
 from ts._core.tensor import strides
 from ts._core.tensor.size import Size
+from ts._core.value.turns import import_turn
 
 cnp.import_array()
 
@@ -93,7 +94,8 @@ def connect(package, function):
 cdef int connected() except -1:
     """Have the registry of operators call `connect`: a tensor may be there before anybody asked for an operator."""
     if backends is None:
-        import ts.ops.registry  # noqa: F401
+        with import_turn():
+            import ts.ops.registry  # noqa: F401
     return 0
 
 
@@ -201,7 +203,8 @@ cdef bint load_methods() except -1:
     global _methods_loaded
     if _methods_loaded:
         return False
-    from ts.ops import registry
+    with import_turn():
+        from ts.ops import registry
     registry.load()
     _methods_loaded = True
     return True

@@ -13,6 +13,7 @@ Who finds the finished thing needs no turn. What is finished is published last, 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar, copy_context
@@ -28,6 +29,20 @@ _helps: ContextVar[bool] = ContextVar("helps", default=False)  # this thread wor
 def my_turn() -> AbstractContextManager[Any]:
     """The turn of this thread."""
     return nullcontext() if _helps.get() else _lock
+
+
+def import_turn() -> AbstractContextManager[Any]:
+    """The turn of this thread for what it imports when a name is first used.
+
+    Modules that import each other, NumPy's among them, cannot bear that two threads begin differently.
+    A thread that is importing already goes on without: the one whose turn it is may wait for what it holds.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return nullcontext()
+        frame = frame.f_back  # type: ignore[assignment]
+    return my_turn()
 
 
 def in_my_turn(work: Callable[[], _T]) -> Callable[[], _T]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
+from ts._core.value.turns import import_turn
 from ts.ops import registry
 
 _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
@@ -61,9 +62,10 @@ WRITTEN: Final = HOMES.keys()  # in the scripted subset, over operators that may
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module 'ts.nn.functional' has no attribute '{name}'")
-    if name in HOMES:
-        value = getattr(importlib.import_module(HOMES[name]), name)
-    else:
-        value = registry.nn_function(name)
+    with import_turn():
+        if name in HOMES:
+            value = getattr(importlib.import_module(HOMES[name]), name)
+        else:
+            value = registry.nn_function(name)
     globals()[name] = value
     return value

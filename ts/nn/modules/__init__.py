@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
+from ts._core.value.turns import import_turn
+
 _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "module": ("Module",),
     "container": ("Sequential", "ModuleList", "ModuleDict"),
@@ -65,12 +67,13 @@ HOMES: Final = {name: f"ts.nn.modules.{family}" for family, names in _FAMILIES.i
 
 
 def __getattr__(name: str) -> Any:
-    if name in HOMES:
-        value = getattr(importlib.import_module(HOMES[name]), name)
-    elif name in _FAMILIES or name == "utils":
-        value = importlib.import_module(f"ts.nn.modules.{name}")
-    else:
-        raise AttributeError(f"module 'ts.nn.modules' has no attribute '{name}'")
+    with import_turn():
+        if name in HOMES:
+            value = getattr(importlib.import_module(HOMES[name]), name)
+        elif name in _FAMILIES or name == "utils":
+            value = importlib.import_module(f"ts.nn.modules.{name}")
+        else:
+            raise AttributeError(f"module 'ts.nn.modules' has no attribute '{name}'")
     globals()[name] = value
     return value
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
+from ts._core.value.turns import import_turn
+
 if TYPE_CHECKING:
     from ts.nn.utils import rnn as rnn
     from ts.nn.utils.convert_parameters import parameters_to_vector as parameters_to_vector
@@ -27,12 +29,13 @@ _MODULES: Final = frozenset({"parametrizations", "parametrize", "rnn", *_FUNCTIO
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(importlib.import_module(f"ts.nn.utils.{_HOMES[name]}"), name)
-    elif name in _MODULES:
-        value = importlib.import_module(f"ts.nn.utils.{name}")
-    else:
-        raise AttributeError(f"module 'ts.nn.utils' has no attribute '{name}'")
+    with import_turn():
+        if name in _HOMES:
+            value = getattr(importlib.import_module(f"ts.nn.utils.{_HOMES[name]}"), name)
+        elif name in _MODULES:
+            value = importlib.import_module(f"ts.nn.utils.{name}")
+        else:
+            raise AttributeError(f"module 'ts.nn.utils' has no attribute '{name}'")
     globals()[name] = value
     return value
 

@@ -1,0 +1,47 @@
+"""The first use of `ts` by several threads at once: whatever each begins with, nothing fails."""
+
+import subprocess
+import sys
+
+import pytest
+
+# Each thread begins with another part of the package, whose modules import each other, and NumPy's.
+PROGRAM = """
+import sys, threading, traceback
+import ts
+
+WAYS = [
+    lambda: ts.ones(2).add(1),
+    lambda: ts.jit.CompilationUnit("def f(x: int) -> int:\\n    return x + 1\\n").f(1),
+    lambda: ts.nn.Linear(2, 2)(ts.ones(1, 2)),
+    lambda: ts.linalg.inv(ts.eye(2)),
+    lambda: ts.nn.functional.relu(ts.zeros(1)),
+    lambda: ts.fft.fft(ts.ones(4)),
+    lambda: ts.distributions.Normal(0.0, 1.0).sample(),
+    lambda: ts.Tensor,
+]
+start = threading.Barrier(len(WAYS))
+failed = []
+
+def run(way):
+    start.wait()
+    try:
+        way()
+    except BaseException:
+        failed.append(traceback.format_exc())
+
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=run, args=(way,)) for way in WAYS]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+sys.exit("\\n".join(failed) or None)
+"""
+
+
+@pytest.mark.parametrize("time", range(3))
+def test_threads_begin_at_once(time):
+    """Each use takes its thread's turn before it imports; two times in three, this failed without."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
