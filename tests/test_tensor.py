@@ -224,3 +224,19 @@ def test_objects_that_nobody_has_filled():
     for cls in (ts.Tensor, ts.nn.Parameter, type("Own", (ts.Tensor,), {"__init__": lambda self: None})):
         made = cls.__new__(cls)
         assert type(made) is cls and made.shape == (0,) and (made + 1).tolist() == [] and repr(made)
+
+
+class OnItself:
+    """What a walk to the owner of the memory would not leave again."""
+
+    ndim = 1
+
+    @property
+    def base(self):
+        return self
+
+
+@pytest.mark.parametrize("other", [OnItself(), [1], None], ids=lambda x: type(x).__name__)
+def test_storages_of_no_arrays(other):
+    with pytest.raises(TypeError, match="is no array of a loaded backend"):
+        ts.UntypedStorage.of(other)

@@ -149,9 +149,9 @@ class UntypedStorage:
 
     @classmethod
     def of(cls, array: Array) -> UntypedStorage:
-        """The storage of an array."""
+        """The storage of an array; TypeError for anything else."""
         made = cls.__new__(cls)
-        made.bytes = block(array)
+        made.bytes = block(wrap_array(array).array)
         return made
 
     # ---- what it is
