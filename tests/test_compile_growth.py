@@ -12,6 +12,7 @@ import tracemalloc
 import pytest
 
 import ts
+from ts.analysis.alias import AliasDb
 from ts.bytecode.lower import lower
 
 MOST = 12  # times the steps; n log n is 8 * log(8n) / log(n), about 11 for the sizes here
@@ -51,6 +52,7 @@ FAMILIES = {
     "formatted": (20, lambda n: function(result=f"len(f'{joined(' ', '{{x}}', n)}')")),
     "brackets": (8, lambda n: function(result="(x + " * n + "x" + ")" * n)),
     "in place": (8, lambda n: repeated("y = x + {i}", "y.add_(x)", "x = x * y[{i}]", n=n, arguments="x: Tensor", returns="Tensor")),
+    "tensors": (12, lambda n: repeated("x = x + {i} * x", n=n, arguments="x: Tensor", returns="Tensor")),
     "views": (8, lambda n: function("l = [x]", *["x = x.view(-1)", "l.append(x)", "x[0] = 1.0"] * n, arguments="x: Tensor", returns="Tensor")),
     "with": (8, lambda n: repeated("with torch.no_grad():", "    x = x + 1", n=n, arguments="x: Tensor", returns="Tensor")),
     "calls": (10, lambda n: "def g(x: int) -> int:\n    return x * 2\n" + repeated("x = g(x) + {i}", n=n)),
@@ -105,3 +107,11 @@ def test_memory_for_registers_grows_with_the_program(name):
     size, program = FAMILIES[name]
     small, large = (ts.jit.CompilationUnit(program(n)).f.graph for n in (12 * size, 96 * size))
     assert memory(lower, large) < MOST * memory(lower, small)
+
+
+@pytest.mark.parametrize("name", ["tensors", "in place"])
+def test_memory_for_locations_grows_with_the_program(name):
+    """What nothing else can be has no location; what has one takes a bit in each set that begins with a later one."""
+    size, program = FAMILIES[name]
+    small, large = (ts.jit.CompilationUnit(program(n)).f.graph for n in (20 * size, 160 * size))
+    assert memory(AliasDb, large) < MOST * memory(AliasDb, small)

@@ -15,7 +15,8 @@ location in turn contains locations:
       %e : Tensor = aten::select(%l, %0)       {c}                              what the list contains
       %a and %b                                {any Tensor}                     may alias each other, not %c
 
-The sets are the bits of Python integers. The analysis does not look at the order of nodes: it collects what
+The sets are the bits of Python integers; memory that nothing else can be, which most results are, has no
+location. The analysis does not look at the order of nodes: it collects what
 may ever hold, repeating until nothing is added, as loops and containers feed values back. All of it follows
 from the alias marks of the schemas: `(a)` shares, `(a!)` writes, `(*)` may be anything that was reachable
 from outside or from the arguments, `(a -> *)` is stored into a container.
@@ -87,6 +88,7 @@ class AliasDb:
         self._contents: list[int] = []  # by location: the locations that it may contain
         self._containers = 0  # the locations that may contain any: a tensor's never does
         self._fresh: dict[Value, int] = {}  # the location that an output's node makes
+        self._alone: set[Value] = set()  # new memory that nothing else has asked for yet: needs no location
         self._wildcards: dict[object, int] = {}  # the location of what comes from outside, by type
         self._closures: dict[int, int] | None = None  # what `_reach` found, once nothing changes any more
         self._outside = 0  # locations reachable from outside the function
@@ -105,7 +107,7 @@ class AliasDb:
         self._closures = {}
         self._returned = 0
         for value in self._graph.outputs():
-            self._returned |= self._reached(value)
+            self._returned |= self._reach(self._points_of(value))
         self._written = 0
         for written in self._writes.values():
             self._written |= written
@@ -114,10 +116,14 @@ class AliasDb:
 
     def may_alias(self, first: Value, second: Value) -> bool:
         """Whether the two values may be, or be views of, the same memory."""
+        if first is second:
+            return first in self._points or first in self._alone
         return bool(self._points.get(first, 0) & self._points.get(second, 0))
 
     def may_contain_alias(self, first: Value, second: Value) -> bool:
         """Whether something reachable from `first` may alias something reachable from `second`."""
+        if first is second:
+            return self.may_alias(first, first)
         return bool(self._reached(first) & self._reached(second))
 
     def may_alias_wildcard(self, value: Value) -> bool:
@@ -130,6 +136,8 @@ class AliasDb:
 
     def is_new(self, value: Value) -> bool:
         """Whether the value is memory that its node makes, which nothing outside the function can reach."""
+        if value in self._alone:
+            return True
         fresh = self._fresh.get(value)
         return fresh is not None and self._points[value] == fresh and not self._reach(self._outside) & fresh
 
@@ -327,15 +335,27 @@ class AliasDb:
     def _add(self, value: Value, locations: int) -> None:
         old = self._points.get(value, 0)
         if locations & ~old and value.type().mutable:
-            self._points[value] = old | locations
+            self._points[value] = old | locations if old else locations
             self._changed = True
+
+    def _points_of(self, value: Value) -> int:
+        """The locations that a value may be, for what another one or a write has to do with it."""
+        if value in self._alone:
+            self._alone.discard(value)
+            self._fresh[value] = self._points[value] = self._new_location()
+            self._changed = True
+        return self._points.get(value, 0)
 
     def _add_fresh(self, value: Value, contents: int = 0) -> None:
         """`value` is new memory, which may contain `contents`."""
         if not value.type().mutable:
             return
         location = self._fresh.get(value)
+        if location is None and not contents and value not in self._points:
+            self._alone.add(value)
+            return
         if location is None:
+            self._alone.discard(value)
             location = self._fresh[value] = self._new_location()
         if contents:
             self._contain(location, contents)
@@ -380,37 +400,35 @@ class AliasDb:
                 steps.append((self._visit_if, node))
 
     def _visit_if(self, node: Node) -> None:
-        points = self._points
         for block in node.blocks():
             for output, value in zip(node.outputs(), block.outputs(), strict=True):
-                self._add(output, points.get(value, 0))
+                self._add(output, self._points_of(value))
 
     def _enter_loop(self, node: Node) -> None:
         carried = node.blocks()[0].inputs()[1:]
         for inner, initial in zip(carried, node.inputs()[2:], strict=True):
-            self._add(inner, self._points.get(initial, 0))
+            self._add(inner, self._points_of(initial))
 
     def _leave_loop(self, node: Node) -> None:
         body = node.blocks()[0]
-        points = self._points
         for inner, output, result in zip(body.inputs()[1:], node.outputs(), body.outputs()[1:], strict=True):
-            self._add(inner, points.get(result, 0))
-            self._add(output, points.get(inner, 0) | points.get(result, 0))
+            self._add(inner, self._points_of(result))
+            self._add(output, self._points_of(inner) | self._points_of(result))
 
     def _visit_construct(self, node: Node) -> None:
         contents = 0
         for value in node.inputs():
-            contents |= self._points.get(value, 0)
+            contents |= self._points_of(value)
         self._add_fresh(node.output(), contents)
 
     def _visit_new(self, node: Node) -> None:
         self._add_fresh(node.output())
 
     def _visit_identity(self, node: Node) -> None:
-        self._add(node.output(), self._points.get(node.input(), 0))
+        self._add(node.output(), self._points_of(node.input()))
 
     def _visit_set_attribute(self, node: Node) -> None:
-        target, value = (self._points.get(value, 0) for value in node.inputs())
+        target, value = (self._points_of(value) for value in node.inputs())
         self._contain(target, value)
         self._write(node, target)
 
@@ -418,7 +436,7 @@ class AliasDb:
         """What reads memory at most."""
 
     def _visit_accessor(self, node: Node) -> None:
-        containers = self._points.get(node.input(), 0)
+        containers = self._points_of(node.input())
         contents = self._contained(containers)
         from_outside = bool(containers & self._outside)
         for output in node.outputs():
@@ -431,7 +449,7 @@ class AliasDb:
         """A call: it may keep, write to, and return whatever it can reach."""
         reached = self._outside
         for value in node.inputs():
-            reached |= self._points.get(value, 0)
+            reached |= self._points_of(value)
         if has_side_effects(node) or node.blocks():
             self._escape(reached)
             reached = self._reach(self._outside)
@@ -450,12 +468,14 @@ class AliasDb:
         sets: dict[str, int] = {}  # the locations of each letter
         written = stored = held = 0
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
-            points = self._points.get(value, 0)
+            alias = argument.alias
+            if alias is None and value in self._alone:  # it holds nothing, and nothing becomes of it
+                continue
+            points = self._points_of(value)
             if not points:
                 continue
             contents = self._contained(points)
             held |= contents
-            alias = argument.alias
             if alias is None:
                 continue
             for letter in alias.before:
@@ -482,7 +502,7 @@ class AliasDb:
         found = 0
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             if argument.alias is not None and argument.alias.is_write and value.type().kind() != "TensorType":
-                found |= self._points.get(value, 0)
+                found |= self._points_of(value)
         return found & written
 
     def _visit_result(
