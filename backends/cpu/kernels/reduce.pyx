@@ -16,7 +16,7 @@ Everything else is left to the record's own kernel: other layouts and dtypes, no
 cimport numpy as cnp
 from libc.math cimport sqrt
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
-from numpy cimport npy_bool, npy_intp
+from numpy cimport npy_intp
 
 from ts._core.value.container cimport List
 from ts._core.dispatch.operator cimport Operator, run_record
@@ -53,7 +53,6 @@ ctypedef fused integer:
     int32_t
     int64_t
     uint8_t
-    npy_bool
 
 
 # ---------------------------------------------------------------- what is reduced
@@ -277,12 +276,14 @@ cdef void reduce_floating(Reduction what, const floating *x, Shape *s, double co
 
 # ---------------------------------------------------------------- integers
 
-cdef inline int64_t number(integer x) noexcept nogil:
+cdef inline int64_t number(integer x, bint is_bool) noexcept nogil:
     """What an element counts; a bool may be any byte (`x.view(ts.bool)`), of which all but 0 are True."""
-    return x != 0 if integer is npy_bool else x
+    if integer is uint8_t:
+        return x != 0 if is_bool else x
+    return x
 
 
-cdef void reduce_integers(Reduction what, const integer *x, Shape *s, int64_t *out) noexcept nogil:
+cdef void reduce_integers(Reduction what, const integer *x, Shape *s, int64_t *out, bint is_bool) noexcept nogil:
     cdef npy_intp o, i, j
     cdef int64_t total
     for o in range(s.outer):
@@ -293,21 +294,21 @@ cdef void reduce_integers(Reduction what, const integer *x, Shape *s, int64_t *o
                     total = simd_sum_int64(x, s.n)
                 else:
                     for i in range(s.n):
-                        total += number[integer](x[i])
+                        total += number(x[i], is_bool)
             else:
                 for i in range(s.n):
-                    total *= number[integer](x[i])
+                    total *= number(x[i], is_bool)
             out[o] = total
         else:
             for j in range(s.inner):
-                out[o * s.inner + j] = number[integer](x[j])
+                out[o * s.inner + j] = number(x[j], is_bool)
             for i in range(1, s.n):
                 if what == SUM:
                     for j in range(s.inner):
-                        out[o * s.inner + j] += number[integer](x[i * s.inner + j])
+                        out[o * s.inner + j] += number(x[i * s.inner + j], is_bool)
                 else:
                     for j in range(s.inner):
-                        out[o * s.inner + j] *= number[integer](x[i * s.inner + j])
+                        out[o * s.inner + j] *= number(x[i * s.inner + j], is_bool)
         x += s.n * s.inner
 
 
@@ -342,17 +343,15 @@ cdef int run_reduction(
     elif kind == DOUBLE:
         reduce_floating[double](what, <double *>x, &s, correction, <double *>out)
     elif kind == INT64:
-        reduce_integers[int64_t](what, <int64_t *>x, &s, <int64_t *>out)
+        reduce_integers[int64_t](what, <int64_t *>x, &s, <int64_t *>out, kind == BOOL)
     elif kind == INT32:
-        reduce_integers[int32_t](what, <int32_t *>x, &s, <int64_t *>out)
+        reduce_integers[int32_t](what, <int32_t *>x, &s, <int64_t *>out, kind == BOOL)
     elif kind == INT16:
-        reduce_integers[int16_t](what, <int16_t *>x, &s, <int64_t *>out)
+        reduce_integers[int16_t](what, <int16_t *>x, &s, <int64_t *>out, kind == BOOL)
     elif kind == INT8:
-        reduce_integers[int8_t](what, <int8_t *>x, &s, <int64_t *>out)
-    elif kind == UINT8:
-        reduce_integers[uint8_t](what, <uint8_t *>x, &s, <int64_t *>out)
+        reduce_integers[int8_t](what, <int8_t *>x, &s, <int64_t *>out, kind == BOOL)
     else:
-        reduce_integers[npy_bool](what, <npy_bool *>x, &s, <int64_t *>out)
+        reduce_integers[uint8_t](what, <uint8_t *>x, &s, <int64_t *>out, kind == BOOL)
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, result)
 
