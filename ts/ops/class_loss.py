@@ -11,7 +11,7 @@ from typing import Any
 from ts.ops import rules, work
 from ts.ops.activation import softmax_kernel
 from ts.ops.loss import MEAN, NONE, SUM, reduced, wide
-from ts.ops.registry import op
+from ts.ops.registry import facts, op
 
 Array = rules.Array
 
@@ -83,6 +83,7 @@ def nll(
     out="out",
     where="",
 )
+@facts(work=work.of(work.fewest, 0.3))
 def _nll_loss(
     xp: Any,
     self: Array,

@@ -7,15 +7,22 @@ The work does `xp.transforms`, which has the names of scipy.fft.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts.ops import rules
+from ts._core.thread import deadline
+from ts.ops import rules, work
 from ts.ops.registry import facts, op
 
 Array = rules.Array
 _NO_HALF = {"h": "Unsupported dtype {dtype}"}
 Ints = Sequence[int] | None
+
+_SMALL = 50
+# Nanoseconds of an element for each doubling of a length below the first number, which has a large factor.
+_LEVELS = ((1 << 16, 0.6), (1 << 19, 1.5), (math.inf, 3.5))
 
 
 def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) -> Array:
@@ -33,11 +40,34 @@ def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) 
     return x
 
 
+def _reserve(x: Array, axes: Sequence[int], lengths: Ints) -> None:
+    """Refuse what takes too long or too much: a length with a large factor goes by ones twice as long."""
+    if not deadline.is_limited():
+        return
+    for axis, n in zip(axes, lengths or [x.shape[a] for a in axes], strict=False):
+        factor = _largest_factor(n)
+        if factor * factor > n > _SMALL:
+            level = next(level for most, level in _LEVELS if n < most)
+            deadline.spend(level * x.size / max(x.shape[axis], 1) * n * math.log2(n))
+            deadline.reserve(8 * n * x.dtype.itemsize)
+
+
+def _largest_factor(n: int) -> int:
+    largest = 1
+    for factor in itertools.chain((2,), range(3, math.isqrt(n) + 1, 2)):
+        while n % factor == 0:
+            n, largest = n // factor, factor
+        if factor * factor > n:
+            break
+    return max(n, largest)
+
+
 def _one(xp: Any, name: str, self: Array, n: int | None, dim: int, norm: str | None) -> Array:
     if self.ndim == 0:
         raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     axis = rules.wrap_dim(dim, self.ndim)
     x = _prepared(xp, name, self, (axis,), None if n is None else (n,))
+    _reserve(x, (axis,), None if n is None else (n,))
     return getattr(xp.transforms, name)(x, n, axis, norm)
 
 
@@ -58,6 +88,7 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     x = _prepared(xp, name, self, axes, lengths)
     if not axes:
         return x
+    _reserve(x, axes, lengths)
     return getattr(xp.transforms, name)(x, lengths, axes, norm)
 
 
@@ -213,12 +244,22 @@ def _ihfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | 
     return _many(xp, "ihfftn", self, s, dim, norm)
 
 
-@op("aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor", where="f", layout="contiguous")
+@op(
+    "aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
+    where="f",
+    layout="contiguous",
+    work=work.of(work.moved, 0.03),
+)
 def _fftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     return xp.fft.fftshift(self, None if dim is None else tuple(dim))
 
 
-@op("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", where="f", layout="contiguous")
+@op(
+    "aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
+    where="f",
+    layout="contiguous",
+    work=work.of(work.moved, 0.03),
+)
 def _ifftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     return xp.fft.ifftshift(self, None if dim is None else tuple(dim))
 

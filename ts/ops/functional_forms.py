@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import Record, add, find, order, out_of
 
@@ -60,6 +60,7 @@ for _key in _LISTS:
 
 
 # Scripts may call these as methods (`x.exponential(2.0)`); Python has the in-place forms only.
+_DRAWN = work.of(work.elements, 3.5)
 _FILLED = (
     "cauchy_", "exponential_", "geometric_", "log_normal_", "random_", "random_.from", "random_.to",
     "uniform_",
@@ -77,7 +78,9 @@ def _filled(key: str) -> Record:
         return compute(xp, self.copy(), *args)
 
     text = f"{name.removesuffix('_')}{dot}{overload}({rest}"
-    return add(Record(text, kernel, "functional_forms", where="", nondeterministic=True, layout="like_first"))
+    return add(Record(
+        text, kernel, "functional_forms", where="", nondeterministic=True, layout="like_first", work=_DRAWN
+    ))  # fmt: skip
 
 
 for _key in _FILLED:

@@ -20,6 +20,7 @@ from ts.ops.registry import facts, op
 from ts.ops.shapes import NONZERO, Made, depends
 
 Array = rules.Array
+_PICKED = work.of(work.picked, 0.03)
 _C_NAMES = {rules.FLOAT: "float", rules.DOUBLE: "double", rules.INT64: "long int", rules.INT32: "int"}
 
 
@@ -117,6 +118,7 @@ def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> 
     order="Tensor Tensor_out Tensor_hacked_twin str",
 )
 @op("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="f")
+@facts(work=_PICKED)
 def _index(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
     arrays = index_arrays(self, indices)
     if all(a is None for a in arrays):
@@ -163,6 +165,7 @@ def _write_at(
     " -> Tensor",
     layout="like_first",
 )
+@facts(work=_PICKED)
 def _index_put(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:
@@ -183,6 +186,7 @@ def _index_put(
     overlap=1,
     variant="inplace",
 )
+@facts(work=_PICKED)
 def _index_put_in_place(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:

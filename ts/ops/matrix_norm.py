@@ -73,7 +73,7 @@ def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: 
 @facts(
     layout="contiguous",
     out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
-    work=work.of(work.elements, 0.1),
+    work=work.matrix_norm,
 )
 def _matrix_norm(
     xp: Any,

@@ -14,11 +14,12 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import facts, op
 
 Array = rules.Array
+_DECIDED = work.of(work.elements, 0.0005)  # of `any` and `all`: the first element may decide
 Dims = Sequence[int] | int | None
 
 
@@ -67,7 +68,6 @@ def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype
     out="out",
     computes_in_out=True,
     order="- dim_int int_out",
-    work=1.0,
 )
 def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
@@ -79,7 +79,6 @@ def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
     out="int_out",
     layout="contiguous",
     computes_in_out=True,
-    work=1.0,
 )
 def _prod_dim(xp: Any, self: Array, dim: int, keepdim: bool = False, dtype: int | None = None) -> Array:
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
@@ -464,24 +463,26 @@ def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     return rules.cast(xp, result, rules.UINT8) if self.dtype == rules.UINT8 else result
 
 
-@op("aten::any(Tensor self) -> Tensor", out="all_out", order="- dim dims out dims_out")
+@op("aten::any(Tensor self) -> Tensor", out="all_out", order="- dim dims out dims_out", work=_DECIDED)
 def _any(xp: Any, self: Array) -> Array:
     return _truth(xp, "any", self, None, False)
 
 
 @op("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out", layout="contiguous")
 @op("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", out="dims_out")
+@facts(work=_DECIDED)
 def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return _truth(xp, "any", self, dim, keepdim)
 
 
-@op("aten::all(Tensor self) -> Tensor", out="all_out", order="- dim dims out dims_out")
+@op("aten::all(Tensor self) -> Tensor", out="all_out", order="- dim dims out dims_out", work=_DECIDED)
 def _all(xp: Any, self: Array) -> Array:
     return _truth(xp, "all", self, None, False)
 
 
 @op("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out", layout="contiguous")
 @op("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", out="dims_out")
+@facts(work=_DECIDED)
 def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return _truth(xp, "all", self, dim, keepdim)
 

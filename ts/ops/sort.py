@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ts.ops import argsort, rules
+from ts.ops import argsort, rules, work
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, depends
 
 Array = rules.Array
+_SOUGHT = work.of(work.elements, 0.002)  # of one number: steps of a search, and conversions
 
 
 def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool, stable: bool = False) -> Array:
@@ -311,6 +312,7 @@ def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_:
     "aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool "
     "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out="Scalar_out",
+    work=_SOUGHT,
 )
 @facts(refuses={"bc": "searchsorted_out_cpu"}, shape=_place_shape)
 def _searchsorted(
@@ -343,6 +345,7 @@ def _searchsorted(
     "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
     "right=False) -> Tensor",
     out="Scalar_out",
+    work=_SOUGHT,
 )
 @facts(refuses={"bc": "searchsorted_out_cpu"})
 def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, right: bool = False) -> Array:
@@ -361,11 +364,13 @@ def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, r
     "aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool"
     " invert=False) -> Tensor",
     out="Tensor_Scalar_out",
+    work=_SOUGHT,
 )
 @op(
     "aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool"
     " invert=False) -> Tensor",
     out="Scalar_Tensor_out",
+    work=_SOUGHT,
 )
 @facts(refuses={"bc": "Unsupported input type encountered for isin(): {dtype}"}, out_refused=EXPECTED)
 def _isin(

@@ -262,8 +262,8 @@ def _polygamma_shape(n: int, self: Array) -> Made:
     return float_like(self)
 
 
-@op("aten::polygamma(int n, Tensor self) -> Tensor", out="out", work=5.0)
-@op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out", work=5.0, same_as="aten::polygamma")
+@op("aten::polygamma(int n, Tensor self) -> Tensor", out="out", work=1.0)
+@op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out", work=1.0, same_as="aten::polygamma")
 @facts(layout="like_first", shape=_polygamma_shape)
 def _polygamma(xp: Any, n: int, self: Array) -> Array:
     if n < 0:
@@ -279,7 +279,7 @@ def _polygamma(xp: Any, n: int, self: Array) -> Array:
     where="m",
     variant="inplace",
     shape=itself,
-    work=5.0,
+    work=1.0,
 )
 def _polygamma_in_place(xp: Any, self: Array, n: int) -> Array:
     return write(xp, self, _polygamma(xp, n, self))

@@ -309,12 +309,12 @@ unary(
     forms="o",
     out_refused="signbit does not support non-boolean outputs.",
 )
-unary("isnan", BOOLEAN, _predicate("isnan"), "isnan(a)", forms="", ufunc="isnan")
-unary("isinf", BOOLEAN, _predicate("isinf"), "isinf(a)", forms="", ufunc="isinf")
-unary("isfinite", BOOLEAN, _isfinite, "isfinite(a)", forms="")
+unary("isnan", BOOLEAN, _predicate("isnan"), "isnan(a)", forms="", ufunc="isnan", work=0.002)
+unary("isinf", BOOLEAN, _predicate("isinf"), "isinf(a)", forms="", ufunc="isinf", work=0.002)
+unary("isfinite", BOOLEAN, _isfinite, "isfinite(a)", forms="", work=0.002)
 for _name, _cuda in (("isposinf", "isinf(a) && a > 0"), ("isneginf", "isinf(a) && a < 0")):
     unary(
-        _name, BOOLEAN, _predicate(_name), _cuda, forms="o",
+        _name, BOOLEAN, _predicate(_name), _cuda, forms="o", work=0.002,
         no={"c": f"{_name} does not support complex inputs."},
         out_refused=f"{_name} does not support non-boolean outputs.",
     )  # fmt: skip

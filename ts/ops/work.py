@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from ts import dtypes
 from ts._core.dispatch.signature import arity
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread import deadline
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 Measure = Callable[..., float]
 T = TypeVar("T")
 
+_READ: Final = {dtypes.bool_: 0.02, dtypes.float16: 30, dtypes.bfloat16: 30}
+_MASKS: Final = (dtypes.bool_, dtypes.uint8)
 _LOOK: Final = 100_000.0  # nanoseconds after which the clock is read
 
 
@@ -76,14 +79,15 @@ def tensors(args: Iterable[Any]) -> list[Tensor]:
     for x in args:
         if isinstance(x, Tensor):
             found.append(x)
-        elif isinstance(x, List) and len(x) and isinstance(x[0], Tensor | None):
+        elif isinstance(x, List | list) and len(x) and isinstance(x[0], Tensor | None):
             found += [y for y in x if isinstance(y, Tensor)]
     return found
 
 
 def sizes(args: Iterable[Any]) -> list[int]:
     """The first argument that is a list of numbers."""
-    return next((list(x) for x in args if isinstance(x, List) and len(x) and isinstance(x[0], int)), [])
+    found = (list(x) for x in args if isinstance(x, List | list) and len(x) and isinstance(x[0], int))
+    return next(found, [])
 
 
 def elements(*args: Any) -> float:
@@ -91,9 +95,26 @@ def elements(*args: Any) -> float:
     return sum([x.numel() for x in tensors(args)])
 
 
+def moved(*args: Any) -> float:
+    """Bytes of the tensors' elements."""
+    return float(sum([x.numel() * x.element_size() for x in tensors(args)]))
+
+
+def read(*args: Any) -> float:
+    """Bytes that reductions look at: of bools the first may decide; 16-bit floats have no fast loops."""
+    return float(sum([x.numel() * _READ.get(x.dtype, x.element_size()) for x in tensors(args)]))
+
+
 def broadcast(*args: Any) -> float:
-    """Elements of what the tensors are together."""
-    shapes = [x.shape for x in tensors(args)]
+    """Bytes of what the tensors are together."""
+    found = tensors(args)
+    ndim = max([x.ndim for x in found], default=0)
+    width = max([x.element_size() for x in found if x.ndim == ndim], default=1)
+    return _together([x.shape for x in found]) * width
+
+
+def _together(shapes: Sequence[Sequence[int]]) -> int:
+    """Elements of what has several shapes at once."""
     ndim = max(map(len, shapes), default=0)
     return math.prod([max([s[-i] for s in shapes if len(s) >= i]) for i in range(1, ndim + 1)])
 
@@ -105,9 +126,9 @@ def created(*args: Any) -> float:
 
 
 def enlarged(x: Tensor, *args: Any) -> float:
-    """Elements of a tensor and of the same with its last dimensions as given."""
+    """Elements of a tensor with its last dimensions as given."""
     given = sizes(args)
-    return x.numel() + math.prod([*x.shape[: x.ndim - len(given)], *given])
+    return math.prod([*x.shape[: x.ndim - len(given)], *given])
 
 
 def fewest(*args: Any) -> float:
@@ -120,6 +141,16 @@ def named_rows(x: Tensor, dim: int, index: Tensor, *rest: Any) -> float:
     return index.numel() * (x.numel() // max(x.shape[dim], 1) if -x.ndim <= dim < x.ndim else 1)
 
 
+def picked(x: Tensor, indices: Any, *rest: Any) -> float:
+    """Bytes of what a list of indices names: `x[i, :, j]`."""
+    found = [y for y in indices if y is not None and y.dtype not in _MASKS]
+    if len(found) < sum(y is not None for y in indices):
+        return 0  # how many elements masks name, only they know
+    kept = [n for d, n in enumerate(x.shape) if d >= len(indices) or indices[d] is None]
+    shapes = [y.shape for y in found]
+    return float(_together(shapes) * math.prod(kept) * x.element_size())
+
+
 def looked_up(weight: Tensor, indices: Tensor, *rest: Any) -> float:
     """Elements of the rows that indices name."""
     return indices.numel() * (weight.shape[-1] if weight.ndim else 1)
@@ -127,7 +158,7 @@ def looked_up(weight: Tensor, indices: Tensor, *rest: Any) -> float:
 
 def repeated(x: Tensor, repeats: Any, *rest: Any) -> float:
     """Elements of a tensor as often as it is repeated."""
-    return float(x.numel() * math.prod(list(repeats) if isinstance(repeats, List) else [repeats]))
+    return float(x.numel() * math.prod(list(repeats) if isinstance(repeats, List | list) else [repeats]))
 
 
 def squared(x: Tensor, *rest: Any) -> float:
@@ -149,6 +180,27 @@ def multiplications(*args: Any) -> float:
     columns = y.shape[-1] if y.ndim > 1 else 1
     rows = x.shape[-2] if x.ndim > 1 else 1
     return max(x.numel() * columns, y.numel() * rows)
+
+
+def products(*args: Any) -> float:
+    """Nanoseconds of such a product; with a vector, of reading them, from memory if they are large."""
+    found = tensors(args)[-2:]
+    if not found:
+        return 0
+    reading = 0.0
+    if any(x.ndim == 1 for x in found):
+        count = elements(*found)
+        reading = count * (_UNCACHED if count > _CACHED else _CACHED_READ)
+        if found[-1].dtype in _READ:  # converted first
+            reading *= 4
+    return max(multiply(found[-1]) * multiplications(*args), reading)
+
+
+def multiply(x: Tensor) -> float:
+    """Nanoseconds of a multiplication in a product of matrices; those of integers are slow, on one thread."""
+    if not x.is_floating_point() and not x.is_complex():
+        return 0.25
+    return float(_MULTIPLY * max(x.element_size() / 4, 1) / workers.count())
 
 
 def cubes(*args: Any) -> float:
@@ -177,7 +229,7 @@ def of(measure: Measure, rate: float) -> Measure:
 
 def linear(x: Tensor, weight: Tensor, *rest: Any) -> float:
     """Of `x @ weight.T`."""
-    return _MULTIPLY * x.numel() * (weight.shape[0] if weight.ndim > 1 else 1) / int(workers.count())
+    return multiply(weight) * x.numel() * (weight.shape[0] if weight.ndim > 1 else 1)
 
 
 def pairs(x: Tensor, *rest: Any) -> float:
@@ -194,13 +246,18 @@ def chain(matrices: Any) -> float:
 
 def power(x: Tensor, n: int, *rest: Any) -> float:
     """Of a matrix times itself."""
-    return _MULTIPLY * cubes(x) * math.log2(abs(n) + 1)
+    return multiply(x) * cubes(x) * math.floor(math.log2(abs(n) or 1))
+
+
+def matrix_norm(x: Tensor, ord: Any = None, *rest: Any) -> float:
+    """Of the norm of matrices: that by singular values decomposes them."""
+    return x.numel() * (0.1 * min(x.shape, default=0) if ord in (2, -2, "nuc") else 0.3)
 
 
 def contraction(x: Tensor, y: Tensor, dims_x: Any, dims_y: Any, *rest: Any) -> float:
     """Of `tensordot`."""
     common = math.prod([y.shape[d] for d in dims_y]) or 1
-    return _MULTIPLY * x.numel() * y.numel() / common / int(workers.count())
+    return multiply(x) * x.numel() * y.numel() / common
 
 
 def einsum(equation: str, operands: Any, *rest: Any) -> float:
@@ -212,49 +269,56 @@ def einsum(equation: str, operands: Any, *rest: Any) -> float:
     size = {
         name: n for text, x in zip(names, found, strict=False) for name, n in zip(text, x.shape, strict=True)
     }
-    return _MULTIPLY * math.prod(size.values()) / int(workers.count())
+    return max(multiply(found[0]) * math.prod(size.values()), 0.05 * max(x.numel() for x in found))
 
 
 def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
     """Of x[i] weight[o, i, j] y[j]."""
-    return _MULTIPLY * x.numel() * math.prod(weight.shape[::2])
+    return multiply(x) * x.numel() * math.prod(weight.shape[::2])
 
 
 # ---------------------------------------------------------------- families
 
 _FREE: Final = {"view", "script"}
 _KNOWN: Final = {"to", "dtype", "storage"}  # families of what tensors are, beside their elements
-_MULTIPLY: Final = 0.02
+_MULTIPLY: Final = 0.01  # of 32 bits
+_CACHED: Final = 4_000_000  # elements
+_CACHED_READ: Final = 0.02  # nanoseconds to read one that a cache holds
+_UNCACHED: Final = 0.1
 
 # family: what is counted, nanoseconds of each on one thread, and whether several threads share it
 _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
-    "unary": (elements, 0.4, True),
-    "activation": (elements, 0.4, True),
-    "pointwise": (broadcast, 0.3, True),
-    "ternary": (broadcast, 0.3, True),
-    "polynomial": (broadcast, 2.0, False),
-    "reduce": (elements, 0.3, False),
-    "vector_norm": (elements, 0.3, False),
-    "scan": (elements, 0.5, False),
-    "sort": (sorted_elements, 1.0, False),
-    "index": (fewest, 0.5, False),
+    "unary": (moved, 0.03, False),
+    "activation": (moved, 0.05, False),
+    "pointwise": (broadcast, 0.03, False),
+    "ternary": (broadcast, 0.03, False),
+    "polynomial": (broadcast, 0.5, False),
+    "reduce": (read, 0.025, False),
+    "vector_norm": (read, 0.025, False),
+    "scan": (moved, 0.06, False),
+    "sort": (sorted_elements, 0.12, False),
+    "index": (fewest, 0.02, False),
     "scatter": (fewest, 2.0, False),
     "embedding": (fewest, 0.5, False),
-    "create": (created, 0.1, False),
-    "random": (created, 4.0, False),
-    "functional_forms": (elements, 0.1, False),
-    "to": (elements, 0.05, False),
-    "dtype": (elements, 0.05, False),
-    "storage": (elements, 0.05, False),
-    "sampling": (elements, 2.0, False),
-    "upsample": (enlarged, 0.5, False),
-    "loss": (elements, 1.0, False),
+    "create": (created, 0.015, False),
+    "random": (created, 3.5, False),
+    "sampling": (created, 2.0, False),
+    "functional_forms": (moved, 0.025, False),
+    "to": (moved, 0.025, False),
+    "dtype": (moved, 0.025, False),
+    "storage": (moved, 0.025, False),
+    "shape": (moved, 0.03, False),
+    "pad": (moved, 0.06, False),
+    "pool": (elements, 0.15, True),
+    "normalization": (moved, 0.06, False),
+    "upsample": (enlarged, 0.3, False),
+    "loss": (elements, 0.7, False),
     "class_loss": (elements, 0.5, False),
-    "finite_differences": (elements, 1.0, False),
-    "distance": (elements, 1.0, False),
+    "finite_differences": (elements, 0.9, False),
+    "distance": (elements, 0.7, False),
     "rnn": (elements, 0.5, False),
-    "fft": (sorted_elements, 0.5, False),
-    "matmul": (multiplications, _MULTIPLY, True),
+    "fft": (elements, 0.8, False),
+    "matmul": (products, 1.0, False),
     "conv": (windows, _MULTIPLY, True),
     "attention": (heads, _MULTIPLY, True),
     "factorizations": (cubes, 0.06, False),
@@ -262,7 +326,7 @@ _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "lu": (cubes, 0.06, False),
     "householder": (cubes, 0.06, False),
     "pseudo_inverse": (cubes, 0.2, False),
-    "covariance": (cubes, 0.02, False),
+    "covariance": (cubes, 0.015, False),
     "least_squares": (cubes, 0.06, False),
 }
-_OTHERS: Final = (elements, 0.3, False)
+_OTHERS: Final = (moved, 0.03, False)

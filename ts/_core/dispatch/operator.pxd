@@ -71,6 +71,8 @@ cdef int set_kernel(Operator op, int backend, Kernel kernel, object kept) except
 cdef bint has_kernel(Operator op, int backend) except -1
 # What `ts.limits` wants to see of each operator before it runs.
 cdef Kernel before_limited
+# The same where Python's values do not go through registers.
+cdef int (*before_limited_call)(Operator op, list args) except -1
 # `invoke` where somebody watches.
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at) except -1
 

@@ -151,6 +151,8 @@ cdef int run_nothing(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef Kernel before_limited = NULL
+cdef int (*before_limited_call)(Operator op, list args) except -1
+before_limited_call = NULL
 
 
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at) except -1:
@@ -310,13 +312,15 @@ cdef object call_in_registers(Operator op, list args):
 
 
 cdef object run_at_once(Operator op, list args):
-    """Run on Python values that do not go through registers; limits hold, but for what is refused before it begins."""
+    """Run on Python values that do not go through registers; limits hold as in `invoke_watched`."""
     if not context_flags() & LIMITED:
         return run(op, args)
     try:
-        check_time()
+        if timed and before_limited_call != NULL:
+            before_limited_call(op, args)
         result = run(op, args)
-        check_time()
+        if timed:
+            check_time()
     except Exception as error:
         raise_limit(error)
     return result

@@ -36,10 +36,20 @@ cdef int before_operator(Operator op, IValue *r, const int32_t *at) except -1:
         for i in range(op.nargs):
             amount += length(&r[at[i]])
         return take_time(ITEM * amount)
+    rule = rule_of(op)
+    return 0 if rule is None else take_time(rule(*[box_shallow(&r[at[i]]) for i in range(op.nargs)]))
+
+
+cdef int before_call(Operator op, list args) except -1:
+    check_time()
+    rule = rule_of(op)
+    return 0 if rule is None else take_time(rule(*args))
+
+
+cdef object rule_of(Operator op):
     if op not in rules:
         rules[op] = rule_of_record(op.record)
-    rule = rules[op]
-    return 0 if rule is None else take_time(rule(*[box_shallow(&r[at[i]]) for i in range(op.nargs)]))
+    return rules[op]
 
 
 cdef Py_ssize_t length(IValue *x) noexcept:
@@ -55,3 +65,4 @@ cdef Py_ssize_t length(IValue *x) noexcept:
 
 
 operator.before_limited = before_operator
+operator.before_limited_call = before_call

@@ -57,11 +57,13 @@ def tolist(self: Tensor) -> Any:
 
 _PIECE: Final = 1 << 14  # numbers between two looks at the clock
 _NUMBER: Final = 10.0  # nanoseconds at least
+_BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}  # of a number and its place, by dtype.kind
+_SMALL: Final = 8  # of integers that Python has already
 
 
 def _listed(a: NDArray[Any]) -> Any:
-    """What `a.tolist()` gives, with a look at the clock between pieces."""
-    if a.size <= _PIECE or not deadline.is_set():
+    """What `a.tolist()` gives, with a look at the clock and the memory between pieces."""
+    if a.size <= _PIECE or not deadline.is_limited():
         return a.tolist()
     row = a.size // len(a)
     if row > _PIECE:
@@ -69,9 +71,16 @@ def _listed(a: NDArray[Any]) -> Any:
     found: list[Any] = []
     rows = _PIECE // row
     for start in range(0, len(a), rows):
-        deadline.spend(_NUMBER * row * rows)
-        found += a[start : start + rows].tolist()
+        part = a[start : start + rows]
+        deadline.spend(_NUMBER * part.size, bytes=_bytes_of(part))
+        found += part.tolist()
     return found
+
+
+def _bytes_of(a: NDArray[Any]) -> int:
+    """What Python's numbers for the elements take, and their places in lists."""
+    small = a.dtype.kind in "iu" and a.min() >= -5 and a.max() <= 256
+    return int(a.size) * (_SMALL if small else _BYTES.get(a.dtype.kind, _SMALL))
 
 
 def new_tensor(

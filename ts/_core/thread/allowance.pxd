@@ -29,6 +29,9 @@ cdef extern from *:
 # How many threads have an allowance: whoever allocates looks at this first, and does nothing at 0.
 cdef int limited
 
+# Whether this one has.
+cdef bint has_allowance() noexcept
+
 # Before memory is allocated; MemoryExceeded when this thread's allowance does not cover it.
 cdef int take_bytes(Py_ssize_t size) except -1 nogil
 # When it is free again.

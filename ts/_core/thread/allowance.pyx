@@ -104,6 +104,10 @@ cdef object counting = PyCapsule_New(counting_handler_address, "mem_handler", NU
 cdef int PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
+cdef bint has_allowance() noexcept:
+    return allowance_here != NULL
+
+
 cdef int take_bytes(Py_ssize_t size) except -1 nogil:
     if allowance_take(size) < 0:
         with gil:

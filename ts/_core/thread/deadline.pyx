@@ -13,7 +13,7 @@ Without a deadline anywhere, all of this is one look at `timed`.
 
 from cpython.exc cimport PyErr_CheckSignals
 
-from ts._core.thread.allowance cimport give_bytes, limited, take_bytes, take_text
+from ts._core.thread.allowance cimport give_bytes, has_allowance, limited, take_bytes, take_text
 from ts.errors import TimeExceeded
 
 cdef extern from *:
@@ -98,6 +98,11 @@ cdef str seconds_text(double seconds):
 def is_set():
     """Whether the thread has a deadline."""
     return timed and deadline_here != NO_DEADLINE
+
+
+def is_limited():
+    """Whether the thread has a deadline, or an allowance of memory."""
+    return is_set() or limited and has_allowance()
 
 
 def reserve(Py_ssize_t size):
