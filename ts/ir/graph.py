@@ -40,6 +40,7 @@ _NODE_NS: Final = 1_000
 _NODE_BYTES: Final = 800
 _VISIT_NS: Final = 300
 _VISITS: Final = 64  # between two looks
+_FEW: Final = 12  # that are not worth one
 
 
 class Block:
@@ -80,7 +81,8 @@ class Block:
                 while after._block is not self:
                     after = after._next
                 node = after
-        spend(visits * _VISIT_NS)
+        if visits > _FEW:
+            spend(visits * _VISIT_NS)
 
     def reverse_nodes(self) -> Iterator[Node]:
         """The nodes from last to first; the current one may be destroyed."""

@@ -14,12 +14,18 @@ from typing import Any
 from ts import backends, devices, dtypes
 from ts._core.tensor import construct
 from ts._core.tensor.tensor import Tensor, detached, wrap_array
-from ts.ops import rules
 from ts.ops.registry import op
 
 _TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 _TO_END_PRIM = "bool non_blocking=False, bool copy=False) -> Tensor(b|a)"
 _SCRIPT: dict[str, Any] = {"where": "", "whole": True}
+
+
+def _dtype_of(code: int) -> dtypes.dtype:
+    found = dtypes.BY_CODE.get(code)
+    if found is None:
+        raise RuntimeError(f"{code} is the number of no dtype")
+    return found
 
 
 def moved(
@@ -31,7 +37,7 @@ def moved(
     non_blocking: bool = False,
 ) -> Tensor:
     """`x` with another device or dtype; itself where nothing changes, unless `copy`."""
-    wanted = None if dtype is None else dtypes.from_numpy_dtype(rules.dtype_from(dtype))
+    wanted = None if dtype is None else _dtype_of(dtype)
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
     return construct.moved_to(x, device, wanted, non_blocking, copy, layout)
 
@@ -52,7 +58,7 @@ def _to_copy(
     memory_format: int | None,
 ) -> Tensor:
     place = self if device is None else construct.moved(self, device, non_blocking)
-    wanted = self.dtype if dtype is None else dtypes.from_numpy_dtype(rules.dtype_from(dtype))
+    wanted = self.dtype if dtype is None else _dtype_of(dtype)
     layout_of = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
     return construct.reformed(self, place, wanted, layout_of)
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -328,6 +329,8 @@ def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
     """The array with another dtype; out-of-range values convert as in C, silently."""
     if array.dtype == numpy_dtype:
         return array.copy() if copy else array
+    if _holds_all(array.dtype, numpy_dtype):
+        return array.astype(numpy_dtype)
     with np.errstate(all="ignore"):
         if array.dtype.kind == "c" and np.dtype(numpy_dtype).kind not in "cb":
             array = array.real
@@ -339,6 +342,15 @@ def cast_elements(array: Any, numpy_dtype: Any) -> Any:
     if array.dtype == np.bool_ and numpy_dtype == dtypes.bfloat16.numpy_dtype:
         array = array.astype(np.uint8)
     return array.astype(numpy_dtype)
+
+
+@cache
+def _holds_all(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Whether each value of a dtype has one in the other, exact or rounded: NumPy has nothing to warn of."""
+    return np.can_cast(dtype, wanted, "safe") or (dtype.kind in "biu" and np.dtype(wanted).name in _WIDE)
+
+
+_WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers are rounded, never too large
 
 
 def converted(x: Tensor, wanted: dtypes.dtype) -> Tensor:
