@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.outputs import EXPECTED, FOUND
+from ts.ops.outputs import COPIED, EXPECTED, FOUND
 from ts.ops.refusals import Missing
 from ts.ops.registry import facts, op
 from ts.ops.unary import SAME, sigmoid
@@ -37,6 +37,7 @@ def _softplus(xp: Any, x: Array) -> Array:
     ufunc="relu",
     cuda="max(a, 0)",
     refuses={"c": _NO_CLAMP},
+    **COPIED,
 )
 def _relu(xp: Any, self: Array) -> Array:
     if self.dtype.kind == "b":
@@ -119,7 +120,13 @@ def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any 
     return rules.cast(xp, xp.where(self > 0, self, negative) * scale, self.dtype)
 
 
-@op("aten::celu(Tensor self, Scalar alpha=1.) -> Tensor", inplace=True, out="out", refuses={"c": "elu_cpu"})
+@op(
+    "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
+    inplace=True,
+    out="out",
+    refuses={"c": "elu_cpu"},
+    **COPIED,
+)
 def _celu(xp: Any, self: Array, alpha: Any = 1.0) -> Array:
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")

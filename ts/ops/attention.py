@@ -12,6 +12,7 @@ from ts.ops import rules
 from ts.ops.activation import gelu, softmax_kernel
 from ts.ops.dropout import dropped
 from ts.ops.normalization import layer_norm
+from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -214,6 +215,9 @@ def _could_be_nested(xp: Any, t: Array, mask: Array) -> bool:
 @op(
     "aten::to_padded_tensor(Tensor self, float padding, SymInt[]? output_size=None) -> Tensor",
     where="fm",
+    out="out",
+    **COPIED,
+    order="out -",
 )
 def _nested(xp: Any, *args: Any) -> Array:
     raise NotImplementedError("nested tensors are not supported: use a padded tensor and its mask")

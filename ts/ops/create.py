@@ -7,12 +7,12 @@ The dispatcher chooses the backend from the device argument, so kernels see only
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules, storage
-from ts.ops.outputs import write_out
-from ts.ops.registry import Record, add, op
+from ts.ops.outputs import BY_COUNT, COPIED, SILENTLY
+from ts.ops.registry import op
 
 Array = rules.Array
 
@@ -20,11 +20,15 @@ Array = rules.Array
 @op(
     "aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
+    out="out",
+    out_resized=SILENTLY,
     where="f",
 )
 @op(
     "aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?"
     " device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out="out",
+    out_resized=SILENTLY,
     where="f",
 )
 def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any) -> Array:
@@ -36,6 +40,8 @@ def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any
 @op(
     "aten::ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
+    out="out",
+    out_resized=SILENTLY,
     where="f",
 )
 def _ones(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
@@ -45,6 +51,8 @@ def _ones(xp: Any, size: Sequence[int], dtype: int | None = None, *_: Any) -> Ar
 @op(
     "aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    out_resized=SILENTLY,
     where="f",
     since=5,
 )
@@ -56,6 +64,8 @@ def _full(xp: Any, size: Sequence[int], fill_value: Any, dtype: int | None = Non
 @op(
     "aten::empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? "
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    **COPIED,
     where="f",
 )
 def _empty_strided(
@@ -81,6 +91,8 @@ def _empty_strided(
 @op(
     "aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? "
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    **COPIED,
     where="f",
 )
 def _empty_permuted(
@@ -116,22 +128,22 @@ def _like(
     return storage.empty_like(xp, self, rules.dtype_from(dtype, self.dtype), memory_format)
 
 
-@op(f"aten::zeros_like(Tensor self, *, {_LIKE}", where="f")
-@op(f"aten::empty_like(Tensor self, *, {_LIKE}", where="f")
+@op(f"aten::zeros_like(Tensor self, *, {_LIKE}", out="out", **COPIED, where="f")
+@op(f"aten::empty_like(Tensor self, *, {_LIKE}", out="out", **COPIED, where="f")
 def _zeros_like(xp: Any, self: Array, *options: Any) -> Array:
     result = _like(xp, self, *options)
     result[...] = 0
     return result
 
 
-@op(f"aten::ones_like(Tensor self, *, {_LIKE}", where="f")
+@op(f"aten::ones_like(Tensor self, *, {_LIKE}", out="out", **COPIED, where="f")
 def _ones_like(xp: Any, self: Array, *options: Any) -> Array:
     result = _like(xp, self, *options)
     result[...] = 1
     return result
 
 
-@op(f"aten::full_like(Tensor self, Scalar fill_value, *, {_LIKE}", where="f")
+@op(f"aten::full_like(Tensor self, Scalar fill_value, *, {_LIKE}", out="out", **COPIED, where="f")
 def _full_like(xp: Any, self: Array, fill_value: Any, *options: Any) -> Array:
     result = _like(xp, self, *options)
     result[...] = rules.cast_checked(xp, fill_value, result.dtype)
@@ -141,11 +153,15 @@ def _full_like(xp: Any, self: Array, fill_value: Any, *options: Any) -> Array:
 @op(
     "aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    **COPIED,
     where="m",
 )
 @op(
     "aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    **COPIED,
     where="m",
 )
 def _new_zeros(xp: Any, self: Array, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
@@ -155,6 +171,8 @@ def _new_zeros(xp: Any, self: Array, size: Sequence[int], dtype: int | None = No
 @op(
     "aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    **COPIED,
     where="m",
 )
 def _new_ones(xp: Any, self: Array, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
@@ -164,6 +182,8 @@ def _new_ones(xp: Any, self: Array, size: Sequence[int], dtype: int | None = Non
 @op(
     "aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout?"
     " layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    **COPIED,
     where="m",
 )
 def _new_full(
@@ -176,6 +196,8 @@ def _new_full(
 @op(
     "aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    **COPIED,
     where="m",
 )
 def _new_empty_strided(
@@ -187,6 +209,8 @@ def _new_empty_strided(
 @op(
     "aten::scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? "
     "device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    **COPIED,
     where="f",
 )
 def _scalar_tensor(xp: Any, s: Any, dtype: int | None = None, *_: Any) -> Array:
@@ -225,7 +249,10 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
 @op(
     "aten::arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
+    out="out",
+    out_resized=BY_COUNT,
     where="f",
+    order="- start start_step start_out",
 )
 def _arange(xp: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
     return arange_kernel(xp, 0, end, 1, dtype)
@@ -243,6 +270,8 @@ def _arange_start(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: A
 @op(
     "aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="start_out",
+    out_resized=BY_COUNT,
     where="f",
 )
 def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
@@ -252,6 +281,8 @@ def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None
 @op(
     "aten::range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    out_resized=BY_COUNT,
     where="f",
 )
 def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
@@ -292,21 +323,30 @@ def _line(xp: Any, start: Any, end: Any, steps: int, dtype: int | None) -> tuple
 @op(
     "aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="Tensor_Tensor_out",
+    out_resized=BY_COUNT,
     where="f",
+    order="Tensor_Tensor Tensor_Scalar Scalar_Tensor - out",
 )
 @op(
     "aten::linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="Tensor_Scalar_out",
+    out_resized=BY_COUNT,
     where="f",
 )
 @op(
     "aten::linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="Scalar_Tensor_out",
+    out_resized=BY_COUNT,
     where="f",
 )
 @op(
     "aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    out_resized=BY_COUNT,
     where="f",
     since=8,
 )
@@ -318,21 +358,30 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
 @op(
     "aten::logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType?"
     " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="Tensor_Tensor_out",
+    out_resized=BY_COUNT,
     where="f",
+    order="Tensor_Tensor Tensor_Scalar Scalar_Tensor - out",
 )
 @op(
     "aten::logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType?"
     " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="Tensor_Scalar_out",
+    out_resized=BY_COUNT,
     where="f",
 )
 @op(
     "aten::logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType?"
     " dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="Scalar_Tensor_out",
+    out_resized=BY_COUNT,
     where="f",
 )
 @op(
     "aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out="out",
+    out_resized=BY_COUNT,
     where="f",
     since=9,
 )
@@ -347,6 +396,8 @@ def _logspace(
 @op(
     "aten::eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
     "pin_memory=None) -> Tensor",
+    out="out",
+    out_resized=SILENTLY,
     where="f",
 )
 def _eye(xp: Any, n: int, dtype: int | None = None, *_: Any) -> Array:
@@ -356,47 +407,12 @@ def _eye(xp: Any, n: int, dtype: int | None = None, *_: Any) -> Array:
 @op(
     "aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
     "device=None, bool? pin_memory=None) -> Tensor",
+    out="m_out",
+    out_resized=SILENTLY,
     where="f",
 )
 def _eye_m(xp: Any, n: int, m: int, dtype: int | None = None, *_: Any) -> Array:
     return xp.eye(*rules.check_sizes([n, m]), dtype=rules.dtype_from(dtype))
-
-
-# ---------------------------------------------------------------------------------------- into tensors given
-
-
-def _into(schema: str, make: Callable[..., Array], since: int = 0) -> None:
-    """Declare the form of a factory that fills `out`, in its dtype; make(xp, *arguments, dtype)."""
-
-    def kernel(xp: Any, *args: Any) -> Array:
-        *given, out = args
-        return write_out(xp, out, make(xp, *given, rules.CODE_OF[out.dtype]))
-
-    add(Record(schema, kernel, "create", variant="out", where="f", since=since))
-
-
-def _filled(xp: Any, size: Sequence[int], memory_format: int | None, dtype: int) -> Array:
-    return _zeros(xp, size, dtype, None, None, None, memory_format)
-
-
-_OUT = "Tensor(a!) out) -> Tensor(a!)"
-_into(f"aten::zeros.out(SymInt[] size, *, {_OUT}", _zeros)
-_into(f"aten::ones.out(SymInt[] size, *, {_OUT}", _ones)
-_into(f"aten::empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, {_OUT}", _filled)
-_into(f"aten::full.out(SymInt[] size, Scalar fill_value, *, {_OUT}", _full, 5)
-_into(f"aten::arange.start_out(Scalar start, Scalar end, Scalar step=1, *, {_OUT}", arange_kernel)
-_into(f"aten::arange.out(Scalar end, *, {_OUT}", _arange)
-_into(f"aten::range.out(Scalar start, Scalar end, Scalar step=1, *, {_OUT}", _range)
-_into(f"aten::linspace.out(Scalar start, Scalar end, int steps, *, {_OUT}", _linspace, 8)
-_into(f"aten::logspace.out(Scalar start, Scalar end, int steps, float base=10., *, {_OUT}", _logspace, 9)
-for _places in ("Tensor Tensor", "Tensor Scalar", "Scalar Tensor"):
-    _a, _b = _places.split()
-    _into(f"aten::linspace.{_a}_{_b}_out({_a} start, {_b} end, int steps, *, {_OUT}", _linspace)
-    _into(
-        f"aten::logspace.{_a}_{_b}_out({_a} start, {_b} end, int steps, float base=10., *, {_OUT}", _logspace
-    )
-_into(f"aten::eye.out(SymInt n, *, {_OUT}", _eye)
-_into(f"aten::eye.m_out(SymInt n, SymInt m, *, {_OUT}", _eye_m)
 
 
 @op(

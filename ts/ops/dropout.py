@@ -13,7 +13,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.generator import source
-from ts.ops.outputs import write
+from ts.ops.outputs import COPIED, write
 from ts.ops.random import empty_like, fill
 from ts.ops.registry import op
 from ts.ops.sampling import bernoulli_array
@@ -107,6 +107,7 @@ _forms("feature_alpha_dropout", channels=True, alpha=True)
     out_names="out0,out1",
     layout=("like_first", "like_first"),
     **_FIELDS,
+    **COPIED,
 )
 def _native_dropout(xp: Any, input: Array, p: float, train: bool | None) -> tuple[Array, Array]:
     mask = empty_like(xp, input, rules.BOOL)
@@ -124,6 +125,7 @@ def _native_dropout(xp: Any, input: Array, p: float, train: bool | None) -> tupl
     out="out",
     where="f",
     layout="like_all",
+    **COPIED,
 )
 def _native_dropout_backward(xp: Any, grad_output: Array, mask: Array, scale: float) -> Array:
     return _step(xp, "multiply", grad_output * mask, scale, grad_output.dtype)
@@ -178,6 +180,8 @@ def _rrelu(
     where="",
     nondeterministic=True,
     layout="contiguous",
+    out="out",
+    **COPIED,
 )
 def _rrelu_with_noise(
     xp: Any,

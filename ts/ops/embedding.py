@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ops import rules, work
+from ts.ops.outputs import COPIED
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, itself, like_first
 
@@ -34,6 +35,8 @@ def _check_indices(operator: str, number: int, **indices: Array) -> None:
     "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     where="f",
     work=work.of(work.looked_up, 0.1),
+    out="out",
+    **COPIED,
 )
 def _embedding(
     xp: Any,
@@ -90,6 +93,7 @@ def _embedding_renorm_in_place(
     layout="like_first",
     refuses={"bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."},
     shape=like_first,
+    **COPIED,
 )
 def _embedding_renorm(xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
     return _embedding_renorm_in_place(xp, xp.copy(self), indices, max_norm, norm_type)

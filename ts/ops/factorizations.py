@@ -13,7 +13,7 @@ import numpy as np
 
 from ts.errors import LinAlgError
 from ts.ops import rules, work
-from ts.ops.outputs import EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED
 from ts.ops.refusals import INEXACT, LOW_PRECISION
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, like
@@ -69,7 +69,12 @@ def _det(xp: Any, A: Array) -> Array:
     where="f",
     out_refused=EXPECTED,
 )
-@op("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", out="out", out_names="sign,logabsdet")
+@op(
+    "aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
+    out="out",
+    out_names="sign,logabsdet",
+    **COPIED,
+)
 @facts(layout=("contiguous", "contiguous"), refuses={"h": f"linalg.slogdet: {LOW_PRECISION}"})
 def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
     sign, logabs = xp.linalg.slogdet(_square("linalg.slogdet", A))
@@ -85,7 +90,7 @@ def _logdet(xp: Any, self: Array) -> Array:
 
 
 @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
-@op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv")
+@op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv", **COPIED)
 @facts(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1)
 def _inv(xp: Any, A: Array) -> Array:
     try:
@@ -451,7 +456,7 @@ def _exponential_shape(self: Array) -> Made:
 
 
 @op("aten::matrix_exp(Tensor self) -> Tensor", work=0.2, same_as="aten::linalg_matrix_exp")
-@op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f", work=0.2)
+@op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f", work=0.2, **COPIED)
 @facts(shape=_exponential_shape)
 def _matrix_exp(xp: Any, self: Array) -> Array:
     # In double precision, because each squaring doubles the error.

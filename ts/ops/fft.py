@@ -14,6 +14,7 @@ from typing import Any
 
 from ts._core.thread import deadline
 from ts.ops import rules, work
+from ts.ops.outputs import OPTIONS, SILENTLY
 from ts.ops.registry import facts, op
 
 Array = rules.Array
@@ -266,19 +267,32 @@ def _ifftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
 
 # ---------------------------------------------------------------------------------------- frequencies
 
-_OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+
+def _frequencies(xp: Any, name: str, places: Array, n: int, d: float, dtype: int | None) -> Array:
+    target = rules.dtype_from(dtype)
+    if rules.CATEGORY_OF[target] < rules.FLOATING:
+        raise RuntimeError(f"{name} requires a floating point or complex dtype")
+    if target.kind == "c":
+        rules.refuse("arange_cpu", target)
+    return rules.cast(xp, places / xp.asarray(n * d), target)
 
 
-def _frequencies(xp: Any, places: Array, n: int, d: float, dtype: int | None) -> Array:
-    return rules.cast(xp, places / xp.asarray(n * d), rules.dtype_from(dtype))
-
-
-@op(f"aten::fft_fftfreq(int n, float d=1., *, {_OPTIONS}) -> Tensor", where="f")
+@op(
+    f"aten::fft_fftfreq(int n, float d=1., *, {OPTIONS}) -> Tensor",
+    where="f",
+    out="out",
+    out_resized=SILENTLY,
+)
 def _fftfreq(xp: Any, n: int, d: float = 1, dtype: int | None = None, *_: Any) -> Array:
     places = xp.arange(rules.check_sizes([n])[0])
-    return _frequencies(xp, xp.where(places < (n + 1) // 2, places, places - n), n, d, dtype)
+    return _frequencies(xp, "fftfreq", xp.where(places < (n + 1) // 2, places, places - n), n, d, dtype)
 
 
-@op(f"aten::fft_rfftfreq(int n, float d=1., *, {_OPTIONS}) -> Tensor", where="f")
+@op(
+    f"aten::fft_rfftfreq(int n, float d=1., *, {OPTIONS}) -> Tensor",
+    where="f",
+    out="out",
+    out_resized=SILENTLY,
+)
 def _rfftfreq(xp: Any, n: int, d: float = 1, dtype: int | None = None, *_: Any) -> Array:
-    return _frequencies(xp, xp.arange(n // 2 + 1), n, d, dtype)
+    return _frequencies(xp, "rfftfreq", xp.arange(n // 2 + 1), n, d, dtype)

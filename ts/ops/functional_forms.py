@@ -10,15 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.ops import rules, work
-from ts.ops.outputs import EXPECTED
+from ts.ops.outputs import COPIED, NEVER
 from ts.ops.registry import Record, add, find, order, out_of
 
 _VIEWS = (
     "alias", "as_strided", "diagonal", "expand", "permute", "select.int", "slice.Tensor", "squeeze",
-    "squeeze.dim", "squeeze.dims", "t", "transpose.int", "unfold", "unsqueeze", "view", "view.dtype",
-    "view_as_complex", "view_as_real",
+    "split.Tensor", "split_with_sizes", "squeeze.dim", "squeeze.dims", "t", "transpose.int", "unbind.int",
+    "unfold", "unsqueeze", "view", "view.dtype", "view_as_complex", "view_as_real",
 )  # fmt: skip
-_LISTS = ("split.Tensor", "split_with_sizes", "unbind.int")  # their out= forms write into lists
 
 
 def _copying(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,9 +37,8 @@ def _copy_of(key: str) -> Record:
     for mark in ("(a -> *)", "(a)"):
         text = text.replace(f"Tensor{mark}", "Tensor")
     kernel = _copying(view.kernel)
-    return add(
-        Record(text, kernel, "functional_forms", where="f", refuses=view.refuses, out_refused=EXPECTED)
-    )
+    output = {"out_resized": NEVER} if key == "split.Tensor" else COPIED
+    return add(Record(text, kernel, "functional_forms", where="f", refuses=view.refuses, **output))
 
 
 for _key in _VIEWS:
@@ -51,39 +49,51 @@ _detached = Record(
     _copying(lambda xp, self: self),
     "functional_forms",
     where="f",
-    out_refused=EXPECTED,
+    **COPIED,
 )
 add(_detached)
 add(out_of(_detached, "out"))
-for _key in _LISTS:
-    _copy_of(_key)
 
 
-# Scripts may call these as methods (`x.exponential(2.0)`); Python has the in-place forms only.
 _DRAWN = work.of(work.elements, 3.5)
-_FILLED = (
-    "cauchy_", "exponential_", "geometric_", "log_normal_", "random_", "random_.from", "random_.to",
-    "uniform_",
-)  # fmt: skip
+
+# What fills, and its functional form where that is another name's.  Scripts may call these as methods
+# (`x.exponential(2.0)`); Python has the forms in place only.
+_FILLED = {
+    "bernoulli_.Tensor": "", "bernoulli_.float": "bernoulli.p", "cauchy_": "", "exponential_": "",
+    "geometric_": "", "log_normal_": "", "normal_": "normal_functional",
+    "random_": "", "random_.from": "", "random_.to": "", "uniform_": "",
+}  # fmt: skip
 
 
-def _filled(key: str) -> Record:
+def _declare_filled(key: str, functional: str) -> None:
+    """The form that fills a copy, and the one that fills `out`."""
     filling = find(f"aten::{key}")
     assert filling is not None, key
     name, dot, overload = filling.key.partition(".")
+    name = name.removesuffix("_")
     rest = filling.schema_text.partition("(")[2].replace("Tensor(a!)", "Tensor")
     compute = filling.kernel
 
     def kernel(xp: Any, self: rules.Array, *args: Any) -> Any:
         return compute(xp, self.copy(), *args)
 
-    text = f"{name.removesuffix('_')}{dot}{overload}({rest}"
-    return add(Record(
-        text, kernel, "functional_forms", where="", nondeterministic=True, layout="like_first", work=_DRAWN
-    ))  # fmt: skip
+    fields: dict[str, Any] = {
+        "where": "",
+        "nondeterministic": True,
+        "layout": "like_first",
+        "work": _DRAWN,
+        **COPIED,
+    }
+    record = Record(f"{name}{dot}{overload}({rest}", kernel, "functional_forms", **fields)
+    add(out_of(record, f"{overload}_out" if overload else "out"))
+    if not functional:
+        add(record)
+    elif find(f"aten::{functional}") is None:
+        add(Record(f"aten::{functional}({rest}", kernel, "functional_forms", **fields))
 
 
-for _key in _FILLED:
-    _record = _filled(_key)
-    add(out_of(_record, f"{_record.overload}_out" if _record.overload else "out"))
+for _row in _FILLED.items():
+    _declare_filled(*_row)
 order("aten::random", "from from_out to to_out")
+order("aten::bernoulli", "- out")

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -228,6 +229,8 @@ def _histogramdd_edges(
     "aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool "
     "density=False) -> Tensor[]",
     where="f",
+    out="out",
+    **COPIED,
 )
 def _bin_edges(
     xp: Any,

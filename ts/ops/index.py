@@ -15,7 +15,7 @@ import numpy as np
 from ts._core.tensor import construct, strides
 from ts._core.tensor.tensor import Tensor
 from ts.ops import rules, work
-from ts.ops.outputs import EXPECTED, write
+from ts.ops.outputs import COPIED, EXPECTED, write
 from ts.ops.registry import facts, op
 from ts.ops.shapes import NONZERO, Made, depends
 
@@ -159,6 +159,7 @@ def _write_at(
     out="out",
     order="- out",
     layout="like_first",
+    **COPIED,
 )
 @op(
     "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False)"
@@ -298,6 +299,7 @@ def _take(xp: Any, self: Array, index: Array) -> Array:
     inplace=True,
     out="out",
     layout="like_first",
+    **COPIED,
 )
 def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
     flat, at = self.reshape(-1).copy(), rules.settled(index).reshape(-1)
@@ -325,6 +327,7 @@ def _mask(mask: Array) -> Array:
     layout="contiguous",
     order="Scalar Scalar_out",
     assignment="tensor[mask] = scalar",
+    **COPIED,
 )
 @op(
     "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
@@ -332,6 +335,7 @@ def _mask(mask: Array) -> Array:
     overlap=1,
     out="Tensor_out",
     assignment="tensor[mask] = scalar",
+    **COPIED,
 )
 def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)):
@@ -370,6 +374,7 @@ def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
     inplace=True,
     out="out",
     layout="contiguous",
+    **COPIED,
 )
 def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
     if self.dtype != source.dtype:
@@ -436,8 +441,15 @@ def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Ar
     overlap=2,
     out="Scalar_out",
     order="Scalar Scalar_out",
+    **COPIED,
 )
-@op("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", inplace=True, overlap=2, out="Tensor_out")
+@op(
+    "aten::fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    inplace=True,
+    overlap=2,
+    out="Tensor_out",
+    **COPIED,
+)
 @facts(layout="like_first", filled_like="aten::full_like")
 def _fill(xp: Any, self: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)) and value.ndim:
@@ -447,7 +459,7 @@ def _fill(xp: Any, self: Array, value: Any) -> Array:
     return xp.array(xp.broadcast_to(rules.cast_checked(xp, value, self.dtype), self.shape))
 
 
-@op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out")
+@op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out", **COPIED)
 @facts(layout="like_first", filled_like="aten::zeros_like")
 def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)

@@ -14,6 +14,7 @@ from typing import Any
 from ts._core.tensor import sizes
 from ts.errors import LinAlgError
 from ts.ops import rules
+from ts.ops.outputs import COPIED
 from ts.ops.refusals import INEXACT
 from ts.ops.registry import op
 from ts.ops.shapes import Made, depends, like
@@ -193,6 +194,7 @@ def _check_ldl(name: str, info: Array) -> None:
     where="f",
     layout=("columns", "contiguous"),
     shape=_ldl_pair_shapes,
+    **COPIED,
 )
 def _ldl_factor(xp: Any, self: Array, hermitian: bool = False) -> tuple[Array, Array]:
     factors, pivots, info = _ldl_factor_ex(xp, self, hermitian)

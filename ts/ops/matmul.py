@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules, work
-from ts.ops.outputs import EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED
 from ts.ops.refusals import INEXACT
 from ts.ops.registry import facts, find, op
 
@@ -144,8 +144,14 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
     return xp.multiply(rules.cast(xp, self, dtype)[:, None], rules.cast(xp, vec2, dtype)[None, :])
 
 
-@op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out")
-@op("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", out="out", where="f", same_as="aten::matmul")
+@op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out", **COPIED)
+@op(
+    "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
+    out="out",
+    where="f",
+    same_as="aten::matmul",
+    **COPIED,
+)
 @facts(layout="contiguous", refuses={"b": "addmm_impl_cpu_"})
 def _matmul(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:

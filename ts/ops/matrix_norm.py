@@ -10,6 +10,7 @@ from typing import Any
 
 from ts.ops import rules, work
 from ts.ops.factorizations import matrix
+from ts.ops.outputs import COPIED
 from ts.ops.refusals import LOW_PRECISION
 from ts.ops.registry import facts, op
 from ts.ops.vector_norm import vector_norm
@@ -92,6 +93,7 @@ def _matrix_norm(
     where="f",
     layout="contiguous",
     work=work.of(work.elements, 0.1),
+    **COPIED,
 )
 def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
     return vector_norm(xp, self, 2, dim, keepdim)

@@ -56,7 +56,7 @@ class Namespace:
 
     def __getattr__(self, name: str) -> Packet:
         qualified = f"{self.name}::{name}"
-        if name.startswith("__") or not registry.lookup(qualified):
+        if not registry.lookup(qualified):
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
         found = Packet(qualified)
         setattr(self, name, found)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -108,6 +109,7 @@ def layer_norm(
     out_names="out0,out1,out2",
     where="f",
     layout=("contiguous", "contiguous", "contiguous"),
+    **COPIED,
 )
 def _native_layer_norm(
     xp: Any,
@@ -192,6 +194,7 @@ def _group_norm(
     out="out",
     out_names="out0,out1,out2",
     where="f",
+    **COPIED,
 )
 def _native_group_norm(
     xp: Any,
@@ -308,6 +311,9 @@ def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
     "Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     where="f",
     layout=("channels", "contiguous", "contiguous"),
+    out="out",
+    out_names="d:out,e:save_mean,f:save_invstd",
+    **COPIED,
 )
 def _native_batch_norm(xp: Any, input: Array, *rest: Any) -> Three:
     if not input.size and rest[4]:

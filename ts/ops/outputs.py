@@ -6,11 +6,19 @@ the result's.  What they say is a fact of theirs (`Record.out_refused`), with pl
 
     write_out(np, np.zeros(2), np.array([1, 2]))                array([1., 2.])
     write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED)      RuntimeError: Expected out tensor to have ...
+
+The `out=` form of an operator follows from its schema: `output_form` is the text, `into_outputs` the kernel.
+What makes a tensor of a dtype that it is told makes it in the output's, and nothing says where and how:
+
+    output_form("aten::eye(SymInt n, *, ScalarType? dtype=None, ...) -> Tensor", "out", "out").text
+    "aten::eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ts._core.tensor import storage, strides
@@ -21,38 +29,88 @@ EXPECTED: Final = "Expected out tensor to have dtype {want_cpp}, but got {got_cp
 FOUND: Final = "Found dtype {got} but expected {want}"
 
 
+class OfTypes(str):
+    """A sentence that PyTorch says with a TypeError; others are RuntimeErrors."""
+
+
+# How an output of another shape gets the result's.
+LIKE_RESULT: Final = ""  # with its order in memory, and a warning where it had elements
+IN_ORDER: Final = "in order"  # its elements in a row, and a warning
+SILENTLY: Final = "silently"  # its elements in a row
+BY_COUNT: Final = "by count"  # as `SILENTLY`; but with as many elements it keeps its own shape
+NEVER: Final = "never"  # it does not: it is written as `copy_` writes, in its own shape and dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What an operator wants of its outputs: the fields of its record."""
+
+    refused: str = ""  # what is said of another dtype than the result's
+    uncast: str = ""  # what is said of a dtype that the result cannot be cast to
+    resized: str = LIKE_RESULT
+
+
+CAST: Final = Rule()
+SILENT: Final = Rule(resized=SILENTLY)
+
+# The fields of what PyTorch computes first, and then copies to where it is wanted.
+COPIED: Final[dict[str, Any]] = {"out_refused": EXPECTED, "out_resized": IN_ORDER}
+
+# What says of a new tensor which one; with `out=` that does.
+OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+_CODE: Final = "ScalarType? dtype=None"
+
+
 def write(xp: Any, target: Any, result: Any) -> Any:
     """Copy `result` into `target` where the in-place rules allow it."""
     result = xp.asarray(result)
     rules.check_cast(result.dtype, target.dtype)
     if result.shape != target.shape:
-        raise RuntimeError(
-            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
-        )
+        raise _unfit(target, result)
     target[...] = rules.cast(xp, result, target.dtype)
     return target
 
 
-def write_out(xp: Any, target: Any, result: Any, refused: str = "") -> Any:
-    """Copy `result` into `target`; a new array, for the tensor to take over, when the shape differs.
-
-    Where `refused` is a message, `target` must have the result's own dtype.
-    """
+def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
+    """Copy `result` into `target`; a new array, for the tensor to take over, when the shape differs."""
     result = xp.asarray(result)
-    if refused and target.dtype != result.dtype:
-        raise RuntimeError(rules.dtype_message(refused, result.dtype, target.dtype))
+    if rule.resized == NEVER:
+        if rules.broadcast_shapes(target.shape, result.shape) != target.shape:
+            raise _unfit(target, result)
+        target[...] = rules.cast(xp, result, target.dtype)
+        return target
+    if rule.refused and target.dtype != result.dtype:
+        raise _unsuited(rule.refused, result.dtype, target.dtype)
+    if rule.uncast and not rules.can_cast(result.dtype, target.dtype):
+        raise _unsuited(rule.uncast, result.dtype, target.dtype)
     rules.check_cast(result.dtype, target.dtype)
     if result.shape != target.shape:
-        target = resized_output(target, result)
+        if rule.resized == BY_COUNT and result.size == target.size:
+            result = result.reshape(target.shape)
+        else:
+            target = resized_output(target, result, rule.resized)
     target[...] = rules.cast(xp, result, target.dtype)
     return target
 
 
-def resized_output(target: Any, result: Any) -> Any:
+def _unfit(target: Any, result: Any) -> RuntimeError:
+    shapes = list(target.shape), list(result.shape)
+    return RuntimeError("output with shape {} doesn't match the broadcast shape {}".format(*shapes))
+
+
+def _unsuited(text: str, want: rules.DType, got: rules.DType) -> Exception:
+    error = TypeError if isinstance(text, OfTypes) else RuntimeError
+    return error(rules.dtype_message(text, want, got))
+
+
+def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
     """An output with the shape and order of what it is to take; with a warning if it has elements already."""
     shape = tuple(result.shape)
-    order = strides.preserved(shape, [step // result.dtype.itemsize for step in result.strides])
-    if target.size:
+    if how == LIKE_RESULT:
+        order = strides.preserved(shape, [step // result.dtype.itemsize for step in result.strides])
+    else:
+        order = strides.contiguous(shape)
+    if target.size and how in (LIKE_RESULT, IN_ORDER):
         warnings.warn(
             f"An output with one or more elements was resized since it had shape {list(target.shape)}, "
             "which does "
@@ -65,3 +123,83 @@ def resized_output(target: Any, result: Any) -> Any:
         )
     item = target.dtype.itemsize
     return storage.resized(target, shape, [step * item for step in order])
+
+
+# ---------------------------------------------------------------------------------------- derived forms
+
+
+@dataclass(frozen=True, slots=True)
+class OutputForm:
+    """The `out=` form of an operator: its schema, and where its arguments were before."""
+
+    text: str
+    outputs: int  # how many there are
+    listed: bool  # the output is a list of tensors
+    options_at: int  # where the arguments stood that say what tensor to make; -1: there were none
+    dtype_at: int  # where `dtype=` stands, or -1
+
+
+def output_form(schema: str, overload: str, names: str) -> OutputForm:
+    """The form whose outputs are called `names` ("out", "values,indices", "d:out,e:save_mean")."""
+    marked = [name.rpartition(":") for name in names.split(",")]
+    outputs = [(mark or "abcdefgh"[i], name) for i, (mark, _, name) in enumerate(marked)]
+    head, _, rest = schema.partition("(")
+    arguments, _, returns = rest.rpartition(") -> ")
+    listed = returns == "Tensor[]"
+    given = arguments.split(", ")
+    options_at = [x for x in given if x != "*"].index(_CODE) if OPTIONS in arguments else -1
+    if options_at >= 0:
+        given = arguments.replace(OPTIONS, "").strip(", ").replace("*, , ", "*, ").split(", ")
+        given = [x for x in given if x]
+    if "*" not in given:
+        given.append("*")
+    marks = [f"Tensor({mark}!)" + "[]" * listed for mark, _ in outputs]
+    declared = [f"{mark} {name}" for mark, (_, name) in zip(marks, outputs, strict=True)]
+    called = [r.partition(" ")[2] for r in returns.strip("()").split(", ")] if len(outputs) > 1 else [""]
+    results = ", ".join(f"{mark} {name}".strip() for mark, name in zip(marks, called, strict=True))
+    if listed:
+        results = "()"
+    elif len(outputs) > 1:
+        results = f"({results})"
+    plain = [x for x in given if x != "*"]
+    return OutputForm(
+        f"{head.partition('.')[0]}.{overload}({', '.join(filter(None, (*given, *declared)))}) -> {results}",
+        len(outputs),
+        listed,
+        options_at,
+        plain.index(_CODE) if _CODE in plain else -1,
+    )
+
+
+def into_outputs(
+    compute: Callable[..., Any], form: OutputForm, rule: Rule, computes_in_out: bool
+) -> Callable[..., Any]:
+    """The kernel of the `out=` form, around the one that computes the results."""
+
+    def kernel(xp: Any, *args: Any) -> Any:
+        given, outputs = list(args[: -form.outputs]), args[-form.outputs :]
+        if form.options_at >= 0:
+            given[form.options_at : form.options_at] = rules.CODE_OF[outputs[0].dtype], None, None, None
+        elif computes_in_out and given[form.dtype_at] is None:
+            given[form.dtype_at] = rules.CODE_OF[outputs[0].dtype]
+        result = compute(xp, *given)
+        if form.listed:
+            return _write_list(xp, form, outputs[0], result, rule)
+        if form.outputs > 1:
+            return tuple(write_out(xp, *pair, rule) for pair in zip(outputs, result, strict=True))
+        (out,) = outputs
+        if result.shape != out.shape and any(x is out for x in given):
+            raise _unfit(out, result)
+        return write_out(xp, out, result, rule)
+
+    return kernel
+
+
+def _write_list(xp: Any, form: OutputForm, outputs: list[Any], results: list[Any], rule: Rule) -> list[Any]:
+    """Copy results into the tensors of a list, which must have as many."""
+    if len(outputs) != len(results):
+        name = form.text.partition("::")[2].partition("(")[0].replace(".", "_")
+        raise RuntimeError(
+            f"{name} expected an out= argument of size {len(results)}, got size {len(outputs)}"
+        )
+    return [write_out(xp, *pair, rule) for pair in zip(outputs, results, strict=True)]

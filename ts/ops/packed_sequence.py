@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ts.dtypes import from_numpy_dtype
+from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 from ts.ops.rules import INT64, Array
 from ts.ops.shapes import ITEM
@@ -39,6 +40,9 @@ def _longer(counts: Sequence[int]) -> list[int]:
     where="f",
     layout=("contiguous", "contiguous"),
     shape=ITEM,
+    out="out",
+    out_names="out0,out1",
+    **COPIED,
 )
 def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Array, Array]:
     """The rows (rows, features...) and the number of them at each time."""

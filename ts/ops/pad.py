@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.outputs import COPIED
 from ts.ops.registry import Record, add, op, out_of
 from ts.ops.unfold import padded
 
@@ -40,6 +41,7 @@ def _pairs(pad: Sizes, x: Array) -> list[tuple[int, int]]:
     out="out",
     where="f",
     layout="channels",
+    **COPIED,
 )
 def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
     """x with `value` around it."""

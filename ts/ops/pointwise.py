@@ -17,8 +17,8 @@ from typing import Any
 
 from ts.ops import arithmetic, rules
 from ts.ops.arithmetic import PRODUCTS, WITH_PRODUCTS
-from ts.ops.outputs import FOUND
-from ts.ops.refusals import by_kind, check
+from ts.ops.outputs import COPIED, FOUND
+from ts.ops.refusals import check
 from ts.ops.registry import Record, add, facts, inplace_of, op, out_of
 from ts.ops.unary import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
 
@@ -90,25 +90,39 @@ def binary(
                 cuda=cuda,
                 layout=layout,
                 since_forms="io" if kind == "Tensor" else "i",  # the others came later
-                **{**fields, **own},
+                **{**fields, **own, **(COPIED if out.endswith("=") else {})},
             )
-            made.append((add(record), out))
+            made.append((add(record), out.rstrip("=")))
         for record, out in reversed(made) if numbers_first else made:
             if "i" in forms and not spelled.startswith("special_"):
                 renamed = "Tensor" if overloads == "floor" and not record.overload else None
-                add(inplace_of(record, renamed, inplace_order))
+                dunder = f"aten::__i{spelled[2:]}" if overloads == "dunder" else ""
+                add(inplace_of(record, renamed, inplace_order, dunder))
             if "o" in forms and out:
                 add(out_of(record, out))
 
 
-#                       overload, kind of the second argument, overload of the out= form
+def number_first(name: str, body: Body, cuda: str, no: Refused) -> None:
+    """Declare the overload of `aten::name` whose first argument is a number."""
+    kernel = kernel_of(SAME, body, refused_by(name, no))
+    text = f"aten::{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"
+    record = Record(
+        text, kernel, "pointwise", promotion=SAME, types=types_without(no), cuda=cuda, where="f",
+        layout="like_all", **COPIED,
+    )  # fmt: skip
+    add(record)
+    add(out_of(record, "Scalar_Tensor_out"))
+
+
+#                       overload, kind of the second argument, of the out= form; "=": copied to
 OVERLOADS = {
     "": (("", "Tensor", "out"),),
     "compare": (("Tensor", "Tensor", "Tensor_out"), ("Scalar", "Scalar", "Scalar_out")),
-    "tensor": (("Tensor", "Tensor", "out"), ("Scalar", "Scalar", "Scalar_out")),
-    "dunder": (("Tensor", "Tensor", ""), ("Scalar", "Scalar", "")),
+    "tensor": (("Tensor", "Tensor", "out"), ("Scalar", "Scalar", "Scalar_out=")),
+    "either": (("Tensor", "Tensor", "out"), ("Scalar", "Scalar", "Scalar_out")),
+    "dunder": (("Tensor", "Tensor", "Tensor_out="), ("Scalar", "Scalar", "Scalar_out=")),
     "alias": (("Tensor", "Tensor", "out"), ("Scalar", "Scalar", "")),
-    "floor": (("", "Tensor", "out"), ("Scalar", "Scalar", "Scalar_out")),
+    "floor": (("", "Tensor", "out"), ("Scalar", "Scalar", "Scalar_out=")),
     "shift": (("Tensor", "Tensor", "Tensor_out"), ("Tensor_Scalar", "Scalar", "Tensor_Scalar_out")),
 }
 
@@ -131,7 +145,7 @@ binary(
 binary("remainder", SAME, arithmetic.remainder, overloads="compare", no="bc")
 binary("fmod", SAME, arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",))
-binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="tensor")
+binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="either")
 binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic")
 binary("hypot", SAME, "hypot", "hypot(a, b)", no="bic")
 for _name, _cuda in (
@@ -181,13 +195,9 @@ for _name, _ufunc, _cuda in (
 ):
     _no = {"hfc": f"{_ufunc}_cpu"}
     binary(_ufunc, SAME, _ufunc, _cuda, overloads="compare", no=_no)
-    add(Record(
-        f"aten::{_ufunc}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-        kernel_of(SAME, _ufunc, by_kind(_no)), "pointwise", promotion=SAME, types=types_without(_no),
-        cuda=_cuda, where="f", layout="like_all",
-    ))  # fmt: skip
+    number_first(_ufunc, _ufunc, _cuda, _no)
     binary(
-        f"__{_name}__", SAME, _ufunc, _cuda, overloads="dunder", no=_no, forms="", where="m", layout=(),
+        f"__{_name}__", SAME, _ufunc, _cuda, overloads="dunder", no=_no, forms="i", where="m", layout=(),
         order="Scalar" if _name == "and" else "",
     )  # fmt: skip
 
@@ -197,9 +207,10 @@ for _side, _cuda in (("left", "a << b"), ("right", "a >> b")):
         f"bitwise_{_side}_shift", SAME, arithmetic.shift(f"{_side}_shift"), _cuda, overloads="shift", no=_no,
         inplace_order="Tensor_Scalar",
     )  # fmt: skip
+    number_first(f"bitwise_{_side}_shift", arithmetic.shift(f"{_side}_shift"), _cuda, _no)
     binary(
-        f"__{_side[0]}shift__", SAME, arithmetic.shift(f"{_side}_shift"), _cuda, overloads="dunder", forms="",
-        no=_no, where="m", layout=(),
+        f"__{_side[0]}shift__", SAME, arithmetic.shift(f"{_side}_shift"), _cuda, overloads="dunder",
+        no=_no, where="m", layout=(), order="Tensor Scalar Scalar_out",
     )  # fmt: skip
 
 
@@ -271,6 +282,7 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     ufunc="add",
     cuda="a + b",
     wraps_numbers=True,
+    **COPIED,
 )
 @facts(layout="like_all")
 def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
@@ -294,6 +306,7 @@ def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     ufunc="subtract",
     cuda="a - b",
     wraps_numbers=True,
+    **COPIED,
 )
 @op(
     "aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -319,12 +332,14 @@ def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     out="Tensor_out",
     promotion=SAME,
     cuda="b - a",
+    **COPIED,
 )
 @op(
     "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     out="Scalar_out",
     promotion=SAME,
     cuda="b - a",
+    **COPIED,
 )
 def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     return sub_kernel(xp, other, self, alpha)
@@ -347,6 +362,7 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     wraps_numbers=True,
     since=4,
     since_forms="i",
+    **COPIED,
 )
 @op(
     "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
@@ -368,7 +384,7 @@ def _div_mode(xp: Any, self: Array, other: Any, rounding_mode: str | None) -> Ar
     return _divide(xp, self, other, rounding_mode)
 
 
-@op("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out="Scalar_Tensor_out")
+@op("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out="Scalar_Tensor_out", **COPIED)
 def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
     return kernel_of(SAME, arithmetic.remainder, refused_by("remainder", "bc"))(xp, self, other)
 
@@ -430,13 +446,6 @@ def _float_power(xp: Any, self: Any, exponent: Any) -> Array:
     kind = max(rules.category(self), rules.category(exponent))
     dtype = rules.CDOUBLE if kind == rules.COMPLEX else rules.DOUBLE
     return xp.power(rules.cast(xp, self, dtype), rules.cast(xp, exponent, dtype))
-
-
-@op("aten::__ior__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", where="m")
-@op("aten::__ior__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", where="m")
-def _ior(xp: Any, self: Array, other: Any) -> Array:
-    self[...] = kernel_of(SAME, "bitwise_or", refused_by("bitwise_or", "hfc"))(xp, self, other)
-    return self
 
 
 @op("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", inplace="", out="out", layout="like_all")

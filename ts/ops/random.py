@@ -23,7 +23,7 @@ import numpy as np
 from ts import dtypes
 from ts.ops import rules
 from ts.ops.generator import Generator, manual_seed, source
-from ts.ops.outputs import write_out
+from ts.ops.outputs import SILENT, write_out
 from ts.ops.registry import Record, add, op, order
 
 Array = rules.Array
@@ -277,7 +277,9 @@ def creation(
             target = args[-1]
             more = {"memory_format": None} if like else {}
             code = rules.CODE_OF[target.dtype]
-            return write_out(xp, target, compute(xp, *args[:count], dtype=code, generator=generator, **more))
+            return write_out(
+                xp, target, compute(xp, *args[:count], dtype=code, generator=generator, **more), SILENT
+            )
 
         def seeded_into(xp: Any, *args: Any) -> Array:
             return into(xp, *args[:count], *args[count + 1 :], generator=args[count])

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules, work
-from ts.ops.outputs import EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED
 from ts.ops.registry import facts, op
 
 Array = rules.Array
@@ -44,7 +44,7 @@ def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int 
     return sum_kernel(xp, self, dim, keepdim, dtype)
 
 
-@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out", computes_in_out=True)
+@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out", computes_in_out=True, **COPIED)
 def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, None, False, dtype)
 
@@ -68,6 +68,7 @@ def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype
     out="out",
     computes_in_out=True,
     order="- dim_int int_out",
+    **COPIED,
 )
 def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
@@ -251,6 +252,9 @@ def _std_mean_dim(
     "keepdim=False) -> (Tensor, Tensor)",
     where="f",
     layout=("contiguous", "contiguous"),
+    out="correction_out",
+    out_names="out0,out1",
+    **COPIED,
 )
 def _std_mean_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -284,6 +288,9 @@ def _var_mean_dim(
     "keepdim=False) -> (Tensor, Tensor)",
     where="f",
     layout=("contiguous", "contiguous"),
+    out="correction_out",
+    out_names="out0,out1",
+    **COPIED,
 )
 def _var_mean_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -487,8 +494,13 @@ def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return _truth(xp, "all", self, dim, keepdim)
 
 
-@op("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor")
-@op("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
+@op(
+    "aten::count_nonzero(Tensor self, int? dim=None) -> Tensor",
+    out="out",
+    **COPIED,
+    order="- dim_IntList dim_IntList_out",
+)
+@op("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", out="dim_IntList_out", **COPIED)
 @facts(layout="contiguous")
 def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
     return sum_kernel(xp, self != 0, dim)
@@ -516,7 +528,7 @@ def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return rules.cast(xp, total + (peak if keepdim else xp.squeeze(peak, axes) if axes else peak), x.dtype)
 
 
-@op("aten::trace(Tensor self) -> Tensor", out="out", refuses={"b": "trace"})
+@op("aten::trace(Tensor self) -> Tensor", out="out", refuses={"b": "trace"}, **COPIED)
 def _trace(xp: Any, self: Array) -> Array:
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")

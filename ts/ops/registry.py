@@ -39,7 +39,7 @@ from ts._core.dispatch.overloads import OverloadSet, overloads, set_lookup
 from ts._core.tensor.tensor import connect, install_methods
 from ts._core.value.turns import my_turn
 from ts.ops import layouts, refusals, rules, work
-from ts.ops.outputs import write, write_out
+from ts.ops.outputs import Rule, into_outputs, output_form, write
 
 if TYPE_CHECKING:
     from ts.ir.schema import FunctionSchema
@@ -96,6 +96,8 @@ class Record:
     filled_like: str = ""  # of what fills its tensor: the operator that makes one like it, so filled
     layout: str | tuple[str, ...] = ()  # a rule of `layouts` for each result; (): they lie as they were made
     out_refused: str = ""  # what is said of an `out=` in another dtype than the result's; "": it is cast
+    out_uncast: str = ""  # what is said of one that the result may not be cast to, where that is special
+    out_resized: str = ""  # how an `out=` of another shape gets the result's: by which rule of `outputs`
     computes_in_out: bool = False  # where dtype= is missing, in the dtype of `out=`, or of self in place
     shape: Kernel | None = None  # shape(*arguments) -> (shape, dtype) of each result: a rule of `shapes`
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
@@ -227,11 +229,11 @@ def facts(**fields: Any) -> Callable[[K], K]:
     return declare
 
 
-def inplace_of(record: Record, overload: str | None = None, order: str = "") -> Record:
-    """The `x_` form: `self` becomes `Tensor(a!) self`, and is what is returned."""
+def inplace_of(record: Record, overload: str | None = None, order: str = "", spelled: str = "") -> Record:
+    """The `x_` form, or the one that is `spelled` otherwise: `self`, a `Tensor(a!)`, is what is returned."""
     overload = record.overload if overload is None else overload
     head, _, rest = record.schema_text.partition("(")
-    name = head.partition(".")[0] + "_" + (f".{overload}" if overload else "")
+    name = (spelled or head.partition(".")[0] + "_") + (f".{overload}" if overload else "")
     kind, _, arguments = rest.rpartition(") -> ")[0].partition(" self")
     text = f"{name}(Tensor(a!) self{arguments}) -> Tensor(a!)"
 
@@ -256,48 +258,18 @@ def inplace_of(record: Record, overload: str | None = None, order: str = "") -> 
 
 
 def out_of(record: Record, overload: str, names: str = "out") -> Record:
-    """The `out=` form: outputs are keyword arguments, resized when their shape differs."""
-    outputs = names.split(",")
-    marks = "abcdefgh"
-    head, _, rest = record.schema_text.partition("(")
-    name = head.partition(".")[0] + f".{overload}"
-    arguments, _, returns = rest.rpartition(") -> ")
-    declared = ", ".join(f"Tensor({marks[i]}!) {n}" for i, n in enumerate(outputs))
-    star = "" if "*, " in arguments else "*, "
-    results = [f"Tensor({marks[i]}!)" for i in range(len(outputs))]
-    if len(outputs) > 1:
-        given = [r.partition(" ")[2] for r in returns.strip("()").split(", ")]
-        results = [f"{r} {n}".strip() for r, n in zip(results, given, strict=True)]
-    text = f"{name}({arguments}, {star}{declared}) -> " + (
-        results[0] if len(results) == 1 else f"({', '.join(results)})"
-    )
-    if arguments == "":
-        text = text.replace("(, ", "(")
-    count = len(outputs)
-    dtype_at = -1
-    if record.computes_in_out:
-        dtype_at = arguments.replace("*, ", "").split(", ").index("ScalarType? dtype=None")
+    """The `out=` form: outputs are keyword arguments, resized when their shape differs.
+
+    `names` are theirs, with their alias marks where these are not a, b, c: "d:out,e:save_mean".
+    """
+    form = output_form(record.schema_text, overload, names)
+    rule = Rule(record.out_refused, record.out_uncast, record.out_resized)
 
     def derive(compute: Kernel) -> Kernel:
-        def kernel(xp: Any, *args: Any) -> Any:
-            given = list(args[:-count])
-            if dtype_at >= 0 and given[dtype_at] is None:
-                given[dtype_at] = rules.CODE_OF[args[-1].dtype]
-            result = compute(xp, *given)
-            if count == 1:
-                if result.shape != args[-1].shape and any(x is args[-1] for x in given):
-                    raise RuntimeError(
-                        f"output with shape {list(args[-1].shape)} doesn't match the broadcast shape "
-                        f"{list(result.shape)}"
-                    )
-                return write_out(xp, args[-1], result, record.out_refused)
-            pairs = zip(args[-count:], result, strict=True)
-            return tuple(write_out(xp, given, made, record.out_refused) for given, made in pairs)
-
-        return kernel
+        return into_outputs(compute, form, rule, record.computes_in_out)
 
     return Record(
-        text, derive(record.kernel), record.family, variant="out", base=record, derive=derive,
+        form.text, derive(record.kernel), record.family, variant="out", base=record, derive=derive,
         where=record.where,
         nondeterministic=record.nondeterministic, same_as=record.same_as,
         since=record.since * ("o" in record.since_forms),

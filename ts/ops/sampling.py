@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ts import dtypes
 from ts.ops import rules
 from ts.ops.generator import on_host, source
-from ts.ops.outputs import write_out
+from ts.ops.outputs import COPIED, SILENT, write_out
 from ts.ops.random import (
     C_NAMES,
     EXACT_BITS,
@@ -348,7 +348,7 @@ def _normal_floats_out(
     xp: Any, mean: float, std: float, size: Sequence[int], generator: Any, out: Array
 ) -> Array:
     made = xp.empty(rules.check_sizes(size), dtype=out.dtype)
-    return write_out(xp, out, _normal_in_place(xp, made, mean, std, generator))
+    return write_out(xp, out, _normal_in_place(xp, made, mean, std, generator), SILENT)
 
 
 # ---------------------------------------------------------------------------------------- counts
@@ -362,7 +362,7 @@ def _from_host(xp: Any, made: Array, draw: Callable[..., NDArray[Any]], *paramet
     return fill(xp, made, lambda n: draw(*wide))
 
 
-@op("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", out="out", **_TENSORS)
+@op("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", out="out", **_TENSORS, **COPIED)
 def _poisson(xp: Any, self: Array, generator: Any = None) -> Array:
     if rules.category(self) != rules.FLOATING:
         rules.refuse("poisson_cpu", self.dtype)
@@ -372,7 +372,12 @@ def _poisson(xp: Any, self: Array, generator: Any = None) -> Array:
     return _from_host(xp, made, on_host(source(xp, generator)).poisson, self)
 
 
-@op("aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", out="out", **_TENSORS)
+@op(
+    "aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor",
+    out="out",
+    **_TENSORS,
+    **COPIED,
+)
 def _binomial(xp: Any, count: Array, prob: Array, generator: Any = None) -> Array:
     for name, x in (("count", count), ("prob", prob)):
         if rules.category(x) != rules.FLOATING:
@@ -389,7 +394,9 @@ def _binomial(xp: Any, count: Array, prob: Array, generator: Any = None) -> Arra
     return _from_host(xp, made, on_host(source(xp, generator)).binomial, count, prob)
 
 
-@op("aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", out="out", **_TENSORS)
+@op(
+    "aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", out="out", **_TENSORS, **COPIED
+)
 def _standard_gamma(xp: Any, self: Array, generator: Any = None) -> Array:
     if self.dtype not in (rules.FLOAT, rules.DOUBLE):
         rules.refuse("gamma_cpu", self.dtype)
@@ -399,7 +406,12 @@ def _standard_gamma(xp: Any, self: Array, generator: Any = None) -> Array:
     return _from_host(xp, made, lambda a: np.maximum(stream.gamma(a), least), self)
 
 
-@op("aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", out="out", **_TENSORS)
+@op(
+    "aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
+    out="out",
+    **_TENSORS,
+    **COPIED,
+)
 def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
     if self.dtype not in (rules.FLOAT, rules.DOUBLE):
         rules.refuse("dirichlet", self.dtype)

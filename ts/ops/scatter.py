@@ -9,7 +9,7 @@ from typing import Any
 
 from ts.ops import rules, work
 from ts.ops.index import places
-from ts.ops.outputs import EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED
 from ts.ops.registry import facts, op
 
 Array = rules.Array
@@ -223,6 +223,7 @@ def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> 
     order="int_Tensor",
     inplace_order="int_Tensor",
     work=work.of(work.named_rows, 0.3),
+    **COPIED,
 )
 @op(
     "aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
@@ -230,6 +231,7 @@ def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> 
     overlap=1,
     out="int_Tensor_out",
     work=work.of(work.named_rows, 0.3),
+    **COPIED,
 )
 @facts(layout="like_first")
 def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ts._core.thread import deadline
 from ts.ops import layouts, rules, work
-from ts.ops.outputs import EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made
 from ts.ops.view import expand_kernel, unsqueezed
@@ -193,7 +193,7 @@ def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[A
     return list(xp.meshgrid(*[t.reshape(-1) for t in tensors], indexing=indexing, copy=False))
 
 
-@op("aten::block_diag(Tensor[] tensors) -> Tensor")
+@op("aten::block_diag(Tensor[] tensors) -> Tensor", out="out", **COPIED)
 def _block_diag(xp: Any, tensors: Sequence[Array]) -> Array:
     blocks = [_at_least(xp, t, 2) for t in tensors]
     result = xp.zeros([sum(b.shape[i] for b in blocks) for i in (0, 1)], dtype=rules.result_type(*tensors))
@@ -253,6 +253,7 @@ def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = Fal
     out="out",
     where="m",
     work=work.of(work.repeated, 0.1),
+    **COPIED,
 )
 def _repeat(xp: Any, self: Array, repeats: Sequence[int]) -> Array:
     if len(repeats) < self.ndim:
@@ -335,6 +336,7 @@ def _repeat_interleave_tensor(
     where="f",
     order="Tensor self_Tensor",
     shape=_counted_shape,
+    **COPIED,
 )
 def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None = None) -> Array:
     if repeats.ndim != 1:
@@ -342,7 +344,7 @@ def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None =
     return xp.repeat(xp.arange(repeats.size), repeats)
 
 
-@op("aten::flip(Tensor self, int[] dims) -> Tensor", out="out", layout="like_first")
+@op("aten::flip(Tensor self, int[] dims) -> Tensor", out="out", layout="like_first", **COPIED)
 def _flip(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     axes = rules.wrap_dims(dims, self.ndim) if len(dims) else ()
     return xp.flip(self, axes).copy() if axes else self.copy()
@@ -362,7 +364,12 @@ def _flipud(xp: Any, self: Array) -> Array:
     return xp.flipud(self).copy()
 
 
-@op("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", out="out", layout="channels")
+@op(
+    "aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
+    out="out",
+    layout="channels",
+    **COPIED,
+)
 def _roll(xp: Any, self: Array, shifts: Sequence[int], dims: Sequence[int] = ()) -> Array:
     if not len(shifts):
         raise RuntimeError("`shifts` required")
@@ -375,7 +382,7 @@ def _roll(xp: Any, self: Array, shifts: Sequence[int], dims: Sequence[int] = ())
     return xp.roll(self, tuple(shifts), tuple(rules.wrap_dim(d, self.ndim) for d in dims))
 
 
-@op("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", out="out")
+@op("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", out="out", **COPIED)
 def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
@@ -442,6 +449,7 @@ def _diagflat(xp: Any, self: Array, offset: int = 0) -> Array:
     "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
     out="out",
     work=work.of(work.squared, 0.1),
+    **COPIED,
 )
 def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
     a, b = rules.wrap_dim(dim1, self.ndim + 1), rules.wrap_dim(dim2, self.ndim + 1)
@@ -454,7 +462,7 @@ def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int
     return xp.moveaxis(result, (-2, -1), (a, b))
 
 
-@op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out")
+@op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out", **COPIED)
 @op("aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor", where="f")
 @facts(layout="channels")
 def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
@@ -475,7 +483,7 @@ def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
     return self.reshape(n, groups, c // groups, *rest).swapaxes(1, 2).reshape(self.shape)
 
 
-@op("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out="out", layout="channels")
+@op("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out="out", layout="channels", **COPIED)
 def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     r = upscale_factor
     if self.ndim < 3:
@@ -497,7 +505,12 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     return x.reshape(*batch, c // (r * r), h * r, w * r)
 
 
-@op("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out="out", layout="channels")
+@op(
+    "aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+    out="out",
+    layout="channels",
+    **COPIED,
+)
 def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:
     r = downscale_factor
     if self.ndim < 3:

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ts.ops import argsort, rules, work
-from ts.ops.outputs import EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, depends
 
@@ -72,6 +72,7 @@ def _argsort(xp: Any, self: Array, dim: int = -1, descending: bool = False) -> A
     "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
     out="stable_out",
     layout="like_first",
+    **COPIED,
 )
 def _argsort_stable(xp: Any, self: Array, stable: bool, dim: int = -1, descending: bool = False) -> Array:
     return argsort_kernel(xp, self, dim, descending, stable)
@@ -149,7 +150,13 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     return _taken(xp, self, index, axis, keepdim)
 
 
-@op("aten::median(Tensor self) -> Tensor", out="out", refuses={"bc": "median_cpu"}, order="- dim dim_values")
+@op(
+    "aten::median(Tensor self) -> Tensor",
+    out="out",
+    refuses={"bc": "median_cpu"},
+    order="- dim dim_values",
+    **COPIED,
+)
 def _median_all(xp: Any, self: Array) -> Array:
     return (
         _median(xp, self.reshape(-1), 0, False, False)[0]
@@ -173,6 +180,7 @@ def _median_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[
     out="out",
     refuses={"bc": "median_cpu"},
     order="- dim dim_values",
+    **COPIED,
 )
 def _nanmedian_all(xp: Any, self: Array) -> Array:
     return (
@@ -346,6 +354,7 @@ def _searchsorted(
     "right=False) -> Tensor",
     out="Scalar_out",
     work=_SOUGHT,
+    **COPIED,
 )
 @facts(refuses={"bc": "searchsorted_out_cpu"})
 def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, right: bool = False) -> Array:
@@ -397,6 +406,7 @@ def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]
     where="f",
     refuses={"c": "unique"},
     shape=depends("_unique2"),
+    **COPIED,
 )
 def _unique2(
     xp: Any, self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
@@ -413,6 +423,7 @@ def _unique2(
     where="f",
     refuses={"c": "unique_dim"},
     shape=depends("unique_dim"),
+    **COPIED,
 )
 def _unique_dim(
     xp: Any,
@@ -433,6 +444,7 @@ def _unique_dim(
     where="",
     refuses={"c": "unique"},
     shape=depends("unique_consecutive"),
+    **COPIED,
 )
 def _unique_consecutive(
     xp: Any, self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None

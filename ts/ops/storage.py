@@ -17,6 +17,7 @@ from typing import Any
 from ts import dtypes
 from ts._core.tensor import storage, strides
 from ts.ops import rules
+from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -54,8 +55,9 @@ def ordered(xp: Any, shape: Sequence[int], steps: Sequence[int], dtype: rules.DT
     return storage.strided(made, tuple(shape), [step * dtype.itemsize for step in steps], 0)
 
 
-@op("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", out="out")
-def _clone(xp: Any, self: Array, memory_format: int | None = None) -> Array:
+@op("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", out="out", **COPIED)
+def clone_kernel(xp: Any, self: Array, memory_format: int | None = None) -> Array:
+    """A copy, laid out as `self` is or as the memory format says."""
     if memory_format in (None, 1) and self.flags.c_contiguous:
         return self.copy()
     result = empty_like(xp, self, self.dtype, memory_format)
@@ -165,6 +167,7 @@ def _as_strided(
     "storage_offset=None) -> Tensor",
     out="out",
     layout="like_first",
+    **COPIED,
 )
 def _as_strided_scatter(
     xp: Any,
@@ -190,6 +193,8 @@ def _as_strided_scatter(
     "aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor",
     where="",
     layout="like_first",
+    out="out",
+    **COPIED,
 )
 def _resize_copy(xp: Any, self: Array, size: Sequence[int], memory_format: int | None = None) -> Array:
     copy = self.copy()
@@ -200,6 +205,8 @@ def _resize_copy(xp: Any, self: Array, size: Sequence[int], memory_format: int |
 @op(
     "aten::resize_as(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
     where="",
+    out="out",
+    **COPIED,
 )
 def _resize_as_copy(xp: Any, self: Array, the_template: Array, memory_format: int | None = None) -> Array:
     return _resize_as(xp, self.copy(), the_template, memory_format)

@@ -14,7 +14,10 @@ from typing import Any
 from ts import backends, devices, dtypes
 from ts._core.tensor import construct
 from ts._core.tensor.tensor import Tensor, detached, wrap_array
-from ts.ops.registry import op
+from ts.ops import rules
+from ts.ops.outputs import COPIED, OPTIONS
+from ts.ops.registry import Record, add, op, out_of
+from ts.ops.storage import clone_kernel
 
 _TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 _TO_END_PRIM = "bool non_blocking=False, bool copy=False) -> Tensor(b|a)"
@@ -42,12 +45,13 @@ def moved(
     return construct.moved_to(x, device, wanted, non_blocking, copy, layout)
 
 
-@op(
-    "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-    "bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
-    where="f",
-    whole=True,
+_TO_COPY = (
+    f"aten::_to_copy(Tensor self, *, {OPTIONS}, bool non_blocking=False, MemoryFormat? memory_format=None)"
+    " -> Tensor"
 )
+
+
+@op(_TO_COPY, where="f", whole=True)
 def _to_copy(
     self: Tensor,
     dtype: int | None,
@@ -61,6 +65,14 @@ def _to_copy(
     wanted = self.dtype if dtype is None else _dtype_of(dtype)
     layout_of = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
     return construct.reformed(self, place, wanted, layout_of)
+
+
+def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
+    """The copy that goes into an output, which has the device already."""
+    return clone_kernel(xp, rules.cast(xp, self, rules.dtype_from(dtype)), options[-1])
+
+
+add(out_of(Record(_TO_COPY, _copy, "to", where="f", **COPIED), "out"))
 
 
 @op(f"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, {_TO_END}", **_SCRIPT)

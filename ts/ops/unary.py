@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.outputs import FOUND
+from ts.ops.outputs import COPIED, FOUND
 from ts.ops.refusals import Missing, by_kind, check
 from ts.ops.registry import Record, add, inplace_of, out_of
 
@@ -309,8 +309,8 @@ unary(
     forms="o",
     out_refused="signbit does not support non-boolean outputs.",
 )
-unary("isnan", BOOLEAN, _predicate("isnan"), "isnan(a)", forms="", ufunc="isnan", work=0.002)
-unary("isinf", BOOLEAN, _predicate("isinf"), "isinf(a)", forms="", ufunc="isinf", work=0.002)
+unary("isnan", BOOLEAN, _predicate("isnan"), "isnan(a)", forms="o", ufunc="isnan", work=0.002, **COPIED)
+unary("isinf", BOOLEAN, _predicate("isinf"), "isinf(a)", forms="o", ufunc="isinf", work=0.002, **COPIED)
 unary("isfinite", BOOLEAN, _isfinite, "isfinite(a)", forms="", work=0.002)
 for _name, _cuda in (("isposinf", "isinf(a) && a > 0"), ("isneginf", "isinf(a) && a < 0")):
     unary(

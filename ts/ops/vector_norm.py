@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.outputs import EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED
 from ts.ops.refusals import INEXACT
 from ts.ops.registry import op
 
@@ -61,7 +61,9 @@ def _vector_norm(
 @op(
     "aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
     layout="contiguous",
-    order="Scalar ScalarOpt_dim ScalarOpt_dim_dtype dtype_out out",
+    order="Scalar ScalarOpt_dim ScalarOpt_dim_dtype dtype_out out ScalarOpt_dtype ScalarOpt_dtype_out",
+    out="Scalar_out",
+    **COPIED,
 )
 def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
     return vector_norm(xp, self, p, None, False)
@@ -95,6 +97,8 @@ def _norm_dim_dtype(
     "aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
     layout="contiguous",
     refuses={"bi": f"linalg.vector_norm: {INEXACT}"},
+    out="ScalarOpt_dtype_out",
+    **COPIED,
 )
 def _norm_dtype(xp: Any, self: Array, p: Any, dtype: int) -> Array:
     return vector_norm(xp, self, 2 if p is None else p, None, False, dtype)
@@ -106,6 +110,8 @@ def _norm_dtype(xp: Any, self: Array, p: Any, dtype: int) -> Array:
         "b": "Subtraction, the `-` operator, with two bool tensors is not supported. "
         "Use the `^` or `logical_xor()` operator instead."
     },
+    out="out",
+    **COPIED,
 )
 def _dist(xp: Any, self: Array, other: Array, p: Any = 2) -> Array:
     return vector_norm(xp, xp.subtract(self, other), p, None, False)

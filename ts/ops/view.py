@@ -13,6 +13,7 @@ import numpy as np
 
 from ts._core.tensor import sizes, storage
 from ts.ops import rules
+from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 from ts.ops.shapes import ITEM
 
@@ -378,14 +379,22 @@ def split_every(self: Array, size: int, dim: int) -> list[Array]:
 
 
 @op("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", loop="split")
-@op("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")
+@op(
+    "aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
+    out="Tensor_out",
+    **COPIED,
+)
 def _split(xp: Any, self: Array, split_size: int, dim: int = 0) -> list[Array]:
     return split_every(self, split_size, dim)
 
 
 @op("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]")
 @op("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]")
-@op("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]")
+@op(
+    "aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+    out="out",
+    **COPIED,
+)
 def _split_sizes(xp: Any, self: Array, split_size: Sequence[int], dim: int = 0) -> list[Array]:
     return split_sizes(self, split_size, dim)
 

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.outputs import COPIED, OPTIONS
 from ts.ops.registry import op
 
 Array = rules.Array
 Values = Callable[..., Array]  # values(xp, places from 0 to 1, *parameters)
-_OPTIONS = "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+_OPTIONS = f"*, {OPTIONS}"
 
 
 def _window(xp: Any, name: str, values: Values, length: int, periodic: bool, dtype: int | None) -> Array:
@@ -28,10 +29,10 @@ def _window(xp: Any, name: str, values: Values, length: int, periodic: bool, dty
     if rules.CATEGORY_OF[target] < rules.FLOATING:
         found = rules.CPP_NAME_OF[target]
         raise RuntimeError(f"{name} expects floating point dtypes, got: TensorOptions(dtype={found}")
+    if length <= 1:
+        return xp.ones(length, dtype=target)
     if target.kind == "c":
         rules.refuse("arange_cpu", target)
-    if length == 1:
-        return xp.ones(1, dtype=target)
     last = length if periodic else length - 1
     return rules.cast(xp, values(xp.arange(length, dtype=rules.DOUBLE) / max(last, 1)), target)
 
@@ -76,11 +77,11 @@ def _declare(name: str, values: Values, more: dict[str, str], defaults: tuple[fl
 
         return window
 
-    op(f"aten::{full}(int window_length, {_OPTIONS}) -> Tensor", where="f")(kernel(0))
+    op(f"aten::{full}(int window_length, {_OPTIONS}) -> Tensor", where="f", out="out", **COPIED)(kernel(0))
     overloads = {"periodic": ""} | {key: f"{text}, " for key, text in more.items()}
     for overload, text in overloads.items():
         schema = f"aten::{full}.{overload}(int window_length, bool periodic, {text}{_OPTIONS}) -> Tensor"
-        op(schema, where="f")(kernel(1 + text.count(",")))
+        op(schema, where="f", out=f"{overload}_out", **COPIED)(kernel(1 + text.count(",")))
 
 
 for _row in _WINDOWS:

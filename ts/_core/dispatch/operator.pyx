@@ -499,7 +499,11 @@ cdef int check_written(Operator op, list values) except -1:
     """Refuse targets whose elements share places, among themselves or with what is read."""
     cdef Py_ssize_t i
     for i in op.written:
-        if not hasattr(values[i + 1], "strides"):  # a list, a generator
+        if type(values[i + 1]) is list:
+            for x in values[i + 1]:
+                check_write(x, [], op.overlap)
+            continue
+        if not hasattr(values[i + 1], "strides"):  # a generator
             continue
         read = [x for j, x in enumerate(values) if j and j != i + 1 and hasattr(x, "strides")] if op.reads else []
         if check_write(values[i + 1], read, op.overlap) and op.overlap == WARN:
@@ -517,8 +521,8 @@ cdef object wrapped(Operator op, object result, list args):
     cdef Py_ssize_t i
     cdef tuple returns = op.signature_.returns
     if op.nrets == 0:
-        if op.parameters and op.parameters[0].written and result is not None and isinstance(args[0], Tensor):
-            settle(<Tensor>args[0], result)
+        if op.written and result is not None:
+            settle_all(args[op.written[0]], result)
         return None
     if op.nrets == 1:
         return wrapped_one(returns[0], result, args)
@@ -572,6 +576,16 @@ cdef object settle(Tensor target, object result):
     if result is not None:
         wrote(target)
     return target
+
+
+cdef int settle_all(object target, object result) except -1:
+    """What was written, a tensor or a list of them, by an operator that returns nothing."""
+    if isinstance(target, Tensor):
+        settle(<Tensor>target, result)
+    elif type(target) is list:
+        for one, written in zip(target, result, strict=True):
+            settle(<Tensor>one, written)
+    return 0
 
 
 # ---------------------------------------------------------------- kernels in registers

@@ -16,6 +16,7 @@ from cpython.object cimport PyObject
 from ts._core.dispatch.binding cimport (
     FAILED,
     SCALAR,
+    TENSOR_LIST,
     UNSURE,
     Binder,
     Slot,
@@ -149,6 +150,7 @@ cdef class OverloadSet:
             raise AttributeError(f"there is no operator {self.name}")
         chosen = [op for op in found if op.record is not None] or list(found)
         binders = sorted([binder_of(op) for op in chosen], key=count_of_scalars)  # stable
+        binders = [b for b in binders if not is_scripts_only(b)] or binders
         self.any_numbers = any([(<Binder>b).numbers for b in binders])
         self.names = {(<Slot>s).name for b in binders for s in (<Binder>b).slots} - {"out"}
         self.binders = binders
@@ -163,7 +165,7 @@ cdef class OverloadSet:
             if name == "out":
                 if value is None:
                     continue
-                if isinstance(value, (tuple, list)):
+                if isinstance(value, (tuple, list)) and not self.takes_list_of_outputs():
                     for b in self.binders:
                         outputs = [(<Slot>s).name for s in b.slots if (<Slot>s).written and (<Slot>s).keyword_only]
                         if len(outputs) == len(value):
@@ -173,6 +175,11 @@ cdef class OverloadSet:
             result[name if name in names else _ALIASES.get(name, name)] = value
         result.pop("requires_grad", None) if "requires_grad" not in names else None
         return result
+
+    cdef bint takes_list_of_outputs(self) except -1:
+        """Whether `out=` is one argument, which holds tensors."""
+        cdef Binder b
+        return any([(<Slot>s).name == "out" and (<Slot>s).kind == TENSOR_LIST for b in self.binders for s in b.slots])
 
     def error(self, tuple args, dict kwargs):
         """The TypeError that says why no overload fits."""
@@ -200,6 +207,13 @@ cdef class OverloadSet:
             f"{self.__name__}() received an invalid combination of arguments - got ({got}), "
             f"but expected one of:\n{listed}\n"
         )
+
+
+cdef bint is_scripts_only(Binder b) except -1:
+    """Whether it writes into `out=` what a number gives, where Python takes the number for a tensor."""
+    if not b.numbers or b.op.record.variant != "out":
+        return False
+    return any([(<Slot>s).kind == SCALAR and not (<Slot>s).has_default for s in b.slots])
 
 
 cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, PyObject *names):
