@@ -347,6 +347,8 @@ def cast_elements(array: Any, numpy_dtype: Any) -> Any:
 @cache
 def _holds_all(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
     """Whether each value of a dtype has one in the other, exact or rounded: NumPy has nothing to warn of."""
+    if dtype.kind == "b" and wanted == dtypes.bfloat16.numpy_dtype:
+        return False  # that cast takes the bytes of bools for numbers
     return np.can_cast(dtype, wanted, "safe") or (dtype.kind in "biu" and np.dtype(wanted).name in _WIDE)
 
 
