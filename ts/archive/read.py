@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import IO, Any, Final
 
@@ -31,9 +31,11 @@ from ts.archive.storages import storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.bytecode.typespec import object_class, type_spec
 from ts.errors import ArchiveError
+from ts.frontend.compile import compile_all
 from ts.frontend.imported import Unit
+from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ir.source import Source
-from ts.ir.types import ClassType, EnumType, NoneType, OptionalType
+from ts.ir.types import ClassType, EnumType, ModuleType, NoneType, OptionalType
 from ts.passes.unwrap_numbers import as_number
 
 _NEWEST_VERSION: Final = 10
@@ -44,12 +46,14 @@ def read(
     f: str | os.PathLike[str] | IO[bytes],
     map_location: Location = None,
     extra_files: dict[str, Any] | None = None,
+    terms: Terms = ANY_TERMS,
 ) -> Object:
     """The object of the module that an archive holds.
 
     `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
     archive to others, or a function of a storage's elements and its device that gives a tensor or None.  The
-    keys of `extra_files` name additional records, whose contents are filled in.
+    keys of `extra_files` name additional records, whose contents are filled in.  The `terms` hold for all
+    that is ever done with the code; where they restrict its operators, all of it is compiled now.
     """
     if isinstance(f, str | os.PathLike):
         if not os.path.exists(f):
@@ -57,26 +61,42 @@ def read(
         if os.path.isdir(f):
             raise ValueError(f"The provided filename {f} is a directory")
         with open(f, "rb") as file:
-            return _read(file, map_location, extra_files)
-    return _read(io.BytesIO(f.read()), map_location, extra_files)
+            return _read(file, map_location, extra_files, terms)
+    return _read(io.BytesIO(f.read()), map_location, extra_files, terms)
 
 
-def _read(file: IO[bytes], map_location: Location, extra_files: dict[str, Any] | None) -> Object:
-    with Records(file) as records:
+def _read(
+    file: IO[bytes], map_location: Location, extra_files: dict[str, Any] | None, terms: Terms
+) -> Object:
+    with terms.within(), Records(file) as records:
         if extra_files is not None:
             for name in extra_files:
                 found = records.has(f"extra/{name}")
                 extra_files[name] = records.bytes(f"extra/{name}") if found else b""
-        made = Reader(records, map_location).value("data")
-    if not isinstance(made, Object):
-        raise ArchiveError("the archive holds no scripted module")
+        made = Reader(records, map_location, terms).value("data")
+        if not isinstance(made, Object):
+            raise ArchiveError("the archive holds no scripted module")
+        if terms.restricted:
+            compile_all(_methods(made.cls.type))
     return made
+
+
+def _methods(root: ClassType) -> Iterator[Any]:
+    """All that can be called from outside, of a module and those in it."""
+    types: dict[ClassType, None] = {root: None}
+    rest = [root]
+    while rest:
+        type = rest.pop()
+        yield from type.methods.values()
+        below = [t for t in type.attributes.values() if isinstance(t, ModuleType) and t not in types]
+        types.update(dict.fromkeys(below))
+        rest += below
 
 
 class Reader(StoredTensors):
     """Reads the pickles of one archive."""
 
-    def __init__(self, records: Records, map_location: Location) -> None:
+    def __init__(self, records: Records, map_location: Location, terms: Terms) -> None:
         super().__init__(records, map_location)
         version = records.version
         if version > _NEWEST_VERSION:
@@ -91,7 +111,7 @@ class Reader(StoredTensors):
             if name.startswith("code/") and name.endswith(".py")
         }
         constants: list[object] = []
-        self.unit = Unit(self.sources.get, constants, version)
+        self.unit = Unit(self.sources.get, constants, version, terms)
         values = self.value("constants")
         if not isinstance(values, tuple):
             raise ArchiveError("constants.pkl holds no tuple")

@@ -76,6 +76,7 @@ def compile_function(
         parameters, returns = signature(parsed)
         result = emit_function(emitter, parameters, _declared(parsed, returns))
         run_pipeline(emitter.graph, STEPPING if lines else FRONTEND)
+        parsed.resolver.admit(emitter.graph)
     except LimitExceeded as error:
         error.stack = error.stack or [(parsed.name, parsed.head)]
         raise

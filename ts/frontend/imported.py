@@ -1,7 +1,8 @@
 """The definitions of an archive: source files to types and functions, each made when it is first named.
 
 In: a way to read the files (`code/__torch__/model.py` holds what is called `__torch__.model.…`), the
-constants without a literal, and the version of the operators.  Out: `Unit.find`:
+constants without a literal, the version of the operators, and the terms on which the code is taken.  Out:
+`Unit.find`:
 
     unit = Unit(read, constants, version)
     unit.find("__torch__.model.Net")        its `ModuleType`: slots, parameters, buffers, methods
@@ -32,6 +33,7 @@ from ts.frontend.parse import ParsedFunction
 from ts.frontend.printed import PrintedNames
 from ts.frontend.ranges import Ranges
 from ts.frontend.signatures import Parameter, signature
+from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ir.attributes import type_of_constant
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.source import Source
@@ -77,12 +79,15 @@ class _File:
 class Unit:
     """The types and functions of one archive."""
 
-    def __init__(self, read: ReadSource, constants: Sequence[object], version: int) -> None:
+    def __init__(
+        self, read: ReadSource, constants: Sequence[object], version: int, terms: Terms = ANY_TERMS
+    ) -> None:
         self._read = read
+        self._terms = terms
         self._files: dict[str, _File | None] = {}
         self._found: dict[str, Any] = {}
         self._begun: set[tuple[int, str]] = set()  # by which thread, which name
-        self.names = PrintedNames(constants, self.find, version)
+        self.names = PrintedNames(constants, self.find, version, terms)
 
     def find(self, name: str) -> Any:
         """What a qualified name stands for; None for a namespace."""
@@ -115,7 +120,7 @@ class Unit:
     def _define(self, name: str, node: ast.ClassDef | ast.FunctionDef, file: _File) -> Any:
         if isinstance(node, ast.FunctionDef):
             parse_it = partial(parse.text_function, node, file.ranges, self.names)
-            return classes.make_function(node.name, name, parse_it)
+            return self._on_terms(classes.make_function(node.name, name, parse_it))
         base = ast.unparse(node.bases[0]) if node.bases else ""
         define = _DEFINE.get(base)
         if define is None:
@@ -186,7 +191,11 @@ class Unit:
         for member in node.body:
             if isinstance(member, ast.FunctionDef):
                 parse_it = partial(parse.text_function, member, file.ranges, self.names)
-                classes.declare_later(type, member.name, parse_it)
+                self._on_terms(classes.declare_later(type, member.name, parse_it))
+
+    def _on_terms(self, function: Any) -> Any:
+        function.terms = self._terms
+        return function
 
     def _interface(self, name: str, node: ast.ClassDef, file: _File) -> InterfaceType:
         is_module = ast.unparse(node.bases[0]) == "ModuleInterface"

@@ -30,6 +30,7 @@ from ts.frontend.enums import EnumClassValue
 from ts.frontend.match import Actual
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.resolve import Resolver
+from ts.frontend.terms import ANY_TERMS, Terms
 from ts.frontend.upgraders import FormerOperator, former
 from ts.frontend.values.python_functions import PythonFunction
 from ts.frontend.values.sugared import (
@@ -43,6 +44,7 @@ from ts.frontend.values.sugared import (
     inserted,
 )
 from ts.ir.attributes import type_of_constant
+from ts.ir.graph import Graph
 from ts.ir.node import Node
 from ts.ir.source import SourceRange
 from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleType, Type
@@ -71,13 +73,15 @@ class PrintedNames(Resolver):
         constants: Sequence[object] = (),
         find: Find | None = None,
         version: int = sys.maxsize,
+        terms: Terms = ANY_TERMS,
     ) -> None:
-        """`version` says of which version of the format the operators are."""
+        """`version` says of which version of the format the operators are, `terms` which there may be."""
         super().__init__()
+        self.terms = terms
         self._find = find or (lambda name: None)
         self._constants = Constants(constants)
         self._names: dict[str, object] = {
-            "torch": Operators("aten", version),
+            "torch": Operators("aten", version, terms),
             "ops": Operators(""),
             "CONSTANTS": self._constants,
             "__torch__": Namespace("__torch__", self._find),
@@ -96,6 +100,9 @@ class PrintedNames(Resolver):
                 raise KeyError(name)
             return PythonCall(function)
         return self._names[name]
+
+    def admit(self, graph: Graph) -> None:
+        self.terms.admit(graph)
 
     def evaluate(self, node: ast.expr) -> object:
         """The type of a dotted name, the member of an enum, or a constant; raises KeyError."""
@@ -143,16 +150,17 @@ class Operators(SugaredValue):
 
     kind = "module"
 
-    def __init__(self, space: str, version: int = sys.maxsize) -> None:
+    def __init__(self, space: str, version: int = sys.maxsize, terms: Terms = ANY_TERMS) -> None:
         self.space = space
         self.version = version
+        self.terms = terms
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         if not self.space:
             return Operators(name)
         operator = BuiltinFunction(f"{self.space}::{name}")
         functions = former(name, self.version) if self.space == "aten" else ()
-        return FormerOperator(operator, functions) if functions else operator
+        return FormerOperator(operator, functions, self.terms) if functions else operator
 
 
 class Constants(SugaredValue):

@@ -16,6 +16,10 @@ import builtins
 import sys
 from collections.abc import Mapping
 from types import FrameType, FunctionType, ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Graph
 
 _OWN_NAMES = ("torch", "ts")
 
@@ -48,6 +52,9 @@ class Resolver:
         if name in self.fallback:
             return self.fallback[name]
         return vars(builtins)[name]
+
+    def admit(self, graph: Graph) -> None:
+        """Refuse what the source may not use, in the graph that was made of it."""
 
     def evaluate(self, node: ast.expr) -> object:
         """The object behind a dotted name, a subscript or a union of such; raises KeyError or AttributeError.

@@ -18,6 +18,7 @@ from ts.frontend import classes, parse
 from ts.frontend.emit.emitter import Emitter
 from ts.frontend.match import Actual, match_schemas
 from ts.frontend.resolve import Resolver
+from ts.frontend.terms import Terms
 from ts.frontend.values.sugared import BuiltinFunction, FunctionValue, Kwargs, SugaredValue
 from ts.ir.source import SourceRange
 
@@ -130,9 +131,10 @@ class FormerOperator(SugaredValue):
 
     kind = "builtin"
 
-    def __init__(self, operator: BuiltinFunction, functions: Sequence[Any]) -> None:
+    def __init__(self, operator: BuiltinFunction, functions: Sequence[Any], terms: Terms) -> None:
         self.operator = operator
         self.functions = functions
+        self.terms = terms
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
@@ -142,4 +144,5 @@ class FormerOperator(SugaredValue):
             index, _ = match_schemas(schemas, em.graph, range, args, kwargs)
         except SchemaMatchError:
             return self.operator.call(em, range, args, kwargs, n_binders)
+        self.terms.admit(self.functions[index].graph, range)
         return FunctionValue(self.functions[index]).call(em, range, args, kwargs, n_binders)

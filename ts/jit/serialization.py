@@ -8,13 +8,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import IO, Any
 
 from ts.archive.read import read
 from ts.archive.records import Location
 from ts.archive.write import ExtraFiles, write
+from ts.frontend.terms import Terms
 from ts.passes.inline import inline
 from ts.runtime.function import ScriptFunction
+from ts.runtime.limits import limits
 from ts.runtime.module import ScriptModule, module_of
 
 
@@ -33,14 +36,22 @@ def load(
     map_location: Location = None,
     _extra_files: dict[str, Any] | None = None,
     _restore_shapes: bool = False,
+    *,
+    limits: limits | None = None,
+    allowed_ops: Iterable[str] | None = None,
 ) -> Any:
     """The scripted module that an archive holds.
 
     `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
     archive to others, or a function of a storage's elements and its device that gives a tensor or None.  The
     keys of `_extra_files` name additional records, whose contents are filled in.
+
+    For files of strangers: `limits` hold while the file is read, and again for every function of it that is
+    compiled, when that is first called or looked at; calls take limits as all calls do (`with ts.limits()`).
+    `allowed_ops` are the operators that its code may use, by names (`aten::add`), with overloads
+    (`aten::add.Tensor`) or as patterns (`aten::*`); another one is an error, which says where it stands.
     """
-    return module_of(read(f, map_location, _extra_files))
+    return module_of(read(f, map_location, _extra_files, Terms(limits, allowed_ops)))
 
 
 def export_opnames(m: Any) -> list[str]:

@@ -13,12 +13,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
 from ts.bytecode.lower import lower
 from ts.errors import LimitExceeded
+from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ir.graph import Graph
 from ts.ir.source import SourceRange
 from ts.passes.failing_code import faithful
@@ -58,7 +60,7 @@ def prepare(function: ScriptFunction) -> Any:
         from ts.debugger.process import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
-    return prepare_graph(function.graph, function.name)
+    return prepare_graph(function.graph, function.name, function.terms)
 
 
 def _place(graph: Graph) -> SourceRange | None:
@@ -66,17 +68,17 @@ def _place(graph: Graph) -> SourceRange | None:
     return next((node.range for node in graph.all_nodes() if node.range is not None), None)
 
 
-def prepare_graph(graph: Graph, name: str) -> Any:
-    """The code of a graph."""
+def prepare_graph(graph: Graph, name: str, terms: Terms = ANY_TERMS) -> Any:
+    """The code of a graph, and later of those in its nodes, made within the limits of its terms."""
     optimize = _optimize.get()
 
     def optimize_and_lower() -> Any:
         try:
             ready = optimized(graph) if optimize else faithful(graph).copy()
-            return lower(ready, name, prepare_graph)
+            return lower(ready, name, partial(prepare_graph, terms=terms))
         except LimitExceeded as error:
             error.stack = error.stack or [(name, _place(graph))]
             raise
 
-    with my_turn(), no_collection():
+    with terms.within(), my_turn(), no_collection():
         return with_deep_stack(optimize_and_lower)

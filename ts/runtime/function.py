@@ -36,6 +36,7 @@ from ts.frontend.annotations import object_type
 from ts.frontend.attached import Attached
 from ts.frontend.failures import compilation
 from ts.frontend.parse import ParsedFunction
+from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import BOOL, ModuleType, TupleType
@@ -51,6 +52,8 @@ _session: list[Callable[..., Any]] | None = None  # Python functions that the co
 
 class ScriptFunction(Function):
     """A compiled function."""
+
+    terms: Terms = ANY_TERMS  # on which its source was taken
 
     def __init__(self, name: str, qualified_name: str = "", parsed: ToCompile | None = None) -> None:
         super().__init__(name, (), name)
@@ -144,7 +147,7 @@ class ScriptFunction(Function):
         if to_compile is None:
             return
         try:
-            with compilation(self), no_collection():
+            with self.terms.within(), compilation(self), no_collection():
                 parsed = to_compile if isinstance(to_compile, ParsedFunction) else to_compile()
                 self._schema = compile.declare(parsed)
                 compiled = with_deep_stack(lambda: compile.compile_function(parsed, compile_function))
