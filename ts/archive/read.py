@@ -38,7 +38,7 @@ from ts.ir.source import Source
 from ts.ir.types import ClassType, EnumType, ModuleType, NoneType, OptionalType
 from ts.passes.unwrap_numbers import as_number
 
-_NEWEST_VERSION: Final = 10
+NEWEST_VERSION: Final = 10
 _MOST_ELEMENTS: Final = 1 << 20  # of a constant of the code; tensors are one each
 
 
@@ -55,20 +55,7 @@ def read(
     keys of `extra_files` name additional records, whose contents are filled in.  The `terms` hold for all
     that is ever done with the code; where they restrict its operators, all of it is compiled now.
     """
-    if isinstance(f, str | os.PathLike):
-        if not os.path.exists(f):
-            raise ValueError(f"The provided filename {f} does not exist")
-        if os.path.isdir(f):
-            raise ValueError(f"The provided filename {f} is a directory")
-        with open(f, "rb") as file:
-            return _read(file, map_location, extra_files, terms)
-    return _read(io.BytesIO(f.read()), map_location, extra_files, terms)
-
-
-def _read(
-    file: IO[bytes], map_location: Location, extra_files: dict[str, Any] | None, terms: Terms
-) -> Object:
-    with terms.within(), Records(file) as records:
+    with opened(f) as file, terms.within(), Records(file) as records:
         if extra_files is not None:
             for name in extra_files:
                 found = records.has(f"extra/{name}")
@@ -79,6 +66,28 @@ def _read(
         if terms.restricted:
             compile_all(_methods(made.cls.type))
     return made
+
+
+def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
+    """The file to read records of, in any order: a path's, or what is left of an open one."""
+    if not isinstance(f, str | os.PathLike):
+        return io.BytesIO(f.read())
+    if not os.path.exists(f):
+        raise ValueError(f"The provided filename {f} does not exist")
+    if os.path.isdir(f):
+        raise ValueError(f"The provided filename {f} is a directory")
+    return open(f, "rb")
+
+
+def read_sources(records: Records) -> dict[str, Source]:
+    """The source files; with debug records they know which program they were made from."""
+    sources = {}
+    for name in records.entries:
+        if name.startswith("code/") and name.endswith(".py"):
+            source = sources[name] = Source(records.text(name), name)
+            if records.has(f"{name}.debug_pkl"):
+                source.origins = read_places(records.bytes(f"{name}.debug_pkl"))
+    return sources
 
 
 def _methods(root: ClassType) -> Iterator[Any]:
@@ -96,22 +105,17 @@ def _methods(root: ClassType) -> Iterator[Any]:
 class Reader(StoredTensors):
     """Reads the pickles of one archive."""
 
-    def __init__(self, records: Records, map_location: Location, terms: Terms) -> None:
+    def __init__(self, records: Records, map_location: Location, terms: Terms = ANY_TERMS) -> None:
         super().__init__(records, map_location)
         version = records.version
-        if version > _NEWEST_VERSION:
+        if version > NEWEST_VERSION:
             raise ArchiveError(
                 f"Attempted to read a PyTorch file with version {version}, but the maximum supported version "
-                f"for reading is {_NEWEST_VERSION}. Your ts installation may be too old."
+                f"for reading is {NEWEST_VERSION}. Your ts installation may be too old."
             )
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
-        self.sources = {
-            name: self.source(name)
-            for name in records.entries
-            if name.startswith("code/") and name.endswith(".py")
-        }
         constants: list[object] = []
-        self.unit = Unit(self.sources.get, constants, version, terms)
+        self.unit = Unit(read_sources(records).get, constants, version, terms)
         values = self.value("constants")
         if not isinstance(values, tuple):
             raise ArchiveError("constants.pkl holds no tuple")
@@ -119,13 +123,6 @@ class Reader(StoredTensors):
             if not is_small(value, _MOST_ELEMENTS) or not _fits_program(value):
                 raise ArchiveError(f"CONSTANTS.c{i} in constants.pkl is too large, or nested too deeply")
             constants.append(as_number(value))
-
-    def source(self, name: str) -> Source:
-        """A source file; with a debug record it knows which program it was made from."""
-        source = Source(self.records.text(name), name)
-        if self.records.has(f"{name}.debug_pkl"):
-            source.origins = read_places(self.records.bytes(f"{name}.debug_pkl"))
-        return source
 
     def value(self, archive: str) -> Any:
         """What the pickle of that name holds."""
@@ -139,24 +136,12 @@ class Reader(StoredTensors):
         full = f"{module}.{name}"
         if module == "__torch__" or module.startswith("__torch__."):
             return self.definition(full)
-        calls: dict[str, Callable[..., Any]] = {
-            "torch._utils._rebuild_tensor_v2": self.tensor,
-            "torch.jit._pickle.restore_type_tag": _first,
-            "torch.jit._pickle.build_intlist": _first,
-            "torch.jit._pickle.build_doublelist": _first,
-            "torch.jit._pickle.build_boollist": _first,
-            "torch.jit._pickle.build_tensorlist": _first,
-            "collections.OrderedDict": ordered_dict,
-            "builtins.complex": complex,
-            "__builtin__.complex": complex,
-            "torch.device": _device,
-        }
-        call = calls.get(full)
-        if call is not None:
-            return Global(full, call)
-        if module == "torch" and storage_type(name) is not None:
-            return Global(name)
-        raise ArchiveError(f"the archive names {full}, which is not among what may be in an archive")
+        if not may_be_named(module, name):
+            raise ArchiveError(f"the archive names {full}, which is not among what may be in an archive")
+        if full == _TENSOR:
+            return Global(full, self.tensor)
+        call = _CALLS.get(full)
+        return Global(name) if call is None else Global(full, call)
 
     def definition(self, name: str) -> Global:
         found = self.unit.find(name)
@@ -257,3 +242,23 @@ def _member(enum: type[Any], value: Any) -> Any:
 def _first(value: Any, *rest: Any) -> Any:
     """Containers come with their types, which their place has as well."""
     return value
+
+
+_TENSOR: Final = "torch._utils._rebuild_tensor_v2"
+_CALLS: Final[dict[str, Callable[..., Any]]] = {
+    "torch.jit._pickle.restore_type_tag": _first,
+    "torch.jit._pickle.build_intlist": _first,
+    "torch.jit._pickle.build_doublelist": _first,
+    "torch.jit._pickle.build_boollist": _first,
+    "torch.jit._pickle.build_tensorlist": _first,
+    "collections.OrderedDict": ordered_dict,
+    "builtins.complex": complex,
+    "__builtin__.complex": complex,
+    "torch.device": _device,
+}
+
+
+def may_be_named(module: str, name: str) -> bool:
+    """Whether pickles of archives may name this of PyTorch and Python."""
+    full = f"{module}.{name}"
+    return full == _TENSOR or full in _CALLS or (module == "torch" and storage_type(name) is not None)

@@ -125,10 +125,14 @@ class Records:
             raise ArchiveError(f"the record {name} is no text: {error}") from None
 
     @property
+    def version_name(self) -> str:
+        """The record that holds the version."""
+        return "version" if self.has("version") else ".data/version"
+
+    @property
     def version(self) -> int:
         """The version of the format, which is that of the operators' meaning."""
-        name = "version" if self.has("version") else ".data/version"
-        text = self.text(name).strip()
+        text = self.text(self.version_name).strip()
         if not text.isdecimal() or len(text) > 9:
             raise ArchiveError(f"the archive has the version {text[:20]!r}")
         return int(text)

@@ -1,7 +1,8 @@
-"""`ts.jit.save`, `ts.jit.load` and `ts.jit.export_opnames`: scripted modules to archives and back.
+"""`ts.jit.save`, `load`, `missing` and `export_opnames`: scripted modules to archives and back.
 
     ts.jit.save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
     module = ts.jit.load("model.pt", map_location="cpu")
+    ts.jit.missing("model.pt")          [], or records of what it needs and is not there
     export_opnames(module)              ["aten::add.Tensor", "aten::relu"], what a runtime has to have for it
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ts.archive.read import read
 from ts.archive.records import Location
@@ -19,6 +20,9 @@ from ts.passes.inline import inline
 from ts.runtime.function import ScriptFunction
 from ts.runtime.limits import limits
 from ts.runtime.module import ScriptModule, module_of
+
+if TYPE_CHECKING:
+    from ts.archive.missing import Missing
 
 
 def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles = None) -> None:
@@ -52,6 +56,17 @@ def load(
     (`aten::add.Tensor`) or as patterns (`aten::*`); another one is an error, which says where it stands.
     """
     return module_of(read(f, map_location, _extra_files, Terms(limits, allowed_ops)))
+
+
+def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[Missing]:
+    """What an archive needs and `ts` does not have: operators, overloads, classes, the version, backends.
+
+    Nothing of the archive runs.  Each record has a `kind`, a `name`, and the `places` in the archive where it
+    is named; as text it says all of that.
+    """
+    from ts.archive.missing import missing
+
+    return missing(f)
 
 
 def export_opnames(m: Any) -> list[str]:
