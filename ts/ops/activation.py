@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.outputs import COPIED, EXPECTED, FOUND
+from ts.ops.outputs import COPIED, EXPECTED, FOUND, SCALAR
 from ts.ops.refusals import Missing
 from ts.ops.registry import facts, op
 from ts.ops.unary import SAME, sigmoid
@@ -60,6 +60,7 @@ def _relu6(xp: Any, self: Array) -> Array:
     inplace=True,
     out="out",
     where="f",
+    out_refused=FOUND,
 )
 def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Array:
     if self.dtype == rules.BOOL:
@@ -79,6 +80,7 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
     where="f",
     cuda="a > 0 ? a : a * alpha",
     refuses={"c": "leaky_relu_cpu"},
+    out_refused=FOUND,
 )
 def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
     x = _floating("leaky_relu", self)
@@ -114,6 +116,7 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
     out="out",
     where="f",
     refuses={"c": "elu_cpu"},
+    out_refused=FOUND,
 )
 def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Array:
     negative = xp.expm1(xp.minimum(_floating("elu", self), 0) * input_scale) * alpha
@@ -158,12 +161,19 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     return rules.cast(xp, 0.5 * x * (1 + xp.special("erf")(x * math.sqrt(0.5))), self.dtype)
 
 
-@op("aten::silu(Tensor self) -> Tensor", inplace=True, out="out", where="f")
+@op("aten::silu(Tensor self) -> Tensor", inplace=True, out="out", where="f", out_refused=FOUND)
 def _silu(xp: Any, self: Array) -> Array:
     return self * sigmoid(xp, _floating("silu", self))
 
 
-@op("aten::mish(Tensor self) -> Tensor", inplace=True, out="out", where="f", refuses={"c": "mish_cpu"})
+@op(
+    "aten::mish(Tensor self) -> Tensor",
+    inplace=True,
+    out="out",
+    where="f",
+    refuses={"c": "mish_cpu"},
+    out_refused=FOUND,
+)
 def _mish(xp: Any, self: Array) -> Array:
     return self * xp.tanh(_softplus(xp, _floating("mish", self)))
 
@@ -174,6 +184,7 @@ def _mish(xp: Any, self: Array) -> Array:
     out="out",
     where="f",
     refuses={"c": "hardswish_cpu"},
+    out_refused=FOUND,
 )
 def _hardswish(xp: Any, self: Array) -> Array:
     return rules.cast(xp, self * xp.clip(_floating("hardswish", self) + 3, 0, 6) / 6, self.dtype)
@@ -185,6 +196,7 @@ def _hardswish(xp: Any, self: Array) -> Array:
     out="out",
     where="f",
     refuses={"c": "hardsigmoid_cpu"},
+    out_refused=FOUND,
 )
 def _hardsigmoid(xp: Any, self: Array) -> Array:
     return rules.cast(xp, xp.clip(_floating("hardsigmoid", self) + 3, 0, 6) / 6, self.dtype)
@@ -196,7 +208,7 @@ def _hardsigmoid(xp: Any, self: Array) -> Array:
     where="f",
     layout="contiguous",
     refuses={"c": "log_sigmoid_cpu"},
-    out_refused="expected scalar type {want} but found {got}",
+    out_refused=SCALAR,
 )
 def _log_sigmoid(xp: Any, self: Array) -> Array:
     return -_softplus(xp, -_floating("log_sigmoid", self))

@@ -11,6 +11,7 @@ from typing import Any
 from ts.ops import rules, work
 from ts.ops.activation import softmax_kernel
 from ts.ops.loss import MEAN, NONE, SUM, reduced, wide
+from ts.ops.outputs import EXPECTED, SCALAR
 from ts.ops.registry import facts, op
 
 Array = rules.Array
@@ -76,6 +77,7 @@ def nll(
     "ignore_index=-100) -> Tensor",
     out="out",
     where="f",
+    out_refused=EXPECTED,
 )
 @op(
     "aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
@@ -183,6 +185,7 @@ def _rows(self: Array) -> Array:
     "int reduction=1) -> Tensor",
     out="out",
     where="f",
+    out_refused=SCALAR,
 )
 def _multi_margin_loss(
     xp: Any,
@@ -259,6 +262,7 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
     "aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     out="out",
     where="f",
+    out_refused=SCALAR,
 )
 def _multilabel_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     return _multilabel_margin(xp, self, target, reduction)[0]

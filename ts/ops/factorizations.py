@@ -13,7 +13,7 @@ import numpy as np
 
 from ts.errors import LinAlgError
 from ts.ops import rules, work
-from ts.ops.outputs import COPIED, EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED, SCALAR, castable
 from ts.ops.refusals import INEXACT, LOW_PRECISION
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, like
@@ -174,6 +174,7 @@ def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
     out="out",
     layout="columns",
     refuses={"bih": "cholesky_cpu"},
+    out_uncast=castable("cholesky"),
 )
 def _cholesky_old(xp: Any, self: Array, upper: bool = False) -> Array:
     return _cholesky(xp, self, upper)
@@ -210,7 +211,12 @@ def _cholesky_ex(
     return factors, info
 
 
-@op("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", out="out", layout="columns")
+@op(
+    "aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
+    out="out",
+    layout="columns",
+    out_uncast=castable("cholesky_inverse"),
+)
 def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     rules.check_factorised("cholesky_inverse_out_cpu", self)
     turned = xp.conj(transposed(self))
@@ -221,6 +227,7 @@ def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     out="out",
     layout="columns",
+    out_uncast=castable("cholesky_solve"),
 )
 def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) -> Array:
     rules.check_factorised("cholesky_solve_cpu", self, input2)
@@ -271,6 +278,10 @@ def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
     layout=("contiguous", "columns"),
     refuses={"h": "linalg_eig_out_cpu"},
     work=0.4,
+    out_uncast=(
+        castable("torch.linalg.eig", "eigenvalues"),
+        castable("torch.linalg.eig", "eigenvectors"),
+    ),
 )
 def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     values, vectors = xp.linalg.eig(_square("linalg.eig", self))
@@ -285,6 +296,7 @@ def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     layout="contiguous",
     refuses={"h": "linalg_eig_out_cpu"},
     work=0.4,
+    out_uncast=castable("torch.linalg.eigvals", "eigenvalues"),
 )
 def _eigvals(xp: Any, self: Array) -> Array:
     return xp.linalg.eigvals(_square("linalg.eigvals", self)).astype(rules.complex_dtype(self.dtype))
@@ -373,6 +385,7 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
     where="f",
     refuses={"bi": f"linalg.svd: {INEXACT}", "h": "linalg_svd_cpu"},
     work=0.2,
+    out_uncast=castable("linalg.cond"),
 )
 @op(
     "aten::linalg_cond.p_str(Tensor self, str p) -> Tensor",
@@ -380,6 +393,7 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
     where="f",
     refuses={"bi": f"linalg.inv: {INEXACT}", "h": f"linalg.inv: {LOW_PRECISION}"},
     work=0.01,
+    out_uncast=castable("linalg.cond"),
 )
 @facts(layout="contiguous")
 def _cond(xp: Any, self: Array, p: Any = None) -> Array:
@@ -393,7 +407,7 @@ def _cond(xp: Any, self: Array, p: Any = None) -> Array:
     where="f",
     layout="columns",
     refuses={"bih": "triangular_solve_cpu"},
-    out_refused="expected scalar type {want} but found {got}",
+    out_refused=SCALAR,
 )
 def _solve_triangular(
     xp: Any, self: Array, B: Array, upper: bool, left: bool = True, unitriangular: bool = False
@@ -423,7 +437,7 @@ def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool
 def _triangular_solve(
     xp: Any, self: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Array, Array]:
-    part = xp.conj(transposed(A)) if transpose else A
+    part = transposed(A) if transpose else A
     shape = rules.broadcast_shapes(self.shape[:-2], A.shape[:-2])
     clone = xp.array(xp.broadcast_to(A, (*shape, *A.shape[-2:])))
     return _triangular(xp, part, self, upper != transpose, True, unitriangular), clone
@@ -445,6 +459,7 @@ def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
     out="out",
     where="f",
     refuses={"h": "lu_cpu"},
+    out_uncast=castable("tensorsolve"),
 )
 def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
     return xp.linalg.tensorsolve(self, other, None if dims is None else tuple(dims))

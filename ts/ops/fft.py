@@ -14,7 +14,7 @@ from typing import Any
 
 from ts._core.thread import deadline
 from ts.ops import rules, work
-from ts.ops.outputs import OPTIONS, SILENTLY
+from ts.ops.outputs import OPTIONS, SILENTLY, OfCategory
 from ts.ops.registry import facts, op
 
 Array = rules.Array
@@ -78,7 +78,9 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     else:
         if len(dim) and not self.ndim:
             raise IndexError(f"Dimension specified as {dim[0]} but tensor has no dimensions")
-        axes = rules.wrap_dims(list(dim), self.ndim) if len(dim) else ()
+        axes = tuple(rules.wrap_dim(d, self.ndim) for d in dim)
+        if len(set(axes)) < len(axes):
+            raise RuntimeError("FFT dims must be unique")
     if s is not None and len(s) > self.ndim:
         raise RuntimeError(
             f"Got shape with {len(s)} values but input tensor only has {self.ndim} dimensions."
@@ -98,6 +100,7 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     out="out",
     where="f",
     refuses=_NO_HALF,
+    out_uncast=OfCategory("fft expects a complex output tensor, but got {got}"),
 )
 def _fft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "fft", self, n, dim, norm)
@@ -108,6 +111,7 @@ def _fft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | 
     out="out",
     where="f",
     refuses=_NO_HALF,
+    out_uncast=OfCategory("ifft expects a complex output tensor, but got {got}"),
 )
 def _ifft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "ifft", self, n, dim, norm)
@@ -128,6 +132,7 @@ def _rfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
     out="out",
     where="f",
     refuses=_NO_HALF,
+    out_uncast=OfCategory("irfft expects a floating point output tensor, but got {got}"),
 )
 def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "irfft", self, n, dim, norm)
@@ -138,6 +143,7 @@ def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str 
     out="out",
     where="f",
     refuses=_NO_HALF,
+    out_uncast=OfCategory("hfft expects a floating point output tensor, but got {got}"),
 )
 def _hfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "hfft", self, n, dim, norm)
@@ -158,11 +164,13 @@ def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str 
     out="out",
     where="f",
     layout="like_first",
+    out_uncast=OfCategory("fftn expects a complex output tensor, but got {got}"),
 )
 @op(
     "aten::fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
+    out_uncast=OfCategory("fftn expects a complex output tensor, but got {got}"),
 )
 @facts(refuses=_NO_HALF)
 def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
@@ -174,11 +182,13 @@ def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | No
     out="out",
     where="f",
     layout="like_first",
+    out_uncast=OfCategory("fftn expects a complex output tensor, but got {got}"),
 )
 @op(
     "aten::fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
+    out_uncast=OfCategory("fftn expects a complex output tensor, but got {got}"),
 )
 @facts(refuses=_NO_HALF)
 def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
@@ -204,11 +214,13 @@ def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     "aten::fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
     out="out",
     where="f",
+    out_uncast=OfCategory("irfftn expects a floating point output tensor, but got {got}"),
 )
 @op(
     "aten::fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
+    out_uncast=OfCategory("irfftn expects a floating point output tensor, but got {got}"),
 )
 @facts(refuses=_NO_HALF)
 def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
@@ -219,11 +231,13 @@ def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | 
     "aten::fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
     out="out",
     where="f",
+    out_uncast=OfCategory("hfftn expects a floating point output tensor, but got {got}"),
 )
 @op(
     "aten::fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
+    out_uncast=OfCategory("hfftn expects a floating point output tensor, but got {got}"),
 )
 @facts(refuses=_NO_HALF)
 def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:

@@ -114,7 +114,7 @@ def _subscripts(numbers: Any) -> str:
 
 def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
     """The places of the elements that are not zero."""
-    return tuple(operator("nonzero_numpy")(input)) if as_tuple else operator("nonzero")(input)
+    return tuple(operator("nonzero_numpy")(input)) if as_tuple else operator("nonzero")(input, out=out)
 
 
 _TORCH = (

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.outputs import COPIED
+from ts.ops.outputs import COPIED, OF_INPUT
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -134,6 +134,7 @@ def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array
     out="bins_tensor_out",
     out_names="hist,bin_edges",
     order="bins_tensor bins_tensor_out",
+    out_refused=OF_INPUT,
 )
 def _histogram_edges(
     xp: Any, self: Array, bins: Array, weight: Array | None = None, density: bool = False
@@ -147,6 +148,7 @@ def _histogram_edges(
     "density=False) -> (Tensor hist, Tensor bin_edges)",
     out="bin_ct_out",
     out_names="hist,bin_edges",
+    out_refused=OF_INPUT,
 )
 def _histogram_count(
     xp: Any,

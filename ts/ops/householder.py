@@ -9,6 +9,7 @@ from typing import Any
 
 from ts.ops import rules, work
 from ts.ops.factorizations import matrix, transposed
+from ts.ops.outputs import castable
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, like
 
@@ -21,6 +22,7 @@ Array = rules.Array
     out_names="a,tau",
     layout=("columns", "contiguous"),
     refuses={"bih": "geqrf_cpu"},
+    out_uncast=castable("torch.geqrf", "a"),
 )
 def _geqrf(xp: Any, self: Array) -> tuple[Array, Array]:
     packed, tau = xp.linalg.qr(matrix("torch.geqrf", self), "raw")

@@ -116,6 +116,7 @@ def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> 
     out="Tensor_out",
     where="f",
     order="Tensor Tensor_out Tensor_hacked_twin str",
+    out_refused="index_out: self ({want}) and result ({got}) must have the same scalar type",
 )
 @op("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="f")
 @facts(work=_PICKED)
@@ -195,12 +196,6 @@ def _index_put_in_place(
     return self
 
 
-def _check_range(xp: Any, index: Array, n: int, text: str) -> None:
-    ends = rules.extremes(xp, index)
-    if ends is not None and (ends[0] < 0 or ends[1] >= n):
-        raise IndexError(text)
-
-
 @op(
     "aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
     out="out",
@@ -214,7 +209,9 @@ def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
     if index.dtype not in (rules.INT64, rules.INT32):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     n = self.shape[axis] if self.ndim else 1
-    _check_range(xp, index, n, "index out of range in self")
+    ends = rules.extremes(xp, index)
+    if ends is not None and (ends[0] < 0 or ends[1] >= n):
+        raise IndexError("index out of range in self")
     if self.ndim == 0:
         return self.copy()
     return xp.take(self, index.reshape(-1), axis=axis)
@@ -263,6 +260,9 @@ def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
     out_refused=EXPECTED,
 )
 def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None) -> Array:
+    if indices.dtype != rules.INT64:
+        found = rules.NAME_OF[indices.dtype]
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {found}")
     if dim is None:
         return self.reshape(-1)[rules.settled(indices).reshape(-1)]
     axis = rules.wrap_dim(dim, self.ndim)
@@ -287,11 +287,17 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
 def _take(xp: Any, self: Array, index: Array) -> Array:
     if index.dtype != rules.INT64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {rules.NAME_OF[index.dtype]}")
-    n = self.size
-    ends = rules.extremes(xp, index)
+    at = rules.settled(index)
+    _check_flat(xp, at, self.size)
+    return self.reshape(-1)[at]
+
+
+def _check_flat(xp: Any, at: Array, n: int) -> None:
+    """Refuse numbers of elements that `n` elements do not have."""
+    ends = rules.extremes(xp, at)
     if ends is not None and (ends[0] < -n or ends[1] >= n):
-        raise IndexError(f"out of range: tried to access index {ends[1]} on a tensor of {n} elements.")
-    return self.reshape(-1)[rules.settled(index)]
+        first = at[(at < -n) | (at >= n)].reshape(-1)[0]
+        raise IndexError(f"out of range: tried to access index {first} on a tensor of {n} elements.")
 
 
 @op(
@@ -303,6 +309,7 @@ def _take(xp: Any, self: Array, index: Array) -> Array:
 )
 def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
     flat, at = self.reshape(-1).copy(), rules.settled(index).reshape(-1)
+    _check_flat(xp, at, flat.size)
     if accumulate:
         xp.add.at(flat, at, source.reshape(-1))
     else:
@@ -425,6 +432,7 @@ def _nonzero_static_shape(self: Array, size: int, fill_value: int = -1) -> Made:
     "aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
     out="out",
     shape=_nonzero_static_shape,
+    out_refused="nonzero_static: Expected out tensor to have scalar type {want} but got scalar type{got}",
 )
 def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Array:
     found = _nonzero(xp, self)[:size]

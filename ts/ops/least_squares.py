@@ -14,7 +14,7 @@ from typing import Any
 from ts._core.tensor import sizes
 from ts.errors import LinAlgError
 from ts.ops import rules
-from ts.ops.outputs import COPIED
+from ts.ops.outputs import COPIED, castable
 from ts.ops.refusals import INEXACT
 from ts.ops.registry import op
 from ts.ops.shapes import Made, depends, like
@@ -76,6 +76,7 @@ def _lstsq_shapes(self: Array, b: Array, rcond: float | None = None, driver: str
     layout=("columns", "contiguous", "contiguous", "contiguous"),
     work=0.05,
     shape=_lstsq_shapes,
+    out_uncast=castable("torch.linalg.lstsq", "solution"),
 )
 def _lstsq(
     xp: Any, self: Array, b: Array, rcond: float | None = None, driver: str | None = None

@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.outputs import FOUND
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -106,7 +107,12 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
     return reduced(xp, rules.cast(xp, loss, self.dtype), reduction)
 
 
-@op("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out="out", where="f")
+@op(
+    "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    out="out",
+    where="f",
+    out_refused=FOUND,
+)
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     rules.check_cast(rules.float_dtype(rules.result_type(self, target)), self.dtype)
     x, y = same(xp, self, target)  # every step is rounded, as PyTorch does: 16-bit floats overflow
@@ -195,6 +201,7 @@ def _check_probabilities(xp: Any, **arrays: Array) -> None:
     "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
     out="out",
     where="f",
+    out_refused=FOUND,
 )
 def _binary_cross_entropy(
     xp: Any, self: Array, target: Array, weight: Array | None = None, reduction: int = MEAN

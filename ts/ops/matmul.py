@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules, work
-from ts.ops.outputs import COPIED, EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED, castable
 from ts.ops.refusals import INEXACT
 from ts.ops.registry import facts, find, op
 
@@ -218,6 +218,8 @@ def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: A
 def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     found = _outer(xp, vec1, vec2)
     dtype = rules.promote_types(self.dtype, found.dtype)
+    for name, factor in (("beta", beta), ("alpha", alpha)):
+        rules.check_factor(dtype, factor, name)
     return blend(xp, rules.cast(xp, self, dtype), rules.cast(xp, found, dtype), beta, alpha)
 
 
@@ -368,7 +370,12 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     return x * y - xp.roll(a, -2, axis) * xp.roll(b, -1, axis)
 
 
-@op("aten::chain_matmul(Tensor[] matrices) -> Tensor", out="out", where="f")
+@op(
+    "aten::chain_matmul(Tensor[] matrices) -> Tensor",
+    out="out",
+    where="f",
+    out_refused="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
+)
 @op(
     "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
     out="out",
@@ -407,8 +414,15 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     out="out",
     work=work.power,
     same_as="aten::linalg_matrix_power",
+    out_uncast=castable("matrix_power"),
 )
-@op("aten::linalg_matrix_power(Tensor self, int n) -> Tensor", out="out", where="f", work=work.power)
+@op(
+    "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
+    out="out",
+    where="f",
+    work=work.power,
+    out_uncast=castable("matrix_power"),
+)
 def _matrix_power(xp: Any, self: Array, n: int) -> Array:
     if self.ndim < 2 or self.shape[-1] != self.shape[-2]:
         return xp.linalg.matrix_power(self, n)  # which says what is wrong

@@ -106,6 +106,7 @@ def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Ar
     layout="contiguous",
     refuses={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
     work=0.2,
+    out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
 )
 def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
     return matrix_norm(xp, self, "nuc", (-2, -1), keepdim, None)
@@ -118,6 +119,7 @@ def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
     layout="contiguous",
     refuses={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
     work=0.2,
+    out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
 )
 def _nuclear_norm_dim(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
     return matrix_norm(xp, self, "nuc", dim, keepdim, None)

@@ -17,7 +17,7 @@ What makes a tensor of a dtype that it is told makes it in the output's, and not
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,10 +27,31 @@ from ts.ops import rules
 # The two texts that many operators share.
 EXPECTED: Final = "Expected out tensor to have dtype {want_cpp}, but got {got_cpp} instead"
 FOUND: Final = "Found dtype {got} but expected {want}"
+SCALAR: Final = "expected scalar type {want} but found {got}"
+
+
+OF_INPUT: Final = (
+    "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {want_cpp} and "
+    "hist {got_cpp}"
+)
+
+
+def castable(name: str, what: str = "result") -> str:
+    """What linear algebra says of a dtype that its result cannot be cast to."""
+    dtypes = f"from {{want}} dtype, but got {what} with dtype {{got}}"
+    return f"{name}: Expected {what} to be safely castable {dtypes}"
 
 
 class OfTypes(str):
     """A sentence that PyTorch says with a TypeError; others are RuntimeErrors."""
+
+
+class OfCategory(str):
+    """A sentence about outputs of a higher category, too: complex numbers where the result is real."""
+
+
+class ButBytes(str):
+    """A sentence about outputs of another dtype, but not of uint8, which may stand for bools."""
 
 
 # How an output of another shape gets the result's.
@@ -41,6 +62,9 @@ BY_COUNT: Final = "by count"  # as `SILENTLY`; but with as many elements it keep
 NEVER: Final = "never"  # it does not: it is written as `copy_` writes, in its own shape and dtype
 
 
+Said = str | tuple[str, ...]  # of all outputs, or of each
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What an operator wants of its outputs: the fields of its record."""
@@ -48,6 +72,12 @@ class Rule:
     refused: str = ""  # what is said of another dtype than the result's
     uncast: str = ""  # what is said of a dtype that the result cannot be cast to
     resized: str = LIKE_RESULT
+
+
+def rules_of(count: int, refused: Said, uncast: Said, resized: str) -> tuple[Rule, ...]:
+    """The rule for each output; what is said may be another sentence for each."""
+    first, second = ((x,) * count if isinstance(x, str) else x for x in (refused, uncast))
+    return tuple(Rule(a, b, resized) for a, b in zip(first, second, strict=True))
 
 
 CAST: Final = Rule()
@@ -61,10 +91,10 @@ OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=No
 _CODE: Final = "ScalarType? dtype=None"
 
 
-def write(xp: Any, target: Any, result: Any) -> Any:
-    """Copy `result` into `target` where the in-place rules allow it."""
+def write(xp: Any, target: Any, result: Any, refused: str = "") -> Any:
+    """Copy `result` into `target` where the in-place rules allow it, or `refused` says why not."""
     result = xp.asarray(result)
-    rules.check_cast(result.dtype, target.dtype)
+    _check_dtype(result.dtype, target.dtype, Rule(refused))
     if result.shape != target.shape:
         raise _unfit(target, result)
     target[...] = rules.cast(xp, result, target.dtype)
@@ -79,11 +109,7 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
             raise _unfit(target, result)
         target[...] = rules.cast(xp, result, target.dtype)
         return target
-    if rule.refused and target.dtype != result.dtype:
-        raise _unsuited(rule.refused, result.dtype, target.dtype)
-    if rule.uncast and not rules.can_cast(result.dtype, target.dtype):
-        raise _unsuited(rule.uncast, result.dtype, target.dtype)
-    rules.check_cast(result.dtype, target.dtype)
+    _check_dtype(result.dtype, target.dtype, rule)
     if result.shape != target.shape:
         if rule.resized == BY_COUNT and result.size == target.size:
             result = result.reshape(target.shape)
@@ -98,9 +124,20 @@ def _unfit(target: Any, result: Any) -> RuntimeError:
     return RuntimeError("output with shape {} doesn't match the broadcast shape {}".format(*shapes))
 
 
-def _unsuited(text: str, want: rules.DType, got: rules.DType) -> Exception:
-    error = TypeError if isinstance(text, OfTypes) else RuntimeError
-    return error(rules.dtype_message(text, want, got))
+def _check_dtype(want: rules.DType, got: rules.DType, rule: Rule) -> None:
+    """Raise what the rule says of an output of this dtype, where it does not take the result."""
+    if want == got:
+        return
+    text = ""
+    if not (isinstance(rule.refused, ButBytes) and got == rules.UINT8):
+        text = rule.refused
+    higher = isinstance(rule.uncast, OfCategory) and rules.CATEGORY_OF[got] != rules.CATEGORY_OF[want]
+    if not text and (higher or not rules.can_cast(want, got)):
+        text = rule.uncast
+    if text:
+        error = TypeError if isinstance(text, OfTypes) else RuntimeError
+        raise error(rules.dtype_message(text, want, got))
+    rules.check_cast(want, got)
 
 
 def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
@@ -172,9 +209,10 @@ def output_form(schema: str, overload: str, names: str) -> OutputForm:
 
 
 def into_outputs(
-    compute: Callable[..., Any], form: OutputForm, rule: Rule, computes_in_out: bool
+    compute: Callable[..., Any], form: OutputForm, each: Sequence[Rule], computes_in_out: bool
 ) -> Callable[..., Any]:
-    """The kernel of the `out=` form, around the one that computes the results."""
+    """The kernel of the `out=` form, around the one that computes the results; a rule for each output."""
+    rule = each[0]
 
     def kernel(xp: Any, *args: Any) -> Any:
         given, outputs = list(args[: -form.outputs]), args[-form.outputs :]
@@ -186,7 +224,7 @@ def into_outputs(
         if form.listed:
             return _write_list(xp, form, outputs[0], result, rule)
         if form.outputs > 1:
-            return tuple(write_out(xp, *pair, rule) for pair in zip(outputs, result, strict=True))
+            return tuple(write_out(xp, *row) for row in zip(outputs, result, each, strict=True))
         (out,) = outputs
         if result.shape != out.shape and any(x is out for x in given):
             raise _unfit(out, result)

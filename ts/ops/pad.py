@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.outputs import COPIED
+from ts.ops.outputs import COPIED, EXPECTED, SCALAR
 from ts.ops.registry import Record, add, op, out_of
 from ts.ops.unfold import padded
 
@@ -103,6 +103,7 @@ def _mode_kernel(mode: str) -> Callable[..., Array]:
     return lambda xp, self, padding: mode_pad(xp, self, padding, mode)
 
 
+_PADDED = {("reflection", 1): EXPECTED, ("reflection", 2): SCALAR}
 for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
     for _n in (1, 2, 3):
         _record = Record(
@@ -112,6 +113,7 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
             where="f",
             layout="channels" if _n > 1 else (),
             refuses={"b": f"{_name}_pad{_n}d"},
+            out_refused=_PADDED.get((_name, _n), ""),
         )
         add(_record)
         add(out_of(_record, "out"))

@@ -35,10 +35,14 @@ def promote(xp: Any, promotion: str, *operands: Any) -> tuple[Array, ...]:
     return tuple(rules.cast(xp, x, dtype) for x in operands)
 
 
-def kernel_of(promotion: str, body: Body, refused: Mapping[str, str] = NOTHING) -> Callable[..., Array]:
-    """The kernel of a row: promote, refuse, compute, give the result its dtype."""
+def kernel_of(
+    promotion: str, body: Body, refused: Mapping[str, str] = NOTHING, mixed: str = ""
+) -> Callable[..., Array]:
+    """The kernel of a row: promote, refuse, compute, give the result its dtype; `mixed`: what refuses two."""
 
     def kernel(xp: Any, a: Any, b: Any) -> Array:
+        if mixed and a.dtype != b.dtype:
+            raise RuntimeError(mixed)
         x, y = promote(xp, promotion, a, b)
         if refused:
             check(refused, x.dtype)
@@ -64,16 +68,18 @@ def binary(
     aliases: tuple[str, ...] = (),
     layout: str | tuple[str, ...] = "like_all",
     numbers_first: bool = False,
+    mixed: str = "",
     inplace_order: str = "",
     **fields: Any,
 ) -> None:
     """Declare `aten::name` with its forms, and the same under `aliases`.
 
     overloads       a row of `OVERLOADS`; "": name(Tensor self, Tensor other)
+    mixed           what is said of arguments of different dtypes, where they do not meet in one
     numbers_first   the forms in place and with out= stand in the order Scalar, Tensor
     fields          more of the records'; `order` and `since` are this name's only
     """
-    kernel = kernel_of(promotion, body, refused_by(name, no))
+    kernel = kernel_of(promotion, body, refused_by(name, no), mixed)
     ufunc = body if isinstance(body, str) else None
     for spelled in (name, *aliases):
         own = {} if spelled == name else {"order": "", "since": 0, "same_as": f"aten::{name}"}
@@ -157,8 +163,9 @@ for _name, _cuda in (
     binary(_name, SAME, _name, _cuda, no={"c": f"{_name} not implemented for complex tensors."}, forms="o")
 binary("logaddexp", SAME, arithmetic.logaddexp, forms="o", no="bi")
 binary("logaddexp2", SAME, "logaddexp2", forms="o", no="bic")
+_MIXED = "heaviside is not yet implemented for tensors with different dtypes."
 binary(
-    "heaviside", SAME, arithmetic.heaviside, second="values",
+    "heaviside", SAME, arithmetic.heaviside, second="values", mixed=_MIXED, out_refused=_MIXED,
     no={"c": "heaviside is not yet implemented for complex tensors."},
 )  # fmt: skip
 binary("gcd", SAME, "gcd", no="bhfc", layout=())
@@ -217,21 +224,12 @@ for _side, _cuda in (("left", "a << b"), ("right", "a >> b")):
 # ---------------------------------------------------------------------------------------- with alpha, modes
 
 
-def _alpha(dtype: rules.DType, alpha: Any) -> None:
-    if isinstance(alpha, bool) and dtype != rules.BOOL:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, float) and dtype.kind in "iub":
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    if isinstance(alpha, complex) and dtype.kind != "c":
-        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-
-
 def add_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     """self + alpha * other"""
     x, y = promote(xp, SAME, self, other)
     if alpha is not True and alpha == 1:
         return xp.add(x, y)
-    _alpha(x.dtype, alpha)
+    rules.check_factor(x.dtype, alpha, "alpha")
     return rules.cast(xp, xp.add(x, y * rules.cast_checked(xp, alpha, x.dtype)), x.dtype)
 
 
@@ -241,7 +239,7 @@ def sub_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     x, y = promote(xp, SAME, self, other)
     if alpha == 1:
         return xp.subtract(x, y)
-    _alpha(x.dtype, alpha)
+    rules.check_factor(x.dtype, alpha, "alpha")
     return rules.cast(xp, xp.subtract(x, y * rules.cast_checked(xp, alpha, x.dtype)), x.dtype)
 
 
@@ -428,19 +426,33 @@ def _pow(xp: Any, self: Any, exponent: Any) -> Array:
     return rules.cast(xp, arithmetic.power(xp, x, y), x.dtype)
 
 
+_POWER = "the {} given to float_power{} has dtype {{got}} but the operation's result requires dtype {{want}}"
+_POWER_IN_PLACE = _POWER.format("base", "_")
+_POWER_INTO = _POWER.format("output", "")
+
+
 @op(
     "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
     inplace="Tensor",
+    self_refused=_POWER_IN_PLACE,
     out="Tensor_Tensor_out",
     layout="like_all",
     order="Tensor_Tensor Tensor_Scalar",
+    out_refused=_POWER_INTO,
 )
-@op("aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", out="Scalar_out", layout="contiguous")
+@op(
+    "aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    out="Scalar_out",
+    layout="contiguous",
+    out_refused=_POWER_INTO,
+)
 @op(
     "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
     inplace="Scalar",
+    self_refused=_POWER_IN_PLACE,
     out="Tensor_Scalar_out",
     layout="like_all",
+    out_refused=_POWER_INTO,
 )
 def _float_power(xp: Any, self: Any, exponent: Any) -> Array:
     kind = max(rules.category(self), rules.category(exponent))
@@ -448,7 +460,13 @@ def _float_power(xp: Any, self: Any, exponent: Any) -> Array:
     return xp.power(rules.cast(xp, self, dtype), rules.cast(xp, exponent, dtype))
 
 
-@op("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", inplace="", out="out", layout="like_all")
+@op(
+    "aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+    inplace="",
+    out="out",
+    layout="like_all",
+    out_uncast="ldexp can't be cast to the desired output type {got}",
+)
 def _ldexp(xp: Any, self: Array, other: Array) -> Array:
     power = _pow(xp, 2.0, other)
     return kernel_of(SAME, "multiply")(xp, self, power)

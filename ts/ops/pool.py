@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ts.ops import rules
-from ts.ops.outputs import EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED, SCALAR
 from ts.ops.pool_windows import AVG, MAX, MAX_VALUES, Windows, fixed, parts
 from ts.ops.registry import Record, add, out_of
 from ts.ops.unfold import per_dim
@@ -275,6 +275,7 @@ def _enter(
 
 
 _BOTH = "(Tensor, Tensor)"
+_ADAPTED = "expected dtype {want} for `output` but got dtype {got}"
 for _n in (1, 2, 3):
     _k, _s = f"int[{_n}] kernel_size", f"int[{_n}] stride=[]"
     _p, _d = ("[0]", "[1]") if _n == 1 else ("0", "1")
@@ -293,6 +294,7 @@ for _n in (1, 2, 3):
         _BOTH,
         _outs,
         layout=(_channels, _channels),
+        out_refused=EXPECTED if _n < 3 else SCALAR,
     )
     _enter(
         f"avg_pool{_n}d{_window}, bool ceil_mode=False, bool count_include_pad=True{_override})",
@@ -301,7 +303,7 @@ for _n in (1, 2, 3):
         "out",
         layout="contiguous" if _n == 3 else _channels,
         refuses={"h": "avg_pool3d_out_frame"} if _n == 3 else None,
-        out_refused=EXPECTED if _n > 1 else "",
+        **({"out_refused": EXPECTED} if _n > 1 else COPIED),
     )
     _enter(
         f"adaptive_avg_pool{_n}d(Tensor self, {_whole}[{_n}] output_size)",
@@ -309,6 +311,7 @@ for _n in (1, 2, 3):
         _n,
         "out",
         layout="contiguous" if _n == 3 else _channels,
+        **({} if _n == 3 else {"out_refused": _ADAPTED} if _n == 2 else COPIED),
     )
     _enter(
         f"adaptive_max_pool{_n}d(Tensor self, int[{_n}] output_size)",
@@ -318,6 +321,7 @@ for _n in (1, 2, 3):
         _BOTH,
         _outs,
         layout=(_channels, _channels) if _n < 3 else (),
+        out_refused=EXPECTED if _n < 3 else "",
     )
 _enter(
     "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size)",
@@ -325,6 +329,7 @@ _enter(
     2,
     "out",
     layout="channels",
+    out_refused=SCALAR,
 )
 _enter(
     "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding)",
@@ -332,4 +337,5 @@ _enter(
     3,
     "out",
     layout="contiguous",
+    out_refused=SCALAR,
 )

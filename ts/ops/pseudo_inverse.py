@@ -9,6 +9,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.factorizations import matrix, transposed
+from ts.ops.outputs import castable
 from ts.ops.registry import facts, op
 
 Array = rules.Array
@@ -42,12 +43,14 @@ def _largest(xp: Any, values: Array) -> Array:
     "hermitian=False) -> Tensor",
     out="atol_rtol_tensor_out",
     where="f",
+    out_uncast=castable("torch.linalg.matrix_rank"),
 )
 @op(
     "aten::linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
     "hermitian=False) -> Tensor",
     out="atol_rtol_float_out",
     where="f",
+    out_uncast=castable("torch.linalg.matrix_rank"),
 )
 @facts(
     layout="contiguous",
@@ -65,11 +68,13 @@ def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitia
     out="out",
     where="f",
     order="- tol_tensor",
+    out_uncast=castable("torch.linalg.matrix_rank"),
 )
 @op(
     "aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
     out="out_tol_tensor",
     where="f",
+    out_uncast=castable("torch.linalg.matrix_rank"),
 )
 @facts(layout="contiguous", refuses={"h": "linalg_svd_cpu"}, work=0.1)
 def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Array:
@@ -82,6 +87,7 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
     out="atol_rtol_tensor_out",
     where="f",
     refuses=_NO_HALF,
+    out_uncast=castable("linalg.pinv"),
 )
 @op(
     "aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
@@ -89,6 +95,7 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
     out="atol_rtol_float_out",
     where="f",
     refuses={"h": "This function doesn't handle types other than float and double"},
+    out_uncast=castable("linalg.pinv"),
 )
 @facts(layout="contiguous", work=0.2)
 def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
@@ -113,11 +120,13 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
     out="out",
     where="f",
     order="- atol_rtol_float atol_rtol_tensor atol_rtol_tensor_out atol_rtol_float_out out",
+    out_uncast=castable("linalg.pinv"),
 )
 @op(
     "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
     out="out_rcond_tensor",
     where="f",
+    out_uncast=castable("linalg.pinv"),
 )
 @op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor")
 @facts(

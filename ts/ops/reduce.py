@@ -15,10 +15,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules, work
-from ts.ops.outputs import COPIED, EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED, ButBytes, OfCategory
 from ts.ops.registry import facts, op
 
 Array = rules.Array
+
+_UNCAST = (
+    "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, "
+    "but got false.  (Could this error message be improved?  If so, please report an enhancement request to "
+    "PyTorch.)"
+)
 _DECIDED = work.of(work.elements, 0.0005)  # of `any` and `all`: the first element may decide
 Dims = Sequence[int] | int | None
 
@@ -317,7 +323,7 @@ def _need_elements(name: str, self: Array, axes: Sequence[int]) -> None:
 def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     """amax or amin over `dim`; NaN wins."""
     if self.dtype.kind == "c":
-        rules.refuse(f"{name}_cpu", self.dtype)
+        rules.refuse(f"{name}_all" if name in ("max", "min") else f"{name}_cpu", self.dtype)
     axes = rules.wrap_dims(dim, self.ndim)
     _need_elements(name, self, axes)
     return (xp.max if name.endswith("max") else xp.min)(self, axis=axes, keepdims=keepdim)
@@ -413,14 +419,24 @@ def _with_index(xp: Any, name: str, self: Array, dim: int, keepdim: bool) -> tup
     "aten::max.other(Tensor self, Tensor other) -> Tensor",
     out="out",
     layout="like_all",
-    refuses={"c": "maximum not implemented for complex tensors."},
 )
 def _max_other(xp: Any, self: Array, other: Array) -> Array:
+    return _extreme_of_two(xp, "maximum", self, other)
+
+
+def _extreme_of_two(xp: Any, name: str, self: Array, other: Array) -> Array:
     dtype = rules.result_type(self, other)
-    return xp.maximum(rules.cast(xp, self, dtype), rules.cast(xp, other, dtype))
+    if dtype.kind == "c":
+        raise RuntimeError(f"{name} not implemented for complex tensors.")
+    return getattr(xp, name)(rules.cast(xp, self, dtype), rules.cast(xp, other, dtype))
 
 
-@op("aten::max(Tensor self) -> Tensor", out="unary_out", order="other - dim dim_max unary_out")
+@op(
+    "aten::max(Tensor self) -> Tensor",
+    out="unary_out",
+    order="other - dim dim_max unary_out",
+    out_uncast=_UNCAST,
+)
 def _max(xp: Any, self: Array) -> Array:
     return extreme(xp, "max", self, None, False)
 
@@ -430,6 +446,7 @@ def _max(xp: Any, self: Array) -> Array:
     out="dim_max",
     out_names="max,max_values",
     refuses={"c": "max(): does not support complex input"},
+    out_refused=EXPECTED,
 )
 def _max_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _with_index(xp, "max", self, dim, keepdim)
@@ -439,14 +456,17 @@ def _max_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Arr
     "aten::min.other(Tensor self, Tensor other) -> Tensor",
     out="out",
     layout="like_all",
-    refuses={"c": "minimum not implemented for complex tensors."},
 )
 def _min_other(xp: Any, self: Array, other: Array) -> Array:
-    dtype = rules.result_type(self, other)
-    return xp.minimum(rules.cast(xp, self, dtype), rules.cast(xp, other, dtype))
+    return _extreme_of_two(xp, "minimum", self, other)
 
 
-@op("aten::min(Tensor self) -> Tensor", out="unary_out", order="other - dim dim_min unary_out")
+@op(
+    "aten::min(Tensor self) -> Tensor",
+    out="unary_out",
+    order="other - dim dim_min unary_out",
+    out_uncast=_UNCAST,
+)
 def _min(xp: Any, self: Array) -> Array:
     return extreme(xp, "min", self, None, False)
 
@@ -456,6 +476,7 @@ def _min(xp: Any, self: Array) -> Array:
     out="dim_min",
     out_names="min,min_indices",
     refuses={"c": "min(): does not support complex input"},
+    out_refused=EXPECTED,
 )
 def _min_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _with_index(xp, "min", self, dim, keepdim)
@@ -470,25 +491,55 @@ def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     return rules.cast(xp, result, rules.UINT8) if self.dtype == rules.UINT8 else result
 
 
-@op("aten::any(Tensor self) -> Tensor", out="all_out", order="- dim dims out dims_out", work=_DECIDED)
+@op(
+    "aten::any(Tensor self) -> Tensor",
+    out="all_out",
+    order="- dim dims out dims_out",
+    work=_DECIDED,
+    out_refused=ButBytes("any only supports bool tensor for result, got: {got}"),
+)
 def _any(xp: Any, self: Array) -> Array:
     return _truth(xp, "any", self, None, False)
 
 
-@op("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out", layout="contiguous")
-@op("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", out="dims_out")
+@op(
+    "aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+    out="out",
+    layout="contiguous",
+    out_refused=ButBytes("any only supports bool tensor for result, got: {got}"),
+)
+@op(
+    "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+    out="dims_out",
+    out_refused=ButBytes("any only supports bool tensor for result, got: {got}"),
+)
 @facts(work=_DECIDED)
 def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return _truth(xp, "any", self, dim, keepdim)
 
 
-@op("aten::all(Tensor self) -> Tensor", out="all_out", order="- dim dims out dims_out", work=_DECIDED)
+@op(
+    "aten::all(Tensor self) -> Tensor",
+    out="all_out",
+    order="- dim dims out dims_out",
+    work=_DECIDED,
+    out_refused=ButBytes("all only supports bool tensor for result, got: {got}"),
+)
 def _all(xp: Any, self: Array) -> Array:
     return _truth(xp, "all", self, None, False)
 
 
-@op("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out", layout="contiguous")
-@op("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", out="dims_out")
+@op(
+    "aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+    out="out",
+    layout="contiguous",
+    out_refused=ButBytes("all only supports bool tensor for result, got: {got}"),
+)
+@op(
+    "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+    out="dims_out",
+    out_refused=ButBytes("all only supports bool tensor for result, got: {got}"),
+)
 @facts(work=_DECIDED)
 def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return _truth(xp, "all", self, dim, keepdim)
@@ -509,12 +560,17 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
 # ---------------------------------------------------------------------------------------- others
 
 
-@op("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out="out")
+@op(
+    "aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    out="out",
+    out_uncast=OfCategory("logsumexp(): Expected floating point type for result tensor, but got: {got}"),
+)
 @op(
     "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     out="out",
     where="f",
     same_as="aten::logsumexp",
+    out_uncast=OfCategory("logsumexp(): Expected floating point type for result tensor, but got: {got}"),
 )
 @facts(layout="contiguous")
 def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
@@ -560,6 +616,7 @@ def _folded(function: Any, x: Array, axes: Sequence[int]) -> Array:
     "aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
     out="out",
     shape=_hash_shape,
+    out_refused="Expected result to be of dtype uint64, but got {got}",
 )
 def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 0) -> Array:
     """The exclusive or of the elements' bits: of 64 bits each, floats as doubles."""

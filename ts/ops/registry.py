@@ -39,7 +39,7 @@ from ts._core.dispatch.overloads import OverloadSet, overloads, set_lookup
 from ts._core.tensor.tensor import connect, install_methods
 from ts._core.value.turns import my_turn
 from ts.ops import layouts, refusals, rules, work
-from ts.ops.outputs import Rule, into_outputs, output_form, write
+from ts.ops.outputs import Said, into_outputs, output_form, rules_of, write
 
 if TYPE_CHECKING:
     from ts.ir.schema import FunctionSchema
@@ -95,9 +95,10 @@ class Record:
     assignment: str = "tensor[indices] = tensor"  # what else does it, in the warning about such a tensor
     filled_like: str = ""  # of what fills its tensor: the operator that makes one like it, so filled
     layout: str | tuple[str, ...] = ()  # a rule of `layouts` for each result; (): they lie as they were made
-    out_refused: str = ""  # what is said of an `out=` in another dtype than the result's; "": it is cast
-    out_uncast: str = ""  # what is said of one that the result may not be cast to, where that is special
+    out_refused: Said = ""  # what is said of an `out=` in another dtype than the result's; "": it is cast
+    out_uncast: Said = ""  # what is said of one that the result may not be cast to, where that is special
     out_resized: str = ""  # how an `out=` of another shape gets the result's: by which rule of `outputs`
+    self_refused: str = ""  # what is said of self in another dtype than the result's, in place
     computes_in_out: bool = False  # where dtype= is missing, in the dtype of `out=`, or of self in place
     shape: Kernel | None = None  # shape(*arguments) -> (shape, dtype) of each result: a rule of `shapes`
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
@@ -241,7 +242,7 @@ def inplace_of(record: Record, overload: str | None = None, order: str = "", spe
         def kernel(xp: Any, self: Any, *args: Any) -> Any:
             if record.computes_in_out and args[-1] is None:
                 args = (*args[:-1], rules.CODE_OF[self.dtype])
-            return write(xp, self, compute(xp, self, *args))
+            return write(xp, self, compute(xp, self, *args), record.self_refused)
 
         return compute if kind == "Tensor(a)" else kernel  # of a view: the tensor takes it over
 
@@ -263,10 +264,10 @@ def out_of(record: Record, overload: str, names: str = "out") -> Record:
     `names` are theirs, with their alias marks where these are not a, b, c: "d:out,e:save_mean".
     """
     form = output_form(record.schema_text, overload, names)
-    rule = Rule(record.out_refused, record.out_uncast, record.out_resized)
+    each = rules_of(form.outputs, record.out_refused, record.out_uncast, record.out_resized)
 
     def derive(compute: Kernel) -> Kernel:
-        return into_outputs(compute, form, rule, record.computes_in_out)
+        return into_outputs(compute, form, each, record.computes_in_out)
 
     return Record(
         form.text, derive(record.kernel), record.family, variant="out", base=record, derive=derive,

@@ -77,6 +77,10 @@ def _cell(xp: Any, step: Step, x: Array, state: State, weights: tuple[Any, ...])
     if x.shape[-1] != w.w_ih.shape[1]:
         raise RuntimeError(f"input has inconsistent input_size: got {x.shape[-1]} expected {w.w_ih.shape[1]}")
     for i, hidden in enumerate(state):
+        if hidden.shape[0] != x.shape[0]:
+            raise RuntimeError(
+                f"Input batch size {x.shape[0]} doesn't match hidden{i} batch size {hidden.shape[0]}"
+            )
         if hidden.shape[-1] != w.w_hh.shape[1]:
             raise RuntimeError(
                 f"hidden{i} has inconsistent hidden_size: got {hidden.shape[-1]}, expected {w.w_hh.shape[1]}"

@@ -201,6 +201,18 @@ def cast_checked(xp: Any, x: Any, dtype: DType) -> Array:
     return cast(xp, check_number(x, dtype), dtype)
 
 
+def check_factor(dtype: DType, factor: Any, name: str) -> None:
+    """Refuse a factor (`alpha`, `beta`) of a higher category than the dtype that it multiplies."""
+    if isinstance(factor, bool) and dtype != BOOL:
+        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+    if isinstance(factor, float) and CATEGORY_OF[dtype] < FLOATING:
+        raise RuntimeError(
+            f"For integral input tensors, argument {name} must not be a floating point number."
+        )
+    if isinstance(factor, complex) and CATEGORY_OF[dtype] != COMPLEX:
+        raise RuntimeError(f"For non-complex input tensors, argument {name} must not be a complex number.")
+
+
 def check_number(x: Any, dtype: DType) -> Any:
     """`x`, which is an array, or a number that the dtype can hold, or RuntimeError says so."""
     if not isinstance(x, (int, float, complex)):

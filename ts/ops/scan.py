@@ -114,7 +114,6 @@ def _cummin(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
 @op(
     "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     out="out",
-    out_refused="expected scalar_type {want} but found {got}",
 )
 def _diff(
     xp: Any, self: Array, n: int = 1, dim: int = -1, prepend: Array | None = None, append: Array | None = None

@@ -145,14 +145,30 @@ def _scatter_reduce(
     return result.reshape(self.shape)
 
 
-def _along(xp: Any, self: Array, dim: int, index: Array) -> tuple[Array, tuple[Any, ...]]:
+_BEYOND = "index out of range in self"
+_BOUNDS = "index {index} is out of bounds for dimension {axis} with size {length}"
+
+
+def _along(
+    xp: Any,
+    self: Array,
+    dim: int,
+    index: Array,
+    beyond: Exception,
+    *,
+    negative: bool = False,
+) -> tuple[Array, tuple[Any, ...]]:
+    """A copy, and the key of the places along `dim`; or the error, with the first place that is beyond."""
     axis = rules.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError("Index is supposed to be a vector")
     result, i = xp.atleast_1d(self).copy(), rules.settled(index).reshape(-1)
+    length = result.shape[axis]
     ends = rules.extremes(xp, i)
-    if ends is not None and (ends[0] < -result.shape[axis] or ends[1] >= result.shape[axis]):
-        raise IndexError("index out of range in self")
+    least = -length if negative else 0
+    if ends is not None and (ends[0] < least or ends[1] >= length):
+        first = i[(i < least) | (i >= length)][0]
+        raise type(beyond)(str(beyond).format(index=first, axis=axis, length=length))
     return result, (slice(None),) * axis + (i,)
 
 
@@ -177,7 +193,8 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
             f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): "
             f"({source.shape[axis]}), for dim: {axis}"
         )
-    result, key = _along(xp, self, dim, index)
+    beyond = RuntimeError(_BOUNDS) if self.ndim == 2 else IndexError(_BEYOND)
+    result, key = _along(xp, self, dim, index, beyond)
     piece = source if source.ndim or self.ndim == 0 else source.reshape(1)
     xp.add.at(result, key, rules.cast(xp, piece * rules.cast(xp, alpha, self.dtype), self.dtype))
     return result.reshape(self.shape)
@@ -195,7 +212,7 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
 def _index_reduce(
     xp: Any, self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True
 ) -> Array:
-    result, key = _along(xp, self, dim, index)
+    result, key = _along(xp, self, dim, index, IndexError(_BEYOND))
     _combine(xp, result, key, source, reduce, include_self)
     return result.reshape(self.shape)
 
@@ -210,7 +227,7 @@ def _index_reduce(
 def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> Array:
     if source.dtype != self.dtype:
         raise RuntimeError("index_copy_(): self and source expected to have the same dtype")
-    result, key = _along(xp, self, dim, index)
+    result, key = _along(xp, self, dim, index, IndexError(f"index_copy_(): {_BOUNDS}"))
     result[key] = source
     return result.reshape(self.shape)
 
@@ -242,6 +259,8 @@ def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Arr
                 f"{value.ndim} dimension(s)."
             )
         value = rules.number_in(xp, value)
-    result, key = _along(xp, self, dim, index)
+    if isinstance(value, complex) and self.dtype.kind != "c":
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    result, key = _along(xp, self, dim, index, IndexError(_BOUNDS), negative=True)
     result[key] = rules.cast_checked(xp, value, self.dtype)
     return result.reshape(self.shape)

@@ -14,12 +14,13 @@ import numpy as np
 
 from ts._core.thread import deadline
 from ts.ops import layouts, rules, work
-from ts.ops.outputs import COPIED, EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED, OfTypes
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made
 from ts.ops.view import expand_kernel, unsqueezed
 
 Array = rules.Array
+_CAT_INTO = OfTypes("torch.cat(): input types can't be cast to the desired output type {got}")
 _PIECE: Final = 1 << 16  # numbers that are made without looking at the clock
 
 
@@ -54,15 +55,30 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
     return xp.concatenate(kept, axis=axis)
 
 
-@op("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", out="out")
-@op("aten::concat(Tensor[] tensors, int dim=0) -> Tensor", out="out", same_as="aten::cat")
-@op("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", out="out", same_as="aten::cat")
+@op("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", out="out", out_uncast=_CAT_INTO)
+@op(
+    "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
+    out="out",
+    same_as="aten::cat",
+    out_uncast=_CAT_INTO,
+)
+@op(
+    "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
+    out="out",
+    same_as="aten::cat",
+    out_uncast=_CAT_INTO,
+)
 @facts(layout="all_channels")
 def _cat(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     return concatenate(xp, tensors, dim)
 
 
-@op("aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor", out="out", where="f")
+@op(
+    "aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
+    out="out",
+    where="f",
+    out_uncast=_CAT_INTO,
+)
 def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
     if num_chunks <= 0:
         raise RuntimeError("_chunk_cat expects positive num_chunks")
@@ -90,7 +106,9 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     return xp.concatenate(rows, axis=-1)
 
 
-@op("aten::stack(Tensor[] tensors, int dim=0) -> Tensor", out="out", layout="contiguous")
+@op(
+    "aten::stack(Tensor[] tensors, int dim=0) -> Tensor", out="out", layout="contiguous", out_uncast=_CAT_INTO
+)
 def _stack(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
@@ -109,28 +127,28 @@ def _need(name: str, tensors: Sequence[Array]) -> None:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
 
 
-@op("aten::hstack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels")
+@op("aten::hstack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels", out_uncast=_CAT_INTO)
 def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("hstack", tensors)
     parts = [_at_least(xp, t, 1) for t in tensors]
     return concatenate(xp, parts, 0 if parts[0].ndim == 1 else 1)
 
 
-@op("aten::vstack(Tensor[] tensors) -> Tensor", out="out")
-@op("aten::row_stack(Tensor[] tensors) -> Tensor", out="out", same_as="aten::vstack")
+@op("aten::vstack(Tensor[] tensors) -> Tensor", out="out", out_uncast=_CAT_INTO)
+@op("aten::row_stack(Tensor[] tensors) -> Tensor", out="out", same_as="aten::vstack", out_uncast=_CAT_INTO)
 @facts(layout="all_channels")
 def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("vstack", tensors)
     return concatenate(xp, [_at_least(xp, t, 2) for t in tensors], 0)
 
 
-@op("aten::dstack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels")
+@op("aten::dstack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels", out_uncast=_CAT_INTO)
 def _dstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("dstack", tensors)
     return concatenate(xp, [_at_least(xp, t, 3) for t in tensors], 2)
 
 
-@op("aten::column_stack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels")
+@op("aten::column_stack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels", out_uncast=_CAT_INTO)
 def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("column_stack", tensors)
     return concatenate(xp, [t.reshape(t.size, 1) if t.ndim <= 1 else t for t in tensors], 1)

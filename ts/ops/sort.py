@@ -9,11 +9,22 @@ import math
 from typing import Any
 
 from ts.ops import argsort, rules, work
-from ts.ops.outputs import COPIED, EXPECTED
+from ts.ops.outputs import COPIED, EXPECTED, OF_INPUT
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, depends
 
 Array = rules.Array
+_SEARCHED = (
+    "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
+    "depending on whether out_int32 flag is True, but we got output tensor's dtype {got} and out_int32 "
+    "flag is False"
+)
+_MEDIAN = (
+    "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
+    "torch.{got}Tensor does not equal torch.{want}Tensor (while checking arguments for median)",
+    "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.{got}Tensor instead "
+    "(while checking arguments for median)",
+)
 _SOUGHT = work.of(work.elements, 0.002)  # of one number: steps of a search, and conversions
 
 
@@ -121,7 +132,7 @@ def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tupl
     out="values",
     out_names="values,indices",
     refuses={"bc": "kthvalue_cpu"},
-    out_refused="output values must be of same type as input",
+    out_refused=("output values must be of same type as input", "output indices must be of scalar type Long"),
 )
 def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     if k < 1 or k > (self.shape[rules.wrap_dim(dim, self.ndim)] if self.ndim else 1):
@@ -170,6 +181,7 @@ def _median_all(xp: Any, self: Array) -> Array:
     out="dim_values",
     out_names="values,indices",
     refuses={"bc": "median_out"},
+    out_refused=_MEDIAN,
 )
 def _median_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _median(xp, self, dim, keepdim, False)
@@ -195,6 +207,7 @@ def _nanmedian_all(xp: Any, self: Array) -> Array:
     out="dim_values",
     out_names="values,indices",
     refuses={"bc": "median_out"},
+    out_refused=_MEDIAN,
 )
 def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     return _median(xp, self, dim, keepdim, True)
@@ -205,6 +218,10 @@ def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tup
     out="values",
     out_names="values,indices",
     refuses={"c": "mode_cpu"},
+    out_refused=(
+        "expected scalar type '{want}' but got '{got}' for values output",
+        "expected scalar type '{want}' but got '{got}' for indices output",
+    ),
 )
 def _mode(xp: Any, self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     if self.ndim == 0:
@@ -315,12 +332,14 @@ def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_:
     "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out="Tensor_out",
     order="Tensor Tensor_out",
+    out_refused=_SEARCHED,
 )
 @op(
     "aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool "
     "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out="Scalar_out",
     work=_SOUGHT,
+    out_refused=_SEARCHED,
 )
 @facts(refuses={"bc": "searchsorted_out_cpu"}, shape=_place_shape)
 def _searchsorted(
@@ -348,6 +367,7 @@ def _searchsorted(
     "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool "
     "right=False) -> Tensor",
     out="Tensor_out",
+    out_refused=_SEARCHED,
 )
 @op(
     "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
@@ -482,7 +502,7 @@ def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int
             f"maximum value of input overflowed, it should be < {rules.MAX_INT} but got {largest}"
         )
     rules.check_storage([max(largest + 1, minlength)], rules.INT64)
-    if weights is None:
+    if weights is None or not self.size:
         return xp.bincount(self, minlength=minlength)
     dtype = weights.dtype if weights.dtype == rules.FLOAT else rules.DOUBLE
     return xp.bincount(self, weights.astype(rules.DOUBLE), minlength).astype(dtype)
@@ -508,6 +528,7 @@ def _histc_shape(self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Ma
     out="out",
     refuses={"b": "linspace_cpu", "i": "histogram_cpu", "c": "aminmax_cpu"},
     shape=_histc_shape,
+    out_refused=OF_INPUT,
 )
 def _histc(xp: Any, self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
     low, high = _histc_range(bins, min, max)

@@ -62,6 +62,7 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     inplace=True,
     out="Tensor_out",
     cuda="a + c * (b - a)",
+    out_refused=FOUND,
 )
 @facts(layout="like_all")
 def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
@@ -93,6 +94,7 @@ NAMES = {
     "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
     out="self_out",
     cuda="a ? b : c",
+    out_refused="Expected out type to be {want} but got {got}",
 )
 @op(
     "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
@@ -122,6 +124,9 @@ def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
 # ---------------------------------------------------------------------------------------- clamp, rounding
 
 
+_ONE_LIMIT = ("maximum_cpu", "minimum_cpu")  # what refuses complex limits, of below and of above
+
+
 def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
     """self limited to [min, max]; a NaN limit gives NaN."""
     if min is None and max is None:
@@ -129,6 +134,8 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
     if self.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
     dtype = rules.result_type(self, min, max)
+    if dtype.kind == "c":
+        rules.refuse("clamp_cpu" if min is not None and max is not None else _ONE_LIMIT[min is None], dtype)
     result = rules.cast(xp, self, dtype)
     if min is not None:
         result = xp.maximum(result, rules.cast_checked(xp, min, dtype))
@@ -142,6 +149,7 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
     inplace=True,
     out="out",
     cuda="min(max(a, b), c)",
+    out_refused=FOUND,
 )
 @op(
     "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
@@ -173,6 +181,7 @@ def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
     out="out",
     cuda="max(a, b)",
     refuses={"b": "clamp_min_scalar_cpu"},
+    out_refused=FOUND,
 )
 @op(
     "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
@@ -191,6 +200,7 @@ def _clamp_min(xp: Any, self: Array, min: Any) -> Array:
     out="out",
     cuda="min(a, b)",
     refuses={"b": "clamp_max_scalar_cpu"},
+    out_refused=FOUND,
 )
 @op(
     "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
@@ -215,6 +225,7 @@ def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
     out="out",
     refuses={"i": "round_vml_cpu"},
     same_as="aten::round",
+    out_refused=FOUND,
 )
 def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
     if self.dtype.kind in "bc":
@@ -285,8 +296,18 @@ def _polygamma_in_place(xp: Any, self: Array, n: int) -> Array:
     return write(xp, self, _polygamma(xp, n, self))
 
 
-@op("aten::mvlgamma(Tensor self, int p) -> Tensor", inplace=True, out="out")
-@op("aten::special_multigammaln(Tensor self, int p) -> Tensor", out="out", same_as="aten::mvlgamma")
+@op(
+    "aten::mvlgamma(Tensor self, int p) -> Tensor",
+    inplace=True,
+    out="out",
+    out_uncast="mvlgamma: result type {want} can't be cast to the desired output type {want}",
+)
+@op(
+    "aten::special_multigammaln(Tensor self, int p) -> Tensor",
+    out="out",
+    same_as="aten::mvlgamma",
+    out_uncast="mvlgamma: result type {want} can't be cast to the desired output type {want}",
+)
 @facts(layout="contiguous", refuses={"b": "The input tensor may not be a boolean tensor."})
 def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
     if p < 1:

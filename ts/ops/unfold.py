@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.outputs import SCALAR
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -124,6 +125,7 @@ def _check_blocks(kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes)
     out="out",
     where="f",
     refuses={"i": "im2col_out_cpu"},
+    out_refused=SCALAR,
 )
 def _im2col(
     xp: Any, self: Array, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes

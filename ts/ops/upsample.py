@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts.ops import rules, work
+from ts.ops.outputs import EXPECTED
 from ts.ops.registry import Record, add, out_of
 
 Array = rules.Array
@@ -214,6 +215,7 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
                 layout="channels" if n > 1 else (),
                 refuses={"h": "compute_index_ranges_weights"} if name.endswith("_aa") else None,
                 order=order,
+                out_refused=EXPECTED if kernel is by_size else "",
             )
         )
         if kernel is by_size:

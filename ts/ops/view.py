@@ -18,6 +18,10 @@ from ts.ops.registry import op
 from ts.ops.shapes import ITEM
 
 Array = rules.Array
+_NARROWED = (
+    "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be "
+    "improved?  If so, please report an enhancement request to PyTorch.)"
+)
 TENSOR_BYTES = 128  # that a tensor of a list takes, about
 
 
@@ -309,7 +313,11 @@ def _narrow_tensor(xp: Any, self: Array, dim: int, start: Array, length: int) ->
     return narrow_kernel(self, dim, int(start), length)
 
 
-@op("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", out="out")
+@op(
+    "aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
+    out="out",
+    out_refused=_NARROWED,
+)
 def _narrow_copy(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
     return narrow_kernel(self, dim, start, length).copy()
 
@@ -332,7 +340,12 @@ def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
             f"same number of "
             f"dims as destination ({targets} dims)"
         )
-    return xp.moveaxis(self, rules.wrap_dims(sources, self.ndim), rules.wrap_dims(targets, self.ndim))
+    axes = {"source": sources, "destination": targets}
+    for what, dims in axes.items():
+        axes[what] = [rules.wrap_dim(d, self.ndim) for d in dims]
+        if len(set(axes[what])) < len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{what}` ({list(dims)})")
+    return xp.moveaxis(self, *axes.values())
 
 
 # ---------------------------------------------------------------------------------------- several parts
@@ -472,7 +485,7 @@ def _split_along(name: str, self: Array, axis: int, by: Any) -> list[Array]:
                 f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension "
                 f"{self.shape[axis]} is not divisible by the split_size {by}!"
             )
-        return split_every(self, self.shape[axis] // by, axis)
+        return split_sizes(self, [self.shape[axis] // by] * by, axis)
     return _tensor_split_indices(None, self, by, axis)
 
 

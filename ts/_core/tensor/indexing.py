@@ -166,7 +166,7 @@ def _normal(item: Any) -> Any:
         return item
     if isinstance(item, Tensor):
         if item.ndim == 0 and item.dtype.category <= dtypes.INTEGRAL:
-            return bool(item) if item.dtype is dtypes.bool_ else int(item)
+            return bool(item) if item.dtype in (dtypes.bool_, dtypes.uint8) else int(item)
         return item
     if isinstance(item, np.ndarray):
         return _normal(construct.as_tensor(item))
