@@ -74,8 +74,8 @@ EXCUSED_THERE = {
     "nn.parallel": "*CPU comm data_parallel distributed gather parallel_apply replicate scatter*",  # one device
     "nn.modules.module": "*backward* *_registration_hook BackwardHook is_traceable* device dtype DeviceLikeType",
     "jit": """
-        ONNXTracedModule *fusion* freeze fuser jit_module_from_flatbuffer save_jit_module_to_flatbuffer
-        last_executed_optimized_graph optimize_for_inference run_frozen_optimizations
+        ONNXTracedModule *fusion* fuser jit_module_from_flatbuffer save_jit_module_to_flatbuffer
+        last_executed_optimized_graph
     """,  # the optimiser is a later part; other formats
     "amp": "GradScaler custom_?wd autocast_mode grad_scaler",  # gradients
     "backends": "cusparselt kleidiai m mha miopen nnpack opt_einsum python_native quantized",  # other libraries

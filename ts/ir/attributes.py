@@ -111,11 +111,10 @@ def kind_of_value(value: object) -> str:
     return "ival"
 
 
-def type_of_tensor(value: Any) -> Type:
-    """The refined type of a tensor constant."""
-    hook = getattr(type(value), "__tensor_type__", None)
-    result = hook(value) if hook is not None else TENSOR
-    return result if isinstance(result, Type) else TENSOR
+def type_of_tensor(value: Any) -> TensorType:
+    """All that is known of a tensor."""
+    sizes = tuple(value.shape)
+    return TensorType(value.dtype.code, sizes, value.stride(), str(value.device), value.requires_grad)
 
 
 def type_of_constant(value: Any) -> Type | None:
@@ -128,6 +127,8 @@ def _type_of(value: Any, known: dict[int, Type | None]) -> Type | None:
     t = _TYPE_BY_CLASS.get(type(value))
     if t is not None:
         return t
+    if isinstance(value, TensorText):
+        return value.type
     if is_tensor(value):
         return type_of_tensor(value)
     if isinstance(value, list | tuple | dict):

@@ -45,6 +45,7 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.runtime.script_method": "ScriptMethod script_method",
         "ts.runtime.executor": "optimized_execution",
         "ts.jit.serialization": "load save missing export_opnames",
+        "ts.jit.freezing": "freeze optimize_for_inference run_frozen_optimizations",
         "ts.errors": "FrontendError NotSupportedError UnsupportedNodeError",
     }.items()
     for name in names.split()

@@ -26,6 +26,7 @@ from typing import Any, Final
 
 from ts.analysis.alias import AliasDb, any_mutable
 from ts.analysis.effects import has_side_effects, is_nondeterministic
+from ts.ir.attributes import TensorText, is_tensor
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.control_flow import (
     BODY_INPUTS,
@@ -51,6 +52,7 @@ _NEVER_FOLDED: Final = frozenset(
     }
 )
 
+_TOLD_BY_VALUE: Final = ("OptionalType", "TensorType")  # None or not, and of which shape
 _LARGEST_TENSOR: Final = 1 << 16  # elements; a larger result is computed at run time, not kept in the graph
 
 
@@ -128,7 +130,7 @@ class _Propagator:
                 constant = self._graph.try_insert_constant(result)
             if constant is None:
                 continue  # a kind of value that has no place in a graph
-            if result is None or output.type().kind() != "OptionalType":  # what is not None is no optional
+            if result is None or output.type().kind() not in _TOLD_BY_VALUE:
                 constant.set_type(output.type())
             update("constant_propagation", "Folding %{} to {}", output.debug_name(), result)
             output.replace_all_uses_with(constant)
@@ -236,7 +238,26 @@ def _value_key(value: Any) -> Any:
         return (type(value), repr(value))
     if isinstance(value, tuple):
         return tuple(_value_key(item) for item in value)
-    return id(value)  # tensors, functions, lists: the same object only
+    if is_tensor(value) and not isinstance(value, TensorText):
+        return _Elements(value)
+    return id(value)  # functions, lists: the same object only
+
+
+class _Elements:
+    """A tensor as a key: equal to those that have the same elements."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    def __hash__(self) -> int:
+        return hash((self.tensor.dtype.code, tuple(self.tensor.shape)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Elements) or hash(self) != hash(other):
+            return False
+        return self.tensor is other.tensor or (self.tensor.device == other.tensor.device and bool(
+            self.tensor.equal(other.tensor)
+        ))
 
 
 def _asks_for_identity(node: Node) -> bool:

@@ -199,6 +199,12 @@ class ScriptFunction(Function):
         super().__init__(self.name, arguments, str(schema), by_name, type_spec(schema.returns[0].type))
         self._graph = graph  # other threads see that the rest is there
 
+    def with_graph(self, graph: Graph, qualified_name: str, schema: FunctionSchema) -> ScriptFunction:
+        """A function of the same name with another graph."""
+        made = ScriptFunction(self.name, qualified_name)
+        made.finish(graph, schema)
+        return made
+
     def definition(self) -> ParsedFunction | None:
         """What it was compiled from, parsed anew where that is possible; None for graphs."""
         found = self._definition

@@ -34,6 +34,8 @@ from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
 from ts.ir.types import ModuleType
 from ts.nn.modules.module import Module
+from ts.passes import freezing
+from ts.runtime.frozen import frozen_object
 from ts.runtime.function import compile_function
 from ts.runtime.objects import assign, register_modules
 from ts.runtime.script_method import ConstMap, OverloadedScriptMethod, ScriptMethod, ScriptMethodMarker
@@ -204,6 +206,8 @@ class ScriptModule(Module):
         own = self.__dict__
         for name in (*concrete.type.attributes, *concrete.constants):
             own.pop(name, None)
+        if "training" not in concrete.type.attributes:  # nor has a frozen module, in PyTorch either
+            own.pop("training", None)
         own["_concrete"] = concrete
         own["_object"] = handle
         own["_parameters"] = _Slots(handle, concrete.parameters)
@@ -523,6 +527,7 @@ def module_of(handle: Object) -> ScriptModule:
 
 
 register_modules(module_of)
+freezing.install(lambda frozen: module_of(frozen_object(frozen)))
 
 
 def method_names(module: ScriptModule) -> list[str]:

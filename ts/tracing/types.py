@@ -46,7 +46,7 @@ CONVERSIONS: Final[dict[Type, str]] = {  # of a tensor to a number
 
 
 def tensor_type(x: Tensor) -> TensorType:
-    """All that is known of a tensor."""
+    """All that is known of a tensor, from its array: the tracer records what a tensor is asked."""
     itemsize = x.array.dtype.itemsize
     strides = [step // itemsize for step in x.array.strides]
     return TensorType(x.dtype.code, x.array.shape, strides, str(x.device), x.requires_grad)

@@ -19,6 +19,7 @@ import numpy as np
 from ts import dtypes
 from ts._core.tensor import construct, subscripts
 from ts._core.tensor.tensor import Tensor, operator, view_of
+from ts._core.thread.context import is_grad_enabled
 
 Slice = slice  # the name is also that of an operator
 
@@ -39,7 +40,7 @@ def put(x: Tensor, index: Any, value: Any) -> None:
     if index is False:
         return
     view, indices = _resolve(x, index)
-    if x.requires_grad and x.is_leaf:
+    if x.requires_grad and x.is_leaf and is_grad_enabled():
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation."
         )

@@ -1,0 +1,130 @@
+"""Frozen modules beside PyTorch's: the nodes of their graphs, what is left of them, their values, and archives."""
+
+import io
+import re
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import ts  # noqa: E402
+
+
+def modules(framework):
+    """Some modules as classes of one framework, by name."""
+    nn = framework.nn
+
+    class Scale(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(framework.tensor([1.0, 2.0]))
+            self.power = 3
+
+        def forward(self, x):
+            return x * self.weight**self.power
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = Scale()
+            self.number = 5
+            self.sizes = [1, 2]
+            self.counter = 0
+            self.table = {"a": framework.ones(1)}
+            self.norm = nn.BatchNorm1d(2)
+            self.dropout = nn.Dropout()
+
+        def forward(self, x):
+            self.counter += 1
+            y = self.scale(x) + self.number + len(self.sizes) + self.table["a"]
+            if self.training:
+                y = y + 100
+            return self.dropout(self.norm(y))
+
+        @framework.jit.export
+        def other(self, x):
+            self.sizes.append(3)
+            return x * self.number + self.scale.weight
+
+    class Convolutions(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.norm = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)
+            self.head = nn.Sequential(nn.Flatten(), nn.Linear(4 * 9, 2))
+
+        def forward(self, x):
+            return self.head(framework.relu(self.norm(self.conv(x))))
+
+    return {"scale": Scale, "net": Net, "convolutions": Convolutions}
+
+
+EXAMPLES = {"scale": (4, 2), "net": (4, 2), "convolutions": (2, 3, 5, 5)}
+
+
+def frozen(framework, name, preserved=()):
+    framework.manual_seed(0)
+    module = framework.jit.script(modules(framework)[name]().eval())
+    return module, framework.jit.freeze(module, preserved_attrs=list(preserved))
+
+
+def nodes(graph):
+    """The lines of a graph without places, names of files and numbers of values; constants sorted."""
+    lines = [re.sub(r" #.*|%[\w.]+|___torch_mangle_\d+\.", "", line).strip() for line in str(graph).splitlines()]
+    return [line for line in lines if "prim::Constant" not in line]
+
+
+def attributes(module, names):
+    return {name for name in names if hasattr(module, name)}
+
+
+@pytest.mark.parametrize("preserved", [(), ("other", "number"), ("scale.power",)], ids=str)
+@pytest.mark.parametrize("name", ["scale", "net"])
+def test_graphs(name, preserved):
+    """The same nodes in the same order, and the same attributes left."""
+    if name == "scale" and preserved:
+        preserved = ("power",)
+    (_, theirs), (_, ours) = (frozen(framework, name, preserved) for framework in (torch, ts))
+    assert nodes(ours.graph) == nodes(theirs.graph)
+    names = ["scale", "number", "sizes", "counter", "table", "norm", "dropout", "training", "weight", "power"]
+    assert attributes(ours, names) == attributes(theirs, names)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_values(name):
+    (_, theirs), (_, ours) = (frozen(framework, name) for framework in (torch, ts))
+    x = torch.rand(EXAMPLES[name])
+    result = ours(ts.from_numpy(x.numpy()))
+    assert torch.allclose(theirs(x), torch.from_numpy(result.detach().numpy()), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_archives(name):
+    """What ts freezes and saves, PyTorch loads; what PyTorch does, ts."""
+    x = torch.rand(EXAMPLES[name])
+    (_, theirs), (_, ours) = (frozen(framework, name) for framework in (torch, ts))
+    there, here = io.BytesIO(), io.BytesIO()
+    torch.jit.save(theirs, there)
+    ts.jit.save(ours, here)
+    there.seek(0), here.seek(0)
+    first = torch.jit.load(here)(x)
+    second = ts.jit.load(there)(ts.from_numpy(x.numpy()))
+    assert torch.allclose(first, torch.from_numpy(second.detach().numpy()), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda framework: framework.jit.freeze(framework.nn.Linear(1, 1)),
+        lambda framework: framework.jit.freeze(framework.jit.script(framework.nn.Linear(1, 1))),
+        lambda framework: frozen(framework, "net", ["missing"]),
+        lambda framework: framework.jit.optimize_for_inference(framework.nn.Linear(1, 1)),
+    ],
+)
+def test_refusals(attempt):
+    """The same error, word for word."""
+    errors = []
+    for framework in (torch, ts):
+        with pytest.raises(RuntimeError) as error:
+            attempt(framework)
+        errors.append(str(error.value))
+    assert errors[0] == errors[1]

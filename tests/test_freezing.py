@@ -1,0 +1,284 @@
+"""Frozen modules: what they compute, what is left of them, and what is refused."""
+
+import io
+from typing import Dict, List, Tuple
+
+import pytest
+
+import ts
+from ts import nn
+from ts.bytecode.disasm import disassemble
+from ts.passes.freezing import freeze_module
+
+
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(ts.tensor([1.0, 2.0]))
+        self.power = 3
+
+    def forward(self, x):
+        return x * self.weight**self.power
+
+
+class Net(nn.Module):
+    counter: int
+
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+        self.table: Dict[str, ts.Tensor] = {"a": ts.ones(1)}
+        self.sizes: List[int] = [1, 2]
+        self.counter = 0
+        self.total = ts.zeros(2)
+
+    def forward(self, x):
+        self.counter += 1
+        if self.training:
+            self.total.add_(1)
+        return self.scale(x) + len(self.sizes) + self.table["a"]
+
+    @ts.jit.export
+    def grow(self, x: int) -> int:
+        self.sizes.append(x)
+        return len(self.sizes)
+
+
+def scripted(module):
+    return ts.jit.script(module.eval())
+
+
+def kinds(graph):
+    return {node.kind() for node in graph.all_nodes()}
+
+
+def has(module, name):
+    return name in module._concrete.type.attributes
+
+
+def test_attributes_are_constants():
+    """What nothing writes to is a constant, a branch on `training` is decided, what a method assigns stays."""
+    module = scripted(Net())
+    frozen = ts.jit.freeze(module)
+    x = ts.tensor([1.0, -1.0])
+    assert frozen(x).equal(module(x))
+    assert has(frozen, "counter") and list(frozen._concrete.type.attributes) == ["counter"]
+    assert frozen.counter == 1 and not hasattr(frozen, "training")
+    assert [name for name, _ in frozen.named_modules()] == [""] and not list(frozen.parameters())
+    assert "prim::If" not in kinds(frozen.graph)
+    assert module.scale.weight.requires_grad
+
+
+def test_frozen_is_a_copy():
+    """Assigning the module's attributes changes nothing; its tensors are the same memory, as in PyTorch."""
+    module = scripted(Scale())
+    frozen = ts.jit.freeze(module)
+    module.power = 1
+    assert frozen(ts.ones(2)).tolist() == [1.0, 8.0]
+    linear = scripted(nn.Linear(1, 1, bias=False))
+    frozen = ts.jit.freeze(linear)
+    with ts.no_grad():
+        linear.weight[0, 0] = 3.0
+    assert frozen(ts.ones(1)).tolist() == [3.0]
+
+
+def test_preserved():
+    """Attributes, methods and attributes of submodules that are asked for by name."""
+    module = scripted(Net())
+    frozen = ts.jit.freeze(module, preserved_attrs=["grow", "table", "scale.power"])
+    assert set(frozen._concrete.type.attributes) == {"scale", "table", "sizes", "counter"}
+    assert list(frozen.scale._concrete.type.attributes) == ["power"]
+    assert (frozen.grow(3), frozen.grow(4)) == (3, 4)
+    assert frozen(ts.ones(2)).tolist() == [6.0, 13.0]
+    frozen.scale.power = 1
+    assert frozen(ts.ones(2)).tolist() == [6.0, 7.0]
+    whole = ts.jit.freeze(module, preserved_attrs=["scale"])
+    assert [name for name, _ in whole.scale.named_parameters()] == ["weight"]
+
+
+class Shares(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.memory = ts.arange(6)
+        self.view = self.memory.view(2, 3)
+        self.other = ts.ones(1)
+
+    def forward(self, x):
+        self.view[1] += 10
+        return self.memory.sum() + self.other.sum()
+
+
+def test_shared_memory():
+    """What shares memory with what is written to stays, too."""
+    module = scripted(Shares())
+    frozen = ts.jit.freeze(module)
+    assert set(frozen._concrete.type.attributes) == {"memory", "view"}
+    assert [float(frozen(ts.ones(1))) for _ in range(2)] == [46.0, 76.0]
+
+
+class SharesInList(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.memory = ts.arange(6)
+        self.views = [self.memory.view(2, 3)]
+
+    def forward(self, x):
+        self.views.append(x)
+        self.views[0][0] += 1
+        return self.memory.sum()
+
+
+class ReturnsItself(nn.Module):
+    def forward(self, x):
+        return self
+
+
+class Chooses(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Scale()])
+
+    def forward(self, x, i: int):
+        layer: OneTensor = self.layers[i]
+        return layer.forward(x)
+
+
+@ts.jit.interface
+class OneTensor(nn.Module):
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        pass
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: ts.jit.freeze(Scale()), "Freezing expects a ScriptModule as input"),
+        (lambda: ts.jit.freeze(ts.jit.script(Scale())), "only implemented for modules in eval mode"),
+        (lambda: ts.jit.freeze(scripted(Scale()), ["bias"]), "Unknown name: bias"),
+        (lambda: ts.jit.freeze(scripted(Net()), ["scale.bias"]), "Unknown name: scale.bias"),
+        (lambda: ts.jit.freeze(scripted(SharesInList())), "contains attributes values that overlaps"),
+        (lambda: ts.jit.freeze(scripted(ReturnsItself())), "attempted to freeze a module that return itself"),
+        (lambda: ts.jit.freeze(scripted(Chooses())), "prim::ModuleContainerIndex is not supported"),
+        (lambda: ts.jit.optimize_for_inference(Scale()), "optimize_for_inference expects a ScriptModule"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(RuntimeError, match=message):
+        call()
+
+
+class Forks(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.forked = ts.ones(2)
+        self.plain = ts.ones(2)
+        self.pair: Tuple[ts.Tensor, int] = (ts.ones(2), 2)
+
+    def forward(self, x):
+        task = ts.jit.fork(plus_one, self.forked)
+        return ts.jit.wait(task) + self.plain + self.pair[0] * self.pair[1]
+
+
+def plus_one(x):
+    return x + 1
+
+
+def test_tasks_get_attributes_that_stay():
+    """A forked task may do anything with what it is given."""
+    frozen = ts.jit.freeze(scripted(Forks()))
+    assert list(frozen._concrete.type.attributes) == ["forked"]
+    assert frozen(ts.ones(1)).tolist() == [5.0, 5.0]
+
+
+def test_training_mode():
+    """Below `freeze`, modules in training mode keep what they read."""
+    module = ts.jit.script(Net())
+    module.scale.eval()
+    frozen = freeze_module(module)
+    assert "total" in frozen._concrete.type.attributes and "scale" not in frozen._concrete.type.attributes
+
+
+@pytest.mark.parametrize("preserve", [False, True])
+def test_parameters(preserve):
+    frozen = freeze_module(scripted(Net()), [], True, preserve)
+    assert [name for name, _ in frozen.named_parameters()] == (["scale.weight"] if preserve else [])
+
+
+class Block(nn.Module):
+    def __init__(self, dim, bias):
+        super().__init__()
+        conv = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[dim - 1]
+        norm = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)[dim - 1]
+        self.first, self.second = conv(2, 3, 2, bias=bias), conv(3, 3, 1, bias=bias, groups=3)
+        self.norm, self.plain = norm(3), norm(3, affine=False)
+        self.dropout = nn.Dropout(0.5)
+        self.shift = ts.rand(1, 3, *[1] * dim)
+        for each in (self.norm, self.plain):
+            each.running_mean.uniform_(-1, 1)
+            each.running_var.uniform_(0.5, 2)
+
+    def forward(self, x):
+        x = self.dropout(self.norm(self.first(x)))
+        x = ts.relu(x - 0.5 + self.shift)
+        return self.plain(self.second(x) * 2.0 / self.shift)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_folding(dim, bias):
+    """What follows a convolution goes into its weight; dropout goes."""
+    ts.manual_seed(dim)
+    module = scripted(Block(dim, bias))
+    x = ts.rand(2, 2, *[5] * dim)
+    frozen = ts.jit.freeze(module)
+    assert kinds(frozen.graph).isdisjoint({"aten::batch_norm", "aten::dropout", "aten::mul", "aten::div", "aten::add", "aten::sub"})
+    ts.testing.assert_close(frozen(x), module(x), rtol=1e-4, atol=1e-5)
+    exact = ts.jit.freeze(module, optimize_numerics=False)
+    assert "aten::batch_norm" in kinds(exact.graph) and "aten::dropout" not in kinds(exact.graph)
+    assert exact(x).equal(module(x))
+    again = ts.jit.optimize_for_inference(exact)
+    ts.testing.assert_close(again(x), module(x), rtol=1e-4, atol=1e-5)
+    assert "aten::batch_norm" not in kinds(again.graph)
+
+
+class NotFolded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 1)
+        self.wide = ts.ones(1, 2, 4, 4)
+
+    def forward(self, x):
+        x = self.conv(x)
+        a = x * 2.0
+        y = self.conv(x[:, :1]) + self.wide
+        return a + x + ts.add(self.conv(y[:, :1]), 1.0, alpha=2)
+
+
+def test_what_is_not_folded():
+    """A result that is read twice, numbers for each place, a factor of what is added."""
+    module = scripted(NotFolded())
+    x = ts.rand(1, 1, 4, 4)
+    frozen = ts.jit.freeze(module)
+    assert frozen(x).equal(module(x))
+
+
+def test_archive():
+    """Frozen modules are saved and loaded as others are."""
+    module = scripted(Block(2, True))
+    file = io.BytesIO()
+    ts.jit.save(ts.jit.freeze(module), file)
+    file.seek(0)
+    loaded = ts.jit.load(file)
+    x = ts.rand(1, 2, 5, 5)
+    ts.testing.assert_close(loaded(x), module(x), rtol=1e-4, atol=1e-5)
+    assert not hasattr(loaded, "training") and not list(loaded.parameters())
+
+
+def test_optimized_after_a_call():
+    """A module that has run already runs what it was optimised to."""
+    module = ts.jit.freeze(scripted(Block(2, True)), optimize_numerics=False)
+    x = ts.rand(1, 2, 5, 5)
+    before = module(x)
+    ts.jit.run_frozen_optimizations(module)
+    ts.testing.assert_close(module(x), before, rtol=1e-4, atol=1e-5)
+    assert "batch_norm" not in disassemble(module.forward.function.compiled_code)

@@ -1,0 +1,96 @@
+"""`ts.jit.freeze` and what is done with frozen modules.
+
+    frozen = ts.jit.freeze(ts.jit.script(net.eval()))
+    frozen = ts.jit.optimize_for_inference(ts.jit.script(net.eval()))
+
+A frozen module's parameters and other attributes are constants of its methods' graphs, as far as nothing
+writes to them: see `ts.passes.freezing`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ir.graph import Graph
+from ts.passes.freezing import freeze_module
+from ts.passes.frozen_conv_folding import (
+    fold_frozen_conv_add_or_sub,
+    fold_frozen_conv_bn,
+    fold_frozen_conv_mul_or_div,
+)
+from ts.passes.pipelines import run_pipeline
+from ts.passes.remove_dropout import remove_dropout
+from ts.runtime.module import ScriptModule
+
+
+def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
+    """A copy of a scripted module in evaluation mode whose attributes are constants.
+
+    `preserved_attrs` names attributes and methods that stay, also those of submodules (`"head.weight"`); of
+    methods only `forward` stays by itself.  `optimize_numerics`: results may change by rounding, as in
+    `run_frozen_optimizations`.
+
+    RuntimeError for a module that is not scripted, or in training mode, and for names that are nothing's.
+    """
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError(
+            "Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to "
+            "script your 'nn.Module'."
+        )
+    if mod.training:
+        raise RuntimeError(
+            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your "
+            "module before freezing."
+        )
+    preserved = list(preserved_attrs or ())
+    frozen = freeze_module(mod, preserved)
+    methods = [name for name in preserved if name in mod._concrete.type.methods]
+    run_frozen_optimizations(frozen, optimize_numerics, methods)
+    return frozen
+
+
+def run_frozen_optimizations(
+    mod: Any, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
+) -> None:
+    """Optimise a frozen module's `forward`, and the methods of `preserved_methods`, in place.
+
+    Dropout goes; where `optimize_numerics`, what follows convolutions and only scales or shifts channels goes
+    into their weights.
+    """
+    methods = mod._concrete.type.methods
+    for name in preserved_methods or ():
+        if name not in methods:
+            raise AttributeError(f"'{type(mod).__name__}' object has no attribute '{name}'")
+    for name in {"forward", *(preserved_methods or ())} & methods.keys():
+        method = methods[name]
+        graph = method.graph.copy()
+        if _optimize(graph, optimize_numerics):
+            methods[name] = method.with_graph(graph, method.qualified_name, method.schema)
+
+
+def _optimize(graph: Graph, numerics: bool) -> bool:
+    """Run the passes on a frozen graph until none finds anything: each makes what another may fold."""
+    passes = [remove_dropout]
+    if numerics:
+        passes += [fold_frozen_conv_bn, fold_frozen_conv_add_or_sub, fold_frozen_conv_mul_or_div]
+    changed = False
+    while run_pipeline(graph, passes):
+        changed = True
+    return changed
+
+
+def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
+    """A module that computes what a scripted one in evaluation mode does, as fast as it can: frozen.
+
+    `other_methods` names methods that stay beside `forward`.
+    """
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError(
+            "optimize_for_inference expects a ScriptModule as input. Please use torch.jit.script or "
+            "torch.jit.trace to script your 'nn.Module'."
+        )
+    others = list(other_methods or ())
+    if hasattr(mod, "training"):
+        return freeze(mod.eval(), preserved_attrs=others)
+    run_frozen_optimizations(mod, preserved_methods=others)
+    return mod

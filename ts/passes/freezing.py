@@ -1,0 +1,447 @@
+"""Freezing: the attributes of one module become constants of its methods' graphs.
+
+    %weight : Tensor = prim::GetAttr[name="weight"](%self)
+    %y : Tensor = aten::mul(%x, %weight)                     =>
+                              %self.weight : Float(2, 2) = prim::Constant[value=<Tensor>]()
+                              %y : Tensor = aten::mul(%x, %self.weight)
+
+In: the object of a module, and the names of what has to stay.  Out: a `Frozen`: for each method that is left
+its graph, with all calls inlined, and for each object which attributes are left.  An attribute stays where
+
+- it is asked for by name (`"weight"`, `"head.weight"`, `"head"`),
+- a method assigns it, or may write to its memory, or to memory that it shares,
+- it is handed to somebody who is not seen through: a forked task, a recursive call,
+- its module is in training mode, or no graph can hold its value.
+
+Following what a value may be part of is done here, forwards from each attribute, and not by `AliasDb`: there,
+what comes from a module is memory that anybody may have, and one write to a tensor would keep all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ts._core.value.ivalue import object_get
+from ts._core.value.objects import Object
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import ClassType, InterfaceType, ModuleType, OptionalType, TensorType, Type
+from ts.passes.constant_pooling import constant_pooling
+from ts.passes.constant_propagation import constant_propagation, constant_propagation_immutable_types
+from ts.passes.control_flow import nodes_of
+from ts.passes.cse import eliminate_common_subexpressions
+from ts.passes.inline import inline
+from ts.passes.log import update
+from ts.passes.lower_tuples import lower_simple_tuples
+from ts.passes.peephole import simplify
+
+Attribute = tuple[int, str]
+"""An attribute of one object: the object's id, and the name."""
+
+# What gives values on as they are, or as parts of what it makes.
+_THROUGH: Final = frozenset(
+    {
+        "prim::TupleConstruct", "prim::ListConstruct", "prim::DictConstruct", "prim::TupleUnpack",
+        "prim::ListUnpack", "prim::TupleIndex", "prim::TupleSlice", "prim::unchecked_cast",
+        "prim::unchecked_unwrap_optional", "prim::annotate",
+    }
+)  # fmt: skip
+
+
+@dataclass
+class Frozen:
+    """What is left of a module."""
+
+    root: Object
+    graphs: dict[str, Graph] = field(default_factory=dict)  # by the name of the method
+    kept: dict[int, set[str]] = field(default_factory=dict)  # by the id of an object: attributes that stay
+    whole: set[int] = field(default_factory=set)  # ids of objects that stay as they are, with all below them
+    objects: dict[int, Object] = field(default_factory=dict)  # by id: held, so that no id is given twice
+    owners: dict[Value, Object] = field(default_factory=dict)  # the values of the graphs that are modules
+
+
+_assemble: Callable[[Frozen], Any] | None = None
+
+
+def install(assemble: Callable[[Frozen], Any]) -> None:
+    """Let `assemble` make the module of what is left: what a module is, is known above."""
+    global _assemble
+    _assemble = assemble
+
+
+def freeze_module(
+    module: Any,
+    preserved_attrs: Iterable[str] = (),
+    freeze_interfaces: bool = True,
+    preserve_parameters: bool = False,
+) -> Any:
+    """A module that computes what `module`'s `forward`, and the methods among `preserved_attrs`, compute now.
+
+    RuntimeError for names that are nothing's, for modules that return themselves, and where a container that
+    a method writes to holds memory that is another attribute's too.
+    """
+    assert _assemble is not None
+    freezer = _Freezer(module.archived(), freeze_interfaces, preserve_parameters)
+    return _assemble(freezer.run(list(preserved_attrs)))
+
+
+class _Freezer:
+    def __init__(self, root: Object, freeze_interfaces: bool, preserve_parameters: bool) -> None:
+        self.out = Frozen(root)
+        self.root = root
+        self.freeze_interfaces = freeze_interfaces
+        self.paths: dict[int, str] = {}  # of objects, as their values are called
+        self.asked: set[Attribute] = set()  # by name
+        self.reads: list[tuple[Node, Object]] = []  # GetAttr of what is no module
+        self.constants: dict[tuple[Graph, Attribute], Value] = {}
+        self.order: dict[Value, int] = {}  # of the constants: that in which the attributes are first read
+        self._enter(root, "self", preserve_parameters)
+
+    def run(self, preserved: list[str]) -> Frozen:
+        methods = self.root.cls.type.methods
+        for name in preserved:
+            if name not in methods:
+                self._preserve(name)
+        for name in ("forward", *preserved):
+            if name in methods and name not in self.out.graphs:
+                self.out.graphs[name] = methods[name].graph.copy()
+                self._resolve(self.out.graphs[name])
+        self._fold_all(lambda type: not type.mutable)  # `training` decides what is written to
+        for graph in self.out.graphs.values():
+            constant_propagation_immutable_types(graph)
+        self._keep_what_is_written()
+        self._fold_all(lambda type: True)
+        for graph in self.out.graphs.values():
+            lower_simple_tuples(graph)
+            eliminate_common_subexpressions(graph)
+            simplify(graph)
+            constant_propagation(graph)
+            constant_pooling(graph)
+            self._remove_unread(graph)
+        self._forget_unread()
+        return self.out
+
+    # ---- objects and their attributes ----------------------------------------------------------------
+
+    def _enter(self, owner: Object, path: str, preserve_parameters: bool) -> None:
+        """Note an object and those below it, each under the first path that leads there."""
+        if id(owner) in self.paths:
+            return
+        self.paths[id(owner)] = path
+        self.out.objects[id(owner)] = owner
+        kept = self.out.kept.setdefault(id(owner), set())
+        if preserve_parameters and isinstance(owner.cls.type, ModuleType):
+            kept.update(owner.cls.type.concrete.parameters)
+            self.asked.update((id(owner), name) for name in kept)
+        for name in owner.cls.names:
+            below = self._submodule(owner, name)
+            if below is not None:
+                self._enter(below, f"{path}.{name}", preserve_parameters)
+
+    def _submodule(self, owner: Object, name: str) -> Object | None:
+        """The module, or other object of a class, that an attribute is; or None."""
+        if not isinstance(owner.cls.type.attributes[name], ClassType | InterfaceType):
+            return None
+        value = object_get(owner, owner.cls.slot(name), False)
+        return value if isinstance(value, Object) else None
+
+    def _preserve(self, name: str) -> None:
+        """Keep what a name of the user's means: an attribute, a module, or an attribute of a module below."""
+        owner: Object | None = self.root
+        *prefix, last = name.split(".")
+        for part in prefix:
+            owner = self._submodule(owner, part) if owner is not None and part in owner.cls.names else None
+        if owner is None or last not in owner.cls.names:
+            raise RuntimeError(f"Unknown name: {name}")
+        self._keep(owner, last)
+        self.asked.add((id(owner), last))
+
+    def _keep(self, owner: Object, name: str) -> None:
+        below = self._submodule(owner, name)
+        if below is not None:
+            self._keep_whole(below)
+        elif isinstance(owner.cls.type, ModuleType):
+            self.out.kept[id(owner)].add(name)
+        else:
+            self._keep_whole(owner)  # of a class that has no part
+
+    def _keep_whole(self, owner: Object) -> None:
+        if owner is self.root:
+            raise RuntimeError("attempted to freeze a module that return itself")
+        self.out.whole.add(id(owner))
+        for other in self.out.objects.values():  # a type of modules is kept, or not
+            if other.cls is owner.cls and id(other) not in self.out.whole:
+                self._keep_whole(other)
+        for name in owner.cls.names:
+            below = self._submodule(owner, name)
+            if below is None:
+                self.out.kept[id(owner)].add(name)
+            elif id(below) not in self.out.whole:
+                self._keep_whole(below)
+
+    # ---- graphs --------------------------------------------------------------------------------------
+
+    def _resolve(self, graph: Graph) -> None:
+        """Inline all calls, and find for each value that is a module which it is."""
+        inline(graph)
+        while self._note_modules(graph) and inline(graph):
+            pass  # calls by way of an interface have become calls of a class
+        for node in nodes_of(graph.block()):
+            if node.kind() == "prim::ModuleContainerIndex":
+                raise RuntimeError("Freezing modules containing prim::ModuleContainerIndex is not supported")
+            owner = self.out.owners.get(node.inputs()[0]) if node.inputs() else None
+            if node.kind() == "prim::GetAttr" and node.output() not in self.out.owners and owner is not None:
+                self.reads.append((node, owner))
+
+    def _note_modules(self, graph: Graph) -> bool:
+        """Note which values are which modules; whether an interface turned out to be a class."""
+        owners = self.out.owners
+        owners[graph.inputs()[0]] = self.root
+        found = False
+        for node in nodes_of(graph.block()):
+            if node.kind() != "prim::GetAttr" or node.input() not in owners:
+                continue
+            below = self._submodule(owners[node.input()], node.get("name"))
+            if below is None:
+                continue
+            if isinstance(node.output().type(), InterfaceType):
+                if not self.freeze_interfaces or self._is_assigned(graph, node.get("name")):
+                    continue
+                node.output().set_type(below.cls.type)
+                found = True
+            owners[node.output()] = below
+        return found
+
+    def _is_assigned(self, graph: Graph, name: str) -> bool:
+        return any(node.get("name") == name for node in graph.find_all_nodes("prim::SetAttr"))
+
+    def _keep_what_is_written(self) -> None:
+        followed = _Followed(self)
+        for graph in self.out.graphs.values():
+            followed.follow(graph)
+        for attribute in followed.touched:
+            self._keep(self.out.objects[attribute[0]], attribute[1])
+        for owner in followed.modules:
+            self._keep_whole(owner)
+        self._keep_what_shares(followed.written)
+
+    def _keep_what_shares(self, written: set[Attribute]) -> None:
+        """What shares memory with what is written to changes with it."""
+        memory = {
+            (key, name): set(storages(object_get(owner, owner.cls.slot(name))))
+            for key, owner in self.out.objects.items()
+            for name in owner.cls.names
+            if self._submodule(owner, name) is None
+        }
+        for key in written:
+            is_tensor = _storage_of(object_get(self.out.objects[key[0]], self._slot(key))) is not None
+            for other, others in memory.items():
+                if other == key or not others & memory.get(key, set()):
+                    continue
+                if not is_tensor:
+                    what = f"{key[1]} and {other[1]}"
+                    raise RuntimeError(f"module contains attributes values that overlaps: {what}")
+                self.out.kept[other[0]].add(other[1])
+
+    def _slot(self, key: Attribute) -> int:
+        slot: int = self.out.objects[key[0]].cls.slot(key[1])
+        return slot
+
+    # ---- constants -----------------------------------------------------------------------------------
+
+    def _fold_all(self, wanted: Callable[[Type], bool]) -> None:
+        """Make constants of the attributes of some types that stay nowhere, unless a method assigns them."""
+        assigned = {
+            (id(self.out.owners.get(node.inputs()[0])), node.get("name"))
+            for graph in self.out.graphs.values()
+            for node in graph.find_all_nodes("prim::SetAttr")
+        }
+        for order, (node, owner) in enumerate(self.reads):
+            key = id(owner), node.get("name") if node.in_block() else ""
+            if node.in_block() and key not in assigned and wanted(node.output().type()):
+                self._fold(node, owner, order)
+
+    def _fold(self, node: Node, owner: Object, order: int) -> None:
+        name = node.get("name")
+        if name in self.out.kept[id(owner)] or self._is_training(owner):
+            self.out.kept[id(owner)].add(name)
+            return
+        graph = node.owning_graph()
+        key = graph, (id(owner), name)
+        constant = self.constants.get(key)
+        if constant is None:
+            constant = self._constant(graph, owner, name, order)
+            if constant is None:
+                self.out.kept[id(owner)].add(name)
+                return
+            self.constants[key] = constant
+        update("freezing", "{} is a constant", constant.debug_name())
+        node.output().replace_all_uses_with(constant)
+        node.destroy()
+
+    def _constant(self, graph: Graph, owner: Object, name: str, order: int) -> Value | None:
+        value = object_get(owner, owner.cls.slot(name))
+        type: Type = owner.cls.type.attributes[name]
+        if hasattr(value, "detach"):
+            value = value.detach()
+        with graph.inserting_before(self._place(graph, order)):
+            told = isinstance(type, TensorType | OptionalType)  # better by the value
+            made = graph.try_insert_constant(value, None, None if told else type)
+        if made is not None:
+            made.set_debug_name(f"{self.paths[id(owner)]}.{name}")
+            self.order[made] = order
+        return made
+
+    def _is_training(self, owner: Object) -> bool:
+        """Whether a module is one that is trained: its attributes are what changes."""
+        return "training" in owner.cls.names and bool(object_get(owner, owner.cls.slot("training")))
+
+    def _place(self, graph: Graph, order: int) -> Node:
+        """Constants stand at the start, in the order in which their attributes are read."""
+        for node in graph.nodes():
+            if not node.outputs() or self.order.get(node.outputs()[0], order) >= order:
+                return node
+        return graph.return_node()
+
+    def _remove_unread(self, graph: Graph) -> None:
+        """Nobody reads the modules any more that attributes were read from."""
+        for node in reversed(list(nodes_of(graph.block()))):
+            if node.kind() == "prim::GetAttr" and not node.has_uses():
+                self.out.owners.pop(node.output(), None)
+                node.destroy()
+
+    def _forget_unread(self) -> None:
+        """Attributes that no graph mentions any more go, unless they were asked for."""
+        mentioned = {
+            (id(self.out.owners.get(node.inputs()[0])), node.get("name"))
+            for graph in self.out.graphs.values()
+            for kind in ("prim::GetAttr", "prim::SetAttr")
+            for node in graph.find_all_nodes(kind)
+        }
+        for key, names in self.out.kept.items():
+            if key not in self.out.whole:
+                names.intersection_update({name for name in names if (key, name) in mentioned | self.asked})
+
+
+class _Followed:
+    """Where the values of attributes go: which may be written to, and which leave what is seen."""
+
+    def __init__(self, freezer: _Freezer) -> None:
+        self._owners = freezer.out.owners
+        self._sources: dict[Value, set[Attribute]] = {}  # attributes that a value may be, or hold, a part of
+        self.touched: set[Attribute] = set()  # assigned, written to, or handed on
+        self.written: set[Attribute] = set()
+        self.modules: list[Object] = []  # that somebody may have who is not seen through
+
+    def follow(self, graph: Graph) -> None:
+        """Go through the graph until nothing new is found: loops carry values back."""
+        before = -1
+        while before != (before := sum(map(len, self._sources.values())) + len(self.touched)):
+            self._visit(graph.block())
+        for value in graph.outputs():  # who gets a constant may write to it, as PyTorch has it
+            self._leaves(value, of_module_only=True)
+
+    def _visit(self, block: Block) -> None:
+        for node in block.nodes():
+            for inner in node.blocks():
+                self._visit(inner)
+            self._visit_node(node)
+
+    def _visit_node(self, node: Node) -> None:
+        kind = node.kind()
+        if kind == "prim::GetAttr":
+            owner = self._owners.get(node.input())
+            if owner is not None and node.output().type().mutable and node.output() not in self._owners:
+                self._add(node.output(), {(id(owner), node.get("name"))})
+        elif kind == "prim::SetAttr":
+            self._assign(node)
+        elif kind == "prim::Loop":
+            body = node.blocks()[0]
+            for inner, initial, result, output in zip(
+                body.inputs()[1:], node.inputs()[2:], body.outputs()[1:], node.outputs(), strict=True
+            ):
+                self._add(inner, self._of(initial) | self._of(result))
+                self._add(output, self._of(inner))
+        elif kind == "prim::If":
+            for inner_block in node.blocks():
+                for output, value in zip(node.outputs(), inner_block.outputs(), strict=True):
+                    self._add(output, self._of(value))
+        elif kind in _THROUGH:
+            self._pass(node, set().union(*map(self._of, node.inputs())))
+        elif node.schema() is not None:
+            self._operator(node)
+        elif kind != "prim::Constant":
+            for value in node.inputs():
+                self._leaves(value)
+
+    def _of(self, value: Value) -> set[Attribute]:
+        return self._sources.get(value, set())
+
+    def _add(self, value: Value, sources: set[Attribute]) -> None:
+        if sources and value.type().mutable:
+            self._sources.setdefault(value, set()).update(sources)
+
+    def _pass(self, node: Node, sources: set[Attribute]) -> None:
+        for value in node.inputs():
+            if value in self._owners:  # a module in a container
+                self._leaves(value)
+        for output in node.outputs():
+            self._add(output, sources)
+
+    def _assign(self, node: Node) -> None:
+        target, value = node.inputs()
+        owner = self._owners.get(target)
+        if owner is not None:
+            self.touched.add((id(owner), node.get("name")))
+        self._leaves(value)
+
+    def _leaves(self, value: Value, of_module_only: bool = False) -> None:
+        """Somebody gets the value of whom nothing is known."""
+        if value.type().mutable and not of_module_only:
+            self.touched |= self._of(value)
+        owner = self._owners.get(value)
+        if owner is not None and owner not in self.modules:
+            self.modules.append(owner)
+
+    def _operator(self, node: Node) -> None:
+        """By the marks of the schema: what is written to, and what results may be."""
+        schema = node.schema()
+        assert schema is not None
+        given: set[Attribute] = set()
+        stored: set[Attribute] = set()
+        changed: list[Value] = []
+        for argument, value in zip(schema.arguments, node.inputs(), strict=False):
+            sources = self._of(value)
+            alias = argument.alias
+            if alias is None:
+                continue
+            given |= sources
+            if alias.is_write:
+                changed.append(value)
+                self.touched |= sources
+                self.written |= sources
+            if "*" in alias.after:
+                stored |= sources
+        for value in changed:
+            self._add(value, stored)
+        if any("*" in result.alias.before for result in schema.returns if result.alias is not None):
+            given |= set().union(*map(self._of, node.inputs()))
+        for result, output in zip(schema.returns, node.outputs(), strict=False):
+            if result.alias is not None:
+                self._add(output, given)
+
+
+def storages(value: Any) -> Iterator[int]:
+    """The addresses of the memory of all tensors in a value."""
+    found = _storage_of(value)
+    if found is not None:
+        yield found
+    elif isinstance(value, list | tuple | dict):
+        for item in (*value.keys(), *value.values()) if isinstance(value, dict) else value:
+            yield from storages(item)
+
+
+def _storage_of(value: Any) -> int | None:
+    storage = getattr(value, "untyped_storage", None)
+    return None if storage is None else storage().data_ptr()

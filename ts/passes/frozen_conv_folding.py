@@ -1,0 +1,138 @@
+"""What follows a convolution and only scales or shifts its channels goes into the weight and the bias.
+
+    %c : Tensor = aten::conv2d(%x, %w, %b, ...)              %c : Tensor = aten::conv2d(%x, %w2, %b2, ...)
+    %y : Tensor = aten::batch_norm(%c, ...)          =>      (%c instead of %y)
+
+Only where weight and bias are constants, nobody else reads the elements of the convolution's result, and what
+is folded is constant too: in graphs of frozen modules.  Batch normalisation by running statistics, sums and
+differences, products and quotients with one number, or with one a channel.  Values change by rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ts.ir.attributes import is_tensor
+from ts.ir.graph import Graph, Node, Value
+from ts.passes.control_flow import NOT_CONSTANT, constant_value, nodes_of
+from ts.passes.dce import eliminate_dead_code
+from ts.passes.log import optimization_allowed, update
+
+_CONVOLUTIONS: Final = frozenset({"aten::conv1d", "aten::conv2d", "aten::conv3d"})
+_OF_SHAPES: Final = frozenset({"aten::dim", "aten::size", "prim::device", "prim::dtype"})
+_WEIGHT, _BIAS = 1, 2  # places of arguments
+
+Fold = Callable[[Node, Any, Any, Node], "tuple[Any, Any] | None"]
+"""Convolution, its weight and bias (or None), what follows it: the new weight and bias; None: they stay."""
+
+
+def fold_frozen_conv_bn(graph: Graph) -> bool:
+    """Fold batch normalisations of convolutions."""
+    return _fold_all(graph, ("aten::batch_norm",), _batch_norm)
+
+
+def fold_frozen_conv_add_or_sub(graph: Graph) -> bool:
+    """Fold what is added to convolutions or subtracted from them."""
+    return _fold_all(graph, ("aten::add", "aten::sub"), _add_or_sub)
+
+
+def fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
+    """Fold what convolutions are multiplied with or divided by."""
+    return _fold_all(graph, ("aten::mul", "aten::div"), _mul_or_div)
+
+
+def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
+    changed = False
+    for node in list(nodes_of(graph.block())):
+        conv = node.input(0).node() if node.kind() in kinds else None
+        if conv is None or conv.kind() not in _CONVOLUTIONS or not _reads_alone(node, conv):
+            continue
+        weight, bias = constant_value(conv.input(_WEIGHT)), constant_value(conv.input(_BIAS))
+        if not is_tensor(weight) or bias is NOT_CONSTANT or not optimization_allowed("frozen_conv_folding"):
+            continue
+        folded = fold(conv, weight, bias, node)
+        if folded is None:
+            continue
+        update("frozen_conv_folding", "Folding {}", node)
+        for place, before, value in zip((_WEIGHT, _BIAS), (weight, bias), folded, strict=True):
+            if value is not before:
+                name = f"{_name(conv.input(place))}_fused_{_FUSED[fold]}"
+                conv.replace_input(place, _constant(conv, value, name))
+        node.output().replace_all_uses_with(conv.output())
+        node.destroy()
+        changed = True
+    if changed:
+        eliminate_dead_code(graph)
+    return changed
+
+
+def _reads_alone(node: Node, conv: Node) -> bool:
+    """Whether nobody else reads the elements of the convolution's result."""
+    return all(use.user is node or use.user.kind() in _OF_SHAPES for use in conv.output().uses())
+
+
+def _constant(conv: Node, value: Any, name: str) -> Value:
+    graph = conv.owning_graph()
+    with graph.inserting_before(conv):
+        return graph.insert_constant(value).set_debug_name(name)
+
+
+def _name(value: Value) -> str:
+    return value.debug_name() if value.has_debug_name() else "conv"
+
+
+def _batch_norm(conv: Node, weight: Any, bias: Any, norm: Node) -> tuple[Any, Any] | None:
+    given = [constant_value(value) for value in norm.inputs()[1:8]]
+    gamma, beta, mean, variance, training, _, epsilon = given
+    if training is not False or not is_tensor(mean) or not is_tensor(variance):
+        return None
+    if any(value is NOT_CONSTANT for value in given):
+        return None
+    if any(is_tensor(x) and x.dtype is not weight.dtype for x in (gamma, beta, mean, variance, bias)):
+        return None
+    scale = (variance + epsilon).rsqrt()
+    if gamma is not None:
+        scale = scale * gamma
+    shift = (0 if bias is None else bias) - mean
+    shift = shift * scale
+    return weight * _by_channel(scale, weight), shift if beta is None else shift + beta
+
+
+def _add_or_sub(conv: Node, weight: Any, bias: Any, node: Node) -> tuple[Any, Any] | None:
+    other, alpha = constant_value(node.input(1)), constant_value(node.input(2))
+    if alpha != 1 or (other := _one_a_channel(other, weight)) is None:
+        return None
+    if node.kind() == "aten::sub":
+        other = -other
+    return weight, other if bias is None else bias + other
+
+
+def _mul_or_div(conv: Node, weight: Any, bias: Any, node: Node) -> tuple[Any, Any] | None:
+    if node.inputs_size() != 2 or (other := _one_a_channel(constant_value(node.input(1)), weight)) is None:
+        return None
+    if node.kind() == "aten::div":
+        return weight / _by_channel(other, weight), None if bias is None else bias / other
+    return weight * _by_channel(other, weight), None if bias is None else bias * other
+
+
+def _one_a_channel(value: Any, weight: Any) -> Any:
+    """What is combined with a convolution's result as one number for each channel; None for other things."""
+    channels = weight.shape[0]
+    if isinstance(value, bool) or not (isinstance(value, int | float) or is_tensor(value)):
+        return None
+    if not is_tensor(value):
+        return weight.new_full((channels,), value)
+    sizes = [1] * (weight.dim() - value.dim()) + list(value.shape)
+    if len(sizes) != weight.dim() or (weight + value.flatten()[:1].sum()).dtype is not weight.dtype:
+        return None
+    if sizes[:1] + sizes[2:] != [1] * (weight.dim() - 1) or sizes[1] not in (1, channels):
+        return None
+    return value.flatten().to(weight.dtype).expand(channels).clone()
+
+
+def _by_channel(scale: Any, weight: Any) -> Any:
+    return scale.reshape([-1] + [1] * (weight.dim() - 1))
+
+
+_FUSED: Final[dict[Fold, str]] = {_batch_norm: "bn", _add_or_sub: "add", _mul_or_div: "mul"}

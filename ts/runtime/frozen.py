@@ -1,0 +1,84 @@
+"""Modules of what freezing leaves: types, objects and methods anew; see `ts.passes.freezing`.
+
+In: a `Frozen`.  Out: an object of a new class, for `ts.runtime.module.module_of`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.value.ivalue import new_object, object_get, object_set
+from ts._core.value.objects import Object
+from ts.bytecode.typespec import object_class
+from ts.frontend.classes import unique_name
+from ts.frontend.imported import ReadModule
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.types import ModuleType
+from ts.passes.freezing import Frozen
+
+
+def frozen_object(frozen: Frozen) -> Object:
+    """The object of the module that is left."""
+    return _Assembly(frozen).run()
+
+
+class _Assembly:
+    def __init__(self, frozen: Frozen) -> None:
+        self.frozen = frozen
+        self.made: dict[int, Object | None] = {}  # by the id of the object that it was
+
+    def run(self) -> Object:
+        made = self.object(self.frozen.root)
+        if made is None:
+            made = self._new(self.frozen.root, {})
+        for value, owner in self.frozen.owners.items():
+            now = made if owner is self.frozen.root else self.made.get(id(owner))
+            if now is not None:
+                value.set_type(now.cls.type)
+        type = made.cls.type
+        for name, graph in self.frozen.graphs.items():
+            before = self.frozen.root.cls.type.methods[name]
+            arguments = (Argument("self", type), *before.schema.arguments[1:])
+            schema = FunctionSchema(name, "", arguments, before.schema.returns)
+            type.methods[name] = before.with_graph(graph, f"{type.qualified_name()}.{name}", schema)
+        return made
+
+    def object(self, owner: Object) -> Object | None:
+        """What is left of an object; None where that is nothing."""
+        if id(owner) in self.frozen.whole:
+            return owner
+        if not isinstance(owner.cls.type, ModuleType):
+            return None
+        if id(owner) not in self.made:
+            self.made[id(owner)] = None  # one that holds itself, by way of others
+            left: dict[str, Any] = {}
+            for name in owner.cls.names:
+                value = object_get(owner, owner.cls.slot(name), False)
+                if isinstance(value, Object):
+                    below = self.object(value)
+                    if below is not None:
+                        left[name] = below
+                elif name in self.frozen.kept[id(owner)]:
+                    left[name] = object_get(owner, owner.cls.slot(name))
+            if left:
+                self.made[id(owner)] = self._new(owner, left)
+        return self.made[id(owner)]
+
+    def _new(self, owner: Object, left: dict[str, Any]) -> Object:
+        before = owner.cls.type
+        type = ModuleType(unique_name(before.qualified_name()))
+        for name, value in left.items():
+            type.attributes[name] = value.cls.type if isinstance(value, Object) else before.attributes[name]
+        concrete = type.concrete = ReadModule(before.concrete.python_class, type=type, compiled=True)
+        concrete.attributes = type.attributes
+        concrete.parameters = [name for name in before.concrete.parameters if name in left]
+        concrete.buffers = [name for name in before.concrete.buffers if name in left]
+        concrete.submodules = {
+            name: value.cls.type.concrete
+            for name, value in left.items()
+            if isinstance(value, Object) and isinstance(value.cls.type, ModuleType)
+        }
+        made = new_object(object_class(type))
+        for slot, value in enumerate(left.values()):
+            object_set(made, slot, value)
+        return made
