@@ -66,13 +66,20 @@ def contracted(n: int) -> ts.Tensor:
 
 
 @ts.jit.script
+def contracted_in_turn(n: int) -> ts.Tensor:
+    x = ts.zeros(1).expand(n // 1000000, n // 1000000)
+    return ts.einsum("ij,jk,kl,lm", [x, x, x, x])
+
+
+@ts.jit.script
 def convolved(n: int) -> ts.Tensor:
     return ts.conv1d(ts.zeros(1).expand(1, 1000, n // 100000), ts.zeros(1).expand(1000, 1000, 10))
 
 
 @pytest.mark.parametrize(
     "function",
-    [summed, largest, multiplied, dotted, matrix_times_matrix, singular_values, contracted, convolved],
+    [summed, largest, multiplied, dotted, matrix_times_matrix, singular_values, contracted, contracted_in_turn]
+    + [convolved],
     ids=lambda f: f.name,
 )
 def test_an_operator_that_takes_too_long_does_not_begin(function):
@@ -81,6 +88,15 @@ def test_an_operator_that_takes_too_long_does_not_begin(function):
         function(10_000_000)
         with pytest.raises(TimeExceeded, match="the program wants to do what takes"):
             function(10**12)
+
+
+def test_lists_of_tensors_are_taken_in_pieces():
+    """Between many small tensors there are looks at the clock."""
+    xs = [ts.ones(1)] * 400_000
+    begun = time.monotonic()
+    with ts.limits(seconds=0.3), pytest.raises(TimeExceeded):
+        ts.broadcast_tensors(*xs)
+    assert time.monotonic() - begun < 2
 
 
 @ts.jit.script

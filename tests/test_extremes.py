@@ -67,6 +67,9 @@ def test_triangles_and_diagonals_beside_the_matrix():
     assert ts.equal(ts.tril(x, -LARGEST - 1), 0 * x) and ts.equal(ts.tril(x, LARGEST), x)
     assert ts.equal(ts.triu(x, LARGEST), 0 * x) and ts.diag(x, LARGEST).shape == (0,)
     assert ts.tril_indices(2, 3, -LARGEST - 1).shape == (2, 0)
+    for function in (ts.tril_indices, ts.triu_indices):
+        with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
+            function(2**31, 2**31)
     assert x.unfold(1, 2, LARGEST).tolist() == [[[1.0, 1.0]], [[1.0, 1.0]]]
 
 

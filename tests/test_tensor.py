@@ -145,7 +145,7 @@ def test_numpy_and_dlpack_share_memory():
     array = np.zeros(3, np.float32)
     x = construct.from_numpy(array)
     array[0] = 1
-    assert x.tolist() == [1, 0, 0] and x.numpy() is array and np.asarray(x) is array
+    assert x.tolist() == [1, 0, 0] and np.shares_memory(x.numpy(), array) and np.shares_memory(np.asarray(x), array)
     other = ts.from_dlpack(np.from_dlpack(x))
     other[1] = 2
     assert array[1] == 2
@@ -155,6 +155,42 @@ def test_numpy_and_dlpack_share_memory():
         construct.from_numpy(array[::-1])
     with pytest.raises(TypeError, match=r"numpy\.str_"):
         construct.from_numpy(np.array(["a"]))
+
+
+def test_arrays_are_not_the_tensors_own():
+    """Who gives a new shape or dtype to the array that a tensor was made of, or that it gave, changes no tensor."""
+    given = np.zeros(4)
+    x = construct.from_numpy(given)
+    for array in (given, x.numpy(), np.asarray(x), x.numpy(force=True), construct.as_tensor(given).numpy()):
+        array.dtype = np.float32
+        assert array.shape == (8,)
+    assert x.shape == (4,) and x.dtype is ts.float64 and x.sum() == 0
+
+
+def test_sequences_that_lie_about_their_length():
+    """A tensor holds what its sequences hold: never memory that nobody has written, and no sequence is read for ever."""
+
+    class Longer(list):
+        def __len__(self):
+            return 5
+
+    class Endless:
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, i):
+            return 1.5
+
+    class Empty(list):
+        def __iter__(self):
+            return iter(())
+
+    for data, found in ((Longer([1, 2]), 2), (Endless(), 4), (Empty([1, 2]), 0)):
+        with pytest.raises(ValueError, match=rf"expected sequence of length {len(data)} at dim 0 \(got {found}\)"):
+            tensor(data)
+        with pytest.raises(ValueError, match="at dim 1"):
+            tensor([[1] * len(data), data])
+    assert tensor([range(3), (3, 4, 5)]).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_copies():

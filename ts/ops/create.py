@@ -421,7 +421,7 @@ def _eye_m(xp: Any, n: int, m: int, dtype: int | None = None, *_: Any) -> Array:
     where="f",
 )
 def _tril_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | None = 4, *_: Any) -> Array:
-    rules.check_sizes([row, col])
+    rules.check_storage(rules.check_sizes([row, col]), rules.INT64)
     offset = rules.diagonal_within(offset, row, col)
     return xp.stack(xp.tril_indices(row, offset, col)).astype(rules.dtype_from(dtype, rules.INT64))
 
@@ -432,7 +432,7 @@ def _tril_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | Non
     where="f",
 )
 def _triu_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | None = 4, *_: Any) -> Array:
-    rules.check_sizes([row, col])
+    rules.check_storage(rules.check_sizes([row, col]), rules.INT64)
     offset = rules.diagonal_within(offset, row, col)
     return xp.stack(xp.triu_indices(row, offset, col)).astype(rules.dtype_from(dtype, rules.INT64))
 

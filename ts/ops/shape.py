@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -177,25 +177,33 @@ def _atleast_3d(xp: Any, self: Array) -> Array:
     return _at_least(xp, self, 3)
 
 
+def _in_turn(tensors: Sequence[Array]) -> Iterator[Array]:
+    """The tensors, with a look at the clock before each piece of them."""
+    for start in range(0, len(tensors), 1024):
+        piece = tensors[start : start + 1024]
+        deadline.spend(500.0 * len(piece))
+        yield from piece
+
+
 @op("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")
 def _atleast_1d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    return [_at_least(xp, t, 1) for t in tensors]
+    return [_at_least(xp, t, 1) for t in _in_turn(tensors)]
 
 
 @op("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")
 def _atleast_2d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    return [_at_least(xp, t, 2) for t in tensors]
+    return [_at_least(xp, t, 2) for t in _in_turn(tensors)]
 
 
 @op("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")
 def _atleast_3d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    return [_at_least(xp, t, 3) for t in tensors]
+    return [_at_least(xp, t, 3) for t in _in_turn(tensors)]
 
 
 @op("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]")
 def _broadcast_tensors(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    shape = rules.broadcast_shapes(*(t.shape for t in tensors))
-    return [expand_kernel(xp, t, shape) for t in tensors]
+    shape = rules.broadcast_shapes(*(t.shape for t in _in_turn(tensors)))
+    return [expand_kernel(xp, t, shape) for t in _in_turn(tensors)]
 
 
 @op("aten::meshgrid(Tensor[] tensors) -> Tensor[]")

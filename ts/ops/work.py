@@ -20,6 +20,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import numpy as np
+
 from ts import dtypes
 from ts._core.dispatch.signature import arity
 from ts._core.tensor.tensor import Tensor
@@ -261,15 +263,34 @@ def contraction(x: Tensor, y: Tensor, dims_x: Any, dims_y: Any, *rest: Any) -> f
 
 
 def einsum(equation: str, operands: Any, *rest: Any) -> float:
-    """Of the elements of the operands; of two, of all their indices together."""
+    """Of the elements of the operands; of several, of all indices of each pair that is contracted."""
     found = tensors([operands])
-    names = equation.partition("->")[0].replace(" ", "").split(",")
-    if len(found) != 2 or any(len(n) != x.ndim for n, x in zip(names, found, strict=False)):
+    given, arrow, kept = equation.replace(" ", "").partition("->")
+    names = given.split(",")
+    if len(found) < 2 or [len(n) for n in names] != [x.ndim for x in found]:
         return 0.1 * elements(operands)
-    size = {
-        name: n for text, x in zip(names, found, strict=False) for name, n in zip(text, x.shape, strict=True)
-    }
-    return max(multiply(found[0]) * math.prod(size.values()), 0.05 * max(x.numel() for x in found))
+    if not arrow:
+        kept = "".join(name for name in set(given) if given.count(name) == 1)
+    left = [dict(zip(text, x.shape, strict=True)) for text, x in zip(names, found, strict=True)]
+    products = 0
+    for pair in _path(f"{given}->{kept}", found):
+        size: dict[str, int] = {}
+        for operand in [left.pop(at) for at in sorted(pair, reverse=True)]:
+            size |= {name: max(n, size.get(name, 1)) for name, n in operand.items()}
+        products += math.prod(size.values())
+        left.append({name: n for name, n in size.items() if name in set(kept).union(*left)})
+    return max(multiply(found[0]) * products, 0.05 * max(x.numel() for x in found))
+
+
+def _path(equation: str, operands: Sequence[Tensor]) -> list[tuple[int, ...]]:
+    """Which operands `einsum` contracts one after the other; nothing where it will refuse them."""
+    if len(operands) == 2:
+        return [(0, 1)]
+    blanks = [np.broadcast_to(np.float32(0), x.shape) for x in operands]
+    try:
+        return list(np.einsum_path(equation, *blanks, optimize=True)[0][1:])
+    except ValueError:
+        return []
 
 
 def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:

@@ -13,6 +13,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from functools import cache
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -102,7 +103,7 @@ def _shared(array: NDArray[Any]) -> Tensor:
             "not currently supported. (You can probably work around this by making a copy of your array "
             " with array.copy().) "
         )
-    return wrap_array(array)
+    return wrap_array(array.view(np.ndarray))  # its own: whoever holds the other may reshape that
 
 
 def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
@@ -123,6 +124,8 @@ def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
     result = np.empty(shape, (wanted or inferred).numpy_dtype)
     flat: list[Any] = []
     _flatten(data, shape, 0, flat)
+    if len(flat) != result.size:
+        raise ValueError("a sequence changed while it was read")
     _fill(result, flat, wanted or inferred, inferred)
     return result
 
@@ -161,9 +164,10 @@ def infer_dtype(data: Any) -> dtypes.dtype:
         if not len(data):
             return dtypes.get_default_dtype()
         deadline.spend(_SEQUENCE + _ITEM * len(data))
-        kinds = set(map(type, data))
-        items = data if not kinds <= _PLAIN else [k() for k in kinds]  # one of each kind says it all
-        result = infer_dtype(items[0])
+        items = _items(data)
+        kinds = set(map(type, items))
+        items = items if not kinds <= _PLAIN else [k() for k in kinds]  # one of each kind says it all
+        result = dtypes.get_default_dtype() if not items else infer_dtype(items[0])
         for item in items[1:]:
             result = dtypes.promote(result, infer_dtype(item))
         return result
@@ -186,6 +190,11 @@ def _is_sequence(data: Any) -> bool:
     )
 
 
+def _items(data: Any) -> Sequence[Any]:
+    """What a sequence holds, one more than the length that it says at most: some have no end."""
+    return data if type(data) is list or type(data) is tuple else list(islice(data, len(data) + 1))
+
+
 def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> None:
     if depth == len(shape):
         if isinstance(data, Tensor):
@@ -199,12 +208,13 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
     if not _is_sequence(data):
         raise TypeError("not a sequence")
     deadline.spend(_SEQUENCE + _ITEM * len(data))
-    if len(data) != shape[depth]:
-        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})")
-    if depth + 1 == len(shape) and set(map(type, data)) <= _PLAIN:
-        out.extend(data)
+    items = _items(data)
+    if len(items) != shape[depth]:
+        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(items)})")
+    if depth + 1 == len(shape) and set(map(type, items)) <= _PLAIN:
+        out.extend(items)
         return
-    for item in data:
+    for item in items:
         _flatten(item, shape, depth + 1, out)
 
 

@@ -24,9 +24,9 @@ from ts._core.thread.context import current_tracer
 
 
 def numpy(self: Tensor, *, force: bool = False) -> Any:
-    """The array of a CPU tensor, sharing memory; with `force`, of any tensor."""
+    """A new array over the memory of a CPU tensor; with `force`, of any tensor."""
     if force:
-        return self.detach().cpu().array
+        return self.detach().cpu().array.view()
     if self.device.type != "cpu":
         raise TypeError(
             f"can't convert {self.device} device type tensor to numpy. "
@@ -39,7 +39,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     tracer = current_tracer()
     if tracer is not None:
         tracer.escape(self, "array", None)
-    return self.array
+    return self.array.view()
 
 
 def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:

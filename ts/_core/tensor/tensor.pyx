@@ -2,7 +2,7 @@
 
 In: arrays of any backend; out: tensors.
 
-    x = from_numpy(numpy.ones((2, 3)))      shares memory; x.array is that array
+    x = from_numpy(numpy.ones((2, 3)))      shares memory; x.array is a view of it
     x.t()                                   a method of an operator record, put here by install_methods
     x + 1                                   the operator aten::add, through operator_function("add")
 
