@@ -461,7 +461,8 @@ def reads_types(graph, kept):
 @pytest.mark.parametrize("step", [visits, makes, copies, analyses, reads_types], ids=lambda f: f.__name__)
 def test_every_pass_keeps_to_the_time(step):
     """Whatever visits, makes or copies nodes looks at the clock, and so does what reads types."""
-    graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)\n")
+    nodes = "".join(f"  %y{i} : Tensor = aten::neg(%x)\n" for i in range(20))
+    graph = parse_ir(f"graph(%x : Tensor):\n{nodes}  return (%y0)\n")
     kept: list[Any] = []
     with ts.limits(seconds=0.02), pytest.raises(TimeExceeded):
         for _ in range(1_000_000):
