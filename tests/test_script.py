@@ -4,7 +4,6 @@ import random
 import copy
 import functools
 import math
-import pickle
 import subprocess
 import sys
 import threading
@@ -416,11 +415,9 @@ def test_subscripts_of_strings_are_underlined_as_a_whole():
 
 
 def test_functions_are_copied_as_pythons_are():
-    """A copy is the function itself; pickles hold no functions, as PyTorch's."""
+    """A copy is the function itself."""
     scripted = ts.jit.script(plain_for_copies)
     assert copy.copy(scripted) is copy.deepcopy(scripted) is scripted
-    with pytest.raises(pickle.PickleError, match="ScriptFunction cannot be pickled"):
-        pickle.dumps(scripted)
 
 
 def plain_for_copies(x: int) -> int:

@@ -65,3 +65,35 @@ def test_a_file_that_is_no_archive_is_refused():
         torch.jit.save(torch.jit.script(torch.nn.ReLU()), file)
         file.seek(0)
         ts.load(file)
+
+
+def layers(t):
+    made = t.nn.Sequential(
+        t.nn.Linear(2, 4), t.nn.BatchNorm1d(4), t.nn.ReLU(), t.nn.TransformerEncoderLayer(4, 2), t.nn.Dropout(0.5)
+    )
+    return t.nn.ModuleDict({"layers": made, "conv": t.nn.Conv1d(1, 2, 2)}).eval()
+
+
+@pytest.mark.parametrize(("writer", "reader"), [(torch, ts), (ts, torch), (ts, ts)])
+def test_whole_modules(writer, reader):
+    """A whole module goes both ways where the reader trusts the file, and is refused where it does not."""
+    made = layers(writer)
+    data = saved(writer, made).getvalue()
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        reader.load(io.BytesIO(data))
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        reader.load(io.BytesIO(data), weights_only=True)
+    got = reader.load(io.BytesIO(data), weights_only=False)
+    assert type(got) is reader.nn.ModuleDict
+    x = [[1.0, 2.0], [3.0, 4.0]]
+    expected = made["layers"](writer.tensor(x)).flatten().tolist()
+    assert got["layers"](reader.tensor(x)).flatten().tolist() == pytest.approx(expected, abs=1e-5)
+    expected = made["conv"](writer.tensor(x)[:, None]).flatten().tolist()
+    assert got["conv"](reader.tensor(x)[:, None]).flatten().tolist() == pytest.approx(expected, abs=1e-5)
+    assert list(got.state_dict()) == list(made.state_dict())
+
+
+def test_values_of_trusted_files():
+    """What a file of tensors holds is the same, trusted or not."""
+    data = saved(torch, value(torch)).getvalue()
+    assert str(ts.load(io.BytesIO(data), weights_only=False)) == str(ts.load(io.BytesIO(data)))

@@ -232,6 +232,9 @@ class Pickler:
     # ---- tensors -------------------------------------------------------------------------------------
 
     def tensor(self, value: Tensor) -> None:
+        if self.recall(id(value)):
+            return
+        self.kept.append(value)
         place = self.place(value)
         if place.storage == "UntypedStorage":
             raise ArchiveError(f"tensors of type {value.dtype} cannot be saved")
@@ -253,6 +256,7 @@ class Pickler:
         self.write(b"\x88" if value.requires_grad else b"\x89")
         self.named("collections", "OrderedDict")
         self.write(b")RtR")
+        self.remember(id(value))
 
 
 def _own_type(value: Any, type: Type) -> Type:

@@ -9,7 +9,9 @@ In: a value and a path or an open file; out: the file, and the value again:
     state/data/0          the bytes of a storage, which several tensors may share
 
 Reading builds the listed types and nothing else, as `weights_only=True` does in PyTorch: numbers, texts,
-containers, tensors, parameters, dtypes, devices, shapes.  Files of other programs' classes are refused.
+containers, tensors, parameters, dtypes, devices, shapes.  With `weights_only=False` whatever the file names
+is imported and called, modules of `ts.nn` and of programs among it: that is for files which one has written
+oneself.  Classes of `ts` have PyTorch's names in files, so that modules go both ways.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import pickle
 import zipfile
 from collections import Counter, OrderedDict
 from functools import partial
+from types import FunctionType
 from typing import IO, Any, Final
 
 from ts import devices, dtypes
@@ -75,6 +78,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         super().__init__(file, _PROTOCOL)
         self.storages = WrittenStorages()
         self.references: dict[str, _Reference] = {}
+        self.named: dict[Any, _Named] = {}
 
     def save(self, obj: Any, save_persistent_id: bool = True) -> None:
         if isinstance(obj, _Named):
@@ -87,12 +91,24 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
             return
         super().save(obj, save_persistent_id)
 
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        """A class or function by its name; those of `ts` have PyTorch's."""
+        if getattr(obj, "__module__", "").startswith("ts."):
+            self.save(self.named.setdefault(obj, _name_in_pytorch(obj)))
+        else:
+            super().save_global(obj, name)
+
     def persistent_id(self, obj: Any) -> Any:
         return obj.identity if isinstance(obj, _Reference) else None
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor):
             return self.tensor(obj)
+        if hasattr(type(obj), "archived"):
+            raise ArchiveError(
+                f"Tried to serialize object of type {type(obj).__name__} which does not have a __getstate__ "
+                "method defined! ts.jit.save writes scripted modules and functions"
+            )
         if isinstance(obj, Size):
             return _SIZE, (tuple(obj),)
         if isinstance(obj, devices.device):
@@ -123,6 +139,18 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         return build, arguments
 
 
+def _name_in_pytorch(obj: Any) -> _Named:
+    """The name there of a class or a function of `ts`: layers stand in other files of the same packages."""
+    from ts import nn
+    from ts.nn import functional
+
+    name: str = obj.__name__
+    for package, home in (("torch.nn", nn), ("torch.nn.functional", functional)):
+        if hasattr(home, name) and getattr(home, name) is obj:
+            return _Named(package, name)
+    return _Named(f"torch{obj.__module__.removeprefix('ts')}", obj.__qualname__)
+
+
 def _named_storage(name: str) -> _Named:
     return _Named("torch.storage" if name == "UntypedStorage" else "torch", name)
 
@@ -131,7 +159,11 @@ def _save_dtype(writer: Any, d: dtypes.dtype) -> None:
     writer.save(_DTYPES[d])
 
 
-_Writer.dispatch = {**_PythonPickler.dispatch, dtypes.dtype: _save_dtype}
+_Writer.dispatch = {
+    **_PythonPickler.dispatch,
+    dtypes.dtype: _save_dtype,
+    FunctionType: _Writer.save_global,
+}
 
 
 def save(
@@ -181,15 +213,16 @@ def load(
 
     `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
     file to others, or a function of a storage's elements and its device that gives a tensor or None.
-    Whatever `weights_only` says, nothing but the listed types is built.
+    Unless `weights_only` is False, nothing but the listed types is built.
     """
+    trusted = weights_only is not None and not weights_only
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            return _load(file, map_location)
-    return _load(io.BytesIO(f.read()), map_location)
+            return _load(file, map_location, trusted)
+    return _load(io.BytesIO(f.read()), map_location, trusted)
 
 
-def _load(file: IO[bytes], map_location: Location) -> Any:
+def _load(file: IO[bytes], map_location: Location, trusted: bool) -> Any:
     if file.read(2) != b"PK":
         raise ArchiveError("the file is no zip file: it is damaged, or PyTorch before 1.6 wrote it")
     file.seek(0)
@@ -197,13 +230,52 @@ def _load(file: IO[bytes], map_location: Location) -> Any:
         if records.has("constants.pkl"):
             raise ArchiveError("the file holds a scripted module: ts.jit.load reads it")
         reader = _Reader(records, map_location)
-        return Unpickler(records.bytes("data.pkl"), reader.name, partial(reader.storage, "data")).load()
+        data = records.bytes("data.pkl")
+        if trusted:
+            return _Trusting(data, reader).load()
+        return Unpickler(data, reader.name, partial(reader.storage, "data")).load()
+
+
+class _Trusting(pickle.Unpickler):
+    """Reads a pickle whose names are imported, PyTorch's as their namesakes in `ts`."""
+
+    def __init__(self, data: bytes, reader: _Reader) -> None:
+        super().__init__(io.BytesIO(data))
+        self.reader = reader
+
+    def find_class(self, module: str, name: str) -> Any:
+        """What a name stands for; without limits."""
+        known = self.reader.known(module, name)
+        if known is not None:
+            return known
+        if module.partition(".")[0] != "torch":
+            return super().find_class(module, name)
+        from ts import nn
+
+        if module.startswith("torch.nn.modules.") and hasattr(nn, name):
+            return getattr(nn, name)
+        return super().find_class(f"ts{module.removeprefix('torch')}", name)
+
+    def persistent_load(self, pid: Any) -> Storage:
+        """The storage of a reference."""
+        return self.reader.storage("data", pid)
 
 
 class _Reader(StoredTensors):
     """What the pickle of a file may name."""
 
     def name(self, module: str, name: str) -> Any:
+        found = self.known(module, name)
+        if found is None:
+            raise pickle.UnpicklingError(
+                f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed "
+                "global by default: ts.load builds numbers, texts, containers and tensors only, unless "
+                "weights_only=False says that the file may run code"
+            )
+        return found
+
+    def known(self, module: str, name: str) -> Any:
+        """What is listed under a name; None if nothing is."""
         full = f"{module}.{name}".replace("__builtin__.", "builtins.")
         if module == "torch" and name in dtypes.NAMES:
             return dtypes.by_name(name)
@@ -226,13 +298,7 @@ class _Reader(StoredTensors):
         }
         if full == "collections.OrderedDict":
             return Global(full, ordered_dict, build=_set_attributes)
-        if full not in calls:
-            raise pickle.UnpicklingError(
-                f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed "
-                "global by "
-                "default: ts.load builds numbers, texts, containers and tensors only"
-            )
-        return Global(full, calls[full])
+        return Global(full, calls[full]) if full in calls else None
 
     def tensor_of_dtype(
         self, storage: Any, offset: Any, size: Any, stride: Any, grad: Any, hooks: Any, dtype: Any, *rest: Any

@@ -41,6 +41,12 @@ class Global:
         self.new = new
         self.build = build
 
+    def __call__(self, *arguments: Any) -> Any:
+        """What Python's own unpickler does with it."""
+        if self.call is None:
+            raise ArchiveError(f"{self.name} cannot be called")
+        return self.call(*arguments)
+
 
 class Unpickler:
     """Runs one pickle."""

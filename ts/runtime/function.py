@@ -16,7 +16,9 @@ is annotated.
 from __future__ import annotations
 
 import inspect
+import io
 import pickle
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import partial
@@ -69,8 +71,16 @@ class ScriptFunction(Function):
             self.__doc__ = parsed.function.__doc__
             self.__module__ = parsed.function.__module__
 
-    def __reduce__(self) -> Any:
-        raise pickle.PickleError("ScriptFunction cannot be pickled")
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A pickle names what a module has under its name, as of Python's functions; else it has the archive.
+
+        Protocols without bytes are refused, as PyTorch refuses all.
+        """
+        if protocol < 2:
+            raise pickle.PickleError("ScriptFunction cannot be pickled")
+        if getattr(sys.modules.get(self.__module__), self.__name__, None) is self:
+            return self.__name__
+        return unpickled_function, (self.__name__, self.save_to_buffer())
 
     def __copy__(self) -> ScriptFunction:
         return self  # as functions of Python
@@ -218,6 +228,18 @@ class ScriptFunction(Function):
 
     def __repr__(self) -> str:
         return f"<ScriptFunction {self.qualified_name}>"
+
+
+def unpickled_function(name: str, data: bytes) -> ScriptFunction:
+    """The function that a pickle holds as the `forward` of a module."""
+    from ts.archive.read import read
+
+    forward = read(io.BytesIO(data)).cls.type.methods["forward"]
+    graph = forward.graph.copy()
+    graph.block().erase_input(0)
+    function = ScriptFunction(name)
+    function.finish(graph, FunctionSchema(name, "", forward.schema.arguments[1:], forward.schema.returns))
+    return function
 
 
 class _Placeholder:

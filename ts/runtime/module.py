@@ -15,7 +15,9 @@ A class of Python may also be a scripted module itself: see `ScriptModule`.
 from __future__ import annotations
 
 import copy
+import io
 from collections.abc import Callable, Iterator, MutableMapping
+from functools import partial
 from types import FunctionType
 from typing import Any, Final
 from weakref import WeakValueDictionary
@@ -35,6 +37,7 @@ from ts.ir.graph import Graph
 from ts.ir.types import ModuleType
 from ts.nn.modules.module import Module
 from ts.passes import freezing
+from ts.runtime.copies import deep_copy
 from ts.runtime.frozen import frozen_object
 from ts.runtime.function import compile_function
 from ts.runtime.objects import assign, register_modules
@@ -285,15 +288,20 @@ class ScriptModule(Module):
 
     def copy(self) -> ScriptModule:
         """A module with attributes of its own; tensors are shared."""
-        return _copied(self, lambda value: value)
+        return _copied(self, ScriptModule.copy, lambda value: value)
 
     def __copy__(self) -> ScriptModule:
         return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ScriptModule:
-        copied = _copied(self, lambda value: copy.deepcopy(value, memo))
+        copied = _copied(self, partial(copy.deepcopy, memo=memo), partial(deep_copy, memo=memo))
         memo[id(self)] = copied
         return copied
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A pickle holds the module's archive, and what Python has hung on it."""
+        hung = {name: self.__dict__[name] for name in self.__dict__.keys() - _OWN - _OF_EVERY_MODULE}
+        return unpickled_module, (self.save_to_buffer(), hung)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         handle = self.__dict__.get("_object")
@@ -496,15 +504,28 @@ def _finish_now(module: ScriptModule) -> None:
         raise for_users(error) from error.__cause__
 
 
-def _copied(module: ScriptModule, convert: Callable[[Any], Any]) -> ScriptModule:
-    """A module of the same type whose slots are converted ones."""
+def unpickled_module(data: bytes, hung: dict[str, Any]) -> ScriptModule:
+    """The module that a pickle holds."""
+    from ts.archive.read import read
+
+    made = module_of(read(io.BytesIO(data)))
+    made.__dict__.update(hung)
+    return made
+
+
+def _copied(
+    module: ScriptModule, below: Callable[[ScriptModule], ScriptModule], convert: Callable[[Any], Any]
+) -> ScriptModule:
+    """A module of the same type: of modules below it and of other values there are converted ones."""
     concrete = module._concrete
     assert module._object is not None
     handle = new_object(module._object.cls)
-    children = {name: _copied(child, convert) for name, child in module.__dict__["_modules"].items()}
+    children = {name: below(child) for name, child in module.__dict__["_modules"].items()}
     for slot, name in enumerate(module._object.cls.names):
-        value = children[name]._object if name in children else convert(object_get(module._object, slot))
-        object_set(handle, slot, value)
+        if name in children:
+            object_set(handle, slot, children[name]._object)
+        else:
+            object_set(handle, slot, convert(object_get(module._object, slot, False)))
     made = RecursiveScriptModule(concrete, handle, children)
     for name, value in module.__dict__.items():
         if name not in made.__dict__ and name not in _OWN:
@@ -512,7 +533,8 @@ def _copied(module: ScriptModule, convert: Callable[[Any], Any]) -> ScriptModule
     return made
 
 
-_OWN: Final = ("_concrete", "_object", "_parameters", "_buffers", "_modules")
+_OWN: Final = frozenset({"_concrete", "_object", "_parameters", "_buffers", "_modules"})
+_OF_EVERY_MODULE: Final = frozenset(vars(Module()))
 
 
 def module_of(handle: Object) -> ScriptModule:

@@ -1,0 +1,234 @@
+"""Copies and pickles of scripted modules and functions, also on their way to another process."""
+
+import copy
+import io
+import multiprocessing
+import pickle
+from typing import Any, Dict, List
+
+import pytest
+
+import ts
+
+
+class Slots:
+    def __init__(self, n: int):
+        self.n = n
+        self.names: List[str] = []
+
+    def add(self, name: str) -> int:
+        self.names.append(name)
+        self.n += 1
+        return self.n
+
+
+class Net(ts.nn.Module):
+    table: Dict[str, List[ts.Tensor]]
+
+    def __init__(self):
+        super().__init__()
+        self.slots = Slots(3)
+        self.linear = ts.nn.Linear(2, 2)
+        self.again = self.linear
+        self.first = [1, 2]
+        self.second = [0]
+        self.table = {"a": [ts.ones(1)]}
+
+    def forward(self, x):
+        self.first.append(self.slots.add("a"))
+        return self.linear(x) + self.again(x)
+
+    @ts.jit.export
+    def share(self) -> None:
+        self.second = self.first
+
+    @ts.jit.export
+    def grow(self) -> int:
+        self.second.append(7)
+        return len(self.first)
+
+
+def loaded(module):
+    return ts.jit.load(io.BytesIO(module.save_to_buffer()))
+
+
+def pickled(x):
+    return pickle.loads(pickle.dumps(x))
+
+
+@pytest.fixture(params=["scripted", "loaded"])
+def net(request):
+    made = ts.jit.script(Net())
+    return made if request.param == "scripted" else loaded(made)
+
+
+WAYS = pytest.mark.parametrize("way", [copy.deepcopy, pickled], ids=["deepcopy", "pickle"])
+
+
+@WAYS
+def test_nothing_is_shared(net, way):
+    """Lists, objects of classes and tensors of a copy are its own."""
+    other = way(net)
+    x = ts.ones(2)
+    assert ts.equal(net(x), other(x))
+    net(x)
+    assert (net.first, other.first) == ([1, 2, 4, 5], [1, 2, 4])
+    assert (net.slots.n, other.slots.n, other.slots.names) == (5, 4, ["a"])
+    other.linear.weight.zero_()
+    other.table["a"][0].zero_()
+    assert net.linear.weight.count_nonzero() == 4
+    assert net.table["a"][0].item() == 1
+
+
+@WAYS
+def test_what_is_shared_stays_shared(net, way):
+    """Parameters of a module of two names, and a list of two attributes."""
+    net.share()
+    other = way(net)
+    assert other.grow() == net.grow() == 3
+    assert other.linear.weight is other.again.weight
+    assert [name for name, _ in other.named_parameters()] == ["linear.weight", "linear.bias"]
+    assert list(other.state_dict()) == ["linear.weight", "linear.bias", "again.weight", "again.bias"]
+
+
+def test_shared_parameters_of_archives():
+    """A tensor that an archive names twice is one."""
+    net = loaded(ts.jit.script(Net()))
+    assert net.linear.weight is net.again.weight
+    assert len(list(net.parameters())) == 2
+
+
+@WAYS
+def test_modules_that_hold_scripted_ones(way):
+    """A module of Python with a scripted one in it; with a memo one module is one."""
+
+    class Holder(ts.nn.Module):
+        pass
+
+    holder = Holder() if way is copy.deepcopy else ts.nn.Sequential()
+    holder.inner = ts.jit.script(ts.nn.Linear(2, 2))
+    holder.same = holder.inner
+    other = way(holder)
+    assert other.inner is other.same
+    assert other.inner is not holder.inner
+    assert ts.equal(other.inner(ts.ones(2)), holder.inner(ts.ones(2)))
+
+
+def test_shallow_copies(net):
+    """A shallow copy shares what its attributes hold."""
+    other = copy.copy(net)
+    net(ts.ones(2))
+    assert other.first == [1, 2, 4]
+    assert other.slots.n == 4
+    net.first = [0]
+    assert other.first == [1, 2, 4]
+
+
+@WAYS
+def test_what_python_hangs_on_a_module(net, way):
+    """Attributes of Python go with it."""
+    net.note = ["text"]
+    other = way(net)
+    assert other.note == ["text"] and other.note is not net.note
+
+
+@WAYS
+def test_evaluation_mode(net, way):
+    assert not way(net.eval()).training
+    assert way(net.train()).linear.training
+
+
+@WAYS
+def test_traced_modules(way):
+    traced = ts.jit.trace(ts.nn.Linear(2, 3), ts.ones(1, 2))
+    assert ts.equal(way(traced)(ts.ones(1, 2)), traced(ts.ones(1, 2)))
+
+
+def test_objects_that_hold_themselves():
+    """An attribute that holds the module itself holds the copy in the copy."""
+
+    class Ring(ts.nn.Module):
+        me: Any
+
+        def __init__(self):
+            super().__init__()
+            self.me = 1
+
+        def forward(self) -> int:
+            return 1
+
+        @ts.jit.export
+        def close(self) -> None:
+            self.me = [self.me, self.me]
+
+    ring = ts.jit.script(Ring())
+    for _ in range(60):
+        ring.close()
+    assert copy.deepcopy(ring)() == 1
+
+
+# ---- functions -------------------------------------------------------------------------------------------
+
+
+@ts.jit.script
+def named(x: int, step: int = 2) -> int:
+    return x + step
+
+
+def test_functions_of_modules():
+    """A function that a module has under its name is that function again."""
+    assert pickled(named) is named
+
+
+def test_functions_that_nobody_names():
+    """Others are made anew, with their names and defaults."""
+
+    def helper(x: int) -> int:
+        return x * 10
+
+    def inner(x: int, step: int = 2) -> int:
+        return helper(x) + step
+
+    other = pickled(ts.jit.script(inner))
+    assert (other(1), other(1, step=5)) == (12, 15)
+    assert (other.name, str(other.schema)) == ("inner", "inner(int x, int step=2) -> int")
+    assert pickled(other)(2) == 22
+    unit = ts.jit.CompilationUnit("def f(x):\n    return x + 1\n")
+    assert pickled(unit.f)(ts.ones(1)).tolist() == [2.0]
+
+
+def test_texts_hold_no_functions():
+    """The protocols without bytes are refused, with PyTorch's error."""
+    for protocol in (0, 1):
+        with pytest.raises(pickle.PickleError, match="ScriptFunction cannot be pickled"):
+            pickle.dumps(named, protocol=protocol)
+
+
+# ---- other processes -------------------------------------------------------------------------------------
+
+
+def run(scripted, x):
+    return scripted(x).tolist()
+
+
+def test_worker_processes():
+    """Modules and functions are arguments of tasks in a process that was started anew."""
+    net = ts.jit.script(Net())
+
+    def doubled(x):
+        return x * 2
+
+    expected = net(ts.ones(2)).tolist()
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(run, (net, ts.ones(2))) == expected
+        assert pool.apply(run, (ts.jit.script(doubled), ts.ones(2))) == [2.0, 2.0]
+
+
+# ---- files -----------------------------------------------------------------------------------------------
+
+
+def test_save_refuses_them():
+    """`ts.save` writes no code, and says what does."""
+    for scripted in (ts.jit.script(ts.nn.Linear(1, 1)), named):
+        with pytest.raises(RuntimeError, match=r"does not have a __getstate__ method defined! ts\.jit\.save"):
+            ts.save({"x": scripted}, io.BytesIO())
