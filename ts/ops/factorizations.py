@@ -451,6 +451,8 @@ def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
         if rules.CATEGORY_OF[dtype] < rules.FLOATING:
             what = "Expected a floating point or complex tensor as input."
         raise RuntimeError(f"linalg.inv: {what} Got {rules.NAME_OF[dtype]}")
+    if not self.size:
+        return xp.zeros((*self.shape[ind:], *self.shape[:ind]), dtype=dtype)
     return xp.linalg.tensorinv(self, ind)
 
 

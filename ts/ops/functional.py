@@ -112,12 +112,26 @@ def _subscripts(numbers: Any) -> str:
     return "".join(letters)
 
 
+def _each(name: str) -> Function:
+    """The function of one tensor, or of several, of which it gives a tuple."""
+
+    def function(*tensors: Any) -> Any:
+        given = _listed(tensors)
+        found = [operator(name)(x) for x in given]
+        return found[0] if len(tensors) == 1 and tensors[0] is given[0] else tuple(found)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"The tensor with {name[8]} dimensions at least; of several tensors, a tuple of them."
+    return function
+
+
 def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
     """The places of the elements that are not zero."""
     return tuple(operator("nonzero_numpy")(input)) if as_tuple else operator("nonzero")(input, out=out)
 
 
-_TORCH = (
+_TORCH: tuple[Function, ...] = (
+    *map(_each, ("atleast_1d", "atleast_2d", "atleast_3d")),
     broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, chain_matmul, meshgrid, einsum, nonzero,
 )  # fmt: skip
 

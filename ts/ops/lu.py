@@ -5,6 +5,7 @@ In: (batches of) matrices; out: L and U packed in one matrix with LAPACK's pivot
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ts._core.tensor import sizes
@@ -19,7 +20,7 @@ Array = rules.Array
 
 def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
     """L and U in one matrix, LAPACK's pivots (from 1), and the first zero on the diagonal (or 0)."""
-    lu = A.copy().reshape(-1, *A.shape[-2:])
+    lu = A.copy().reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
     batch, m, n = lu.shape
     k = min(m, n)
     pivots = xp.zeros((batch, k), dtype=rules.INT32)
@@ -41,7 +42,7 @@ def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
 
 def permutation(xp: Any, pivots: Array, m: int) -> Array:
     """The matrix P of A = P L U from LAPACK's row swaps."""
-    flat = pivots.reshape(-1, pivots.shape[-1])
+    flat = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1])
     order = xp.broadcast_to(xp.arange(m), (flat.shape[0], m)).copy()
     rows = xp.arange(flat.shape[0])
     for i in work.steps(range(flat.shape[1])):

@@ -221,6 +221,8 @@ def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[A
 
 @op("aten::block_diag(Tensor[] tensors) -> Tensor", out="out", **COPIED)
 def _block_diag(xp: Any, tensors: Sequence[Array]) -> Array:
+    if not tensors:
+        return xp.zeros((1, 0), dtype=rules.default_dtype())
     blocks = [_at_least(xp, t, 2) for t in tensors]
     result = xp.zeros([sum(b.shape[i] for b in blocks) for i in (0, 1)], dtype=rules.result_type(*tensors))
     row = column = 0

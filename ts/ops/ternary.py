@@ -69,6 +69,7 @@ def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
     if self.dtype.kind in "biu":
         kind = "scalar" if isinstance(weight, (int, float)) else "tensor"
         rules.refuse(f"lerp_kernel_{kind}", self.dtype)
+    rules.check_number(weight, self.dtype)
     for other in (end, weight):
         if not isinstance(other, (int, float, complex)) and other.dtype != self.dtype:
             raise RuntimeError(

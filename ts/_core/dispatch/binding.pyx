@@ -127,7 +127,7 @@ cdef int prepare_default(Slot slot) except -1:
 cdef bint is_int(object x):
     if isinstance(x, int):
         return not isinstance(x, bool)
-    if isinstance(x, np.integer):
+    if isinstance(x, np.integer) or isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind in "iu":
         return True
     return isinstance(x, Tensor) and x.ndim == 0 and 1 <= x.dtype.category <= 1
 
@@ -175,6 +175,8 @@ cdef object convert(Slot slot, object x, bint numbers):
             return x.item()
         return x if x is None and slot.optional else FAILED
     if x is None:
+        if kind == INT_LIST and slot.has_default and slot.default == []:  # which are all, or as many as needed
+            return []
         return None if slot.optional else FAILED
     if kind == SCALAR:
         if isinstance(x, (int, float, complex)):
@@ -192,7 +194,8 @@ cdef object convert(Slot slot, object x, bint numbers):
     if kind == BOOL:
         return bool(x) if isinstance(x, (bool, np.bool_)) else FAILED
     if kind == FLOAT:
-        return float(x) if isinstance(x, (float, int, np.floating, np.integer)) else FAILED
+        known = isinstance(x, (float, int, np.floating, np.integer)) or isinstance(x, Tensor) and x.ndim == 0
+        return float(x) if known else FAILED
     if kind == STR:
         return x if isinstance(x, str) else FAILED
     if kind == DTYPE:

@@ -10,12 +10,16 @@ In: Python arguments; out: the first overload, in the registry's order, that acc
 The same object is `ts.add` and, through the descriptor protocol, the method `x.add`.
 """
 
+import warnings
+
 cimport cython
 from cpython.object cimport PyObject
 
+from ts import devices, dtypes
 from ts._core.dispatch.binding cimport (
     FAILED,
     SCALAR,
+    TENSOR,
     TENSOR_LIST,
     UNSURE,
     Binder,
@@ -100,6 +104,8 @@ cdef class OverloadSet:
             if kwargs.get("requires_grad") is True and "requires_grad" not in self.names:  # of what is created
                 return self.run(args, {k: v for k, v in kwargs.items() if k != "requires_grad"}).requires_grad_()
             kwargs = self.renamed(kwargs)
+            if "out" in kwargs and not self.names.isdisjoint(_OPTIONS):
+                kwargs = suited_to_output(kwargs)
         for b in self.binders:
             values = bind(b, args, kwargs, False, None)
             if values is not None:
@@ -109,6 +115,9 @@ cdef class OverloadSet:
                 values = bind(b, args, kwargs, True, None)
                 if values is not None:
                     return as_python(b, b.op.call_list(settled(values)))
+        factors = by_name(self.binders, args, kwargs)
+        if factors is not None:
+            return self.run(factors[0], factors[1])
         raise self.error(args, kwargs)
 
     def resolve(self, tuple args not None, dict kwargs not None):
@@ -207,6 +216,58 @@ cdef class OverloadSet:
             f"{self.__name__}() received an invalid combination of arguments - got ({got}), "
             f"but expected one of:\n{listed}\n"
         )
+
+
+cdef frozenset _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
+
+
+cdef dict suited_to_output(dict kwargs):
+    """Without what says which tensor to make: `out=` is given, and must be such a one."""
+    out, dtype, device = kwargs["out"], kwargs.get("dtype"), kwargs.get("device")
+    if not isinstance(out, Tensor):
+        return kwargs
+    if dtype is not None and dtypes.as_dtype(dtype) is not out.dtype:
+        raise RuntimeError(
+            f"dtype {dtypes.as_dtype(dtype).type_name} does not match dtype of out parameter ({out.dtype.type_name})"
+        )
+    if device is not None and devices.as_device(device).type != out.device.type:
+        raise RuntimeError(
+            f"device type {devices.as_device(device).type} does not match device type of out parameter "
+            f"({out.device.type})"
+        )
+    return {name: value for name, value in kwargs.items() if name not in _OPTIONS}
+
+
+cdef tuple by_name(list binders, tuple args, dict kwargs):
+    """The arguments with factors by name that stand between tensors, as calls had them once; None where none do.
+
+    add(x, 2, y) is add(x, y, alpha=2), addmm(3, x, 2, a, b) and x.addmm(3, 2, a, b) are addmm(x, a, b, beta=3, alpha=2).
+    """
+    cdef Binder b
+    numbers = [x for x in args if isinstance(x, (int, float, complex))]
+    tensors = tuple([x for x in args if isinstance(x, Tensor)])
+    if not numbers or len(numbers) + len(tensors) < len(args) or isinstance(args[len(args) - 1], (int, float, complex)):
+        return None
+    for b in binders:
+        if any([(<Slot>s).kind != TENSOR for s in b.slots[:b.positional]]) or b.positional != len(tensors):
+            continue
+        names = [(<Slot>s).name for s in b.slots[b.positional:] if (<Slot>s).kind == SCALAR]
+        if len(numbers) <= len(names) and not set(names) & set(kwargs or ()):
+            warn_of_deprecation(b.op.name)
+            return tensors, {**(kwargs or {}), **dict(zip(names, numbers))}
+    return None
+
+
+cdef bint warned = False
+
+
+cdef int warn_of_deprecation(str name) except -1:
+    """Once in a process."""
+    global warned
+    if not warned:
+        warned = True
+        warnings.warn(f"This overload of {name[6:]} is deprecated:\n\tgive its factors by name", stacklevel=2)
+    return 0
 
 
 cdef bint is_scripts_only(Binder b) except -1:

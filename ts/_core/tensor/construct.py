@@ -309,7 +309,7 @@ def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None
         if not isinstance(size, int):
             raise TypeError(
                 f"new(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must "
-                f"be tuple of ints,but got {type(size).__name__}\""
+                f'be tuple of ints,but got {type(size).__name__}"'
             )
         if size < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(args)}")

@@ -10,6 +10,7 @@ In: tensors; out: facts, storages, views with other dimensions.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from ts import dtypes
@@ -124,6 +125,18 @@ def set_(
     return self
 
 
+def _part(name: str) -> tuple[Callable[[Tensor], Any], Callable[[Tensor, Any], None]]:
+    """What reads the real or imaginary part of a tensor, and what writes it."""
+
+    def get(self: Tensor) -> Any:
+        return operator(name)(self)
+
+    def put(self: Tensor, value: Any) -> None:
+        get(self).copy_(value)
+
+    return get, put
+
+
 define_methods(
     {
         "storage_offset": storage_offset,
@@ -136,8 +149,8 @@ define_methods(
         "mT": _matrix_transpose("mT"),
         "mH": _matrix_transpose("mH"),
         "H": property(_hermitian),
-        "real": property(lambda self: operator("real")(self)),
-        "imag": property(lambda self: operator("imag")(self)),
+        "real": property(*_part("real")),
+        "imag": property(*_part("imag")),
         "_version": property(version),
     }
 )

@@ -34,7 +34,7 @@ class Size(tuple[int, ...]):
 
     def __add__(self, other: object) -> Any:
         if not isinstance(other, tuple):
-            raise TypeError(f'can only concatenate tuple (not {type(other).__name__}) to torch.Size')
+            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
         return Size(tuple.__add__(self, tuple(other)))
 
     def __radd__(self, other: object) -> Any:
