@@ -45,7 +45,7 @@ class Scope:
         self.parent = parent
         self.types: dict[str, Type] = {}  # variables: the type that a load has
         self.values: dict[str, SugaredValue] = {}  # names of what is no value
-        self.errors: dict[str, str] = {}  # why a name of an `if` cannot be used after it
+        self.errors: dict[str, tuple[str, SourceRange]] = {}  # why a name of an `if` is none after it
 
     # ---- reading -------------------------------------------------------------------------------------
 
@@ -84,7 +84,8 @@ class Scope:
         scope: Scope | None = self
         while scope is not None:
             if name in scope.errors:
-                return scope.errors[name]
+                message, range = scope.errors[name]
+                return f"{message}:\n{range.highlight()}"
             scope = scope.parent
         return None
 

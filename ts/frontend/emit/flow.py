@@ -371,7 +371,7 @@ def branch(
                     assigned.add(name)
                 else:
                     message = f"{name} is not defined in the {side} branch"
-                    em.scope.errors[name] = f"{message}:\n{range.highlight()}"
+                    em.scope.errors[name] = message, range
     for name in sorted(assigned):
         _join(em, range, name, (true_scope, true_block, true_exits), (false_scope, false_block, false_exits))
 
@@ -419,7 +419,7 @@ def _join(
         )
         if em.scope.is_defined(name):
             raise CompilationError(message, range)
-        em.scope.errors[name] = f"{message}:\n{range.highlight()}"
+        em.scope.errors[name] = message, range
         return
     em.scope.types[name] = unified
     em.scope.values.pop(name, None)
