@@ -498,3 +498,18 @@ def test_operators_came_to_mean_what_they_mean_in_the_same_versions():
     table = torch._C._get_operator_version_map()
     ours = {record.key: record.since for record in registry.records() if record.since}
     assert ours == {name: max(entry.bumped_at_version for entry in entries) for name, entries in table.items()}
+
+
+@pytest.mark.parametrize("layer", ["Avg", "Max"])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("size", [1, "halves", "given"])
+def test_traced_adaptive_pools(layer, dims, size):
+    """A size of one number is as many numbers in a trace, which PyTorch asks for; parts may be the input's."""
+
+    def traced(t):
+        wanted = {1: 1, "halves": (2,) * dims, "given": (2,) + (None,) * (dims - 1)}[size]
+        module = getattr(t.nn, f"Adaptive{layer}Pool{dims}d")(wanted)
+        return t.jit.trace(module, t.arange(float(2 * 4**dims)).reshape(1, 2, *[4] * dims))
+
+    x = torch.arange(float(2 * 4**dims)).reshape(1, 2, *[4] * dims)
+    assert plain(crossed(torch, ts, traced(ts))(x)) == plain(traced(torch)(x))

@@ -44,7 +44,7 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.runtime.module": "ScriptModule RecursiveScriptModule module_type method_names",
         "ts.runtime.script_method": "ScriptMethod script_method",
         "ts.runtime.executor": "optimized_execution",
-        "ts.jit.serialization": "load save missing export_opnames",
+        "ts.jit.serialization": "load save missing from_torch export_opnames",
         "ts.jit.freezing": "freeze optimize_for_inference run_frozen_optimizations",
         "ts.errors": "FrontendError NotSupportedError UnsupportedNodeError",
     }.items()

@@ -1,14 +1,17 @@
-"""`ts.jit.save`, `load`, `missing` and `export_opnames`: scripted modules to archives and back.
+"""`ts.jit.save`, `load`, `missing`, `from_torch`, `export_opnames`: scripted modules to archives and back.
 
     ts.jit.save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
     module = ts.jit.load("model.pt", map_location="cpu")
     ts.jit.missing("model.pt")          [], or records of what it needs and is not there
+    module = ts.jit.from_torch(module)  of PyTorch, in a program that has it
     export_opnames(module)              ["aten::add.Tensor", "aten::relu"], what a runtime has to have for it
 """
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any
 
@@ -67,6 +70,27 @@ def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[Missing]:
     from ts.archive.missing import missing
 
     return missing(f)
+
+
+def from_torch(module: Any) -> Any:
+    """The scripted module or function for one of PyTorch, which the program itself has imported.
+
+    What PyTorch has not scripted or traced yet it scripts now; then it writes an archive to memory, which is
+    loaded here.  Nothing is shared with the module: it is as after saving and loading.
+    """
+    torch = sys.modules.get("torch")
+    torch_jit = getattr(torch, "jit", None)
+    if torch is None or torch_jit is None or not hasattr(torch_jit, "ScriptModule"):
+        raise RuntimeError("from_torch takes a module of PyTorch, which this program has not imported")
+    if not isinstance(module, torch.nn.Module | torch_jit.ScriptFunction):
+        cls = type(module)
+        raise TypeError(f"from_torch takes a module or a scripted function of PyTorch, not {cls.__module__}.{cls.__qualname__}")
+    if not isinstance(module, torch_jit.ScriptModule | torch_jit.ScriptFunction):
+        module = torch_jit.script(module)
+    buffer = io.BytesIO()
+    torch_jit.save(module, buffer)
+    buffer.seek(0)
+    return load(buffer)
 
 
 def export_opnames(m: Any) -> list[str]:

@@ -69,10 +69,10 @@ def lp_pool3d(
     return _root(mean, norm_type, count)
 
 
-def _filled(output_size: Any, input: Tensor) -> Any:
-    """An output size whose places that are None are the input's."""
-    if isinstance(output_size, int):
-        return output_size
+def _filled(output_size: Any, input: Tensor, dims: int) -> Any:
+    """An output size of as many dimensions, whose places that are None are the input's."""
+    if not isinstance(output_size, list | tuple):
+        return [output_size] * dims
     own = input.shape[input.dim() - len(output_size) :]
     return [given if length is None else length for length, given in zip(output_size, own, strict=True)]
 
@@ -116,7 +116,7 @@ def adaptive_max_pool1d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """Maxima of as many windows as the output has places, and where they were."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input)
+        output_size = _filled(output_size, input, 1)
     return ts.adaptive_max_pool1d(input, output_size)
 
 
@@ -140,7 +140,7 @@ adaptive_max_pool1d = boolean_dispatch(
 def adaptive_avg_pool1d(input: Tensor, output_size: BroadcastingList1[int]) -> Tensor:
     """Means of as many windows as the output has places."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input)
+        output_size = _filled(output_size, input, 1)
     return ts.adaptive_avg_pool1d(input, output_size)
 
 
@@ -183,7 +183,7 @@ def adaptive_max_pool2d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """Maxima of as many windows as the output has places, and where they were."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input)
+        output_size = _filled(output_size, input, 2)
     return ts.adaptive_max_pool2d(input, output_size)
 
 
@@ -207,7 +207,7 @@ adaptive_max_pool2d = boolean_dispatch(
 def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
     """Means of as many windows as the output has places."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input)
+        output_size = _filled(output_size, input, 2)
     return ts.adaptive_avg_pool2d(input, output_size)
 
 
@@ -250,7 +250,7 @@ def adaptive_max_pool3d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """Maxima of as many windows as the output has places, and where they were."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input)
+        output_size = _filled(output_size, input, 3)
     return ts.adaptive_max_pool3d(input, output_size)
 
 
@@ -274,5 +274,5 @@ adaptive_max_pool3d = boolean_dispatch(
 def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
     """Means of as many windows as the output has places."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input)
+        output_size = _filled(output_size, input, 3)
     return ts.adaptive_avg_pool3d(input, output_size)

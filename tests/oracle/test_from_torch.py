@@ -1,0 +1,59 @@
+"""`ts.jit.from_torch`: modules of PyTorch in the same process."""
+
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import ts  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2), torch.nn.ReLU())
+
+    def forward(self, x):
+        return self.layers(x).flatten(1)
+
+
+@pytest.mark.parametrize("scripted", [False, True])
+def test_modules(scripted):
+    """A module as it is, or as PyTorch has scripted it; the numbers are PyTorch's, and nothing is shared."""
+    net = Net().eval()
+    taken = ts.jit.from_torch(torch.jit.script(net) if scripted else net)
+    assert isinstance(taken, ts.jit.ScriptModule)
+    x = torch.arange(16.0).reshape(1, 1, 4, 4)
+    expected = net(x).tolist()
+    assert taken(ts.tensor(x.tolist())).tolist()[0] == pytest.approx(expected[0], abs=1e-5)
+    assert not taken.training
+    getattr(taken.layers, "0").weight.zero_()
+    assert net(x).tolist() == expected
+
+
+def test_functions():
+    """A scripted function is a module with it as its `forward`."""
+
+    @torch.jit.script
+    def scaled(x, n: int):
+        return x * n
+
+    assert ts.jit.from_torch(scaled)(ts.ones(1), 3).tolist() == [3.0]
+
+
+def test_traces():
+    traced = torch.jit.trace(lambda x: x.relu() + 1, torch.ones(2))
+    assert ts.jit.from_torch(traced)(ts.tensor([-1.0, 2.0])).tolist() == [1.0, 3.0]
+
+
+def test_other_objects(monkeypatch):
+    """What is no module of PyTorch is refused by its type; so is everything where PyTorch is not imported."""
+    for other in (ts.nn.Linear(1, 1), torch.ones(1), "text", None):
+        with pytest.raises(TypeError, match="from_torch takes a module or a scripted function of PyTorch, not"):
+            ts.jit.from_torch(other)
+    monkeypatch.delitem(sys.modules, "torch")
+    with pytest.raises(RuntimeError, match="this program has not imported"):
+        ts.jit.from_torch(Net())
