@@ -83,8 +83,8 @@ def from_torch(module: Any) -> Any:
     if torch is None or torch_jit is None or not hasattr(torch_jit, "ScriptModule"):
         raise RuntimeError("from_torch takes a module of PyTorch, which this program has not imported")
     if not isinstance(module, torch.nn.Module | torch_jit.ScriptFunction):
-        cls = type(module)
-        raise TypeError(f"from_torch takes a module or a scripted function of PyTorch, not {cls.__module__}.{cls.__qualname__}")
+        message = "from_torch takes a module or a scripted function of PyTorch, not a"
+        raise TypeError(f"{message} {type(module).__module__}.{type(module).__qualname__}")
     if not isinstance(module, torch_jit.ScriptModule | torch_jit.ScriptFunction):
         module = torch_jit.script(module)
     buffer = io.BytesIO()
