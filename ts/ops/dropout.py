@@ -13,7 +13,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.generator import source
-from ts.ops.outputs import COPIED, write
+from ts.ops.outputs import COPIED, FOUND, write
 from ts.ops.random import empty_like, fill
 from ts.ops.registry import op
 from ts.ops.sampling import bernoulli_array
@@ -181,7 +181,7 @@ def _rrelu(
     nondeterministic=True,
     layout="contiguous",
     out="out",
-    **COPIED,
+    out_refused=FOUND,
 )
 def _rrelu_with_noise(
     xp: Any,

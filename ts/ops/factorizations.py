@@ -90,7 +90,7 @@ def _logdet(xp: Any, self: Array) -> Array:
 
 
 @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
-@op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv", **COPIED)
+@op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv", out_refused=EXPECTED)
 @facts(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1)
 def _inv(xp: Any, A: Array) -> Array:
     try:

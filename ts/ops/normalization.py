@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.outputs import COPIED
+from ts.ops.outputs import COPIED, SCALAR
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -313,7 +313,7 @@ def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
     layout=("channels", "contiguous", "contiguous"),
     out="out",
     out_names="d:out,e:save_mean,f:save_invstd",
-    **COPIED,
+    out_refused=SCALAR,
 )
 def _native_batch_norm(xp: Any, input: Array, *rest: Any) -> Three:
     if not input.size and rest[4]:

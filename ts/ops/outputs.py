@@ -119,6 +119,17 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
     return target
 
 
+def write_changes(xp: Any, target: Any, result: Any) -> Any:
+    """As `write`, where elements of `target` share places: of those, what changes stays."""
+    result = xp.asarray(result)
+    if xp.shapes_only or result.shape != target.shape or all(target.strides):
+        return write(xp, target, result)
+    rules.check_cast(result.dtype, target.dtype)
+    changed = result != target
+    target[changed] = rules.cast(xp, result[changed], target.dtype)
+    return target
+
+
 def _unfit(target: Any, result: Any) -> RuntimeError:
     shapes = list(target.shape), list(result.shape)
     return RuntimeError("output with shape {} doesn't match the broadcast shape {}".format(*shapes))

@@ -50,7 +50,7 @@ def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int 
     return sum_kernel(xp, self, dim, keepdim, dtype)
 
 
-@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out", computes_in_out=True, **COPIED)
+@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out", **COPIED)
 def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, None, False, dtype)
 
@@ -72,7 +72,6 @@ def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype
 @op(
     "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     out="out",
-    computes_in_out=True,
     order="- dim_int int_out",
     **COPIED,
 )

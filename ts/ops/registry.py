@@ -39,7 +39,7 @@ from ts._core.dispatch.overloads import OverloadSet, overloads, set_lookup
 from ts._core.tensor.tensor import connect, install_methods
 from ts._core.value.turns import my_turn
 from ts.ops import layouts, refusals, rules, work
-from ts.ops.outputs import Said, into_outputs, output_form, rules_of, write
+from ts.ops.outputs import Said, into_outputs, output_form, rules_of, write, write_changes
 
 if TYPE_CHECKING:
     from ts.ir.schema import FunctionSchema
@@ -57,6 +57,8 @@ FAMILIES = (
     "factorizations", "matrix_norm", "lu", "householder", "pseudo_inverse", "covariance", "least_squares",
     "stft", "finite_differences", "histogram", "window_functions", "script", "to",
 )  # fmt: skip
+
+WARNED = 1  # `overlap` of what writes to a tensor whose elements share places, with a warning
 
 NAMESPACES = ("linalg", "special", "fft")
 
@@ -242,6 +244,8 @@ def inplace_of(record: Record, overload: str | None = None, order: str = "", spe
         def kernel(xp: Any, self: Any, *args: Any) -> Any:
             if record.computes_in_out and args[-1] is None:
                 args = (*args[:-1], rules.CODE_OF[self.dtype])
+            if record.overlap == WARNED:
+                return write_changes(xp, self, compute(xp, self, *args))
             return write(xp, self, compute(xp, self, *args), record.self_refused)
 
         return compute if kind == "Tensor(a)" else kernel  # of a view: the tensor takes it over
