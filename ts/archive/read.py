@@ -47,6 +47,7 @@ def read(
     map_location: Location = None,
     extra_files: dict[str, Any] | None = None,
     terms: Terms = ANY_TERMS,
+    mapped: bool = False,
 ) -> Object:
     """The object of the module that an archive holds.
 
@@ -54,8 +55,10 @@ def read(
     archive to others, or a function of a storage's elements and its device that gives a tensor or None.  The
     keys of `extra_files` name additional records, whose contents are filled in.  The `terms` hold for all
     that is ever done with the code; where they restrict its operators, all of it is compiled now.
+    With `mapped`, large storages of a file that is given by its path are mapped into memory.
     """
-    with opened(f) as file, terms.within(), Records(file) as records:
+    mapped = mapped and isinstance(f, str | os.PathLike)
+    with opened(f) as file, terms.within(), Records(file, mapped=mapped) as records:
         if extra_files is not None:
             for name in extra_files:
                 found = records.has(f"extra/{name}")

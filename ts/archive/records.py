@@ -6,11 +6,15 @@ In: an open file; out: the contents of its records, and tensors on the devices w
         records.read("data.pkl")
         StoredTensors(records, "cpu").storage("data", ("storage", Global("FloatStorage"), "0", "cpu", 12))
 
-Sizes are checked before anything is allocated.
+Sizes are checked before anything is allocated.  With `mapped`, large records that are not compressed are not
+read, nor their sums checked, but mapped into memory: what is written to them is this process's own, what is only
+read is the file's, for all processes that have it.  Such a file may be replaced while it is in use, but not
+shortened or written over.
 """
 
 from __future__ import annotations
 
+import mmap
 import os
 import struct
 import zipfile
@@ -32,6 +36,9 @@ from ts.errors import ArchiveError
 Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
 _PIECE: Final = 1 << 20  # bytes that are read without looking at the clock
+_LEAST_MAPPED: Final = 1 << 16  # bytes of a record: to read fewer takes no longer than to map them
+_ALIGNMENT: Final = 64  # of records that can be mapped, so that their elements lie where kernels expect them
+_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # before the name and the extra field of a record
 _MOST_TEXT: Final = 1 << 30  # bytes of one source file or pickle: what is larger was not written by a program
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
 _DAMAGED: Final = (
@@ -54,8 +61,12 @@ def _damage_is_told() -> Iterator[None]:
 class Records:
     """The records of an archive by their names, without the folder that all of them are in."""
 
-    def __init__(self, file: IO[bytes], scripted: bool = True) -> None:
+    def __init__(self, file: IO[bytes], scripted: bool = True, mapped: bool = False) -> None:
+        self.file = file
+        self.map: mmap.mmap | None = None
         with _damage_is_told():
+            if mapped:
+                self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
             self.zip = zipfile.ZipFile(file)
             entries = self.zip.infolist()
             self.size = file.seek(0, os.SEEK_END)
@@ -111,6 +122,30 @@ class Records:
                 raise ArchiveError(f"the record {name} has two sizes")
         return data
 
+    def storage(self, name: str, size: int) -> NDArray[np.uint8]:
+        """The memory of a storage of that many bytes: mapped where that is possible, else read."""
+        mapped = self.mapped(name, size)
+        return self.read(name, size) if mapped is None else mapped
+
+    def mapped(self, name: str, size: int) -> NDArray[np.uint8] | None:
+        """A record in the map of the file; None if it is not of those that are mapped."""
+        entry = self.entries.get(name)
+        if self.map is None or entry is None or size < _LEAST_MAPPED:
+            return None
+        is_plain = entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits & 1
+        if not is_plain or not entry.file_size == entry.compress_size == size:
+            return None
+        start = entry.header_offset + _LOCAL_HEADER.size
+        if not _LOCAL_HEADER.size <= start <= self.size:
+            return None
+        signature, name_length, extra_length = _LOCAL_HEADER.unpack(
+            self.map[entry.header_offset : entry.header_offset + _LOCAL_HEADER.size]
+        )
+        start += name_length + extra_length
+        if signature != b"PK\3\4" or start % _ALIGNMENT or start + size > self.size:
+            return None
+        return np.frombuffer(self.map, np.uint8, size, start)
+
     def bytes(self, name: str) -> bytes:
         """The contents of a record that is read as a whole: a pickle, a text."""
         data = self.read(name)
@@ -160,7 +195,7 @@ class StoredTensors:
             raise ArchiveError(f"the archive refers to a storage {name} of {numel} elements")
         found = self.storages.get((archive, key))
         if found is None or found.elements.dtype != type.dtype.numpy_dtype:
-            data = self.records.read(f"{archive}/{key}", numel * type.dtype.itemsize)
+            data = self.records.storage(f"{archive}/{key}", numel * type.dtype.itemsize)
             found = read_storage(data, type.dtype, numel, location)
             self.storages[archive, key] = found
         return found

@@ -213,20 +213,23 @@ def load(
 
     `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
     file to others, or a function of a storage's elements and its device that gives a tensor or None.
-    Unless `weights_only` is False, nothing but the listed types is built.
+    Unless `weights_only` is False, nothing but the listed types is built.  With `mmap`, large tensors of a
+    file are mapped into memory: they take none before they are read; writing to them leaves the file alone.
     """
     trusted = weights_only is not None and not weights_only
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            return _load(file, map_location, trusted)
-    return _load(io.BytesIO(f.read()), map_location, trusted)
+            return _load(file, map_location, trusted, bool(mmap))
+    if mmap:
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    return _load(io.BytesIO(f.read()), map_location, trusted, False)
 
 
-def _load(file: IO[bytes], map_location: Location, trusted: bool) -> Any:
+def _load(file: IO[bytes], map_location: Location, trusted: bool, mapped: bool) -> Any:
     if file.read(2) != b"PK":
         raise ArchiveError("the file is no zip file: it is damaged, or PyTorch before 1.6 wrote it")
     file.seek(0)
-    with Records(file, scripted=False) as records:
+    with Records(file, scripted=False, mapped=mapped) as records:
         if records.has("constants.pkl"):
             raise ArchiveError("the file holds a scripted module: ts.jit.load reads it")
         reader = _Reader(records, map_location)

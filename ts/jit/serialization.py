@@ -46,6 +46,7 @@ def load(
     *,
     limits: limits | None = None,
     allowed_ops: Iterable[str] | None = None,
+    mmap: bool = True,
 ) -> Any:
     """The scripted module that an archive holds.
 
@@ -53,12 +54,16 @@ def load(
     archive to others, or a function of a storage's elements and its device that gives a tensor or None.  The
     keys of `_extra_files` name additional records, whose contents are filled in.
 
+    Large tensors of a file that is given by its path are mapped into memory: they take none before they are
+    read, and processes that load the file share it; what is written to them stays in the process.  The file
+    may be replaced meanwhile, as `save` does, but not written over: for that, `mmap=False`.
+
     For files of strangers: `limits` hold while the file is read, and again for every function of it that is
     compiled, when that is first called or looked at; calls take limits as all calls do (`with ts.limits()`).
     `allowed_ops` are the operators that its code may use, by names (`aten::add`), with overloads
     (`aten::add.Tensor`) or as patterns (`aten::*`); another one is an error, which says where it stands.
     """
-    return module_of(read(f, map_location, _extra_files, Terms(limits, allowed_ops)))
+    return module_of(read(f, map_location, _extra_files, Terms(limits, allowed_ops), mmap))
 
 
 def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[Missing]:
