@@ -7,9 +7,9 @@ In: an open file; out: the contents of its records, and tensors on the devices w
         StoredTensors(records, "cpu").storage("data", ("storage", Global("FloatStorage"), "0", "cpu", 12))
 
 Sizes are checked before anything is allocated.  With `mapped`, large records that are not compressed are not
-read, nor their sums checked, but mapped into memory: what is written to them is this process's own, what is only
-read is the file's, for all processes that have it.  Such a file may be replaced while it is in use, but not
-shortened or written over.
+read, nor their sums checked, but mapped into memory: what is written to them is this process's own, what is
+only read is the file's, for all processes that have it.  Such a file may be replaced while it is in use, but
+not shortened or written over.
 """
 
 from __future__ import annotations
