@@ -127,6 +127,9 @@ class UninitializedParameter(Parameter):
         copied = memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
         return copied
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return UninitializedParameter, (self.requires_grad, self.device, self.dtype)
+
     def __repr__(self) -> str:
         return "<UninitializedParameter>"
 
@@ -154,6 +157,9 @@ class UninitializedBuffer(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedBuffer:
         copied = memo[id(self)] = type(self)(False, self.device, self.dtype)
         return copied
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return UninitializedBuffer, (False, self.device, self.dtype)
 
     def __repr__(self) -> str:
         return "<UninitializedBuffer>"
