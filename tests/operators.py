@@ -8,6 +8,7 @@ In: the registry, and the samples of `tests.samples`, which tell the dtypes that
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,16 +39,57 @@ How numbers may differ from PyTorch's: [numerics.md](numerics.md). This page is 
 `python -m tests.operators`.
 """
 
+NOT_REGISTERED = """\
+Of the overloads of PyTorch's dense registry on the CPU, `aten::` and `prim::`, without `out=` forms and derivatives, these have no
+operator here; `tests/oracle/test_registry.py` holds the list.
+"""
+
 # Of PyTorch's operator database: what has no operator here, and why.
 MISSING = {
     "_scaled_mm": "takes 8-bit floats, which `ts` does not have",
     "_scaled_mm_v2": "takes 8-bit floats, which `ts` does not have",
     "_flash_attention_forward": "a kernel of one kind of GPU; `scaled_dot_product_attention` is there",
     "_efficient_attention_forward": "a kernel of one kind of GPU; `scaled_dot_product_attention` is there",
-    "_batch_norm_with_update": "an internal step of `batch_norm`, which is there",
     "max_pool2d_with_indices_backward": "gradients come with automatic differentiation",
     "to_sparse": "sparse tensors are out of scope",
 }
+# Of PyTorch's dense registry: the overloads that are not registered here, and why. `out=` forms and derivatives are not
+# counted, nor is what OTHER matches.
+UNREGISTERED = {
+    **dict.fromkeys(
+        "prim::Print prim::PythonOp prim::RaiseException prim::TupleUnpack prim::Uninitialized "
+        "prim::ModuleContainerIndex.dict prim::ModuleContainerIndex.list".split(),
+        "an instruction of the bytecode; programs have it",
+    ),
+    "prim::IgnoredPythonOp": "a call of Python, which an archive cannot hold",
+    **dict.fromkeys(
+        "prim::ConstantChunk prim::ChunkSizes".split(), "an attribute says how many results; archives have `aten::chunk`"
+    ),
+    **dict.fromkeys(
+        "prim::FallbackGraph prim::Guard prim::TypeCheck prim::profile prim::profile_ivalue".split(),
+        "a node that PyTorch's executor puts into graphs while it runs them",
+    ),
+    **dict.fromkeys(
+        "aten::grad aten::get_gradients aten::_unpack_dual prim::grad prim::AutogradZero prim::DifferentiableGraph "
+        "prim::RequiresGradCheck".split(),
+        "gradients come with automatic differentiation",
+    ),
+    **dict.fromkeys("aten::save aten::from_file".split(), "would let an archive read and write files"),
+    "aten::_fill_mem_eff_dropout_mask_": "a stream of random numbers of one kind of GPU",
+    "aten::_mixed_dtypes_linear": "a kernel of one kind of GPU, for weights packed by another library",
+    "aten::record_stream": "the allocator of GPUs keeps memory for streams by itself",
+}
+# Operators of other devices, layouts and libraries, and of what PyTorch keeps to itself.
+OTHER = re.compile(
+    r"sparse|_coo|csr|csc|bsr|bsc|compressed|crow|ccol|_indices|aten::indices|_values|coalesce|_nnz|_spdiags|_spsolve|smm$|"
+    r"sspaddmm|hspmm|to_dense|dense_dim|_dim[IV]|_cslt|nested|jagged|segment_reduce|"  # layouts
+    r"quantiz|fake_quant|fbgemm|qint|int4|int8|4bit|_scaled|fused_moving|choose_qparams|per_channel|q_scale|q_zero|qscheme|"
+    r"int_repr|_wrapped|aten::chalf|"  # dtypes
+    r"mkldnn|MKLDNN|oneDNN|cudnn|miopen|xnnpack|_nnpack|_cuda|_cufft|vulkan|mps|mtia|xpu|maia|xla|triton|thnn|slow_conv|"
+    r"_efficient_att|_flash_att|_addmm_activ|TensorExpr|Static|FusionGroup|FusedConcat|_philox|"  # libraries and devices
+    r"_foreach|_fused_|_amp_|rpc_|owner|to_here|local_value|awaitable|_add_batch_dim|_remove_batch_dim|BailOut|Bailout|"
+    r"MMTreeReduce|MMBatchSide|_test_|_foobar|_make_dep|_sobol"  # optimisers, distribution, vmap, the fuser, tests
+)
 GROUPS = {"b": (0,), "i": (1, 2, 3, 4, 5), "h": (6, 7), "f": (8, 9), "c": (10, 11)}
 
 
@@ -103,6 +145,8 @@ def page() -> str:
             lines += [*rows(records), ""]
     lines += ["## Missing\n", "| Operator | Why |", "|---|---|"]
     lines += [f"| {name} | {why} |" for name, why in MISSING.items()]
+    lines += ["\n## Not registered\n", NOT_REGISTERED, "| Overload | Why |", "|---|---|"]
+    lines += [f"| {key} | {why} |" for key, why in UNREGISTERED.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -21,12 +21,13 @@ SIDE = 8192
 GIVEN = {
     "one_hot",  # has a shape where the number of classes is given
     "repeat_interleave.Tensor", "repeat_interleave.self_Tensor",  # have one where `output_size` is given
-    "cpu",  # copies the elements
+    "cpu", "_to_cpu",  # copy the elements
 }  # fmt: skip
 # What gives numbers that only elements can tell.
 NUMBERS = {
     *"item equal allclose IntImplicit FloatImplicit ScalarImplicit ComplexImplicit".split(),
-    *"Int.Tensor Float.Tensor Bool.Tensor".split(),
+    *"Int.Tensor Float.Tensor Bool.Tensor _local_scalar_dense".split(),
+    "_linalg_check_errors",  # gives an error, or none
 }
 
 

@@ -30,6 +30,7 @@ DEVICES = [d for d in backends.available() if d not in ("cpu", "meta")]
 # Their shapes, or whole results, depend on elements, or their checks do, so that the meta device has no answer.
 DEPENDS = {
     *"where nonzero nonzero_numpy argwhere masked_select _unique2 unique_dim unique_consecutive bincount".split(),
+    *"_unique unique_dim_consecutive _rowwise_prune _reshape_from_tensor _tensor_to_list _to_cpu".split(),
     *"_pack_padded_sequence _pad_packed_sequence lstm.data gru.data rnn_tanh.data rnn_relu.data".split(),
     *"_ctc_loss.Tensor repeat_interleave.Tensor repeat_interleave.self_Tensor narrow.Tensor one_hot cpu".split(),
     *"tensor_split.tensor_indices_or_sections".split(),
@@ -38,7 +39,12 @@ DEPENDS = {
 NO_SAMPLES = {
     "cuda": "needs a GPU",
     "pin_memory": "needs a GPU",
+    "_pin_memory": "needs a GPU",
     "index.Tensor": "takes the lists of scripts only; `index.Tensor_hacked_twin` is the same kernel",
+    "values": "sparse tensors, which are refused",
+    "values_copy": "sparse tensors, which are refused",
+    "_make_dual": "levels of forward differentiation, which there are none of",
+    "_make_dual_copy": "levels of forward differentiation, which there are none of",
     "to_padded_tensor": "nested tensors, which are refused",
     "_nested_tensor_from_mask": "nested tensors, which are refused",
 }

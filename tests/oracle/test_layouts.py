@@ -31,6 +31,10 @@ DIFFERENT = {
     **dict.fromkeys(
         ["conj_physical", "dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"], ITSELF
     ),
+    **dict.fromkeys(["_fft_c2c", "_fft_r2c", "_fft_c2r"], FOURIER),
+    **dict.fromkeys(["_neg_view", "_conj"], "a copy here, a view with a mark there"),
+    "_new_zeros_with_same_feature_meta": "of an expanded tensor PyTorch's zeros are expanded too",
+    "_weight_norm_interface": "PyTorch gives the strides of an expanded vector to its norms",
     "linalg_lstsq": WORK,
     "roll": "PyTorch keeps the order of channels along one dimension, not along several; here always",
     "stack": "of channels_last tensors PyTorch gives an order of five dimensions that is no memory format",
@@ -72,7 +76,7 @@ def pytorchs(x):
     if isinstance(x, list):
         return [pytorchs(y) for y in x]
     if isinstance(x, ts.Tensor):
-        dense = torch.from_numpy(np.array(x.contiguous().numpy()))
+        dense = torch.from_numpy(np.array(x.detach().contiguous().numpy()))
         if 0 in x.stride() and x.numel():
             return dense[:1].expand(dense.shape)
         return torch.empty_strided(tuple(x.shape), x.stride(), dtype=dense.dtype).copy_(dense)

@@ -16,7 +16,7 @@ EXCUSED = {
     "sparse, quantized and nested tensors do not exist here": """
         *sparse* *quantize* quantized_* q_* fake_quantize_* fused_moving_avg* choose_qparams* empty_quantized
         int_repr per_channel_* per_tensor_* qint* quint* QInt* QUInt* qscheme *indices *indices_copy values
-        values_copy coalesce is_coalesced resize_as_sparse_ smm sspaddmm saddmm hsmm hspmm dsmm spmm
+        coalesce is_coalesced resize_as_sparse_ smm sspaddmm saddmm hsmm hspmm dsmm spmm
         segment_reduce nested jagged slice_inverse
     """,
     "dtypes without arrays: a few bits, 8-bit floats, halves of complex numbers": """
@@ -25,7 +25,6 @@ EXCUSED = {
     "other libraries and devices": """
         cudnn_* miopen_* mkldnn_* fbgemm_* to_mkldnn mkldnn* xpu mtia ipu cpp *_vulkan_* batch_norm_*
         grouped_mm scaled_grouped_mm scaled_mm ScalingType SwizzleType get_device_module onnx
-        native_norm
     """,
     "removed from PyTorch: they raise": """
         eig lstsq matrix_rank solve symeig reinforce
@@ -41,7 +40,7 @@ EXCUSED = {
         JITException Lite* *Logger* ModuleDict Node OperatorInfo ParameterDict PRIVATE_OPS PyTorchFile* Script*
         Static* Sym* Tag ThroughputBenchmark TracingState Type Use USE_* Value AVG SUM AggregationType Dispatch*
         import_ir_module* merge_type_from_type_comment parse_schema parse_type_comment unify_type_list
-        init_num_threads prepare_multiprocessing_environment get_file_path sym_constrain_* sym_fresh_size
+        init_num_threads prepare_multiprocessing_environment get_file_path sym_fresh_size
         profiler_allow_* has_* classproperty thread_safe_generator torch_version compiled_with_cxx11_abi
         DType handle_torch_function assert_int_or_pair boolean_dispatch BroadcastingList* GRID_SAMPLE_* F
         module_load const_data_ptr index grad_dtype to_dlpack as_subclass fork wait

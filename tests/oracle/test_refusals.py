@@ -23,6 +23,8 @@ OTHERS = {
     *"scaled_dot_product_attention scatter_reduce einsum vander linalg_matrix_rank".split(),
     *"to_padded_tensor norm linalg_pinv softmax log_softmax linalg_matrix_norm".split(),
     *"conv_transpose1d conv_transpose2d conv_transpose3d".split(),  # of integers PyTorch's take int64 only
+    *"_lazy_clone _fw_primal_copy convolution_overrideable _grouped_mm _histogramdd_from_bin_tensors".split(),
+    *"_fft_c2r glu_jvp _neg_view _trilinear".split(),
     *"view_as_complex view_as_complex_copy".split(),  # there is no 32-bit complex type
 }
 
@@ -60,6 +62,8 @@ def differences(record, dtype):
     overload = getattr(getattr(torch.ops.aten, name), record.overload or "default")
     named = {a.name: theirs(x) for a, x in zip(overload._schema.arguments, args, strict=True) if a.kwarg_only}
     want = error_of(overload, *map(theirs, args[: len(args) - len(named)]), **named)
+    if "Could not run" in str(want):  # PyTorch has it for other devices only
+        return None
     got = error_of(samples.operator(record), *args)
     return None if type(want) is type(got) else (want, got)
 

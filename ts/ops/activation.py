@@ -88,6 +88,18 @@ def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
     return rules.cast(xp, xp.where(x > 0, x, x * slope), self.dtype)
 
 
+@op(
+    "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+    where="f",
+    layout="like_all",
+    refuses={"bic": "prelu_cpu"},
+)
+def _prelu_kernel(xp: Any, self: Array, weight: Array) -> Array:
+    """The weight broadcast to the input already."""
+    rules.broadcast_shapes(self.shape, weight.shape)
+    return xp.where(self > 0, self, self * weight)
+
+
 @op("aten::prelu(Tensor self, Tensor weight) -> Tensor", refuses={"bic": "prelu_cpu"})
 def _prelu(xp: Any, self: Array, weight: Array) -> Array:
     if weight.ndim > 1:
@@ -107,7 +119,7 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
         weight = weight.reshape([-1 if d == 1 else 1 for d in range(self.ndim)])
     elif weight.ndim and self.ndim == 0:
         weight = weight.reshape(())
-    return xp.where(self > 0, self, self * weight)
+    return _prelu_kernel(xp, self, weight)
 
 
 @op(
@@ -215,6 +227,21 @@ def _log_sigmoid(xp: Any, self: Array) -> Array:
 
 
 @op(
+    "aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)",
+    out="output",
+    out_names="output,buffer",
+    out_unnamed=True,
+    where="",
+    layout=("contiguous", "contiguous"),
+    refuses={"c": "log_sigmoid_cpu"},
+)
+def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
+    """The result, and exp(-|x|), which its gradient needs."""
+    result = _log_sigmoid(xp, self)
+    return result, rules.cast(xp, xp.exp(-xp.abs(self)), self.dtype)
+
+
+@op(
     "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     out="out",
     where="f",
@@ -273,6 +300,19 @@ def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
         raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {self.shape[axis]}")
     left, right = xp.split(self, 2, axis)
     return left * sigmoid(xp, right)
+
+
+@op(
+    "aten::glu_jvp(Tensor glu, Tensor x, Tensor dx, int dim) -> Tensor",
+    where="",
+    refuses={"bihc": "glu_jvp_cpu"},
+)
+def _glu_jvp(xp: Any, glu: Array, x: Array, dx: Array, dim: int) -> Array:
+    """How `glu` of x changes where x changes by dx."""
+    axis = rules.wrap_dim(dim, x.ndim)
+    dleft, dright = xp.split(dx, 2, axis)
+    gate = sigmoid(xp, xp.split(x, 2, axis)[1])
+    return dleft * gate + glu * (dright - gate * dright)
 
 
 # ---------------------------------------------------------------------------------------- softmax
@@ -337,6 +377,49 @@ def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> A
 @facts(layout="contiguous")
 def _log_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return softmax_kernel(xp, self, dim, dtype, True)
+
+
+def _refuse_conversion(half_to_float: bool) -> None:
+    if half_to_float:
+        raise RuntimeError("softmax with half to float conversion is not supported on CPU")
+
+
+@op(
+    "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    where="f",
+    layout="contiguous",
+)
+def _plain_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> Array:
+    _refuse_conversion(half_to_float)
+    return softmax_kernel(xp, self, dim, None, False)
+
+
+@op("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", where="f", layout="contiguous")
+def _plain_log_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> Array:
+    _refuse_conversion(half_to_float)
+    return softmax_kernel(xp, self, dim, None, True)
+
+
+@op(
+    "aten::_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor",
+    where="f",
+    layout="like_first",
+)
+def _masked_softmax(
+    xp: Any, self: Array, mask: Array, dim: int | None = None, mask_type: int | None = None
+) -> Array:
+    """Where the mask is true an element counts for nothing; masks of kinds 0 and 1 are those of attention."""
+    if mask.dtype != rules.BOOL:
+        raise RuntimeError("Mask should be a boolean tensor")
+    if mask_type in (0, 1) and self.ndim == 4 and mask.ndim == 2:
+        mask = mask[None, None] if mask_type == 0 else mask[:, None, None]
+        mask = xp.broadcast_to(mask, rules.broadcast_shapes(mask.shape, self.shape))
+    if mask.shape != self.shape:
+        raise RuntimeError("For mask_type == 2 mask shape should match input shape")
+    if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
+        rules.refuse("masked_softmax", self.dtype)
+    hidden = xp.where(mask, rules.cast(xp, -math.inf, self.dtype), self)
+    return softmax_kernel(xp, hidden, self.ndim - 1 if dim is None else dim, None, False)
 
 
 @op(

@@ -67,6 +67,27 @@ def _scaled_dot_product_attention(
     return rules.cast(xp, xp.products(weight, v), query.dtype)
 
 
+@op(
+    "aten::_transform_bias_rescale_qkv(Tensor qkv, Tensor qkv_bias, int num_heads) -> (Tensor, Tensor, "
+    "Tensor)",
+    where="f",
+    layout=("contiguous", "contiguous", "contiguous"),
+)
+def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tuple[Array, ...]:
+    """Queries, keys and values of each head, apart; the queries divided by the root of their length."""
+    batch, length, three = qkv.shape
+    width = three // 3
+    if num_heads <= 0 or width % num_heads:
+        raise RuntimeError(f"Expected a width that {num_heads} heads can share, but got {width}")
+    if rules.CATEGORY_OF[qkv.dtype] != rules.FLOATING:
+        rules.refuse("transform_bias_rescale_qkv", qkv.dtype)
+    wide = rules.opmath(qkv.dtype)
+    whole = rules.cast(xp, qkv, wide) + rules.cast(xp, qkv_bias, wide)
+    parts = whole.reshape(batch, length, 3, num_heads, width // num_heads).transpose(2, 0, 3, 1, 4)
+    query = parts[0] / wide.type(math.sqrt(width // num_heads))
+    return tuple(rules.cast(xp, x, qkv.dtype) for x in (query, parts[1], parts[2]))
+
+
 # ---------------------------------------------------------------------------------------- whole layers
 #
 # PyTorch compiles these into its layers of attention, as the faster way where no gradients are wanted:

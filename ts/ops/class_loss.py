@@ -29,6 +29,13 @@ def nll(
     xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> Array:
     """The negative log likelihood of classes along dimension 1 (0 for one sample)."""
+    return _nll_and_weight(xp, logp, target, weight, reduction, ignore_index)[0]
+
+
+def _nll_and_weight(
+    xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
+) -> tuple[Array, Array]:
+    """The same, and the weight of all samples together; of several losses that are not reduced it is 0."""
     if logp.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if target.ndim > 0 and logp.ndim > 1 and logp.shape[0] != target.shape[0]:
@@ -61,10 +68,11 @@ def nll(
     w = kept.astype(x.dtype) if weight is None else wide(xp, weight)[safe] * kept
     picked = xp.take_along_axis(x, xp.expand_dims(safe, 1), 1)[:, 0] if x.size else xp.zeros(wanted, x.dtype)
     loss = xp.where(kept, -picked * w, xp.zeros((), x.dtype))
+    total = rules.cast(xp, xp.sum(w) if single or reduction != NONE else xp.zeros((), x.dtype), logp.dtype)
     if reduction == MEAN:
-        return rules.cast(xp, xp.sum(loss) / xp.sum(w), logp.dtype)
+        return rules.cast(xp, xp.sum(loss) / xp.sum(w), logp.dtype), total
     loss = rules.cast(xp, loss, logp.dtype)
-    return reduced(xp, loss[0] if single else loss, reduction)
+    return reduced(xp, loss[0] if single else loss, reduction), total
 
 
 @op(
@@ -95,6 +103,46 @@ def _nll_loss(
     ignore_index: int = -100,
 ) -> Array:
     return nll(xp, self, target, weight, reduction, ignore_index)
+
+
+_FORWARD = (
+    "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, "
+    "Tensor "
+    "total_weight)"
+)
+_WITH_WEIGHT: dict[str, Any] = {
+    "out": "output", "out_names": "output,total_weight", "out_unnamed": True, "where": "",
+    "layout": ("contiguous", "contiguous"),
+}  # fmt: skip
+
+
+@op(f"aten::nll_loss_forward{_FORWARD}", **_WITH_WEIGHT)
+def _nll_loss_forward(
+    xp: Any, self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
+) -> tuple[Array, Array]:
+    if self.ndim not in (1, 2):
+        raise RuntimeError("input tensor should be 1D or 2D")
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if self.ndim == 2 and target.shape != self.shape[:1]:
+        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
+    return _nll_and_weight(xp, self, target, weight, reduction, ignore_index)
+
+
+@op(f"aten::nll_loss2d_forward{_FORWARD}", **_WITH_WEIGHT)
+def _nll_loss2d_forward(
+    xp: Any, self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
+) -> tuple[Array, Array]:
+    if target.ndim != 3:
+        raise RuntimeError(
+            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+            f"{target.ndim}"
+        )
+    if self.ndim != 4:
+        raise RuntimeError(
+            f"only batches of spatial inputs supported (4D tensors), but got input of dimension: {self.ndim}"
+        )
+    return _nll_and_weight(xp, self, target, weight, reduction, ignore_index)
 
 
 @op(
@@ -271,6 +319,9 @@ def _multilabel_margin_loss(xp: Any, self: Array, target: Array, reduction: int 
 @op(
     "aten::multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, "
     "Tensor is_target)",
+    out="output",
+    out_names="output,is_target",
+    out_unnamed=True,
     where="",
 )
 def _multilabel_margin_loss_forward(

@@ -298,6 +298,52 @@ def convolution(
     return compute(xp, found, input, weight, bias)
 
 
+def _convolution(
+    xp: Any,
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    transposed: bool,
+    output_padding: Sizes,
+    groups: int,
+    *how: bool,
+    compute: Compute = product,
+) -> Array:
+    """The general convolution of traces, of batches only; `how` tells libraries of GPUs what to do."""
+    if input.ndim != weight.ndim:
+        raise RuntimeError(
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight "
+            f"{list(weight.shape)}, but got {input.ndim}-dimensional input of size {list(input.shape)} "
+            "instead"
+        )
+    found = described(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
+    return compute(xp, found, input, weight, bias)
+
+
+def depthwise(
+    xp: Any,
+    self: Array,
+    weight: Array,
+    kernel_size: Sizes,
+    bias: Array | None,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    *,
+    compute: Compute = product,
+) -> Array:
+    """Each channel with filters of its own."""
+    if list(weight.shape[2:]) != list(kernel_size):
+        raise RuntimeError(
+            f"Expected a kernel size of {list(weight.shape[2:])}, the weight's, but got {list(kernel_size)}"
+        )
+    found = described(self, weight, bias, stride, padding, dilation, self.shape[1 - weight.ndim])
+    return compute(xp, found, self, weight, bias)
+
+
 def _shape(xp: Any, g: Geometry, input: Array, *more: Array | None) -> tuple[tuple[int, ...], Any]:
     return ((input.shape[0], *g.shape) if g.batched else g.shape), input.dtype
 
@@ -313,13 +359,15 @@ def _shape_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 # ------------------------------------------------------------------------------------ the records
 
+_GENERAL = (
+    "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool "
+    "transposed, "
+)
 add(
     out_of(
         add(
             Record(
-                "aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
-                "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
-                "SymInt groups) -> Tensor",
+                f"aten::convolution{_GENERAL}SymInt[] output_padding, SymInt groups) -> Tensor",
                 convolution,
                 "conv",
                 where="f",
@@ -331,6 +379,39 @@ add(
         "out",
     )
 )
+_HOW = "bool benchmark, bool deterministic, bool cudnn_enabled"
+_DEPTHWISE = (
+    "(Tensor self, Tensor weight, SymInt[{n}] kernel_size, Tensor? bias, SymInt[{n}] stride, SymInt[{n}] "
+    "padding, SymInt[{n}] dilation)"
+)
+for _text, _compute, _kinds in (
+    (f"_convolution.deprecated{_GENERAL}int[] output_padding, SymInt groups, {_HOW})", _convolution, "bc"),
+    (
+        f"_convolution{_GENERAL}SymInt[] output_padding, SymInt groups, {_HOW}, bool allow_tf32)",
+        _convolution,
+        "bc",
+    ),
+    (f"convolution_overrideable{_GENERAL}SymInt[] output_padding, SymInt groups)", convolution, "bc"),
+    (
+        "_convolution_mode(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str padding, SymInt[] "
+        "dilation, SymInt groups)",
+        conv,
+        "bc",
+    ),
+    (f"_conv_depthwise2d{_DEPTHWISE.format(n=2)}", depthwise, "b"),
+    (f"conv_depthwise3d{_DEPTHWISE.format(n=3)}", depthwise, "b"),
+):
+    add(
+        Record(
+            f"aten::{_text} -> Tensor",
+            _compute,
+            "conv",
+            where="" if _text.startswith("_conv_") else "f",
+            layout="any_channels",
+            refuses={_kinds: "slow_conv2d_cpu"},
+            shape=_shape_of(_compute),
+        )
+    )
 _PLAIN_NAMES = {1: "slow_conv2d_cpu", 2: "slow_conv2d_cpu", 3: "compute_columns3d"}
 _TRANSPOSED_NAMES = {n: f"slow_conv_transpose{max(n, 2)}d_out_cpu" for n in (1, 2, 3)}
 _TRANSPOSED_LAYOUTS: dict[int, str | tuple[str, ...]] = {1: (), 2: "any_channels", 3: "contiguous"}

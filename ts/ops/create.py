@@ -25,6 +25,12 @@ Array = rules.Array
     where="f",
 )
 @op(
+    "aten::_efficientzerotensor(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    where="f",
+)
+@op(
     "aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?"
     " device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     out="out",
@@ -207,6 +213,21 @@ def _new_empty_strided(
 
 
 @op(
+    "aten::_new_zeros_with_same_feature_meta(Tensor self, Tensor other, *, int self_num_batch_dims=0) -> "
+    "Tensor",
+    where="",
+)
+def _new_zeros_alike(xp: Any, self: Array, other: Array, self_num_batch_dims: int = 0) -> Array:
+    """Zeros like `other`, for each place of the first dimensions of `self`."""
+    batch = self.shape[:self_num_batch_dims]
+    block = storage.empty_like(xp, other, other.dtype, None)
+    order = sorted(range(block.ndim), key=lambda d: -block.strides[d])
+    inverse = [len(batch) + order.index(d) for d in range(block.ndim)]
+    made = xp.zeros((*batch, *(block.shape[d] for d in order)), dtype=self.dtype)
+    return made.transpose(*range(len(batch)), *inverse)
+
+
+@op(
     "aten::scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? "
     "device=None, bool? pin_memory=None) -> Tensor",
     out="out",
@@ -288,7 +309,28 @@ def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None
 def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
     if step == 0:
         raise RuntimeError("step must be nonzero")
-    return arange_kernel(xp, start, end + (step if (end - start) % step == 0 else 0), step, dtype)
+    target = rules.dtype_from(dtype)
+    if target.kind in "bc":
+        rules.refuse("range_cpu", target)
+    last = end + (step if (end - start) % step == 0 else 0)
+    return arange_kernel(xp, start, last, step, rules.CODE_OF[target])
+
+
+@op(
+    "aten::range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    out="out_",
+    out_resized=BY_COUNT,
+    where="f",
+)
+def _range_by_ones(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: Any) -> Array:
+    return _range(xp, start, end, 1, dtype)
+
+
+@op("aten::_dim_arange(Tensor like, int dim) -> Tensor", where="f")
+def _dim_arange(xp: Any, like: Array, dim: int) -> Array:
+    return arange_kernel(xp, 0, like.shape[rules.wrap_dim(dim, like.ndim)], 1, None)
 
 
 def _number(xp: Any, x: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ts.ops import rules, work
 from ts.ops.loss import MEAN, reduced, refuse_bools, same, wide
+from ts.ops.refusals import Missing
 from ts.ops.registry import op
 from ts.ops.vector_norm import vector_norm
 
@@ -64,6 +65,52 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
         )
     return vector_norm(xp, x1[..., :, None, :] - x2[..., None, :, :], p, -1, False)
+
+
+@op(
+    "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
+    where="",
+    layout="contiguous",
+    refuses={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}"},
+    work=work.pairs,
+)
+def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
+    if not p >= 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    if compute_mode not in (None, 0, 1, 2):
+        raise RuntimeError(f"possible modes: 0, 1, 2, but was: {compute_mode}")
+    if x1.dtype.itemsize == 2 and x1.size and x2.size:
+        rules.refuse("cdist", x1.dtype)
+    return _cdist(xp, x1, x2, p)
+
+
+@op(
+    "aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
+    where="f",
+    layout="contiguous",
+    refuses={
+        "bi": "result type Float can't be cast to the desired output type Long",
+        "c": Missing("clamp is not supported for complex types"),
+    },
+    work=work.pairs,
+)
+def _euclidean_dist(xp: Any, x1: Array, x2: Array) -> Array:
+    """By products: |a - b|^2 = |a|^2 + |b|^2 - 2 ab, which no rounding may make negative."""
+    a, b = wide(xp, x1), wide(xp, x2)
+    squares = xp.sum(a * a, axis=-1)[..., :, None] + xp.sum(b * b, axis=-1)[..., None, :]
+    squares = squares - 2 * xp.matmul(a, b.swapaxes(-1, -2))
+    return rules.cast(xp, xp.sqrt(xp.maximum(squares, 0)), x1.dtype)
+
+
+@op("aten::_pdist_forward(Tensor self, float p=2.) -> Tensor", where="", layout="contiguous", work=work.pairs)
+def _pdist_forward(xp: Any, self: Array, p: float = 2) -> Array:
+    if self.ndim < 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
+    if self.shape[0] < 2:
+        return xp.empty(0, dtype=self.dtype)
+    if self.dtype not in (rules.FLOAT, rules.DOUBLE):
+        rules.refuse("pdist", self.dtype)
+    return _pdist(xp, self, p)
 
 
 @op(

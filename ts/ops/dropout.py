@@ -11,12 +11,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import layouts, rules
 from ts.ops.generator import source
 from ts.ops.outputs import COPIED, FOUND, write
 from ts.ops.random import empty_like, fill
 from ts.ops.registry import op
 from ts.ops.sampling import bernoulli_array
+from ts.ops.storage import clone_kernel
 
 Array = rules.Array
 _FIELDS: dict[str, Any] = {"where": "f", "nondeterministic": True}
@@ -131,6 +132,11 @@ def _native_dropout_backward(xp: Any, grad_output: Array, mask: Array, scale: fl
     return _step(xp, "multiply", grad_output * mask, scale, grad_output.dtype)
 
 
+@op("aten::_masked_scale(Tensor self, Tensor mask, float scale) -> Tensor", where="f", layout="like_all")
+def _masked_scale(xp: Any, self: Array, mask: Array, scale: float) -> Array:
+    return _step(xp, "multiply", self * rules.cast(xp, mask, self.dtype), scale, self.dtype)
+
+
 # ---------------------------------------------------------------------------------------- random slopes
 
 
@@ -196,3 +202,24 @@ def _rrelu_with_noise(
     if slopes is not None:
         write(xp, noise, slopes)
     return result
+
+
+@op(
+    f"aten::rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, {_BOUNDS}) -> Tensor(a!)",
+    variant="inplace",
+    where="",
+    nondeterministic=True,
+)
+def _rrelu_with_noise_in_place(xp: Any, self: Array, noise: Array, *rest: Any) -> Array:
+    return write(xp, self, _rrelu_with_noise(xp, self, noise, *rest))
+
+
+@op(
+    f"aten::rrelu_with_noise_functional(Tensor self, Tensor noise, {_BOUNDS}) -> (Tensor, Tensor noise_out)",
+    where="",
+    nondeterministic=True,
+)
+def _rrelu_with_noise_functional(xp: Any, self: Array, noise: Array, *rest: Any) -> tuple[Array, Array]:
+    drawn = clone_kernel(xp, noise)
+    result = _rrelu_with_noise(xp, self, drawn, *rest)
+    return layouts.placed(xp, "like_first", result, [self]), drawn

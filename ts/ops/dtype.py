@@ -45,6 +45,11 @@ def _is_same_size(xp: Any, self: Array, other: Array) -> bool:
     return bool(self.shape == other.shape)
 
 
+@op("aten::_grad_sum_to_size(Tensor(a) self, int[]? size) -> Tensor(a)", where="")
+def _grad_sum_to_size(xp: Any, self: Array, size: list[int] | None) -> Array:
+    return self if size is None else _sum_to_size(xp, self, size)
+
+
 @op("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", where="m")
 def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
     extra = self.ndim - len(size)

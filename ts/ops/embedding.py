@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts import dtypes
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED
 from ts.ops.registry import facts, op
-from ts.ops.shapes import Made, itself, like_first
+from ts.ops.shapes import Made, depends, itself, like_first
 
 Array = rules.Array
 SUM, MEAN, MAX = 0, 1, 2
@@ -84,6 +85,21 @@ def _embedding_renorm_in_place(
     rows, scaled = _shortened(xp, self, indices, max_norm, norm_type)
     self[rows] = scaled
     return self
+
+
+@op(
+    "aten::_no_grad_embedding_renorm_(Tensor weight, Tensor input, float max_norm, float norm_type) -> "
+    "Tensor",
+    where="",
+    refuses={"bi": "norm(): input dtype should be either floating point or complex. Got {dtype} instead."},
+    shape=itself,
+    side_effect=True,
+)
+def _no_grad_embedding_renorm(
+    xp: Any, weight: Array, input: Array, max_norm: float, norm_type: float
+) -> Array:
+    """Written though its schema does not say so."""
+    return _embedding_renorm_in_place(xp, weight, input, max_norm, norm_type)
 
 
 @op(
@@ -318,3 +334,38 @@ def _public_embedding_bag(
         xp, weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
         include_last_offset, _padding(weight, padding_idx),
     )  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------- smaller tables
+
+
+@op(
+    "aten::_rowwise_prune(Tensor weight, Tensor mask, ScalarType compressed_indices_dtype) -> (Tensor, "
+    "Tensor)",
+    where="f",
+    layout=("contiguous", "contiguous"),
+    shape=depends("_rowwise_prune"),
+)
+def _rowwise_prune(xp: Any, weight: Array, mask: Array, compressed_indices_dtype: int) -> tuple[Array, Array]:
+    """The rows that the mask keeps, and for each row its new place, or -1."""
+    if mask.size != weight.shape[0]:
+        raise RuntimeError(
+            "Number of elements in 'mask' should be equivalent to the number of rows in 'weights'."
+        )
+    dtype = rules.dtype_from(compressed_indices_dtype)
+    if dtype not in (rules.INT32, rules.INT64):
+        raise RuntimeError("compressed_indices_dtype should be either int(int32) or long(int64).")
+    if weight.dtype == rules.BOOL or weight.dtype.kind == "c":
+        rules.refuse("rowwise_prune_helper", weight.dtype)
+    kept = mask.reshape(-1) != 0
+    return weight[kept], xp.where(kept, xp.cumsum(kept) - 1, -1).astype(dtype)
+
+
+@op("aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor", where="f", side_effect=True, shape=itself)
+def _saturate_weight(xp: Any, weight: Array) -> Array:
+    """Written, though the schema does not say so: no element beyond the range of 16-bit floats."""
+    if weight.dtype != rules.FLOAT:
+        raise RuntimeError(f"expected scalar type Float but found {rules.NAME_OF[weight.dtype]}")
+    largest = float(dtypes.finfo(dtypes.float16).max)
+    weight[...] = xp.clip(weight, -largest, largest)
+    return weight

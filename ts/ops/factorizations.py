@@ -37,7 +37,8 @@ def matrix(name: str, x: Array) -> Array:
     return x
 
 
-def _square(name: str, x: Array) -> Array:
+def square(name: str, x: Array) -> Array:
+    """x, which has to be square matrices of a floating or complex dtype."""
     matrix(name, x)
     if x.shape[-1] != x.shape[-2]:
         raise RuntimeError(
@@ -59,7 +60,7 @@ def _singular(name: str) -> LinAlgError:
 @op("aten::det(Tensor self) -> Tensor", same_as="aten::linalg_det")
 @facts(layout="contiguous", refuses={"h": "lu_cpu"})
 def _det(xp: Any, A: Array) -> Array:
-    return rules.cast(xp, xp.asarray(xp.linalg.det(_square("linalg.det", A))), A.dtype)
+    return rules.cast(xp, xp.asarray(xp.linalg.det(square("linalg.det", A))), A.dtype)
 
 
 @op(
@@ -77,7 +78,7 @@ def _det(xp: Any, A: Array) -> Array:
 )
 @facts(layout=("contiguous", "contiguous"), refuses={"h": f"linalg.slogdet: {LOW_PRECISION}"})
 def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
-    sign, logabs = xp.linalg.slogdet(_square("linalg.slogdet", A))
+    sign, logabs = xp.linalg.slogdet(square("linalg.slogdet", A))
     return rules.cast(xp, xp.asarray(sign), A.dtype), rules.cast(
         xp, xp.asarray(logabs), rules.real_dtype(A.dtype)
     )
@@ -94,7 +95,7 @@ def _logdet(xp: Any, self: Array) -> Array:
 @facts(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1)
 def _inv(xp: Any, A: Array) -> Array:
     try:
-        return xp.linalg.inv(_square("linalg.inv", A))
+        return xp.linalg.inv(square("linalg.inv", A))
     except xp.linalg.LinAlgError:
         raise _singular("linalg.inv") from None
 
@@ -121,7 +122,7 @@ def _inv_ex(xp: Any, A: Array, check_errors: bool = False) -> tuple[Array, Array
     out_refused=EXPECTED,
 )
 def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
-    _square("linalg.solve", A)
+    square("linalg.solve", A)
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
     right = B[..., None] if vector else B
     try:
@@ -160,7 +161,7 @@ def _solve_ex(
 )
 def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
     try:
-        factor = xp.linalg.cholesky(_square("linalg.cholesky", self))
+        factor = xp.linalg.cholesky(square("linalg.cholesky", self))
     except xp.linalg.LinAlgError:
         raise LinAlgError(
             "linalg.cholesky: The factorization could not be completed because the input is not "
@@ -223,6 +224,7 @@ def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     return xp.linalg.inv(xp.matmul(turned, self) if upper else xp.matmul(self, turned))
 
 
+@op("aten::_cholesky_solve_helper(Tensor self, Tensor A, bool upper) -> Tensor", where="", layout="columns")
 @op(
     "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     out="out",
@@ -239,8 +241,9 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
             f"Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {rows} but each b "
             f"matrix is {self.shape[-2]} by {self.shape[-1]}"
         )
-    turned = xp.conj(transposed(input2))
-    return xp.linalg.solve(xp.matmul(turned, input2) if upper else xp.matmul(input2, turned), self)
+    factor = xp.triu(input2) if upper else xp.tril(input2)
+    turned = xp.conj(transposed(factor))
+    return xp.linalg.solve(xp.matmul(turned, factor) if upper else xp.matmul(factor, turned), self)
 
 
 @op(
@@ -253,8 +256,9 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
     out_refused=EXPECTED,
     work=0.05,
 )
-def _eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
-    return tuple(xp.linalg.eigh(_square("linalg.eigh", self), UPLO))  # type: ignore[return-value]
+def linalg_eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
+    """Eigenvalues and vectors of Hermitian matrices, of which a triangle is read."""
+    return tuple(xp.linalg.eigh(square("linalg.eigh", self), UPLO))  # type: ignore[return-value]
 
 
 @op(
@@ -267,7 +271,7 @@ def _eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
     work=0.03,
 )
 def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
-    return xp.linalg.eigvalsh(_square("linalg.eigvalsh", self), UPLO)
+    return xp.linalg.eigvalsh(square("linalg.eigvalsh", self), UPLO)
 
 
 @op(
@@ -284,7 +288,7 @@ def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
     ),
 )
 def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
-    values, vectors = xp.linalg.eig(_square("linalg.eig", self))
+    values, vectors = xp.linalg.eig(square("linalg.eig", self))
     dtype = rules.complex_dtype(self.dtype)
     return values.astype(dtype), vectors.astype(dtype)
 
@@ -298,8 +302,9 @@ def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     work=0.4,
     out_uncast=castable("torch.linalg.eigvals", "eigenvalues"),
 )
-def _eigvals(xp: Any, self: Array) -> Array:
-    return xp.linalg.eigvals(_square("linalg.eigvals", self)).astype(rules.complex_dtype(self.dtype))
+def linalg_eigvals(xp: Any, self: Array) -> Array:
+    """Eigenvalues, which are complex."""
+    return xp.linalg.eigvals(square("linalg.eigvals", self)).astype(rules.complex_dtype(self.dtype))
 
 
 @op(
@@ -313,9 +318,10 @@ def _eigvals(xp: Any, self: Array) -> Array:
     out_refused=EXPECTED,
     work=0.4,
 )
-def _svd(
+def linalg_svd(
     xp: Any, A: Array, full_matrices: bool = True, driver: str | None = None
 ) -> tuple[Array, Array, Array]:
+    """Singular vectors, values, and vectors again."""
     return tuple(xp.linalg.svd(matrix("linalg.svd", A), full_matrices))  # type: ignore[return-value]
 
 
@@ -469,7 +475,7 @@ def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
 
 def _exponential_shape(self: Array) -> Made:
     """Of exp of square matrices."""
-    return like(_square("linalg.matrix_exp", self))
+    return like(square("linalg.matrix_exp", self))
 
 
 @op("aten::matrix_exp(Tensor self) -> Tensor", work=0.2, same_as="aten::linalg_matrix_exp")
@@ -478,7 +484,7 @@ def _exponential_shape(self: Array) -> Made:
 def _matrix_exp(xp: Any, self: Array) -> Array:
     # In double precision, because each squaring doubles the error.
     wide = xp.dtype("complex128" if self.dtype.kind == "c" else "float64")
-    x = rules.cast(xp, _square("linalg.matrix_exp", self), wide)
+    x = rules.cast(xp, square("linalg.matrix_exp", self), wide)
     return rules.cast(xp, _exponential(xp, x), self.dtype)
 
 

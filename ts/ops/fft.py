@@ -279,6 +279,67 @@ def _ifftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     return xp.fft.ifftshift(self, None if dim is None else tuple(dim))
 
 
+# ---------------------------------------------------------------------------------------- steps
+
+_COMPLEX_ONLY = {"bihf": "Only supports complex dtypes, but found: {dtype}"}
+_REAL_ONLY = {
+    "bic": "Only supports floating-point dtypes, but found: {dtype}",
+    "h": "MKL FFT doesn't support tensors of type: {dtype}",
+}
+
+
+def _scaled(xp: Any, self: Array, result: Array, lengths: Sequence[int], normalization: int) -> Array:
+    """A transform over `lengths`, divided by nothing (0), by the square root of how many they are (1), by "
+    "them (2)."""
+    count = math.prod(lengths)
+    if normalization not in (0, 1, 2):
+        raise RuntimeError(f"Unsupported normalization type {normalization}")
+    factor = (1.0, math.sqrt(count), float(count))[normalization]
+    return result if normalization == 0 or not count else result / rules.real_dtype(result.dtype).type(factor)
+
+
+@op(
+    "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
+    where="f",
+    refuses=_COMPLEX_ONLY,
+)
+def _complex_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: int, forward: bool) -> Array:
+    axes = rules.wrap_dims(dim, self.ndim) if dim else ()
+    if not axes:
+        return self.copy()
+    name, norm = ("fftn", "backward") if forward else ("ifftn", "forward")
+    result = getattr(xp.transforms, name)(self, None, axes, norm)
+    return _scaled(xp, self, result, [self.shape[a] for a in axes], normalization)
+
+
+@op(
+    "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
+    where="f",
+    refuses=_REAL_ONLY,
+)
+def _real_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
+    """All frequencies, or those of the last dimension that do not follow from others."""
+    axes = rules.wrap_dims(dim, self.ndim)
+    name = "rfftn" if onesided else "fftn"
+    x = self if onesided else rules.cast(xp, self, rules.complex_dtype(self.dtype))
+    result = getattr(xp.transforms, name)(x, None, axes, "backward")
+    return _scaled(xp, self, result, [self.shape[a] for a in axes], normalization)
+
+
+@op(
+    "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
+    where="f",
+    refuses=_COMPLEX_ONLY,
+)
+def _complex_to_real(
+    xp: Any, self: Array, dim: Sequence[int], normalization: int, last_dim_size: int
+) -> Array:
+    axes = rules.wrap_dims(dim, self.ndim)
+    lengths = [*(self.shape[a] for a in axes[:-1]), last_dim_size]
+    result = xp.transforms.irfftn(self, lengths, axes, "forward")
+    return _scaled(xp, self, result, lengths, normalization)
+
+
 # ---------------------------------------------------------------------------------------- frequencies
 
 

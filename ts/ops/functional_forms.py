@@ -44,6 +44,14 @@ def _copy_of(key: str) -> Record:
 for _key in _VIEWS:
     _record = _copy_of(_key)
     add(out_of(_record, f"{_record.overload}_out" if _record.overload else "out"))
+add(
+    Record(
+        "aten::_fw_primal_copy(Tensor self, int level) -> Tensor",
+        _copying(lambda xp, self, level: self),
+        "functional_forms",
+        where="f",
+    )
+)
 _detached = Record(
     "aten::detach_copy(Tensor self) -> Tensor",
     _copying(lambda xp, self: self),

@@ -140,6 +140,13 @@ def _grid_sampler_2d(xp: Any, input: Array, grid: Array, mode: int, padding: int
     return sampled(xp, input, grid, mode, padding, align)
 
 
+@op(f"aten::_grid_sampler_2d_cpu_fallback{_ARGUMENTS}", where="f")
+def _grid_sampler_2d_float(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
+    if input.dtype != rules.FLOAT:
+        raise RuntimeError(f"expected scalar type Float but found {rules.NAME_OF[input.dtype]}")
+    return _grid_sampler_2d(xp, input, grid, mode, padding, align)
+
+
 @op(f"aten::grid_sampler_3d{_ARGUMENTS}", out="out", where="f")
 def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     _checked(input, grid, 3, mode)

@@ -25,8 +25,8 @@ def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | 
     """Points in rows and their weights in a row, both checked."""
     if self.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
-    if self.dtype not in (rules.FLOAT, rules.DOUBLE):
-        rules.refuse("histogramdd", self.dtype)
+    if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
+        rules.refuse("histogram_cpu", self.dtype)
     if weight is not None and weight.dtype != self.dtype:
         text = (
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
@@ -47,6 +47,8 @@ def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | 
 def _even_edges(xp: Any, points: Array, bins: Sequence[int], range: Floats) -> list[Array]:
     """Edges at equal distances, between the smallest and largest coordinates or as `range` says."""
     n = points.shape[1]
+    if range is None and points.dtype.itemsize == 2:
+        rules.refuse("histogramdd", points.dtype)
     if range is not None and len(range) != 2 * n:
         raise RuntimeError(
             f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got "
@@ -122,7 +124,7 @@ def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array
         for i, e in enumerate(edges):
             width = (e[1:] - e[:-1]).reshape([-1 if d == i else 1 for d, _ in enumerate(shape)])
             total = total / width
-    return total
+    return rules.cast(xp, total, points.dtype)
 
 
 # ---------------------------------------------------------------------------------------- the operators
@@ -245,3 +247,32 @@ def _bin_edges(
     points, _ = _points(xp, self, weight)
     _check_bins(self, bins)
     return _even_edges(xp, points, bins, range)
+
+
+@op(
+    "aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, "
+    "bool "
+    "density=False) -> Tensor",
+    where="f",
+)
+def _counts_in_bins(
+    xp: Any,
+    self: Array,
+    bins: Sequence[int],
+    range: Floats = None,
+    weight: Array | None = None,
+    density: bool = False,
+) -> Array:
+    return _histogramdd(xp, self, bins, range, weight, density)[0]
+
+
+@op(
+    "aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool "
+    "density=False) -> "
+    "Tensor",
+    where="f",
+)
+def _counts_between_edges(
+    xp: Any, self: Array, bins: Sequence[Array], weight: Array | None = None, density: bool = False
+) -> Array:
+    return _histogramdd_edges(xp, self, bins, None, weight, density)[0]

@@ -120,7 +120,8 @@ def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> 
 )
 @op("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="f")
 @facts(work=_PICKED)
-def _index(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
+def indexed(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
+    """The elements that the indices name."""
     arrays = index_arrays(self, indices)
     if all(a is None for a in arrays):
         raise ValueError("At least one indices should be defined")
@@ -168,9 +169,10 @@ def _write_at(
     layout="like_first",
 )
 @facts(work=_PICKED)
-def _index_put(
+def index_put(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:
+    """A copy with values written at the indices, or added there."""
     result = self.copy()
     _write_at(xp, result, indices, values, accumulate)
     return result
@@ -189,9 +191,10 @@ def _index_put(
     variant="inplace",
 )
 @facts(work=_PICKED)
-def _index_put_in_place(
+def index_put_in_place(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:
+    """The array itself with values written at the indices, or added there."""
     _write_at(xp, self, indices, values, accumulate)
     return self
 
@@ -473,6 +476,9 @@ def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)
 
 
+_COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True}
+
+
 @op(
     "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     variant="inplace",
@@ -481,10 +487,19 @@ def _zero(xp: Any, self: Array) -> Array:
     loop="copy",
     wraps_numbers=True,
 )
+@op("aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", **_COPIES)
+@op("aten::copy_.int(Tensor(a!) self, int other) -> Tensor(a!)", **_COPIES)
+@op("aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)", **_COPIES)
 def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     source = src if isinstance(src, Tensor) else construct.tensor(src, device=self.device)
     construct.copy_into(self, source, non_blocking)
     return self
+
+
+@op("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", where="", whole=True)
+def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """What `copy_` would leave."""
+    return _copy(self.clone(), src, non_blocking)
 
 
 @op(

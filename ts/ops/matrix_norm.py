@@ -125,10 +125,13 @@ def _nuclear_norm_dim(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> 
     return matrix_norm(xp, self, "nuc", dim, keepdim, None)
 
 
+_LIGHT = work.of(work.elements, 0.1)
+
+
 @op(
     "aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
     where="f",
-    work=work.of(work.elements, 0.1),
+    work=_LIGHT,
 )
 def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
     """The norm over all dimensions but one; over all where `dim` is -1."""
@@ -136,3 +139,41 @@ def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
         return vector_norm(xp, v, pow, None, False)
     kept = rules.wrap_dim(dim, v.ndim)
     return vector_norm(xp, v, pow, [d for d in range(v.ndim) if d != kept], True) if v.ndim > 1 else abs(v)
+
+
+# ---------------------------------------------------------------------------------------- weights, by norms
+
+
+def _by_norms(xp: Any, v: Array, g: Array, dim: int) -> tuple[Array, Array]:
+    """v with g for its norms, and the norms that it had; 16-bit floats are computed in 32 bits."""
+    norms = _norm_except_dim(xp, rules.cast(xp, v, rules.opmath(v.dtype)), 2, dim)
+    return rules.cast(xp, v * (rules.cast(xp, g, rules.opmath(g.dtype)) / norms), v.dtype), norms
+
+
+@op(
+    "aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", where="f", layout="contiguous", work=_LIGHT
+)
+def _weight_norm(xp: Any, v: Array, g: Array, dim: int = 0) -> Array:
+    if dim in (0, v.ndim - 1):
+        return _weight_norm_interface(xp, v, g, dim)[0]
+    if rules.CATEGORY_OF[v.dtype] < rules.FLOATING:
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{rules.NAME_OF[v.dtype]} instead."
+        )
+    return _by_norms(xp, v, g, dim)[0]
+
+
+@op(
+    "aten::_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)",
+    where="f",
+    layout=("contiguous", "contiguous"),
+    work=_LIGHT,
+)
+def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[Array, Array]:
+    """Along the first or the last dimension; with the norms, which the gradient needs."""
+    if dim not in (0, v.ndim - 1):
+        raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")
+    if rules.CATEGORY_OF[v.dtype] != rules.FLOATING:
+        rules.refuse("weight_norm_kernel", v.dtype)
+    return _by_norms(xp, v, g, dim)

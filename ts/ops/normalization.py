@@ -1,4 +1,4 @@
-"""Normalisation: by the moments of a batch, of dimensions, of groups of channels, or by the root mean square.
+"""Normalisation: by the moments of dimensions, of groups of channels, or by the root mean square.
 
 In: arrays, weights, running moments; out: an array, and the moments where the operator gives them.
 16-bit floats are computed in 32 bits and rounded once.
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.outputs import COPIED, SCALAR
+from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 
 Array = rules.Array
 Three = tuple[Array, Array, Array]
 
 
-def _wide(xp: Any, name: str, x: Array) -> Array:
+def floating_wide(xp: Any, name: str, x: Array) -> Array:
     """x in the dtype that is computed in; an error where it is not floating."""
     if rules.CATEGORY_OF[x.dtype] != rules.FLOATING:
         rules.refuse(name, x.dtype)
@@ -33,18 +33,19 @@ def normalised(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three
     return centred / xp.sqrt(variance + eps), mean, variance
 
 
-def _affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
+def affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
+    """x times the weight plus the bias, where there are any."""
     if weight is not None:
         x = x * weight.astype(x.dtype, copy=False)
     return x if bias is None else x + bias.astype(x.dtype, copy=False)
 
 
-def _moment_dtype(x: Array, *parameters: Array | None) -> rules.DType:
+def moment_dtype(x: Array, *parameters: Array | None) -> rules.DType:
     """The dtype in which moments are given: the parameters', which may be wider than a 16-bit input."""
     return next((p.dtype for p in parameters if p is not None), x.dtype)
 
 
-def _check_parameters(x: Array, *parameters: Array | None) -> None:
+def check_parameters(x: Array, *parameters: Array | None) -> None:
     """Parameters have the input's dtype; beside 16-bit floats they may all be 32-bit ones."""
     given = [p.dtype for p in parameters if p is not None]
     if all(dtype == x.dtype for dtype in given):
@@ -120,12 +121,12 @@ def _native_layer_norm(
     eps: float,
 ) -> Three:
     axes = _last_axes(input, normalized_shape, weight, bias)
-    _check_parameters(input, weight, bias)
-    wide = _wide(xp, "LayerNormKernelImpl", input)
+    check_parameters(input, weight, bias)
+    wide = floating_wide(xp, "LayerNormKernelImpl", input)
     result, mean, variance = normalised(xp, wide, axes, eps)
-    dtype = _moment_dtype(input, weight, bias)
+    dtype = moment_dtype(input, weight, bias)
     return (
-        rules.cast(xp, _affine(result, weight, bias), input.dtype),
+        rules.cast(xp, affine(result, weight, bias), input.dtype),
         rules.cast(xp, mean, dtype),
         rules.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
     )
@@ -161,7 +162,7 @@ def _fused_rms_norm(
     wide = rules.cast(xp, input, rules.opmath(input.dtype))
     small = float(xp.finfo(wide.dtype).eps) if eps is None else eps
     inverse = 1 / xp.sqrt(xp.mean(wide * wide, axis=axes, keepdims=True) + small)
-    return rules.cast(xp, _affine(wide * inverse, weight, None), input.dtype), inverse
+    return rules.cast(xp, affine(wide * inverse, weight, None), input.dtype), inverse
 
 
 # ------------------------------------------------------------------------------------ groups of channels
@@ -222,179 +223,14 @@ def _native_group_norm(
             )
     if min(N, C, HxW) < 0 or N * C * HxW != input.size:
         raise RuntimeError(f"shape '[{N}, {C}, {HxW}]' is invalid for input of size {input.size}")
-    _check_parameters(input, weight, bias)
-    wide = _wide(xp, "GroupNormKernelImpl", input)
+    check_parameters(input, weight, bias)
+    wide = floating_wide(xp, "GroupNormKernelImpl", input)
     grouped = wide.reshape(N, group, C // group * HxW)
     result, mean, variance = normalised(xp, grouped, (2,), eps)
     parts = [None if w is None else w.reshape(C, 1) for w in (weight, bias)]
-    dtype = _moment_dtype(input, weight, bias)
+    dtype = moment_dtype(input, weight, bias)
     return (
-        rules.cast(xp, _affine(result.reshape(N, C, HxW), *parts), input.dtype).reshape(input.shape),
+        rules.cast(xp, affine(result.reshape(N, C, HxW), *parts), input.dtype).reshape(input.shape),
         rules.cast(xp, mean[:, :, 0], dtype),
         rules.cast(xp, 1 / xp.sqrt(variance[:, :, 0] + eps), dtype),
     )
-
-
-# ------------------------------------------------------------------------------------ batches
-
-
-def batch_norm_kernel(
-    xp: Any,
-    input: Array,
-    weight: Array | None,
-    bias: Array | None,
-    running_mean: Array | None,
-    running_var: Array | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-) -> Three:
-    """Every channel normalised by the batch's moments (updating the running ones) or by the running ones.
-
-    The moments are those of the batch; empty where it was not asked for them.
-    """
-    channels = input.shape[1] if input.ndim > 1 else 0
-    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
-    for name, value in given.items():
-        if value is None and not training and name.startswith("running"):
-            raise RuntimeError(f"{name} must be defined in evaluation mode")
-        if value is not None and value.size != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {value.size}")
-    wide = _wide(xp, "batch_norm", input)
-    _check_parameters(input, weight, bias, running_mean, running_var)
-    dtype = _moment_dtype(input, weight, bias, running_mean, running_var)
-    axes = (0, *range(2, input.ndim))
-    per = [-1 if d == 1 else 1 for d in range(input.ndim)] if channels else [1, 0, *(1,) * (input.ndim - 2)]
-    parts = [None if w is None else w.reshape(per) for w in (weight, bias)]
-    if not training:
-        assert running_mean is not None and running_var is not None
-        mean, var = (rules.cast(xp, r, wide.dtype).reshape(per) for r in (running_mean, running_var))
-        result = (wide - mean) / xp.sqrt(var + eps)
-        saved = xp.zeros(0, dtype=dtype)
-        return rules.cast(xp, _affine(result, *parts), input.dtype), saved, saved
-    result, mean, variance = normalised(xp, wide, axes, eps)
-    mean, variance = mean.reshape(channels), variance.reshape(channels)
-    free = math.prod(input.shape[a] for a in axes) - 1
-    unbiased = variance * ((free + 1) / free if free else math.nan)
-    for running, new in ((running_mean, mean), (running_var, unbiased)):
-        if running is not None:
-            running[...] = rules.cast(xp, (1 - momentum) * running + momentum * new, running.dtype)
-    return (
-        rules.cast(xp, _affine(result, *parts), input.dtype),
-        rules.cast(xp, mean, dtype),
-        rules.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
-    )
-
-
-@op(
-    "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
-    "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-    where="f",
-    layout="channels",
-)
-def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
-    if not input.size:  # of nothing there are no moments: the running ones stay
-        return xp.copy(input)
-    return batch_norm_kernel(xp, input, *rest[:-1])[0]
-
-
-@op(
-    "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
-    "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    out="out",
-    out_names="out,save_mean,save_invstd",
-    where="f",
-    layout=("channels", "contiguous", "contiguous"),
-)
-@op(
-    "aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, "
-    "Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    where="f",
-    layout=("channels", "contiguous", "contiguous"),
-    out="out",
-    out_names="d:out,e:save_mean,f:save_invstd",
-    out_refused=SCALAR,
-)
-def _native_batch_norm(xp: Any, input: Array, *rest: Any) -> Three:
-    if not input.size and rest[4]:
-        raise RuntimeError(
-            f"input tensor must have at least one element, but got input_sizes = {list(input.shape)}"
-        )
-    return batch_norm_kernel(xp, input, *rest)
-
-
-@op(
-    "aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, "
-    "float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    out="no_stats_out",
-    out_names="out,save_mean,save_invstd",
-    where="f",
-    layout=("channels", "contiguous", "contiguous"),
-)
-def _native_batch_norm_without(
-    xp: Any,
-    input: Array,
-    weight: Array | None,
-    bias: Array | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-) -> Three:
-    return batch_norm_kernel(xp, input, weight, bias, None, None, training, momentum, eps)
-
-
-@op(
-    "aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor "
-    "running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    out="out",
-    out_names="out0,out1,out2",
-    where="f",
-    layout=("channels", "contiguous", "contiguous"),
-)
-def _native_batch_norm_evaluated(
-    xp: Any,
-    input: Array,
-    weight: Array | None,
-    bias: Array | None,
-    running_mean: Array,
-    running_var: Array,
-    momentum: float,
-    eps: float,
-) -> Three:
-    return batch_norm_kernel(xp, input, weight, bias, running_mean, running_var, False, momentum, eps)
-
-
-@op(
-    "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
-    "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-    where="f",
-)
-def _instance_norm(
-    xp: Any,
-    input: Array,
-    weight: Array | None,
-    bias: Array | None,
-    running_mean: Array | None,
-    running_var: Array | None,
-    use_input_stats: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
-) -> Array:
-    if not use_input_stats and (running_mean is None or running_var is None):
-        raise RuntimeError(
-            "Expected running_mean and running_var to be defined when use_input_stats is false"
-        )
-    n, c = input.shape[:2]
-    scale, shift, mean, variance = (
-        None if v is None else xp.tile(v, n) for v in (weight, bias, running_mean, running_var)
-    )
-    folded = input.reshape(1, n * c, *input.shape[2:])
-    result, *_ = batch_norm_kernel(xp, folded, scale, shift, mean, variance, use_input_stats, momentum, eps)
-    for running, updated in ((running_mean, mean), (running_var, variance)):
-        if running is not None and updated is not None and use_input_stats:
-            running[...] = rules.cast(
-                xp, xp.mean(rules.cast(xp, updated, rules.opmath(updated.dtype)).reshape(n, c), axis=0),
-                running.dtype,
-            )  # fmt: skip
-    return result.reshape(input.shape)

@@ -187,7 +187,7 @@ class OutputForm:
     dtype_at: int  # where `dtype=` stands, or -1
 
 
-def output_form(schema: str, overload: str, names: str) -> OutputForm:
+def output_form(schema: str, overload: str, names: str, unnamed: bool = False) -> OutputForm:
     """The form whose outputs are called `names` ("out", "values,indices", "d:out,e:save_mean")."""
     marked = [name.rpartition(":") for name in names.split(",")]
     outputs = [(mark or "abcdefgh"[i], name) for i, (mark, _, name) in enumerate(marked)]
@@ -204,6 +204,7 @@ def output_form(schema: str, overload: str, names: str) -> OutputForm:
     marks = [f"Tensor({mark}!)" + "[]" * listed for mark, _ in outputs]
     declared = [f"{mark} {name}" for mark, (_, name) in zip(marks, outputs, strict=True)]
     called = [r.partition(" ")[2] for r in returns.strip("()").split(", ")] if len(outputs) > 1 else [""]
+    called = [""] * len(outputs) if unnamed else called
     results = ", ".join(f"{mark} {name}".strip() for mark, name in zip(marks, called, strict=True))
     if listed:
         results = "()"

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ts._core.tensor.tensor import Tensor
 from ts.dtypes import from_numpy_dtype
 from ts.ops.outputs import COPIED
 from ts.ops.registry import op
@@ -99,6 +100,20 @@ def _pad_packed(
         start += count
     lengths = _longer(running)
     return padded.swapaxes(0, 1) if batch_first else padded, xp.asarray(lengths, dtype=INT64)
+
+
+@op(
+    "aten::_pack_sequence(Tensor output, Tensor batch_sizes, Tensor? sorted_indices, Tensor? "
+    "unsorted_indices) -> "
+    "(Tensor, Tensor, Tensor?, Tensor?)",
+    where="",
+    whole=True,
+)
+def _packed(
+    output: Tensor, batch_sizes: Tensor, sorted_indices: Tensor | None, unsorted_indices: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """What a packed sequence is made of, as it is."""
+    return output, batch_sizes, sorted_indices, unsorted_indices
 
 
 @op(

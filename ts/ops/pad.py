@@ -56,15 +56,22 @@ def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
     return result.copy() if all(a <= 0 and b <= 0 for a, b in pairs) else result  # a view then
 
 
+def _unsupported(x: Array, pad: Sizes) -> NotImplementedError:
+    return NotImplementedError(
+        f"Padding size {len(pad)} is not supported for {x.ndim}D input tensor.\nSupported combinations for "
+        "non-constant padding:\n  - 2D or 3D input: padding size = 2 (pads last dimension)\n  - 3D or 4D "
+        "input: "
+        "padding size = 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 "
+        "dimensions)"
+    )
+
+
 def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
     """x continued at its ends in the way of `mode`."""
     pairs = _pairs(pad, x)
     n = len(pairs)
     if x.ndim not in (n + 1, n + 2):
-        raise NotImplementedError(
-            f"Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now; got {x.ndim}D "
-            f"input with {len(pad)} pads"
-        )
+        raise _unsupported(x, pad)
     for axis, (a, b) in enumerate(pairs, x.ndim - n):
         size = x.shape[axis]
         if mode == "reflect" and max(a, b) >= size:
@@ -96,7 +103,30 @@ def _pad(xp: Any, self: Array, pad: Sizes, mode: str = "constant", value: float 
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value:
         raise RuntimeError(f"Padding mode '{mode}' doesn't take in value argument")
+    if self.dtype == rules.BOOL and mode != "circular":
+        name = "reflection" if mode == "reflect" else "replication"
+        rules.refuse(f"{name}_pad{len(pad) // 2}d", self.dtype)
     return mode_pad(xp, self, pad, mode)
+
+
+_BY_NUMBER = ("reflect", "replicate", "circular", "constant")
+
+
+@op(
+    "aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor",
+    where="",
+    layout="channels",
+)
+def _pad_enum(xp: Any, self: Array, pad: Sizes, mode: int, value: float | None = None) -> Array:
+    """The mode by its number."""
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if not 0 <= mode < len(_BY_NUMBER):
+        raise _unsupported(self, pad)
+    name = _BY_NUMBER[mode]
+    if name != "constant" and value:
+        raise RuntimeError(f'Padding mode "{name}" doesn\'t take in value argument')
+    return _pad(xp, self, pad, name, value)
 
 
 def _mode_kernel(mode: str) -> Callable[..., Array]:

@@ -287,6 +287,19 @@ def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     return add_kernel(xp, self, other, alpha)
 
 
+_RECTIFIED = (rules.FLOAT, rules.DOUBLE, rules.INT64, rules.INT32, rules.DTYPE_OF[1], rules.DTYPE_OF[2])
+
+
+@op("aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", inplace=True)
+@op("aten::_add_relu.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace=True)
+@facts(layout="like_all", where="f")
+def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
+    if self.dtype not in _RECTIFIED:
+        raise RuntimeError(f"Unsupported datatype for add_relu:{rules.CPP_NAME_OF[self.dtype]}")
+    total = add_kernel(xp, self, other, alpha)
+    return xp.maximum(total, total.dtype.type(0))
+
+
 @op(
     "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     inplace=True,

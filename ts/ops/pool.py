@@ -313,6 +313,14 @@ for _n in (1, 2, 3):
         layout="contiguous" if _n == 3 else _channels,
         **({} if _n == 3 else {"out_refused": _ADAPTED} if _n == 2 else COPIED),
     )
+    if _n > 1:
+        _enter(
+            f"_adaptive_avg_pool{_n}d(Tensor self, SymInt[{_n}] output_size)",
+            adaptive_avg_pool,
+            _n,
+            None,
+            layout="contiguous" if _n == 3 else _channels,
+        )
     _enter(
         f"adaptive_max_pool{_n}d(Tensor self, int[{_n}] output_size)",
         adaptive_max_pool,

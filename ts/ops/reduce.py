@@ -385,6 +385,17 @@ def _aminmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False
     return extreme(xp, "aminmax_min", self, dim, keepdim), extreme(xp, "aminmax_max", self, dim, keepdim)
 
 
+@op("aten::_aminmax(Tensor self) -> (Tensor, Tensor)", where="f")
+@op("aten::_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", where="f")
+@facts(layout=("contiguous", "contiguous"))
+def _aminmax_old(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
+    if dim is None and not self.size:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
+    return _aminmax(xp, self, dim, keepdim)
+
+
 @op(
     "aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
     out="out",

@@ -48,14 +48,15 @@ Kernel = Callable[..., Any]
 K = TypeVar("K", bound=Callable[..., Any])
 
 FAMILIES = (
-    "unary", "pointwise", "ternary", "reduce", "vector_norm", "scan", "view", "storage",
-    "shape", "index", "scatter", "sort", "matmul",
-    "create", "dtype", "random", "sampling", "dropout",
-    "activation", "normalization", "embedding", "loss", "class_loss", "ctc", "distance",
-    "unfold", "conv", "pad", "pool", "fractional_pool", "upsample", "grid_sample", "attention",
+    "unary", "pointwise", "ternary", "reduce", "vector_norm", "scan", "view", "transpose", "storage",
+    "shape", "reshape", "index", "unsafe_index", "scatter", "sort", "unique", "matmul", "mixed_products",
+    "create", "dtype", "random", "sampling", "sample_gradients", "dropout",
+    "activation", "normalization", "batch_norm", "embedding", "loss", "class_loss", "ctc", "distance",
+    "unfold", "conv", "pad", "pool", "fractional_pool", "upsample", "interpolate", "grid_sample", "attention",
     "packed_sequence", "rnn", "polynomial", "functional_forms", "fft",
-    "factorizations", "matrix_norm", "lu", "householder", "pseudo_inverse", "covariance", "least_squares",
-    "stft", "finite_differences", "histogram", "window_functions", "script", "to",
+    "factorizations", "matrix_norm", "lu", "linalg_steps", "householder", "pseudo_inverse", "covariance",
+    "least_squares",
+    "stft", "finite_differences", "histogram", "window_functions", "script", "assertions", "to",
 )  # fmt: skip
 
 WARNED = 1  # `overlap` of what writes to a tensor whose elements share places, with a warning
@@ -201,12 +202,14 @@ def op(
     inplace_order: str = "",
     out: str | Sequence[str] = (),
     out_names: str = "out",
+    out_unnamed: bool = False,
     **fields: Any,
 ) -> Callable[[K], K]:
     """Declare the operator `schema` with the decorated kernel; `fields` are those of `Record`.
 
     `inplace` adds the `x_` form; a string is its overload name where it differs, and `inplace_order` the
-    order of its overloads.  `out` names the overload of the `out=` form, `out_names` its output arguments.
+    order of its overloads.  `out` names the overload of the `out=` form, `out_names` its output arguments,
+    and `out_unnamed` says that its results have no names though the functional form's do.
     """
 
     def declare(kernel: K) -> K:
@@ -216,7 +219,7 @@ def op(
         if inplace is not False:
             add(inplace_of(record, None if inplace is True else inplace, inplace_order), stacked=True)
         for overload in (out,) if isinstance(out, str) else out:
-            add(out_of(record, overload, out_names), stacked=True)
+            add(out_of(record, overload, out_names, out_unnamed), stacked=True)
         return kernel
 
     return declare
@@ -262,12 +265,13 @@ def inplace_of(record: Record, overload: str | None = None, order: str = "", spe
     )  # fmt: skip
 
 
-def out_of(record: Record, overload: str, names: str = "out") -> Record:
+def out_of(record: Record, overload: str, names: str = "out", unnamed: bool = False) -> Record:
     """The `out=` form: outputs are keyword arguments, resized when their shape differs.
 
-    `names` are theirs, with their alias marks where these are not a, b, c: "d:out,e:save_mean".
+    `names` are theirs, with their alias marks where these are not a, b, c: "d:out,e:save_mean".  `unnamed`
+    says that the results have none, though the functional form's have.
     """
-    form = output_form(record.schema_text, overload, names)
+    form = output_form(record.schema_text, overload, names, unnamed)
     each = rules_of(form.outputs, record.out_refused, record.out_uncast, record.out_resized)
 
     def derive(compute: Kernel) -> Kernel:

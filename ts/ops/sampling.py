@@ -39,6 +39,9 @@ _IN_PLACE: dict[str, Any] = {"variant": "inplace", "where": "m", "nondeterminist
 _GENERATOR = "*, Generator? generator=None"
 
 
+_INIT: dict[str, Any] = {"variant": "inplace", "where": "", "overlap": 2}
+
+
 def in_place(schema: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Declare a method that fills its tensor, whose elements may not share memory."""
 
@@ -422,6 +425,40 @@ def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
     drawn = xp.maximum(drawn, info.tiny)  # or those of small parameters would all be 0
     shares = drawn / xp.sum(drawn, axis=-1, keepdims=True) if self.ndim else drawn / drawn
     return rules.cast(xp, xp.clip(shares, info.tiny, 1 - info.epsneg), self.dtype)
+
+
+# ---------------------------------------------------------------------------------------- as `nn.init` fills
+
+
+@op("aten::_no_grad_fill_(Tensor(a!) tensor, float val) -> Tensor(a!)", **_INIT)
+def _no_grad_fill(xp: Any, tensor: Array, val: float) -> Array:
+    tensor[...] = rules.cast_checked(xp, val, tensor.dtype)
+    return tensor
+
+
+@op("aten::_no_grad_zero_(Tensor(a!) tensor) -> Tensor(a!)", **_INIT)
+def _no_grad_zero(xp: Any, tensor: Array) -> Array:
+    tensor[...] = 0
+    return tensor
+
+
+@op(
+    "aten::_no_grad_uniform_(Tensor(a!) tensor, float a, float b, Generator? generator=None) -> Tensor(a!)",
+    nondeterministic=True,
+    **_INIT,
+)
+def _no_grad_uniform(xp: Any, tensor: Array, a: float, b: float, generator: Any = None) -> Array:
+    return _uniform(xp, tensor, a, b, generator)
+
+
+@op(
+    "aten::_no_grad_normal_(Tensor(a!) tensor, float mean, float std, Generator? generator=None) -> "
+    "Tensor(a!)",
+    nondeterministic=True,
+    **_INIT,
+)
+def _no_grad_normal(xp: Any, tensor: Array, mean: float, std: float, generator: Any = None) -> Array:
+    return _normal_in_place(xp, tensor, mean, std, generator)
 
 
 # ---------------------------------------------------------------------------------------- choices

@@ -5,10 +5,12 @@ In: an array and a dimension; out: an array of the same length there (or shorter
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ts.ops import rules, work
-from ts.ops.registry import facts, op
+from ts.ops.outputs import write
+from ts.ops.registry import Record, add, facts, op
 from ts.ops.shapes import Made, like
 
 Array = rules.Array
@@ -76,6 +78,18 @@ def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
     return xp.logaddexp.accumulate(self, axis=axis)
 
 
+@op(
+    "aten::_logcumsumexp(Tensor self, int dim) -> Tensor",
+    where="f",
+    layout="contiguous",
+    shape=_scanned_shape,
+)
+def _logcumsumexp_kernel(xp: Any, self: Array, dim: int) -> Array:
+    if rules.CATEGORY_OF[self.dtype] < rules.FLOATING:
+        rules.refuse("logcumsumexp_out_cpu", self.dtype)
+    return _logcumsumexp(xp, self, dim)
+
+
 def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[Array, Array]:
     axis = rules.wrap_dim(dim, self.ndim)
     if self.ndim == 0:
@@ -109,6 +123,30 @@ def _cummax(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
 )
 def _cummin(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
     return _cumulative_extreme(xp, self, dim, False)
+
+
+def _extremes_into(name: str, largest: bool) -> Callable[..., None]:
+    """A kernel that writes the running extremes and their places into two tensors."""
+
+    def kernel(xp: Any, self: Array, values: Array, indices: Array, dim: int) -> None:
+        if self.dtype.kind == "c":
+            rules.refuse(name, self.dtype)
+        for target, found in zip((values, indices), _cumulative_extreme(xp, self, dim, largest), strict=True):
+            write(xp, target, found)
+
+    return kernel
+
+
+for _name, _largest in (("cummax", True), ("cummin", False)):
+    add(
+        Record(
+            f"aten::_{_name}_helper(Tensor self, Tensor(a!) values, Tensor(b!) indices, int dim) -> ()",
+            _extremes_into(f"{_name}_cpu", _largest),
+            "scan",
+            where="f",
+            side_effect=True,
+        )
+    )
 
 
 @op(

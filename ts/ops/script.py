@@ -8,6 +8,7 @@ In: an array or numbers; out: a number, an array, a device.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from ts import devices, dtypes
 from ts._core.tensor.construct import host_array
 from ts._core.thread import context
+from ts.backends.cpu import get_cpu_capability
 from ts.ops import rules
 from ts.ops.registry import op, order
 from ts.ops.shapes import ITEM
@@ -36,7 +38,7 @@ def _implicit_element(self: Array) -> Any:
     return self.item()
 
 
-def _truth(self: Array) -> bool:
+def truth(self: Array) -> bool:
     """Whether the only element is not zero."""
     if self.size != 1:
         what = "more than one value" if self.size else "no values"
@@ -45,7 +47,7 @@ def _truth(self: Array) -> bool:
 
 
 _ITEM, _IMPLICIT = ITEM.after(partial(_only_element, to="Scalar")), ITEM.after(_implicit_element)
-_TRUTH = ITEM.after(_truth)
+_TRUTH = ITEM.after(truth)
 
 
 @op("aten::IntImplicit(Tensor a) -> int", where="", shape=_IMPLICIT)
@@ -85,13 +87,34 @@ def _complex(xp: Any, a: Array) -> complex:
 
 @op("aten::Bool.Tensor(Tensor a) -> bool", where="", loop="to_bool", shape=_TRUTH)
 def _bool(xp: Any, a: Array) -> bool:
-    return _truth(a)
+    return truth(a)
 
 
 @op("aten::item(Tensor self) -> Scalar", where="", loop="item", shape=_ITEM)
 def _item(xp: Any, self: Array) -> Any:
     value = _only_element(self, "Scalar")
     return float(value) if isinstance(value, np.floating) else value
+
+
+@op("aten::_local_scalar_dense(Tensor self) -> Scalar", where="", shape=ITEM)
+def _first_item(xp: Any, self: Array) -> Any:
+    """The first element, of however many."""
+    if not self.size:
+        raise RuntimeError("a Tensor with 0 elements has no first one")
+    return _item(xp, self.reshape(-1)[:1])
+
+
+@op("aten::_list_to_tensor(int[] self) -> Tensor", where="")
+def _list_to_tensor(xp: Any, self: Sequence[int]) -> Array:
+    return xp.asarray(np.asarray(self, dtype=rules.INT64).astype(rules.INT32))
+
+
+@op("aten::_tensor_to_list(Tensor self) -> int[]", where="", shape=ITEM)
+def _tensor_to_list(xp: Any, self: Array) -> list[int]:
+    if self.size and self.dtype != rules.INT32:
+        raise RuntimeError(f"expected scalar type Int but found {rules.NAME_OF[self.dtype]}")
+    numbers: list[int] = self.reshape(-1).tolist()
+    return numbers
 
 
 @op("prim::NumToTensor.Scalar(Scalar a) -> Tensor", where="")
@@ -134,6 +157,18 @@ def _is_grad_enabled(xp: Any) -> bool:
 @op("aten::set_grad_enabled(bool val) -> ()", where="", side_effect=True)
 def _set_grad_enabled(xp: Any, val: bool) -> None:
     context.set_grad_enabled(val)
+
+
+@op("aten::get_autocast_dtype(str device_type) -> ScalarType", where="")
+def _autocast_dtype(xp: Any, device_type: str) -> int:
+    """The dtype that autocast would compute in."""
+    kind = devices.device(device_type).type
+    return (dtypes.bfloat16 if kind == "cpu" else dtypes.float16).code
+
+
+@op("aten::_get_cpu_capability() -> str", where="")
+def _cpu_capability(xp: Any) -> str:
+    return str(get_cpu_capability())
 
 
 # Operators written in C whose overloads PyTorch tries in another order than that of their rows.

@@ -16,9 +16,10 @@ from typing import Any
 
 from ts import dtypes
 from ts._core.tensor import storage, strides
-from ts.ops import rules
+from ts._core.tensor.tensor import Tensor, detached
+from ts.ops import layouts, rules
 from ts.ops.outputs import COPIED
-from ts.ops.registry import op
+from ts.ops.registry import op, order
 
 Array = rules.Array
 
@@ -55,6 +56,7 @@ def ordered(xp: Any, shape: Sequence[int], steps: Sequence[int], dtype: rules.DT
     return storage.strided(made, tuple(shape), [step * dtype.itemsize for step in steps], 0)
 
 
+@op("aten::_lazy_clone(Tensor self) -> Tensor", where="f")
 @op("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", out="out", **COPIED)
 def clone_kernel(xp: Any, self: Array, memory_format: int | None = None) -> Array:
     """A copy, laid out as `self` is or as the memory format says."""
@@ -79,6 +81,47 @@ def _contiguous(xp: Any, self: Array, memory_format: int = 0) -> Array:
     result = ordered(xp, self.shape, steps, self.dtype)
     result[...] = self
     return result
+
+
+@op("aten::lift_fresh_copy(Tensor self) -> Tensor", where="f")
+def _lift_fresh_copy(xp: Any, self: Array) -> Array:
+    return self.copy()
+
+
+_ACROSS: dict[str, Any] = {"where": "f", "whole": True, "side_effect": True}
+
+# ---------------------------------------------------------------------------------------- how it lies
+
+
+@op("aten::is_non_overlapping_and_dense(Tensor self) -> bool", where="")
+def _is_dense(xp: Any, self: Array) -> bool:
+    return bool(strides.dense(self.shape, elements(self)))
+
+
+@op("aten::is_strides_like_format(Tensor self, MemoryFormat memory_format) -> bool", where="")
+def _is_like_format(xp: Any, self: Array, memory_format: int) -> bool:
+    """Whether dimensions lie in the order of a channels-last format, gaps or not."""
+    ranks = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
+    return bool(ranks.get(format_of(memory_format)) == self.ndim) and layouts.channels_last(self)
+
+
+@op("aten::_debug_has_internal_overlap(Tensor self) -> int", where="f")
+def _internal_overlap(xp: Any, self: Array) -> int:
+    """0: no two elements share a place, 1: some do, 2: nobody has looked."""
+    if strides.dense(self.shape, elements(self)):
+        return 0
+    return 1 if any(step == 0 and n > 1 for step, n in zip(self.strides, self.shape, strict=True)) else 2
+
+
+@op("aten::_has_same_storage_numel(Tensor self, Tensor other) -> bool", where="")
+def _has_same_storage_numel(xp: Any, self: Array, other: Array) -> bool:
+    mine, others = (int(storage.block(x).nbytes) // x.dtype.itemsize for x in (self, other))
+    return bool(mine == others)
+
+
+@op("aten::is_set_to(Tensor self, Tensor tensor) -> bool", where="", whole=True)
+def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    return bool(self.is_set_to(tensor))
 
 
 # ---------------------------------------------------------------------------------------- other views
@@ -109,6 +152,22 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
     item = self.dtype.itemsize
     steps = strides.of_format(size, format_of(memory_format))
     return storage.resized(self, tuple(size), [step * item for step in steps])
+
+
+@op(
+    "aten::_resize_output_(Tensor(a!) self, SymInt[] size, Device device) -> Tensor(a!)",
+    variant="inplace",
+    where="f",
+    whole=True,
+    overlap=2,
+    reshapes=True,
+)
+def _resize_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
+    """As an `out=` is resized, which has to be on a device."""
+    if device.type != self.device.type:
+        raise RuntimeError(f"Expected out tensor to have device {device}, but got {self.device} instead")
+    resized: Tensor = self.resize_(*size)
+    return resized
 
 
 @op(
@@ -202,6 +261,24 @@ def _resize_copy(xp: Any, self: Array, size: Sequence[int], memory_format: int |
     return copy if resized is None else resized
 
 
+@op("aten::_resize_output(Tensor self, SymInt[] size, Device device) -> Tensor", where="", whole=True)
+def _resized_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
+    return _resize_output(self.clone(), size, device)
+
+
+@op("aten::_copy_from(Tensor self, Tensor dst, bool non_blocking=False) -> Tensor", **_ACROSS)
+def _copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
+    """What copies between devices are made of; `dst` is written though the schema does not say so."""
+    written: Tensor = dst.copy_(self, non_blocking)
+    return written
+
+
+@op("aten::_copy_from_and_resize(Tensor self, Tensor dst) -> Tensor", **_ACROSS)
+def _copy_from_and_resize(self: Tensor, dst: Tensor) -> Tensor:
+    written: Tensor = dst.resize_(self.shape).copy_(self)
+    return written
+
+
 @op(
     "aten::resize_as(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
     where="",
@@ -220,6 +297,7 @@ def _same_dtype(self: Array, source: Array) -> None:
         )
 
 
+@op("aten::set(Tensor self) -> Tensor", where="")
 @op("aten::set_(Tensor(a!) self) -> Tensor(a!)", variant="inplace", where="", overlap=2, reshapes=True)
 def _set_empty(xp: Any, self: Array) -> Array:
     return xp.empty(0, dtype=self.dtype)
@@ -230,12 +308,16 @@ def _set_empty(xp: Any, self: Array) -> Array:
     variant="inplace",
     where="",
     overlap=2,
-    order="source_Tensor",
     reshapes=True,
 )
 def _set_tensor(xp: Any, self: Array, source: Array) -> Array:
     _same_dtype(self, source)
     return source
+
+
+@op("aten::set.source_Tensor(Tensor self, Tensor source) -> Tensor", where="")
+def _set_tensor_copy(xp: Any, self: Array, source: Array) -> Array:
+    return _set_tensor(xp, self, source)[...]
 
 
 @op(
@@ -251,3 +333,53 @@ def _set_view(
 ) -> Array:
     _same_dtype(self, source)
     return as_strided_kernel(source, size, stride or strides.contiguous(size), storage_offset)
+
+
+@op(
+    "aten::slice_inverse(Tensor(a) self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
+    "step=1) -> Tensor(a)",
+    where="",
+)
+def _slice_inverse(
+    xp: Any, self: Array, src: Array, dim: int, start: int | None, end: int | None, step: int
+) -> Array:
+    """Of a slice of `src`: the view of its storage that `src` is."""
+    return as_strided_kernel(self, src.shape, elements(src), storage.offset(src) // src.dtype.itemsize)
+
+
+# ---------------------------------------------------------------------------------------- of storages
+
+_VIEW = "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]"
+_SET: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True, "overlap": 2, "reshapes": True}
+
+
+@op("aten::set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!)", **_SET)
+@op(
+    f"aten::set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, {_VIEW}) -> Tensor(a!)",
+    **_SET,
+)
+def _set_storage(
+    self: Tensor,
+    source: Any,
+    storage_offset: int = 0,
+    size: Sequence[int] | None = None,
+    stride: Sequence[int] = (),
+) -> Tensor:
+    view: Tensor = self.set_(source, storage_offset, size, stride or None)
+    return view
+
+
+@op("aten::set.source_Storage(Tensor self, Storage source) -> Tensor", where="", whole=True)
+@op(
+    f"aten::set.source_Storage_storage_offset(Tensor self, Storage source, {_VIEW}) -> Tensor",
+    where="",
+    whole=True,
+)
+def _view_of_storage(self: Tensor, *source: Any) -> Tensor:
+    return _set_storage(detached(self), *source)
+
+
+order(
+    "aten::set_", "source_Storage_storage_offset source_Tensor - source_Storage source_Tensor_storage_offset"
+)
+order("aten::set", "source_Storage source_Storage_storage_offset source_Tensor -")

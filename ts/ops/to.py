@@ -9,6 +9,7 @@ kernels take and give tensors, so that one may cross from a backend to another.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts import backends, devices, dtypes
@@ -137,6 +138,7 @@ def _cuda(self: Tensor) -> Tensor:
     return moved(self, devices.device("cuda"), None, False)
 
 
+@op("aten::_pin_memory(Tensor self, Device? device=None) -> Tensor", where="f", whole=True)
 @op("aten::pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)", where="m", whole=True)
 def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
     if "cuda" not in backends.available():
@@ -178,10 +180,97 @@ def _requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
     return self.requires_grad_(requires_grad)
 
 
+@op("aten::retain_grad(Tensor(a!) self) -> ()", **_SCRIPT)
+def _retain_grad(self: Tensor) -> None:
+    """A leaf keeps its gradient anyway."""
+    if not self.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+
+
+@op("aten::values(Tensor(a) self) -> Tensor(a)", **_SCRIPT)
+@op("aten::values_copy(Tensor self) -> Tensor", **_SCRIPT)
+def _values(self: Tensor) -> Tensor:
+    raise RuntimeError("values expected sparse tensor layout but got Strided")
+
+
+@op("aten::_make_dual(Tensor(a) primal, Tensor tangent, int level) -> Tensor(a)", where="f", whole=True)
+@op("aten::_make_dual_copy(Tensor primal, Tensor tangent, int level) -> Tensor", where="f", whole=True)
+def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
+    """Levels of forward differentiation there are none."""
+    raise RuntimeError(
+        "Trying to access a forward AD level with an invalid index. This index was either not created or is "
+        "already deleted."
+    )
+
+
 # What a tensor can be in PyTorch, and none is here.
+@op("aten::_is_zerotensor(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_conj(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_neg(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_inference(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_distributed(Tensor self) -> bool", where="fm", whole=True)
 def _is_not(self: Tensor) -> bool:
     return False
+
+
+@op("aten::_has_compatible_shallow_copy_type(Tensor self, Tensor from) -> bool", where="f", whole=True)
+def _could_be_set(self: Tensor, source: Tensor) -> bool:
+    """Whether `self.data = source` may be: there are dense tensors only."""
+    return True
+
+
+# ---------------------------------------------------------------------------------------- by their own names
+
+
+def _cast(dtype: dtypes.dtype) -> Callable[..., Tensor]:
+    return lambda self, non_blocking=False: moved(self, None, dtype.code, False, None, non_blocking)
+
+
+for _dtype in (
+    dtypes.uint8, dtypes.int8, dtypes.float64, dtypes.float32, dtypes.float16, dtypes.int32, dtypes.int64,
+    dtypes.int16,
+):  # fmt: skip
+    _name = f"aten::_cast_{_dtype.type_name}"
+    add(
+        Record(
+            f"{_name}(Tensor self, bool non_blocking=False) -> Tensor", _cast(_dtype), "to", "f", whole=True
+        )
+    )
+
+
+@op(
+    "aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> Tensor(b|a)",
+    order="bool float int complex - list",
+    **_SCRIPT,
+)
+def _as_tensor(data: Tensor, dtype: int | None, device: Any) -> Tensor:
+    return moved(data, device, dtype, False)
+
+
+@op("aten::_to_cpu(Tensor[] tensors) -> Tensor[]", where="f", whole=True)
+def _to_cpu(tensors: Sequence[Tensor]) -> list[Tensor]:
+    return [moved(x, devices.CPU, None, False) for x in tensors]
+
+
+@op(
+    "aten::_autocast_to_full_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled) -> Tensor(a)",
+    where="m",
+    whole=True,
+)
+def _to_full_precision(self: Tensor, cuda_enabled: bool, cpu_enabled: bool) -> Tensor:
+    enabled = cpu_enabled if self.is_cpu else cuda_enabled
+    narrow = self.dtype in (dtypes.float16, dtypes.bfloat16)
+    return moved(self, None, dtypes.float32.code, False) if enabled and narrow else self
+
+
+@op(
+    "aten::_autocast_to_reduced_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled, ScalarType "
+    "cuda_dtype, ScalarType cpu_dtype) -> Tensor(a)",
+    where="m",
+    whole=True,
+)
+def _to_reduced_precision(
+    self: Tensor, cuda_enabled: bool, cpu_enabled: bool, cuda_dtype: int, cpu_dtype: int
+) -> Tensor:
+    enabled, dtype = (cpu_enabled, cpu_dtype) if self.is_cpu else (cuda_enabled, cuda_dtype)
+    return moved(self, None, dtype, False) if enabled and self.dtype == dtypes.float32 else self

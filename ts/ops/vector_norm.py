@@ -135,3 +135,40 @@ def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
     others = [d for d in range(self.ndim) if d != axis]
     norm = vector_norm(xp, self, p, others, True)
     return rules.cast(xp, xp.where(norm > maxnorm, self * (maxnorm / (norm + 1e-7)), self), self.dtype)
+
+
+@op(
+    "aten::linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+    "dtype=None)"
+    " -> Tensor",
+    where="",
+    layout="contiguous",
+)
+def _powsum(
+    xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
+) -> Array:
+    """The sum of the absolute values to a power: a norm without its root."""
+    source = rules.dtype_from(dtype, self.dtype)
+    if rules.CATEGORY_OF[source] < rules.FLOATING:
+        rules.refuse("powsum_cpu", rules.accumulate_dtype(source))
+    wide = rules.promote_types(self.dtype, rules.opmath(source))
+    size = rules.cast(xp, xp.abs(rules.cast(xp, self, wide)), rules.opmath(rules.real_dtype(source)))
+    total = xp.sum(size**ord, axis=rules.wrap_dims(dim, self.ndim), keepdims=keepdim)
+    return rules.cast(xp, total, rules.real_dtype(source))
+
+
+_NATIVE = {"bi": f"linalg.vector_norm: {INEXACT}"}
+
+
+@op("aten::native_norm(Tensor self, Scalar p=2) -> Tensor", where="f", layout="contiguous", refuses=_NATIVE)
+@op(
+    "aten::native_norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, ScalarType? "
+    "dtype) -> "
+    "Tensor",
+    where="f",
+    layout="contiguous",
+)
+def _native_norm(
+    xp: Any, self: Array, p: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
+) -> Array:
+    return vector_norm(xp, self, 2 if p is None else p, dim, keepdim, dtype)

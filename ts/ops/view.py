@@ -14,7 +14,7 @@ import numpy as np
 from ts._core.tensor import sizes, storage
 from ts.ops import rules
 from ts.ops.outputs import COPIED
-from ts.ops.registry import op
+from ts.ops.registry import facts, op
 from ts.ops.shapes import ITEM
 
 Array = rules.Array
@@ -90,57 +90,6 @@ def _reshape(xp: Any, self: Array, shape: Sequence[int]) -> Array:
 @op("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", where="m")
 def _view_as(xp: Any, self: Array, other: Array) -> Array:
     return self.reshape(rules.infer_size(other.shape, self.size))
-
-
-@op("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", loop="permute")
-def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
-    if len(dims) != self.ndim:
-        raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length "
-            f"of the desired "
-            f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
-        )
-    axes = [rules.wrap_dim(d, self.ndim) for d in dims]
-    if len(set(axes)) != len(axes):
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return self.transpose(axes)
-
-
-@op("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace="", loop="transpose")
-@op(
-    "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
-    inplace=True,
-    same_as="aten::transpose",
-)
-@op(
-    "aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace=True, same_as="aten::transpose"
-)
-def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
-    a, b = rules.wrap_dim(dim0, self.ndim), rules.wrap_dim(dim1, self.ndim)
-    return self.swapaxes(a, b) if self.ndim else self[...]
-
-
-@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t")
-def _t(xp: Any, self: Array) -> Array:
-    if self.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
-    return self.T
-
-
-@op("aten::numpy_T(Tensor(a) self) -> Tensor(a)", where="m")
-def _numpy_T(xp: Any, self: Array) -> Array:
-    return self.T
-
-
-@op("aten::adjoint(Tensor(a) self) -> Tensor(a)", same_as="aten::mH")
-@op("aten::mH(Tensor(a) self) -> Tensor(a)", where="m")
-def _adjoint(xp: Any, self: Array) -> Array:
-    if self.ndim == 1:
-        raise RuntimeError(
-            "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor."
-        )
-    turned = self.swapaxes(-1, -2) if self.ndim else self
-    return xp.conj(turned) if self.dtype.kind == "c" else turned
 
 
 def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
@@ -401,6 +350,11 @@ def _split(xp: Any, self: Array, split_size: int, dim: int = 0) -> list[Array]:
     return split_every(self, split_size, dim)
 
 
+@op(
+    "aten::split(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
+    where="",
+    order="Tensor sizes str -",
+)
 @op("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]")
 @op("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]")
 @op(
@@ -621,6 +575,22 @@ def _conj(xp: Any, self: Array) -> Array:
     return xp.conj(self) if self.dtype.kind == "c" else self
 
 
+@op("aten::_conj(Tensor(a) self) -> Tensor(a)", where="f")
+@op("aten::_conj_copy(Tensor self) -> Tensor", where="f")
+def _conj_of_complex(xp: Any, self: Array) -> Array:
+    if self.dtype.kind != "c":
+        raise RuntimeError(f"Expected a complex tensor, but got one of {rules.NAME_OF[self.dtype]}")
+    return xp.conj(self)
+
+
+@op("aten::_neg_view(Tensor(a) self) -> Tensor(a)", where="f")
+@op("aten::_neg_view_copy(Tensor self) -> Tensor", where="f", layout="contiguous")
+@facts(refuses={"b": "neg_cpu"})
+def _neg_view(xp: Any, self: Array) -> Array:
+    """A copy, as `conj` is one."""
+    return xp.negative(self)
+
+
 @op("aten::positive(Tensor(a) self) -> Tensor(a)")
 def _positive(xp: Any, self: Array) -> Array:
     if self.dtype == rules.BOOL:
@@ -632,5 +602,12 @@ def _positive(xp: Any, self: Array) -> Array:
 @op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)")
 @op("aten::resolve_neg(Tensor(a) self) -> Tensor(a)")
 @op("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", where="f")
+@op("aten::lift(Tensor self) -> Tensor", where="")
 def _identity(xp: Any, self: Array) -> Array:
     return self
+
+
+@op("aten::_fw_primal(Tensor(a) self, int level) -> Tensor(a)", where="")
+def _fw_primal(xp: Any, self: Array, level: int) -> Array:
+    """The value without its tangent: there are none."""
+    return self[...]

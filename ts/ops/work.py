@@ -300,7 +300,7 @@ def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
 
 # ---------------------------------------------------------------- families
 
-_FREE: Final = {"view", "script"}
+_FREE: Final = {"view", "transpose", "reshape", "script", "assertions"}
 _KNOWN: Final = {"to", "dtype", "storage"}  # families of what tensors are, beside their elements
 _MULTIPLY: Final = 0.01  # of 32 bits
 _CACHED: Final = 4_000_000  # elements
@@ -318,7 +318,9 @@ _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "vector_norm": (read, 0.025, False),
     "scan": (moved, 0.06, False),
     "sort": (sorted_elements, 0.12, False),
+    "unique": (sorted_elements, 0.12, False),
     "index": (fewest, 0.02, False),
+    "unsafe_index": (fewest, 0.02, False),
     "scatter": (fewest, 2.0, False),
     "embedding": (fewest, 0.5, False),
     "create": (created, 0.015, False),
@@ -333,6 +335,8 @@ _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "pool": (elements, 0.15, True),
     "normalization": (moved, 0.06, False),
     "upsample": (enlarged, 0.3, False),
+    "interpolate": (elements, 0.3, False),
+    "batch_norm": (moved, 0.06, False),
     "loss": (elements, 0.7, False),
     "class_loss": (elements, 0.5, False),
     "finite_differences": (elements, 0.9, False),
@@ -340,11 +344,13 @@ _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "rnn": (elements, 0.5, False),
     "fft": (elements, 0.8, False),
     "matmul": (products, 1.0, False),
+    "mixed_products": (products, 1.0, False),
     "conv": (windows, _MULTIPLY, True),
     "attention": (heads, _MULTIPLY, True),
     "factorizations": (cubes, 0.06, False),
     "matrix_norm": (cubes, 0.06, False),
     "lu": (cubes, 0.06, False),
+    "linalg_steps": (cubes, 0.06, False),
     "householder": (cubes, 0.06, False),
     "pseudo_inverse": (cubes, 0.2, False),
     "covariance": (cubes, 0.015, False),

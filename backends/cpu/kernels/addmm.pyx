@@ -118,7 +118,15 @@ def _linear(general, xp, cnp.ndarray x not None, cnp.ndarray weight not None, cn
     return general(xp, x, weight, bias) if made is None else made
 
 
+def _by_record(general, xp, *args):
+    """Of another dtype: by the record."""
+    return general(xp, *args)
+
+
 _ON_ARRAYS = {
+    "aten::addmm.dtype": _by_record,
+    "aten::baddbmm.dtype": _by_record,
+    "aten::bmm.dtype": _by_record,
     "aten::addmm": partial(_summed, 2),
     "aten::baddbmm": partial(_summed, 3),
     "aten::bmm": _stacked,
@@ -129,7 +137,7 @@ _ON_ARRAYS = {
 
 def kernel(record):
     """The kernel on arrays of a product, around the record's own."""
-    return partial(_ON_ARRAYS[record.name], record.kernel)
+    return partial(_ON_ARRAYS.get(record.key) or _ON_ARRAYS[record.name], record.kernel)
 
 
 # ---------------------------------------------------------------- kernels on registers

@@ -16,6 +16,12 @@ def main(x):
 #   aten::mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!):
 #   Argument mat2 not provided.
 #
+#   aten::mm.dtype_out(Tensor self, Tensor mat2, ScalarType out_dtype, *, Tensor(a!) out) -> Tensor(a!):
+#   Argument mat2 not provided.
+#
+#   aten::mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor:
+#   Argument mat2 not provided.
+#
 # The original call is:
 #   File "operator_missing.py", line 7
 # def main(x):

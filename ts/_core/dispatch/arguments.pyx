@@ -35,7 +35,8 @@ from ts._core.value.spec import SPECS
 
 cdef dict _specs = dict(SPECS)
 _specs.update({"Scalar": SPECS["number"], "Layout": _specs["int"], "ScalarType": _specs["int"],
-               "MemoryFormat": _specs["int"], "Generator": TypeSpec(KIND_OBJECT, (), "Generator")})
+               "MemoryFormat": _specs["int"], "Generator": TypeSpec(KIND_OBJECT, (), "Generator"),
+               "Storage": TypeSpec(KIND_OBJECT, (), "Storage")})
 _VARIABLE = re.compile(r"t(?:Key|Val|\d)?")  # a type that the argument decides, the same at every place
 
 

@@ -31,6 +31,7 @@ cdef enum Kind:
     MEMORY_FORMAT
     DEVICE
     GENERATOR
+    STORAGE
     OTHER
 
 

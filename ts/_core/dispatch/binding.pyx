@@ -58,6 +58,7 @@ _KINDS = {
     "Tensor?[]": (OPTIONAL_TENSOR_LIST, "tuple of Tensors"), "ScalarType": (DTYPE, "torch.dtype"),
     "Layout": (LAYOUT, "torch.layout"), "MemoryFormat": (MEMORY_FORMAT, "torch.memory_format"),
     "Device": (DEVICE, "torch.device"), "Generator": (GENERATOR, "torch.Generator"),
+    "Storage": (STORAGE, "torch.Storage"),
 }
 FAILED = object()
 UNSURE = object()
@@ -212,6 +213,8 @@ cdef object convert(Slot slot, object x, bint numbers):
         return devices.as_device(x) if isinstance(x, (str, devices.device, int)) else FAILED
     if kind == GENERATOR:
         return x if type(x).__name__ == "Generator" else FAILED
+    if kind == STORAGE:
+        return x if type(x).__name__ in ("UntypedStorage", "TypedStorage") else FAILED
     if kind == LAYOUT:
         if not isinstance(x, dtypes.layout):
             return FAILED

@@ -13,8 +13,9 @@ from libc.stdint cimport int32_t, int64_t
 from ts._core.value.container cimport Dict, List, Tuple, list_new
 from ts._core.dispatch.operator cimport Operator
 from ts._core.vm.future cimport Future
-from ts._core.value.ivalue cimport ANY_SPEC, INT_SPEC, box_shallow, list_spec, unbox_shallow
+from ts._core.value.ivalue cimport ANY_SPEC, INT_SPEC, TypeSpec, box_shallow, list_spec, unbox_shallow
 from ts._core.prims.row cimport row
+from ts._core.value.type_of cimport conforms
 from ts._core.value.tagged cimport (
     IValue,
     Py_LeaveRecursiveCall,
@@ -119,6 +120,9 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- shapes
 
+cdef TypeSpec INTS_SPEC = list_spec(INT_SPEC)
+
+
 cdef List ints_list(object values):
     cdef List result = list_new(list_spec(INT_SPEC), len(values))
     for value in values:
@@ -153,6 +157,19 @@ cdef int broadcast_shapes(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+cdef int broadcast_all(Operator op, IValue *r, const int32_t *at) except -1:
+    """The shape that several have together."""
+    cdef Tuple given = <Tuple>r[at[0]].v.o
+    cdef list shape = []
+    cdef Py_ssize_t i
+    for i in range(given.size):
+        if not conforms(&given.items[i], INTS_SPEC):
+            raise TypeError("prim::BroadcastSizes() takes lists of ints")
+        shape = broadcast(shape, ints_of(&given.items[i]))
+    set_object(&r[at[1]], ints_list(shape))
+    return 0
+
+
 cdef int size_if_not_equal(Operator op, IValue *r, const int32_t *at) except -1:
     if ints_of(&r[at[0]]) == ints_of(&r[at[1]]):
         set_none(&r[at[2]])
@@ -169,10 +186,35 @@ cdef int reduction_sizes(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+# ---------------------------------------------------------------- gradients that may be zero, which is None
+
+cdef int all_there(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Tuple given = <Tuple>r[at[0]].v.o
+    set_bool(&r[at[1]], all([given.items[i].tag != TAG_NONE for i in range(given.size)]))
+    return 0
+
+
+cdef int any_there(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Tuple given = <Tuple>r[at[0]].v.o
+    set_bool(&r[at[1]], any([given.items[i].tag != TAG_NONE for i in range(given.size)]))
+    return 0
+
+
+cdef int none_there(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Tuple given = <Tuple>r[at[0]].v.o
+    set_bool(&r[at[1]], all([given.items[i].tag == TAG_NONE for i in range(given.size)]))
+    return 0
+
+
 # ---------------------------------------------------------------- surroundings
 
 cdef int scripting(Operator op, IValue *r, const int32_t *at) except -1:
     set_bool(&r[at[0]], True)
+    return 0
+
+
+cdef int not_any(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[1]], False)
     return 0
 
 
@@ -285,8 +327,14 @@ def operators():
         row("aten::broadcast_shapes(int[] a, int[] b) -> int[]", broadcast_shapes),
         row("aten::_infer_size(int[] a, int[] b) -> int[]", broadcast_shapes),
         row("aten::_size_if_not_equal(int[] self_size, int[] other_size) -> int[]?", size_if_not_equal),
+        row("prim::BroadcastSizes(...) -> int[]", broadcast_all),
         row("prim::ReductionSizes(int[] size, int[] red_axes, bool keepdim=False) -> int[]", reduction_sizes),
+        # gradients
+        row("prim::AutogradAllNonZero(...) -> bool", all_there),
+        row("prim::AutogradAnyNonZero(...) -> bool", any_there),
+        row("prim::AutogradAllZero(...) -> bool", none_there),
         # surroundings
+        row("aten::has_torch_function(...) -> bool", not_any),
         row("aten::is_scripting() -> bool", scripting),
         row("aten::_get_tracing_state() -> bool", not_here),
         row("aten::is_vulkan_available() -> bool", not_here),

@@ -11,13 +11,14 @@ from ts._core.prims import (  # type: ignore[attr-defined]  # without stubs: all
     container,
     dict,
     generic,
+    joined,
     math,
     scalar,
     string,
     tensor,
 )
 
-_MODULES = (math, scalar, container, comparison, dict, string, generic, tensor)
+_MODULES = (math, scalar, container, comparison, dict, string, generic, tensor, joined)
 
 
 def operators() -> list[Operator]:

@@ -95,7 +95,7 @@ cdef int size_in(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int rank = rank_of(t)
     cdef int64_t dim = wrapped(r[at[1]].v.i, rank)
     if rank == 0:
-        raise IndexError("dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if t.backend == BACKEND_CPU:
         set_int(&r[at[2]], cnp.PyArray_DIM(<cnp.ndarray>t.array, <int>dim))
     else:
@@ -108,7 +108,7 @@ cdef int stride_in(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int rank = rank_of(t)
     cdef int64_t dim = wrapped(r[at[1]].v.i, rank)
     if rank == 0:
-        raise IndexError("dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     set_int(&r[at[2]], t.stride()[dim])
     return 0
 
@@ -255,6 +255,18 @@ cdef int to_list(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+cdef int times_written(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef object t = tensor_of(&r[at[0]])
+    set_int(&r[at[1]], t._version)
+    return 0
+
+
+cdef int which_output(Operator op, IValue *r, const int32_t *at) except -1:
+    """Of the function that made the tensor: nobody records functions."""
+    set_int(&r[at[1]], 0)
+    return 0
+
+
 def operators():
     """The operators of this file."""
     return [
@@ -271,6 +283,14 @@ def operators():
         row("aten::storage_offset(Tensor self) -> int", offset),
         row("aten::is_contiguous(Tensor self) -> bool", contiguous),
         row("aten::is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool", contiguous),
+        # the same, as exported graphs ask for them
+        row("aten::sym_size.int(Tensor self, int dim) -> SymInt", size_in),
+        row("aten::sym_size(Tensor self) -> SymInt[]", sizes),
+        row("aten::sym_stride.int(Tensor self, int dim) -> SymInt", stride_in),
+        row("aten::sym_stride(Tensor self) -> SymInt[]", strides),
+        row("aten::sym_numel(Tensor self) -> SymInt", count),
+        row("aten::sym_storage_offset(Tensor self) -> SymInt", offset),
+        row("aten::sym_is_contiguous(Tensor self, MemoryFormat memory_format=0) -> SymBool", contiguous),
         # what and where
         row("prim::dtype(Tensor a) -> int", dtype),
         row("prim::layout(Tensor a) -> Layout", strided),
@@ -282,6 +302,8 @@ def operators():
         row("prim::requires_grad(Tensor a) -> bool", wants_gradient),
         row("aten::is_leaf(Tensor self) -> bool", is_leaf),
         row("aten::retains_grad(Tensor self) -> bool", never),
+        row("aten::_version(Tensor self) -> int", times_written),
+        row("aten::output_nr(Tensor self) -> int", which_output),
         row("prim::name(Tensor a) -> str?", nameless),
         *[
             row(f"prim::is_{kind}(Tensor a) -> bool", never)

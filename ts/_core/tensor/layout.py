@@ -80,27 +80,14 @@ def _matrix_transpose(name: str) -> property:
     def transposed(self: Tensor) -> Tensor:
         if self.ndim == 0:
             warnings.warn(f"Tensor.{name} is deprecated on 0-D tensors.", stacklevel=2)
-            return self.conj() if name == "mH" and self.is_complex() else self
-        if self.ndim < 2:
-            raise RuntimeError(
-                f"tensor.{name} is only supported on matrices or batches of matrices. Got {self.ndim}-D "
-                "tensor."
-            )
-        turned: Tensor = operator("transpose")(self, -2, -1)
-        return turned.conj() if name == "mH" and self.is_complex() else turned
+        turned: Tensor = operator(name)(self)
+        return turned
 
     return property(transposed)
 
 
 def _hermitian(self: Tensor) -> Tensor:
-    if self.ndim not in (0, 2):
-        raise RuntimeError(
-            f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
-            + (" For batches of matrices, consider using tensor.mH" if self.ndim > 2 else "")
-        )
-    if self.ndim == 0 and not self.is_complex():
-        return self
-    turned: Tensor = operator("numpy_T")(self.conj() if self.is_complex() else self)
+    turned: Tensor = operator("matrix_H")(self)
     return turned
 
 

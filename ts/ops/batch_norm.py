@@ -1,0 +1,368 @@
+"""Normalisation by the moments of a batch, and the steps that it is made of.
+
+In: arrays (N, C, ...), weights, running moments; out: an array, and the moments where the operator gives
+them. Statistics of parts of a batch, which other devices have computed, are gathered to those of the whole:
+
+    mean, invstd = batch_norm_stats(x, eps)                 of each part
+    batch_norm_gather_stats_with_counts(x, means, invstds, ..., counts)
+    batch_norm_elemt(x, weight, bias, mean, invstd, eps)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.normalization import Three, affine, check_parameters, floating_wide, moment_dtype, normalised
+from ts.ops.outputs import SCALAR
+from ts.ops.registry import facts, op
+
+Array = rules.Array
+
+
+def batch_norm_kernel(
+    xp: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Three:
+    """Every channel normalised by the batch's moments (updating the running ones) or by the running ones.
+
+    The moments are those of the batch; empty where it was not asked for them.
+    """
+    channels = input.shape[1] if input.ndim > 1 else 0
+    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for name, value in given.items():
+        if value is None and not training and name.startswith("running"):
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+        if value is not None and value.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {value.size}")
+    wide = floating_wide(xp, "batch_norm", input)
+    check_parameters(input, weight, bias, running_mean, running_var)
+    dtype = moment_dtype(input, weight, bias, running_mean, running_var)
+    axes = (0, *range(2, input.ndim))
+    per = [-1 if d == 1 else 1 for d in range(input.ndim)] if channels else [1, 0, *(1,) * (input.ndim - 2)]
+    parts = [None if w is None else w.reshape(per) for w in (weight, bias)]
+    if not training:
+        assert running_mean is not None and running_var is not None
+        mean, var = (rules.cast(xp, r, wide.dtype).reshape(per) for r in (running_mean, running_var))
+        result = (wide - mean) / xp.sqrt(var + eps)
+        saved = xp.zeros(0, dtype=dtype)
+        return rules.cast(xp, affine(result, *parts), input.dtype), saved, saved
+    result, mean, variance = normalised(xp, wide, axes, eps)
+    mean, variance = mean.reshape(channels), variance.reshape(channels)
+    free = math.prod(input.shape[a] for a in axes) - 1
+    unbiased = variance * ((free + 1) / free if free else math.nan)
+    for running, new in ((running_mean, mean), (running_var, unbiased)):
+        if running is not None:
+            running[...] = rules.cast(xp, (1 - momentum) * running + momentum * new, running.dtype)
+    return (
+        rules.cast(xp, affine(result, *parts), input.dtype),
+        rules.cast(xp, mean, dtype),
+        rules.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
+    )
+
+
+@op(
+    "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+    "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    where="f",
+    layout="channels",
+)
+def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
+    if not input.size:  # of nothing there are no moments: the running ones stay
+        return xp.copy(input)
+    return batch_norm_kernel(xp, input, *rest[:-1])[0]
+
+
+@op(
+    "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+    "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out,save_mean,save_invstd",
+    where="f",
+    layout=("channels", "contiguous", "contiguous"),
+)
+@op(
+    "aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, "
+    "Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    where="f",
+    layout=("channels", "contiguous", "contiguous"),
+    out="out",
+    out_names="d:out,e:save_mean,f:save_invstd",
+    out_refused=SCALAR,
+)
+def _native_batch_norm(xp: Any, input: Array, *rest: Any) -> Three:
+    if not input.size and rest[4]:
+        raise RuntimeError(
+            f"input tensor must have at least one element, but got input_sizes = {list(input.shape)}"
+        )
+    return batch_norm_kernel(xp, input, *rest)
+
+
+@op(
+    "aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, "
+    "float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    out="no_stats_out",
+    out_names="out,save_mean,save_invstd",
+    where="f",
+    layout=("channels", "contiguous", "contiguous"),
+)
+def _native_batch_norm_without(
+    xp: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Three:
+    return batch_norm_kernel(xp, input, weight, bias, None, None, training, momentum, eps)
+
+
+@op(
+    "aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor "
+    "running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2",
+    where="f",
+    layout=("channels", "contiguous", "contiguous"),
+)
+def _native_batch_norm_evaluated(
+    xp: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array,
+    running_var: Array,
+    momentum: float,
+    eps: float,
+) -> Three:
+    return batch_norm_kernel(xp, input, weight, bias, running_mean, running_var, False, momentum, eps)
+
+
+@op(
+    "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+    "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    where="f",
+)
+def _instance_norm(
+    xp: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Array:
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
+    n, c = input.shape[:2]
+    scale, shift, mean, variance = (
+        None if v is None else xp.tile(v, n) for v in (weight, bias, running_mean, running_var)
+    )
+    folded = input.reshape(1, n * c, *input.shape[2:])
+    result, *_ = batch_norm_kernel(xp, folded, scale, shift, mean, variance, use_input_stats, momentum, eps)
+    for running, updated in ((running_mean, mean), (running_var, variance)):
+        if running is not None and updated is not None and use_input_stats:
+            running[...] = rules.cast(
+                xp, xp.mean(rules.cast(xp, updated, rules.opmath(updated.dtype)).reshape(n, c), axis=0),
+                running.dtype,
+            )  # fmt: skip
+    return result.reshape(input.shape)
+
+
+# ------------------------------------------------------------------------------------ with more results
+
+_STATISTICS = "Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var"
+
+
+def _reserved(xp: Any) -> Array:
+    """What libraries of GPUs keep for the gradient."""
+    return xp.zeros(0, dtype=rules.UINT8)
+
+
+@op(
+    f"aten::_batch_norm_impl_index(Tensor input, {_STATISTICS}, bool training, float momentum, float eps, "
+    "bool "
+    "cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor, int)",
+    where="f",
+    layout=("channels", "contiguous", "contiguous", "contiguous", "contiguous"),
+)
+def _batch_norm_impl_index(xp: Any, input: Array, *rest: Any) -> tuple[Any, ...]:
+    """The last result says which library it was: none."""
+    return *_native_batch_norm(xp, input, *rest[:-1]), _reserved(xp), 0
+
+
+@op(
+    f"aten::_batch_norm_no_update(Tensor input, {_STATISTICS}, float momentum, float eps) -> (Tensor, "
+    "Tensor, "
+    "Tensor, Tensor)",
+    where="",
+)
+@facts(layout=("channels", "contiguous", "contiguous", "contiguous"))
+def _batch_norm_no_update(
+    xp: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, ...]:
+    found = batch_norm_kernel(xp, input, weight, bias, running_mean, running_var, False, momentum, eps)
+    return *found, _reserved(xp)
+
+
+@op(
+    "aten::_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, "
+    "Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+    where="",
+    layout=("channels", "contiguous", "contiguous", "contiguous"),
+)
+def _batch_norm_with_update(xp: Any, input: Array, *rest: Any) -> tuple[Array, ...]:
+    *given, momentum, eps = rest
+    return *_native_batch_norm(xp, input, *given, True, momentum, eps), _reserved(xp)
+
+
+@op(
+    "aten::_batch_norm_with_update_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor "
+    "running_mean, "
+    "Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor "
+    "running_mean_out, "
+    "Tensor running_var_out)",
+    where="",
+    layout=("channels", *("contiguous",) * 5),
+)
+def _batch_norm_with_update_functional(
+    xp: Any, input: Array, weight: Any, bias: Any, running_mean: Array, running_var: Array, *rest: float
+) -> tuple[Array, ...]:
+    mean, var = running_mean.copy(), running_var.copy()
+    return *_batch_norm_with_update(xp, input, weight, bias, mean, var, *rest), mean, var
+
+
+@op(
+    "aten::_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor "
+    "running_mean, "
+    "Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor "
+    "running_mean_out, Tensor running_var_out)",
+    where="",
+    layout=("channels", *("contiguous",) * 4),
+)
+def _native_batch_norm_functional(
+    xp: Any, input: Array, weight: Any, bias: Any, running_mean: Array, running_var: Array, *rest: Any
+) -> tuple[Array, ...]:
+    mean, var = running_mean.copy(), running_var.copy()
+    return *_native_batch_norm(xp, input, weight, bias, mean, var, *rest), mean, var
+
+
+# ------------------------------------------------------------------------------------ in steps
+
+
+def _moments(xp: Any, input: Array) -> tuple[Array, Array]:
+    """Mean and variance of every channel, in the dtype that is computed in."""
+    wide = floating_wide(xp, "batch_norm", input)
+    axes = (0, *range(2, input.ndim))
+    _, mean, variance = normalised(xp, wide, axes, 1.0)
+    return mean.reshape(-1), variance.reshape(-1)
+
+
+def _update(xp: Any, running: Array | None, new: Array, momentum: float) -> None:
+    if running is not None:
+        running[...] = rules.cast(xp, (1 - momentum) * running + momentum * new, running.dtype)
+
+
+@op(
+    "aten::batch_norm_update_stats(Tensor input, Tensor? running_mean, Tensor? running_var, float momentum) "
+    "-> "
+    "(Tensor, Tensor)",
+    where="f",
+    layout=("contiguous", "contiguous"),
+    side_effect=True,
+)
+def _update_stats(
+    xp: Any, input: Array, running_mean: Array | None, running_var: Array | None, momentum: float
+) -> tuple[Array, Array]:
+    mean, variance = _moments(xp, input)
+    count = input.size // max(input.shape[1], 1)
+    _update(xp, running_mean, mean, momentum)
+    _update(xp, running_var, variance * (count / (count - 1) if count > 1 else math.nan), momentum)
+    return rules.cast(xp, mean, input.dtype), rules.cast(xp, variance, input.dtype)
+
+
+@op(
+    "aten::batch_norm_stats(Tensor input, float eps) -> (Tensor, Tensor)",
+    where="f",
+    layout=("contiguous", "contiguous"),
+)
+def _stats(xp: Any, input: Array, eps: float) -> tuple[Array, Array]:
+    mean, variance = _moments(xp, input)
+    return mean, 1 / xp.sqrt(variance + eps)
+
+
+@op(
+    "aten::batch_norm_elemt(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor invstd, float "
+    "eps) -> "
+    "Tensor",
+    where="f",
+    layout="channels",
+)
+def _elemt(
+    xp: Any, input: Array, weight: Array | None, bias: Array | None, mean: Array, invstd: Array, eps: float
+) -> Array:
+    wide = floating_wide(xp, "batch_norm", input)
+    per = [-1 if d == 1 else 1 for d in range(input.ndim)]
+    parts = [None if w is None else w.reshape(per) for w in (weight, bias)]
+    result = affine((wide - mean.reshape(per)) * invstd.reshape(per), *parts)
+    return rules.cast(xp, result, input.dtype)
+
+
+@op(
+    "aten::batch_norm_gather_stats_with_counts(Tensor input, Tensor mean, Tensor invstd, Tensor? "
+    "running_mean, "
+    "Tensor? running_var, float momentum, float eps, Tensor counts) -> (Tensor, Tensor)",
+    where="f",
+)
+@op(
+    "aten::batch_norm_gather_stats(Tensor input, Tensor mean, Tensor invstd, Tensor? running_mean, Tensor? "
+    "running_var, float momentum, float eps, int count) -> (Tensor, Tensor)",
+    where="f",
+)
+@facts(layout=("contiguous", "contiguous"), side_effect=True)
+def _gather_stats(
+    xp: Any,
+    input: Array,
+    mean: Array,
+    invstd: Array,
+    running_mean: Array | None,
+    running_var: Array | None,
+    momentum: float,
+    eps: float,
+    counts: Any,
+) -> tuple[Array, Array]:
+    """The moments of a whole from those of its parts, a row each."""
+    wide = rules.opmath(mean.dtype)
+    of_part = (
+        xp.full(mean.shape[0], counts, dtype=wide)
+        if isinstance(counts, int)
+        else rules.cast(xp, counts, wide)
+    )
+    share = (of_part / xp.sum(of_part))[:, None]
+    total = xp.sum(rules.cast(xp, mean, wide) * share, axis=0)
+    variance = xp.sum((1 / (invstd * invstd) - eps + (mean - total) ** 2) * share, axis=0)
+    number = xp.sum(of_part)
+    _update(xp, running_mean, total, momentum)
+    _update(xp, running_var, variance * number / (number - 1), momentum)
+    return total, 1 / xp.sqrt(variance + eps)

@@ -1,0 +1,100 @@
+"""Shapes given in other ways: as a tensor, with strides beside it, or as those of several tensors.
+
+In: an array and what says its shape; out: a view of it, or a copy where the operator's name says so.
+
+    _reshape_from_tensor(x, tensor([3, 2]))             x.reshape(3, 2)
+    unflatten_dense_tensors(flat, [a, b])               views of `flat`, shaped as `a` and `b`
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+from ts.ops.shape import concatenate
+from ts.ops.shapes import ITEM
+from ts.ops.storage import as_strided_kernel
+from ts.ops.view import narrow_kernel, view_kernel
+
+Array = rules.Array
+Sizes = Sequence[int]
+
+
+@op("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", where="")
+def _unsafe_view(xp: Any, self: Array, size: Sizes) -> Array:
+    return view_kernel(xp, self, size)
+
+
+@op("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)", where="")
+def _reshape_alias(xp: Any, self: Array, size: Sizes, stride: Sizes) -> Array:
+    return as_strided_kernel(self, size, stride, None)
+
+
+@op("aten::_reshape_alias_copy(Tensor self, SymInt[] size, SymInt[] stride) -> Tensor", where="f")
+def _reshape_alias_copy(xp: Any, self: Array, size: Sizes, stride: Sizes) -> Array:
+    return _reshape_alias(xp, self, size, stride).copy()
+
+
+@op("aten::_reshape_copy(Tensor self, SymInt[] size) -> Tensor", where="")
+def _reshape_copy(xp: Any, self: Array, size: Sizes) -> Array:
+    return self.copy().reshape(rules.infer_size(size, self.size))
+
+
+@op("aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor", where="f", shape=ITEM)
+def _reshape_from_tensor(xp: Any, self: Array, shape: Array) -> Array:
+    if shape.ndim != 1:
+        raise RuntimeError(f"Expected a shape in a tensor of one dimension, but it has {shape.ndim}")
+    if shape.dtype != rules.INT64:
+        raise RuntimeError(f"expected scalar type Long but found {rules.NAME_OF[shape.dtype]}")
+    return self.reshape(rules.infer_size(shape.tolist(), self.size))
+
+
+@op("aten::_shape_as_tensor(Tensor self) -> Tensor", where="f")
+def _shape_as_tensor(xp: Any, self: Array) -> Array:
+    return xp.asarray(self.shape, dtype=rules.INT64)
+
+
+# ---------------------------------------------------------------------------------------- channels
+
+
+@op("aten::_ncf_unsqueeze(Tensor(a) self, int ndim) -> Tensor(a)", where="")
+def _ncf_unsqueeze(xp: Any, self: Array, ndim: int) -> Array:
+    """A vector over the channels of something with `ndim` dimensions."""
+    if self.ndim != 1:
+        raise RuntimeError(f"Expected a vector over the channels, but got {self.ndim} dimensions")
+    if ndim < 2:
+        raise RuntimeError(f"Expected at least two dimensions, of which one is for channels, but got {ndim}")
+    return self.reshape([-1 if d == 1 else 1 for d in range(ndim)])
+
+
+@op("aten::_ncf_view(Tensor(a) self, int[] input_shape, int normalized_ndim) -> Tensor(a)", where="")
+def _ncf_view(xp: Any, self: Array, input_shape: Sizes, normalized_ndim: int) -> Array:
+    """Something with the first dimensions of a shape, and 1 for the last `normalized_ndim`."""
+    kept = len(input_shape) - normalized_ndim
+    if kept <= 0:
+        raise RuntimeError(f"Expected fewer than {len(input_shape)} dimensions, but got {normalized_ndim}")
+    return view_kernel(xp, self, [*input_shape[:kept], *(1,) * normalized_ndim])
+
+
+# ---------------------------------------------------------------------------------------- in one tensor
+
+
+@op("aten::flatten_dense_tensors(Tensor[] tensors) -> Tensor", where="")
+def _flatten_dense_tensors(xp: Any, tensors: Sequence[Array]) -> Array:
+    if len(tensors) == 1:
+        return tensors[0].reshape(-1)
+    return concatenate(xp, [x.reshape(-1) for x in tensors], 0)
+
+
+@op("aten::unflatten_dense_tensors(Tensor flat, Tensor[] tensors) -> Tensor[]", where="")
+def _unflatten_dense_tensors(xp: Any, flat: Array, tensors: Sequence[Array]) -> list[Array]:
+    parts, at = [], 0
+    for like in tensors:
+        count = math.prod(like.shape)
+        part = narrow_kernel(flat, 0, at, count) if count else xp.empty(0, dtype=flat.dtype)
+        parts.append(part.reshape(like.shape))
+        at += count
+    return parts

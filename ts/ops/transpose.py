@@ -1,0 +1,97 @@
+"""Views with their dimensions in another order.
+
+In: an array, and which dimensions change places; out: the same memory.  The names of attributes (`x.mT`) are
+operators twice, because scripts read them as attributes and archives hold both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.registry import op
+
+Array = rules.Array
+
+
+@op("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", loop="permute")
+def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
+    if len(dims) != self.ndim:
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length "
+            f"of the desired "
+            f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
+        )
+    axes = [rules.wrap_dim(d, self.ndim) for d in dims]
+    if len(set(axes)) != len(axes):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return self.transpose(axes)
+
+
+@op("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace="", loop="transpose")
+@op(
+    "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+    inplace=True,
+    same_as="aten::transpose",
+)
+@op(
+    "aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace=True, same_as="aten::transpose"
+)
+def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
+    a, b = rules.wrap_dim(dim0, self.ndim), rules.wrap_dim(dim1, self.ndim)
+    return self.swapaxes(a, b) if self.ndim else self[...]
+
+
+@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t")
+def _t(xp: Any, self: Array) -> Array:
+    if self.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return self.T
+
+
+@op("aten::numpy_T(Tensor(a) self) -> Tensor(a)", where="m")
+@op("aten::numpy_T.a(Tensor(a) self) -> Tensor(a)", where="")
+def _numpy_T(xp: Any, self: Array) -> Array:
+    return self.T
+
+
+def _matrices_turned(name: str, self: Array) -> Array:
+    """Rows as columns, of each matrix."""
+    if self.ndim == 1:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+    return self.swapaxes(-1, -2) if self.ndim else self
+
+
+def _conjugate(xp: Any, self: Array) -> Array:
+    return xp.conj(self) if self.dtype.kind == "c" else self
+
+
+@op("aten::mT(Tensor(a) self) -> Tensor(a)", where="m")
+@op("aten::mT.a(Tensor(a) self) -> Tensor(a)", where="")
+def _mT(xp: Any, self: Array) -> Array:
+    return _matrices_turned("mT", self)
+
+
+@op("aten::mH(Tensor(a) self) -> Tensor(a)", where="m")
+@op("aten::mH.a(Tensor(a) self) -> Tensor(a)", where="")
+def _mH(xp: Any, self: Array) -> Array:
+    return _conjugate(xp, _matrices_turned("mH", self))
+
+
+@op("aten::adjoint(Tensor(a) self) -> Tensor(a)", same_as="aten::mH")
+def _adjoint(xp: Any, self: Array) -> Array:
+    return _conjugate(xp, _matrices_turned("adjoint()", self))
+
+
+@op("aten::matrix_H(Tensor(a) self) -> Tensor(a)", where="m")
+@op("aten::matrix_H.a(Tensor(a) self) -> Tensor(a)", where="")
+def _matrix_H(xp: Any, self: Array) -> Array:
+    if self.ndim not in (0, 2):
+        batches = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.{batches}"
+        )
+    return _conjugate(xp, self.T if self.ndim else self)

@@ -1,0 +1,121 @@
+"""Distinct values: of all elements, of slices, of runs of equal neighbours.
+
+In: an array, and which of the results are wanted; out: the values, where each element is among them, how
+often each occurs. How long these are depends on the elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.outputs import COPIED
+from ts.ops.registry import op
+from ts.ops.shapes import depends
+
+Array = rules.Array
+
+
+def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]:
+    if dim is None:
+        values, inverse, counts = xp.unique(self, return_inverse=True, return_counts=True, equal_nan=False)
+        return values, inverse.reshape(self.shape), counts
+    values, inverse, counts = xp.unique(
+        self, axis=rules.wrap_dim(dim, self.ndim), return_inverse=True, return_counts=True, equal_nan=False
+    )
+    return values, inverse.reshape(-1), counts
+
+
+@op(
+    "aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
+    "return_counts=False) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2",
+    where="f",
+    refuses={"c": "unique"},
+    shape=depends("_unique2"),
+    **COPIED,
+)
+def _unique2(
+    xp: Any, self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Array, Array, Array]:
+    values, inverse, counts = _unique(xp, self, None)
+    return values, inverse if return_inverse else counts[:0], counts if return_counts else counts[:0]
+
+
+@op(
+    "aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
+    where="f",
+    refuses={"c": "unique"},
+    shape=depends("_unique"),
+)
+def _unique_values(
+    xp: Any, self: Array, sorted: bool = True, return_inverse: bool = False
+) -> tuple[Array, Array]:
+    return _unique2(xp, self, sorted, return_inverse)[:2]
+
+
+@op(
+    "aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
+    "return_counts=False) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2",
+    where="f",
+    refuses={"c": "unique_dim"},
+    shape=depends("unique_dim"),
+    **COPIED,
+)
+def _unique_dim(
+    xp: Any,
+    self: Array,
+    dim: int,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> tuple[Array, Array, Array]:
+    return _unique(xp, self, dim)
+
+
+@op(
+    "aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? "
+    "dim=None) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2",
+    where="",
+    refuses={"c": "unique"},
+    shape=depends("unique_consecutive"),
+    **COPIED,
+)
+def _unique_consecutive(
+    xp: Any, self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> tuple[Array, Array, Array]:
+    x = self.reshape(-1) if dim is None else xp.moveaxis(self, rules.wrap_dim(dim, self.ndim), 0)
+    n = x.shape[0]
+    differs = (x[1:] != x[:-1]).reshape(max(n - 1, 0), -1).any(axis=1) if n > 1 else xp.zeros(0, bool)
+    start = xp.concatenate([xp.ones(min(n, 1), bool), differs])
+    at = xp.nonzero(start)[0]
+    counts = xp.diff(xp.concatenate([at, xp.asarray([n])]))
+    inverse = xp.cumsum(start) - 1
+    values = x[at]
+    if dim is not None:
+        return xp.moveaxis(values, 0, rules.wrap_dim(dim, self.ndim)), inverse, counts
+    inverse = inverse.reshape(self.shape) if return_inverse else counts[:0]
+    return values, inverse, counts if return_counts else counts[:0]
+
+
+@op(
+    "aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) "
+    "-> "
+    "(Tensor, Tensor, Tensor)",
+    where="",
+    refuses={"c": "unique_dim"},
+    shape=depends("unique_dim_consecutive"),
+)
+def _unique_dim_consecutive(
+    xp: Any, self: Array, dim: int, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Array, Array, Array]:
+    """With the inverse and the counts, whether they are asked for or not."""
+    values, inverse, counts = _unique_consecutive(xp, self, True, True, dim)
+    axis = rules.wrap_dim(dim, self.ndim)
+    slices = xp.ascontiguousarray(xp.moveaxis(values, axis, 0))  # one after the other in memory
+    return xp.moveaxis(slices, 0, axis), inverse, counts

@@ -1,0 +1,115 @@
+"""Indexing as compiled graphs write it: without checks in PyTorch, with them here.
+
+In: an array, index arrays, and a mask of the places that count; out: the elements found, or a copy with
+values written.
+
+    _unsafe_masked_index(x, mask, [i], 9)       where(mask, x[i clipped into x], 9)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import rules
+from ts.ops.index import index_put, index_put_in_place, indexed
+from ts.ops.registry import op
+
+Array = rules.Array
+Indices = Sequence[Array | None]
+_INTO = "Tensor values, bool accumulate=False"
+
+
+def _integers(name: str, indices: Indices) -> None:
+    for i in indices:
+        if i is not None and i.dtype not in (rules.INT64, rules.INT32):
+            raise RuntimeError(f"{name} found unexpected index type {rules.NAME_OF[i.dtype]}")
+
+
+@op("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", where="f")
+@op("aten::_unsafe_index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="")
+def _unsafe_index(xp: Any, self: Array, indices: Indices) -> Array:
+    _integers("_unsafe_index", indices)
+    return indexed(xp, self, indices)
+
+
+@op(
+    f"aten::_unsafe_index_put(Tensor self, Tensor?[] indices, {_INTO}) -> Tensor",
+    where="f",
+    layout="like_first",
+)
+@op(
+    f"aten::_unsafe_index_put.hacked_twin(Tensor self, Tensor[] indices, {_INTO}) -> Tensor",
+    where="",
+    layout="like_first",
+)
+@op(
+    f"aten::_index_put_impl(Tensor self, Tensor?[] indices, {_INTO}, bool unsafe=False) -> Tensor",
+    where="",
+    layout="like_first",
+)
+def _unsafe_index_put(
+    xp: Any, self: Array, indices: Indices, values: Array, accumulate: bool = False, unsafe: bool = False
+) -> Array:
+    return index_put(xp, self, indices, values, accumulate)
+
+
+_WRITES: dict[str, Any] = {"variant": "inplace", "overlap": 1}
+
+
+@op(
+    f"aten::_index_put_impl_(Tensor(a!) self, Tensor?[] indices, {_INTO}, bool unsafe=False) -> Tensor(a!)",
+    where="f",
+    **_WRITES,
+)
+@op(
+    f"aten::_index_put_impl_.hacked_twin(Tensor(a!) self, Tensor[] indices, {_INTO}, bool unsafe=False) -> "
+    "Tensor(a!)",
+    where="",
+    **_WRITES,
+)
+def _index_put_impl(
+    xp: Any, self: Array, indices: Indices, values: Array, accumulate: bool = False, unsafe: bool = False
+) -> Array:
+    return index_put_in_place(xp, self, indices, values, accumulate)
+
+
+def _clipped(xp: Any, self: Array, indices: Indices) -> list[Array | None]:
+    """Indices moved into the array, counted from either end."""
+    return [
+        None if i is None else xp.clip(i, -self.shape[d], self.shape[d] - 1) for d, i in enumerate(indices)
+    ]
+
+
+def _mask_over(mask: Array, shape: Sequence[int]) -> tuple[int, ...]:
+    return rules.broadcast_shapes(mask.shape, tuple(shape))
+
+
+@op(
+    "aten::_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
+    where="f",
+    layout="contiguous",
+)
+def _masked_index(xp: Any, self: Array, mask: Array, indices: Indices, fill: Any) -> Array:
+    """The elements where the mask is true, `fill` elsewhere."""
+    value = rules.cast_checked(xp, fill, self.dtype)
+    if not self.size:
+        given = [i.shape for i in indices if i is not None]
+        return xp.full(rules.broadcast_shapes(mask.shape, *given), value, dtype=self.dtype)
+    found = indexed(xp, self, _clipped(xp, self, indices))
+    _mask_over(mask, found.shape)
+    return xp.where(mask != 0, found, value)
+
+
+@op(
+    "aten::_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) "
+    "-> Tensor",
+    where="f",
+    layout="like_first",
+)
+def _masked_index_put(xp: Any, self: Array, mask: Array, indices: Indices, values: Array) -> Array:
+    """The values where the mask is true, added to what is there."""
+    if not self.size:
+        return self.copy()
+    kept = xp.where(mask != 0, values, xp.zeros((), dtype=values.dtype))
+    return index_put(xp, self, _clipped(xp, self, indices), kept, True)
