@@ -97,3 +97,29 @@ def test_values_of_trusted_files():
     """What a file of tensors holds is the same, trusted or not."""
     data = saved(torch, value(torch)).getvalue()
     assert str(ts.load(io.BytesIO(data), weights_only=False)) == str(ts.load(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize(("writer", "reader"), [(torch, ts), (ts, torch), (ts, ts)])
+def test_the_format_before_zip_files(writer, reader, tmp_path):
+    """The old format both ways, by paths and open files; what shares memory shares it again."""
+    made = value(writer)
+    if reader is torch:
+        del made["unsigned"]  # which PyTorch writes and cannot read
+    path = tmp_path / "old.pt"
+    writer.save(made, path, _use_new_zipfile_serialization=False)
+    assert path.read_bytes()[:2] == b"\x80\x02"
+    got = reader.load(path)
+    assert list(got) == list(made)
+    for name in {"x", "row", "turned", "half", "unsigned", "empty", "noted", "mask", "parameter"} & made.keys():
+        assert got[name].tolist() == made[name].tolist(), name
+        assert str(got[name].dtype).split(".")[1] == str(made[name].dtype).split(".")[1]
+    assert (got["numbers"], got["text"], got["bytes"], got["noted"].note) == (made["numbers"], "h\xe9", b"ab\xff", "kept")
+    got["x"][1, 0] = 70.0
+    assert got["row"].tolist()[0] == got["turned"].tolist()[0][1] == 70.0
+    file = io.BytesIO()
+    writer.save(writer.nn.Linear(2, 3).state_dict(), file, _use_new_zipfile_serialization=False)
+    module = reader.nn.Linear(2, 3)
+    module.load_state_dict(reader.load(io.BytesIO(file.getvalue())))
+    whole = io.BytesIO()
+    writer.save(writer.nn.Linear(2, 3), whole, _use_new_zipfile_serialization=False)
+    assert type(reader.load(io.BytesIO(whole.getvalue()), weights_only=False)) is reader.nn.Linear

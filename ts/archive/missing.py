@@ -25,7 +25,7 @@ from typing import IO, Any, Final
 
 from ts.archive.read import NEWEST_VERSION, Reader, may_be_named, opened, read_sources
 from ts.archive.records import Records
-from ts.archive.unpickler import Global, Unpickler
+from ts.archive.unpickler import Global, Unpickler, blank
 from ts.errors import ArchiveError, FrontendError, SchemaMatchError
 from ts.frontend import parse
 from ts.frontend.imported import Unit
@@ -135,9 +135,9 @@ class _Search:
             full = f"{module}.{name}"
             if not (self.is_defined(full) or may_be_named(module, name)):
                 self.add(*_kind_of_name(full), record)
-            return Global(full, call=_nothing, new=object, build=_nothing)
+            return blank(module, name)
 
-        Unpickler(self.records.bytes(record), names, _nothing).load()
+        Unpickler(self.records.bytes(record), names, lambda reference: None).load()
 
     # ---- calls ---------------------------------------------------------------------------------------
 
@@ -223,7 +223,3 @@ def _operator_at(range: SourceRange) -> str:
 
 def _place(range: SourceRange) -> str:
     return f"{range.source.filename}:{range.line}"
-
-
-def _nothing(*arguments: Any) -> None:
-    """What calls in a pickle give while only its names are asked for."""

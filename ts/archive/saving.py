@@ -29,6 +29,7 @@ from typing import IO, Any, Final
 from ts import devices, dtypes
 from ts._core.tensor.size import Size
 from ts._core.tensor.tensor import Tensor
+from ts.archive import legacy
 from ts.archive.records import Location, Records, StoredTensors, device_named
 from ts.archive.storages import Storage, WrittenStorages, storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
@@ -74,8 +75,9 @@ _PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
 class _Writer(_PythonPickler):  # type: ignore[misc]
     """Writes tensors as places in storages, and names of PyTorch that are not there."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], legacy: bool = False) -> None:
         super().__init__(file, _PROTOCOL)
+        self.legacy = legacy
         self.storages = WrittenStorages()
         self.references: dict[str, _Reference] = {}
         self.named: dict[Any, _Named] = {}
@@ -127,7 +129,8 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         reference = self.references.get(place.key)
         if reference is None:
             identity = ("storage", _named_storage(place.storage), place.key, place.location, place.numel)
-            reference = self.references[place.key] = _Reference(identity)
+            reference = _Reference((*identity, None) if self.legacy else identity)
+            self.references[place.key] = reference
         arguments: tuple[Any, ...] = (
             reference, place.offset, place.size, place.stride, x.requires_grad, OrderedDict(),
         )  # fmt: skip
@@ -175,13 +178,12 @@ def save(
     _disable_byteorder_record: bool = False,
 ) -> None:
     """Write a value to a path or a file, as `torch.save`."""
-    if not _use_new_zipfile_serialization:
-        raise ArchiveError("only the zip format is written")
+    write = _write if _use_new_zipfile_serialization else _write_legacy
     if isinstance(f, (str, os.PathLike)):
-        replaced(os.fspath(f), partial(_write, obj))
+        replaced(os.fspath(f), partial(write, obj))
     else:
         buffer = io.BytesIO()
-        _write(obj, buffer, "archive")
+        write(obj, buffer, "archive")
         f.write(buffer.getvalue())
 
 
@@ -195,6 +197,15 @@ def _write(obj: Any, file: IO[bytes], root: str) -> None:
         for key, elements in writer.storages.arrays.items():
             write_record(archive, f"{root}/data/{key}", elements.data)
         write_record(archive, f"{root}/version", f"{_VERSION}\n".encode())
+
+
+def _write_legacy(obj: Any, file: IO[bytes], root: str) -> None:
+    data = io.BytesIO()
+    writer = _Writer(data, legacy=True)
+    writer.dump(obj)
+    numbers = {reference.identity[2]: reference.identity[4] for reference in writer.references.values()}
+    storages = writer.storages.arrays.items()
+    legacy.write(file, data.getvalue(), ((key, numbers[key], elements) for key, elements in storages))
 
 
 # ---------------------------------------------------------------- reading
@@ -226,17 +237,24 @@ def load(
 
 
 def _load(file: IO[bytes], map_location: Location, trusted: bool, mapped: bool) -> Any:
-    if file.read(2) != b"PK":
-        raise ArchiveError("the file is no zip file: it is damaged, or PyTorch before 1.6 wrote it")
+    beginning = file.read(len(legacy.BEGINNING))
     file.seek(0)
+    if beginning == legacy.BEGINNING:
+        parts = legacy.read(file)
+        return _value(parts.pickle, _LegacyReader(parts.storages, map_location), trusted)
+    if not beginning.startswith(b"PK"):
+        raise ArchiveError("the file is no zip file: it is damaged, or PyTorch before 0.2 wrote it")
     with Records(file, scripted=False, mapped=mapped) as records:
         if records.has("constants.pkl"):
             raise ArchiveError("the file holds a scripted module: ts.jit.load reads it")
-        reader = _Reader(records, map_location)
-        data = records.bytes("data.pkl")
-        if trusted:
-            return _Trusting(data, reader).load()
-        return Unpickler(data, reader.name, partial(reader.storage, "data")).load()
+        return _value(records.bytes("data.pkl"), _Reader(records, map_location), trusted)
+
+
+def _value(data: bytes, reader: _Reader, trusted: bool) -> Any:
+    """What a pickle holds."""
+    if trusted:
+        return _Trusting(data, reader).load()
+    return Unpickler(data, reader.name, partial(reader.storage, "data")).load()
 
 
 class _Trusting(pickle.Unpickler):
@@ -259,7 +277,7 @@ class _Trusting(pickle.Unpickler):
             return getattr(nn, name)
         return super().find_class(f"ts{module.removeprefix('torch')}", name)
 
-    def persistent_load(self, pid: Any) -> Storage:
+    def persistent_load(self, pid: Any) -> Any:
         """The storage of a reference."""
         return self.reader.storage("data", pid)
 
@@ -285,6 +303,7 @@ class _Reader(StoredTensors):
         if module in ("torch", "torch.storage") and (storage_type(name) is not None or name == "Tensor"):
             return Global(name)
         calls: dict[str, Any] = {
+            "torch._utils._rebuild_tensor": self.tensor_of_old,
             "torch._utils._rebuild_tensor_v2": self.tensor,
             "torch._utils._rebuild_tensor_v3": self.tensor_of_dtype,
             "torch._utils._rebuild_parameter": _parameter,
@@ -303,6 +322,10 @@ class _Reader(StoredTensors):
             return Global(full, ordered_dict, build=_set_attributes)
         return Global(full, calls[full]) if full in calls else None
 
+    def tensor_of_old(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
+        """The tensor at a place of a storage, as PyTorch before 0.4 wrote it."""
+        return self.tensor(storage, offset, size, stride, False, None)
+
     def tensor_of_dtype(
         self, storage: Any, offset: Any, size: Any, stride: Any, grad: Any, hooks: Any, dtype: Any, *rest: Any
     ) -> Tensor:
@@ -313,6 +336,21 @@ class _Reader(StoredTensors):
             raise ArchiveError(f"a storage of {len(storage.elements)} bytes has no elements of {dtype}")
         typed = Storage(storage.elements.view(dtype.numpy_dtype), storage.location)
         return self.tensor(typed, offset, size, stride, grad, hooks)
+
+
+class _LegacyReader(_Reader):
+    """The same for a file whose storages are read already."""
+
+    def __init__(self, storages: dict[str, Storage], map_location: Location) -> None:
+        self.found = storages
+        self.map_location = map_location
+
+    def storage(self, archive: str, reference: Any) -> Any:
+        """The storage that a persistent id means, or a part of it; or a class of modules."""
+        if reference[0] == "module":
+            return reference[1]
+        *_, key, _, _, view = reference  # of a form that `legacy.read` has looked at
+        return legacy.part_of(self.found[key], view)
 
 
 def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:

@@ -48,6 +48,25 @@ class Global:
         return self.call(*arguments)
 
 
+class Blank(dict[Any, Any]):
+    """What calls and classes give while a pickle runs only for its names: filled, hashed, and thrown away."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+def blank(module: str, name: str) -> Global:
+    """What a name stands for then."""
+    return Global(f"{module}.{name}", call=_blank, new=Blank, build=_ignore)
+
+
+def _blank(*arguments: Any) -> Blank:
+    return Blank()
+
+
+def _ignore(made: Any, state: Any) -> None:
+    """Nothing keeps its state."""
+
+
 class Unpickler:
     """Runs one pickle."""
 

@@ -1,0 +1,105 @@
+"""Files in the format before zip files: what they say of themselves is held against what is there."""
+
+import io
+import pickle
+import random
+
+import pytest
+
+import ts
+from ts.archive import legacy
+from ts.errors import ArchiveError, MemoryExceeded
+
+
+def saved(obj):
+    file = io.BytesIO()
+    ts.save(obj, file, _use_new_zipfile_serialization=False)
+    return file.getvalue()
+
+
+def load(data, **how):
+    return ts.load(io.BytesIO(data), **how)
+
+
+@pytest.fixture(scope="module")
+def data():
+    x = ts.arange(6.0)
+    return saved({"x": x, "part": x[2:4], "n": ts.tensor([1, 2])})
+
+
+def test_round_trip(data):
+    got = load(data, map_location="cpu")
+    got["x"][2] = 20.0
+    assert got["part"].tolist() == [20.0, 3.0]
+    assert got["n"].tolist() == [1, 2]
+    assert load(data, map_location="meta")["x"].is_meta
+
+
+def parts(value, keys=(), storages=b"", version=1001, little=True):
+    """A file written by hand."""
+    head = [0x1950A86A20F9469CFC6C, version, {"little_endian": little}]
+    return b"".join(pickle.dumps(part, 2) for part in head) + value + pickle.dumps(list(keys), 2) + storages
+
+
+def reference(key=b"0", kind=b"FloatStorage", numel=b"K\x02", view=b"N"):
+    text = b"X%c\x00\x00\x00" % len(key) + key
+    return b"\x80\x02(X\x07\x00\x00\x00storagectorch\n" + kind + b"\n" + text + b"X\x03\x00\x00\x00cpu" + numel + view + b"tQ."
+
+
+TWO = (2).to_bytes(8, "little") + bytes(8)
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        (parts(b"N.", version=1000), "of another version"),
+        (parts(b"N.", version="1001"), "of another version"),
+        (parts(b"N.", little=False), "another byte order"),
+        (parts(b"N.", ["0"]), "list of storages"),
+        (parts(reference(), []), "list of storages"),
+        (parts(reference(), ["0", "0"]), "list of storages"),
+        (parts(reference(), ["0"], TWO[:-1]), "ends behind the file"),
+        (parts(reference(), ["0"], b""), "ends behind the file"),
+        (parts(reference(numel=b"J\xff\xff\xff\x7f"), ["0"], TWO), "ends behind the file"),
+        (parts(reference(numel=b"J\xff\xff\xff\xff"), ["0"], TWO), "no storage"),
+        (parts(reference(), ["0"], (3).to_bytes(8, "little") + bytes(8)), "has not the 2 elements"),
+        (parts(reference(kind=b"QInt8Storage"), ["0"], TWO), "a storage QInt8Storage"),
+        (parts(reference(view=b"(X\x01\x00\x00\x00vK\x01K\x02t"), ["0"], TWO), "not in it"),
+        (parts(reference(view=b"(X\x01\x00\x00\x00vJ\xff\xff\xff\xffK\x01t"), ["0"], TWO), "not in it"),
+        (parts(reference(view=b"K\x01"), ["0"], TWO), "not in it"),
+        (parts(b"\x80\x02K\x01Q."), "no storage"),
+        (parts(reference()[:-1] + b"0" + reference(numel=b"K\x03")[2:], ["0"], TWO), "two storages"),
+        (parts(b"\x80\x02cos\nsystem\n."), r"os\.system"),
+    ],
+)  # fmt: skip
+def test_false_claims(file, message):
+    """Versions, names, numbers and sizes that are not true."""
+    with pytest.raises((ArchiveError, pickle.UnpicklingError), match=message):
+        load(file)
+
+
+def test_names_in_the_head():
+    """Nothing is named before the value is."""
+    head = pickle.dumps(0x1950A86A20F9469CFC6C, 2)
+    with pytest.raises(ArchiveError, match="more than numbers and texts"):
+        load(head + b"\x80\x02cos\nsystem\n.")
+
+
+def test_damage(data):
+    """A file that ends too early is refused; one wrong byte gives a value or an error."""
+    for size in (len(legacy.BEGINNING), 40, 100, len(data) - 1):
+        with pytest.raises(ArchiveError):
+            load(data[:size])
+    numbers = random.Random(3)
+    for _ in range(400):
+        damaged = bytearray(data)
+        damaged[numbers.randrange(len(data))] ^= 1 << numbers.randrange(8)
+        try:
+            load(bytes(damaged))
+        except (ArchiveError, pickle.UnpicklingError):
+            continue
+
+
+def test_limits(data):
+    with ts.limits(bytes=100), pytest.raises(MemoryExceeded):
+        load(data)

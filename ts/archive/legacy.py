@@ -1,0 +1,137 @@
+"""The format that `torch.save` wrote before 1.6, and writes with `_use_new_zipfile_serialization=False`.
+
+A file is five pickles in a row, and the storages behind them:
+
+    0x1950a86a20f9469cfc6c                  that it is such a file
+    1001                                    the version of the format
+    {"little_endian": True, ...}            of the machine
+    the value                               with ("storage", FloatStorage, "0", "cpu", 6, None) for a storage
+    ["0", ...]                              the storages' names, in their order
+    6 as eight bytes, and 24 bytes          each storage: the number of its elements, and these
+
+Every number is a claim about the file: it is held against what the value says and the bytes that are there.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import struct
+from collections.abc import Iterable
+from typing import IO, Any, Final, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts._core.thread import deadline
+from ts.archive.storages import Storage, read_storage, storage_type
+from ts.archive.unpickler import Global, Unpickler, blank
+from ts.errors import ArchiveError
+
+_MAGIC: Final = 0x1950A86A20F9469CFC6C
+_VERSION: Final = 1001
+_PROTOCOL: Final = 2
+_SIZES: Final = {"short": 2, "int": 4, "long": 4}
+BEGINNING: Final = pickle.dumps(_MAGIC, _PROTOCOL)
+
+
+class Parts(NamedTuple):
+    """What is in a file: the pickle of the value, and the storages by name."""
+
+    pickle: bytes
+    storages: dict[str, Storage]
+
+
+def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDArray[np.uint8]]]) -> None:
+    """A file: the value's pickle, and name, number of elements and bytes of each storage."""
+    storages = list(storages)
+    system = {"protocol_version": _VERSION, "little_endian": True, "type_sizes": _SIZES}
+    for part in (_MAGIC, _VERSION, system):
+        pickle.dump(part, file, _PROTOCOL)
+    file.write(value)
+    pickle.dump([key for key, _, _ in storages], file, _PROTOCOL)
+    for _, numel, elements in storages:
+        file.write(struct.pack("<q", numel))
+        file.write(elements.data)
+
+
+def read(file: IO[bytes]) -> Parts:
+    """The parts of a file; ArchiveError for one that is damaged."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    deadline.reserve(size)
+    data = file.read()
+    _, at = _plain(data, 0)
+    version, at = _plain(data, at)
+    system, at = _plain(data, at)
+    if type(version) is not int or version != _VERSION or not isinstance(system, dict):
+        raise ArchiveError("the file is no file of torch.save, or one of another version")
+    if system.get("little_endian") is not True:
+        raise ArchiveError("files of machines with another byte order cannot be read")
+    begin = at
+    named = _Named()
+    machine = Unpickler(data, blank, named.storage)
+    machine.at = at
+    machine.load()
+    keys, at = _plain(data, machine.at)
+    value = data[begin : machine.at]
+    is_list = isinstance(keys, list) and all(isinstance(key, str) for key in keys)
+    if not is_list or sorted(keys) != sorted(named.found):
+        raise ArchiveError("the file's list of storages is not that of its value")
+    storages = {}
+    for key in keys:
+        name, location, numel = named.found[key]
+        kind = storage_type(name)
+        assert kind is not None  # it was looked up when the value named it
+        end = at + 8 + numel * kind.dtype.itemsize
+        if end > len(data):
+            raise ArchiveError(f"the storage {key!r} ends behind the file")
+        if struct.unpack_from("<q", data, at) != (numel,):
+            raise ArchiveError(f"the storage {key!r} has not the {numel} elements that its tensors ask for")
+        elements = np.frombuffer(data, np.uint8, end - at - 8, at + 8).copy()
+        storages[key] = read_storage(elements, kind.dtype, numel, location)
+        at = end
+    return Parts(value, storages)
+
+
+def part_of(storage: Storage, view: Any) -> Storage:
+    """The part of a storage that the value takes for one: None for all, or name, offset, size."""
+    match view:
+        case None:
+            return storage
+        case (str(), int(offset), int(size)) if 0 <= offset <= offset + size <= len(storage.elements):
+            return Storage(storage.elements[offset : offset + size], storage.location)
+    raise ArchiveError("a part of a storage is not in it")
+
+
+class _Named:
+    """Notes the storages that a value names."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, tuple[str, str, int]] = {}
+
+    def storage(self, reference: Any) -> Any:
+        """Note a storage; a class of modules, which such files name with its source, is itself."""
+        match reference:
+            case ("module", Global() as cls, _, _):
+                return cls
+            case ("storage", Global(name=name), str(key), str(location), int(numel), _) if numel >= 0:
+                name = name.rpartition(".")[2]
+            case _:
+                raise ArchiveError("the file refers to what is no storage")
+        if storage_type(name) is None:
+            raise ArchiveError(f"the file refers to a storage {name}")
+        if self.found.setdefault(key, (name, location, numel)) != (name, location, numel):
+            raise ArchiveError(f"the file has two storages {key!r}")
+        return None
+
+
+def _refused(*named: Any) -> NoReturn:
+    raise ArchiveError("the head of the file names more than numbers and texts")
+
+
+def _plain(data: bytes, at: int) -> tuple[Any, int]:
+    """A pickle of numbers, texts and containers, and where it ends."""
+    machine = Unpickler(data, _refused, _refused)
+    machine.at = at
+    return machine.load(), machine.at
