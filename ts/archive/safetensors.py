@@ -1,0 +1,83 @@
+"""Tensors by name in the format of `safetensors`, whose library (an extra of `ts`) reads and writes it.
+
+    save_file({"weight": x}, "model.safetensors", {"format": "pt"})
+    load_file("model.safetensors")["weight"]
+
+Such a file holds numbers only, so that nothing in it runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import dtypes
+from ts._core.tensor.construct import from_numpy
+from ts._core.tensor.tensor import Tensor
+from ts.archive.write import replaced
+from ts.errors import ArchiveError
+
+_DTYPES: Final = {
+    "F64": dtypes.float64,
+    "F32": dtypes.float32,
+    "F16": dtypes.float16,
+    "BF16": dtypes.bfloat16,
+    "I64": dtypes.int64,
+    "I32": dtypes.int32,
+    "I16": dtypes.int16,
+    "I8": dtypes.int8,
+    "U64": dtypes.uint64,
+    "U32": dtypes.uint32,
+    "U16": dtypes.uint16,
+    "U8": dtypes.uint8,
+    "BOOL": dtypes.bool_,
+    "C64": dtypes.complex64,
+}
+
+
+def save_file(
+    tensors: Mapping[str, Tensor], path: str | os.PathLike[str], metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write tensors, and texts by name, to a file; what shares memory is written twice."""
+    stored = {name: _stored(name, tensor) for name, tensor in tensors.items()}
+    data = _library("safetensors.numpy").save(stored, None if metadata is None else dict(metadata))
+    replaced(os.fspath(path), lambda file, root: file.write(data))
+
+
+def load_file(path: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Tensor]:
+    """The tensors of a file, by name."""
+    library = _library("safetensors")
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        found = library.deserialize(data)
+    except library.SafetensorError as error:
+        raise ArchiveError(f"{os.fspath(path)} is no file of safetensors, or damaged: {error}") from None
+    tensors = {}
+    for name, stored in found:
+        dtype = _DTYPES.get(stored["dtype"])
+        if dtype is None:
+            raise ArchiveError(f"the tensor '{name}' is of type {stored['dtype']}, which ts does not have")
+        array = np.frombuffer(stored["data"], dtype.numpy_dtype).reshape(stored["shape"]).copy()
+        tensors[name] = from_numpy(array).to(device)
+    return tensors
+
+
+def _stored(name: str, tensor: Any) -> NDArray[Any]:
+    if not isinstance(tensor, Tensor):
+        raise ValueError(f"'{name}' is a {type(tensor).__name__}: a file of safetensors holds tensors only")
+    if tensor.dtype not in _DTYPES.values():
+        raise ValueError(f"'{name}' is of type {tensor.dtype}, which files of safetensors do not hold")
+    return np.array(tensor.detach().cpu().array, order="C")
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ModuleNotFoundError("files of safetensors need its library: pip install safetensors") from None
