@@ -102,6 +102,8 @@ class Lifetimes:
             self.variable[register] = 0
         self.jumps: dict[Label, int] = {}  # how many go forwards to a label
         self.heads: dict[Label, frozenset[int]] = {}  # what is alive where loops begin, as far as it is known
+        self.reads: list[Sequence[int]] = [()] * len(code)  # registers that each instruction reads
+        self.with_objects: set[int] = set()  # instructions that read or write some
         self.find_jumps()
         while self.walk():
             pass
@@ -111,10 +113,15 @@ class Lifetimes:
 
     def find_jumps(self) -> None:
         behind: set[Label] = set()
-        for instruction in self.code:
+        variable, objects = self.variable, self.objects
+        for at, instruction in enumerate(self.code):
             if not instruction.name:
                 behind.add(instruction.a)
                 continue
+            reads, writes = instruction.reads, instruction.writes
+            self.reads[at] = [register for register in reads if variable[register]]
+            if objects and not (objects.isdisjoint(reads) and objects.isdisjoint(writes)):
+                self.with_objects.add(at)
             target = instruction.target
             if target is None:
                 continue
@@ -168,10 +175,10 @@ class Lifetimes:
 
     def step(self, at: int, instruction: Instruction) -> None:
         """Past an instruction that writes, and before that reads."""
-        alive, lifetimes, variable = self.alive, self.lifetimes, self.variable
-        reads, writes = instruction.reads, instruction.writes
-        if self.objects:
-            dying = [r for r in (*writes, *reads) if r in self.objects and r not in alive]
+        alive, lifetimes = self.alive, self.lifetimes
+        writes = instruction.writes
+        if at in self.with_objects:
+            dying = [r for r in (*writes, *instruction.reads) if r in self.objects and r not in alive]
             if dying:
                 self.dying[at] = dying
         for register in writes:
@@ -181,8 +188,8 @@ class Lifetimes:
             if end is not None:
                 lifetime.starts.append(at)
                 lifetime.ends.append(end)
-        for register in reads:
-            if variable[register] and register not in alive:
+        for register in self.reads[at]:
+            if register not in alive:
                 alive[register] = at
 
     def leave(self, at: int, there: frozenset[int]) -> None:
