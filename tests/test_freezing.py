@@ -241,6 +241,33 @@ def test_folding(dim, bias):
     assert "aten::batch_norm" not in kinds(again.graph)
 
 
+class Features(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(3, 4), nn.BatchNorm1d(4)
+        self.norm.running_mean.uniform_(-1, 1)
+        self.norm.running_var.uniform_(0.5, 2)
+
+    def forward(self, x):
+        return self.norm(self.linear(x))
+
+
+def test_folding_of_linear_layers():
+    """Of matrices the features are the channels; of what has three dimensions they are not."""
+    module = scripted(Features())
+    frozen = ts.jit.freeze(module)
+    frozen.graph.lint()
+    choices = [n for n in frozen.graph.find_all_nodes("prim::If") if n.outputs() and n.find_node("aten::linear")]
+    assert [[n.kind() for n in block.nodes()] for block in choices[-1].blocks()] == [
+        ["aten::linear"], ["aten::linear", "aten::batch_norm"]
+    ]
+    for sizes in ((2, 3), (2, 4, 3)):
+        x = ts.rand(sizes)
+        ts.testing.assert_close(frozen(x), module(x), rtol=1e-4, atol=1e-5)
+    with pytest.raises(RuntimeError, match="expected 2D or 3D input"):
+        frozen(ts.rand(3))
+
+
 class NotFolded(nn.Module):
     def __init__(self):
         super().__init__()

@@ -18,6 +18,7 @@ from ts.passes.frozen_conv_folding import (
     fold_frozen_conv_bn,
     fold_frozen_conv_mul_or_div,
 )
+from ts.passes.frozen_linear_folding import fold_frozen_linear_bn
 from ts.passes.pipelines import run_pipeline
 from ts.passes.remove_dropout import remove_dropout
 from ts.runtime.module import ScriptModule
@@ -55,7 +56,7 @@ def run_frozen_optimizations(
     """Optimise a frozen module's `forward`, and the methods of `preserved_methods`, in place.
 
     Dropout goes; where `optimize_numerics`, what follows convolutions and only scales or shifts channels goes
-    into their weights.
+    into their weights, and batch normalisation into linear layers.
     """
     methods = mod._concrete.type.methods
     for name in preserved_methods or ():
@@ -73,6 +74,7 @@ def _optimize(graph: Graph, numerics: bool) -> bool:
     passes = [remove_dropout]
     if numerics:
         passes += [fold_frozen_conv_bn, fold_frozen_conv_add_or_sub, fold_frozen_conv_mul_or_div]
+        passes += [fold_frozen_linear_bn]
     changed = False
     while run_pipeline(graph, passes):
         changed = True

@@ -83,6 +83,11 @@ def _name(value: Value) -> str:
 
 
 def _batch_norm(conv: Node, weight: Any, bias: Any, norm: Node) -> tuple[Any, Any] | None:
+    return normalised(weight, bias, norm)
+
+
+def normalised(weight: Any, bias: Any, norm: Node) -> tuple[Any, Any] | None:
+    """Weight and bias of a layer with the normalisation of its channels in them; None where they stay."""
     given = [constant_value(value) for value in norm.inputs()[1:8]]
     gamma, beta, mean, variance, training, _, epsilon = given
     if training is not False or not is_tensor(mean) or not is_tensor(variance):

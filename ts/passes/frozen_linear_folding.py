@@ -1,0 +1,85 @@
+"""Batch normalisation of a linear layer's result goes into its weight and bias, where features are channels.
+
+                                                        %d : int = aten::dim(%x)
+                                                        %flat : bool = aten::eq(%d, %2)
+    %l : Tensor = aten::linear(%x, %w, %b)              %y : Tensor = prim::If(%flat)
+    %y : Tensor = aten::batch_norm(%l, ...)     =>        block0():
+                                                            %f : Tensor = aten::linear(%x, %w2, %b2)
+                                                            -> (%f)
+                                                          block1():
+                                                            (what was there before)
+
+Of matrices the features are the channels that are normalised; of what has more dimensions they are not, so
+which it is, is asked at run time.  (PyTorch folds without asking, and gives other numbers then.)  In graphs of
+frozen modules; values change by rounding.
+"""
+
+from __future__ import annotations
+
+from ts.ir.attributes import is_tensor
+from ts.ir.graph import Graph, Node, Value
+from ts.ir.types import BOOL, INT
+from ts.passes.control_flow import NOT_CONSTANT, constant_value, nodes_of
+from ts.passes.frozen_conv_folding import normalised
+from ts.passes.log import optimization_allowed, update
+
+
+def fold_frozen_linear_bn(graph: Graph) -> bool:
+    """Fold batch normalisations of linear layers."""
+    changed = False
+    for norm in list(nodes_of(graph.block())):
+        linear = norm.input(0).node() if norm.kind() == "aten::batch_norm" else None
+        if linear is None or linear.kind() != "aten::linear" or not _reads_alone(norm, linear):
+            continue
+        if _was_asked(norm):
+            continue
+        weight, bias = (constant_value(value) for value in linear.inputs()[1:])
+        if not is_tensor(weight) or bias is NOT_CONSTANT or not optimization_allowed("frozen_linear_folding"):
+            continue
+        folded = normalised(weight, bias, norm)
+        if folded is None or folded[1].shape[0] != weight.shape[0]:
+            continue
+        update("frozen_linear_folding", "Folding {}", norm)
+        _ask(graph, linear, norm, folded)
+        changed = True
+    return changed
+
+
+def _reads_alone(norm: Node, linear: Node) -> bool:
+    return all(use.user is norm or use.user.kind() == "aten::dim" for use in linear.output().uses())
+
+
+def _was_asked(norm: Node) -> bool:
+    """Whether this is what is left for other dimensions."""
+    owner = norm.owning_block().owning_node()
+    if owner is None or owner.kind() != "prim::If" or owner.input().node().kind() != "aten::eq":
+        return False
+    return [node.kind() for node in owner.blocks()[0].nodes()] == ["aten::linear"]
+
+
+def _ask(graph: Graph, linear: Node, norm: Node, folded: tuple[object, object]) -> None:
+    """Put the linear layer and its normalisation into one branch, the folded layer into the other."""
+    x = linear.input(0)
+    for use in linear.output().uses():
+        if use.user is not norm:
+            use.user.replace_input(use.offset, x)  # it has as many dimensions
+    with graph.inserting_before(norm):
+        dim = graph.insert("aten::dim", [x]).set_type(INT)
+        flat = graph.insert("aten::eq", [dim, graph.insert_constant(2)]).set_type(BOOL)
+        constants = [graph.insert_constant(value) for value in folded]
+        choice = graph.insert_node(graph.create_if(flat, 1))
+    choice.copy_metadata(norm)
+    then, otherwise = choice.blocks()
+    then.register_output(_layer(graph, linear, then.return_node(), [x, *constants]))
+    choice.output().copy_metadata(norm.output())
+    norm.output().replace_all_uses_with(choice.output())
+    for node in (linear, norm):
+        node.move_before(otherwise.return_node())
+    otherwise.register_output(norm.output())
+
+
+def _layer(graph: Graph, linear: Node, place: Node, inputs: list[Value]) -> Value:
+    with graph.inserting_before(place):
+        made = graph.insert_node(graph.create("aten::linear", inputs))
+    made.copy_metadata(linear)
+    return made.output().copy_metadata(linear.output())
