@@ -10,8 +10,8 @@
                                                             (what was there before)
 
 Of matrices the features are the channels that are normalised; of what has more dimensions they are not, so
-which it is, is asked at run time.  (PyTorch folds without asking, and gives other numbers then.)  In graphs of
-frozen modules; values change by rounding.
+which it is, is asked at run time.  (PyTorch folds without asking, and gives other numbers then.)  For graphs
+of frozen modules; values change by rounding.
 """
 
 from __future__ import annotations
