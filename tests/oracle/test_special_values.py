@@ -25,6 +25,7 @@ COMPLEX = ("complex64", "complex128")
 
 # (why, names of records, dtypes): what differs, in any overload
 DIFFERENT = [
+    ("PyTorch clamps at the largest number: infinities become that, and NaN zero or NaN", "_add_relu", FLOATS),
     ("PyTorch multiplies `other` by alpha first, and 1 times a complex infinity is no number there",
      "add sub subtract rsub", COMPLEX),
     ("-x is 0 - x in PyTorch's vectors, which makes all zeros positive", "neg negative", COMPLEX),

@@ -25,8 +25,6 @@ def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | 
     """Points in rows and their weights in a row, both checked."""
     if self.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
-    if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
-        rules.refuse("histogram_cpu", self.dtype)
     if weight is not None and weight.dtype != self.dtype:
         text = (
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
@@ -44,10 +42,14 @@ def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | 
     return self.reshape(count, self.shape[-1]), None if weight is None else weight.reshape(count)
 
 
+def _is_real(points: Array) -> bool:
+    return rules.CATEGORY_OF[points.dtype] == rules.FLOATING
+
+
 def _even_edges(xp: Any, points: Array, bins: Sequence[int], range: Floats) -> list[Array]:
     """Edges at equal distances, between the smallest and largest coordinates or as `range` says."""
     n = points.shape[1]
-    if range is None and points.dtype.itemsize == 2:
+    if range is None and (points.dtype.itemsize == 2 or not _is_real(points)):
         rules.refuse("histogramdd", points.dtype)
     if range is not None and len(range) != 2 * n:
         raise RuntimeError(
@@ -106,6 +108,8 @@ def _check_edges(points: Array, edges: Sequence[Array]) -> None:
 
 def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array], density: bool) -> Array:
     """The weight in each bin between `edges`."""
+    if not _is_real(points):
+        rules.refuse("histogram_cpu", points.dtype)
     shape = [e.size - 1 for e in edges]
     if xp.shapes_only:
         return xp.zeros(shape, dtype=points.dtype)
