@@ -21,6 +21,11 @@ from ts.ops.registry import facts, op
 Array = rules.Array
 
 
+def _update(xp: Any, running: Array | None, new: Array, momentum: float) -> None:
+    if running is not None:
+        running[...] = rules.cast(xp, (1 - momentum) * running + momentum * new, running.dtype)
+
+
 def batch_norm_kernel(
     xp: Any,
     input: Array,
@@ -60,8 +65,7 @@ def batch_norm_kernel(
     free = math.prod(input.shape[a] for a in axes) - 1
     unbiased = variance * ((free + 1) / free if free else math.nan)
     for running, new in ((running_mean, mean), (running_var, unbiased)):
-        if running is not None:
-            running[...] = rules.cast(xp, (1 - momentum) * running + momentum * new, running.dtype)
+        _update(xp, running, new, momentum)
     return (
         rules.cast(xp, affine(result, *parts), input.dtype),
         rules.cast(xp, mean, dtype),
@@ -277,11 +281,6 @@ def _moments(xp: Any, input: Array) -> tuple[Array, Array]:
     axes = (0, *range(2, input.ndim))
     _, mean, variance = normalised(xp, wide, axes, 1.0)
     return mean.reshape(-1), variance.reshape(-1)
-
-
-def _update(xp: Any, running: Array | None, new: Array, momentum: float) -> None:
-    if running is not None:
-        running[...] = rules.cast(xp, (1 - momentum) * running + momentum * new, running.dtype)
 
 
 @op(

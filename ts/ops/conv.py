@@ -319,8 +319,8 @@ def _convolution(
             f"{list(weight.shape)}, but got {input.ndim}-dimensional input of size {list(input.shape)} "
             "instead"
         )
-    found = described(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
-    return compute(xp, found, input, weight, bias)
+    given = input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+    return convolution(xp, *given, compute=compute)
 
 
 def depthwise(

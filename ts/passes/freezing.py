@@ -250,13 +250,18 @@ class _Freezer:
 
     # ---- constants -----------------------------------------------------------------------------------
 
-    def _fold_all(self, wanted: Callable[[Type], bool]) -> None:
-        """Make constants of the attributes of some types that stay nowhere, unless a method assigns them."""
-        assigned = {
+    def _named_by(self, *kinds: str) -> set[Attribute]:
+        """The attributes that the nodes of some kinds name, in all graphs."""
+        return {
             (id(self.out.owners.get(node.inputs()[0])), node.get("name"))
             for graph in self.out.graphs.values()
-            for node in graph.find_all_nodes("prim::SetAttr")
+            for kind in kinds
+            for node in graph.find_all_nodes(kind)
         }
+
+    def _fold_all(self, wanted: Callable[[Type], bool]) -> None:
+        """Make constants of the attributes of some types that stay nowhere, unless a method assigns them."""
+        assigned = self._named_by("prim::SetAttr")
         for order, (node, owner) in enumerate(self.reads):
             key = id(owner), node.get("name") if node.in_block() else ""
             if node.in_block() and key not in assigned and wanted(node.output().type()):
@@ -313,12 +318,7 @@ class _Freezer:
 
     def _forget_unread(self) -> None:
         """Attributes that no graph mentions any more go, unless they were asked for."""
-        mentioned = {
-            (id(self.out.owners.get(node.inputs()[0])), node.get("name"))
-            for graph in self.out.graphs.values()
-            for kind in ("prim::GetAttr", "prim::SetAttr")
-            for node in graph.find_all_nodes(kind)
-        }
+        mentioned = self._named_by("prim::GetAttr", "prim::SetAttr")
         for key, names in self.out.kept.items():
             if key not in self.out.whole:
                 names.intersection_update({name for name in names if (key, name) in mentioned | self.asked})
