@@ -1,11 +1,21 @@
 """What holds on one thread does not on another; forked programs take it along."""
 
+import signal
 import threading
 import warnings
 
 import pytest
 
 import ts
+from ts._core.thread.context import current_tracer
+
+
+@ts.jit.script
+def loops(n: int) -> int:
+    i = 0
+    while i < n:
+        i += 1
+    return i
 
 
 def on_another_thread(function):
@@ -245,3 +255,52 @@ def test_optimized_execution_is_of_the_thread():
     with ts.jit.optimized_execution(False):
         assert not executor._optimize.get() and on_another_thread(executor._optimize.get)
     assert executor._optimize.get()
+
+
+def traced_once():
+    ts.jit.trace(lambda x: x + 1, (ts.ones(1),), check_trace=False)
+
+
+def in_no_grad():
+    with ts.no_grad():
+        pass
+
+
+def in_inference_mode():
+    with ts.inference_mode():
+        pass
+
+
+def in_limits():
+    with ts.limits(fuel=0):
+        pass
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer that sends signals")
+@pytest.mark.parametrize("block", [in_no_grad, in_inference_mode, in_limits, traced_once])
+def test_interrupts_leave_no_block_behind(block):
+    """A signal whose handler raises ends a block or does not begin it, at whatever instruction it comes."""
+
+    class Interrupt(BaseException):
+        pass
+
+    def interrupt(number, frame):
+        raise Interrupt
+
+    rounds = 0
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        while rounds < 2000:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 5e-6 + rounds % 50 * 1e-6)
+                for _ in range(1000):  # an interrupt in a finaliser is ignored
+                    block()
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except Interrupt:
+                pass
+            rounds += 1
+            assert modes() == (True, False) and current_tracer() is None
+            assert loops(1000) == 1000
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

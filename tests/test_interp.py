@@ -13,12 +13,12 @@ import pytest
 import ts.ops.node_operator  # noqa: F401  operators of nodes that were read from text
 from ts._core.vm.code import Code
 from ts._core.vm.function import Function
-from ts._core.vm.meter import pop_limits, push_limits
 from ts._core.value.spec import SPECS
 from ts.bytecode.lower import lower
 from ts.bytecode.opcodes import NUMBER
 from ts.errors import FuelExceeded, MemoryExceeded, ScriptRuntimeError, StackExceeded, TimeExceeded
 from ts.ir.read import parse_ir
+from ts.runtime.limits import limits
 
 INT, STR, ANY = SPECS["int"], SPECS["str"], SPECS["Any"]
 
@@ -110,43 +110,27 @@ def test_script_recursion_uses_the_heap():
 
 
 def test_depth_limit(endless):
-    push_limits(depth=100)
-    try:
-        with pytest.raises(StackExceeded):
-            recursive(DOWN)(200)
-    finally:
-        pop_limits()
+    with limits(depth=100), pytest.raises(StackExceeded):
+        recursive(DOWN)(200)
 
 
 def test_fuel(endless):
-    push_limits(fuel=10_000)
-    try:
-        with pytest.raises(FuelExceeded):
-            endless(1)
-    finally:
-        pop_limits()
+    with limits(fuel=10_000), pytest.raises(FuelExceeded):
+        endless(1)
 
 
 def test_fuel_is_shared_by_calls(add):
     """What a finished program used is gone."""
     down = recursive(DOWN)
-    push_limits(fuel=1_000)
-    try:
-        with pytest.raises(FuelExceeded):
-            for _ in range(100):
-                down(50)
-    finally:
-        pop_limits()
+    with limits(fuel=1_000), pytest.raises(FuelExceeded):
+        for _ in range(100):
+            down(50)
 
 
 def test_seconds(endless):
-    push_limits(seconds=0.05)
     start = time.monotonic()
-    try:
-        with pytest.raises(TimeExceeded):
-            endless(1)
-    finally:
-        pop_limits()
+    with limits(seconds=0.05), pytest.raises(TimeExceeded):
+        endless(1)
     assert time.monotonic() - start < 5
 
 
@@ -165,25 +149,16 @@ GROWING = """graph(%n : int):
 def test_bytes():
     """A list that grows past what is allowed stops the program; the same program runs below it and afterwards."""
     growing = Script(GROWING, ("n", INT))
-    push_limits(bytes=64 << 20)
-    try:
+    with limits(bytes=64 << 20):
         assert growing(1000) == 1000
         with pytest.raises(MemoryExceeded, match="more memory"):
             growing(50_000_000)
-    finally:
-        pop_limits()
     assert growing(1000) == 1000
 
 
 def test_inner_limits_cannot_give_more(endless):
-    push_limits(fuel=5_000)
-    push_limits(fuel=10**12)
-    try:
-        with pytest.raises(FuelExceeded):
-            endless(1)
-    finally:
-        pop_limits()
-        pop_limits()
+    with limits(fuel=5_000), limits(fuel=10**12), pytest.raises(FuelExceeded):
+        endless(1)
 
 
 def test_interrupt(endless):

@@ -41,7 +41,7 @@ SECONDS = 20  # that a call may take
 CALLS = 60  # of each callable
 # What is set for the whole process, by its own package alone, cannot be taken back by the next call.
 FOR_THE_PROCESS = re.compile(
-    r"^(set_|register_|install_|define_|_install|_fill_tables|_forget|push_limits|pop_limits)"
+    r"^(set_|register_|install_|define_|_install|_fill_tables|_forget)"
 )
 # What takes as long as it is told: nobody finishes the futures of these tests, and a value may have 2**63 elements.
 WITHOUT_END = {

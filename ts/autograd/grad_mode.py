@@ -15,8 +15,8 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Generator
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
 
 from ts._core.thread import context
 from ts._core.thread.context import is_grad_enabled, is_inference_mode_enabled
@@ -30,19 +30,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Block:
-    """A context manager, and a decorator of functions that run inside of it."""
+    """A decorator of functions, for context managers that they are to run inside of."""
 
-    def __enter__(self) -> None:
-        raise NotImplementedError
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        raise NotImplementedError
-
-    def clone(self) -> Self:
+    def clone(self) -> AbstractContextManager[None]:
         """Another block of the same kind: every call of a decorated function has its own."""
-        return type(self)()
+        return type(self)()  # type: ignore[return-value]
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
@@ -130,48 +122,32 @@ class _ScriptEnableGrad:
         set_grad_enabled(self.prev)
 
 
-class no_grad(_PlainBlock):
+class no_grad(_PlainBlock, context.GradMode):
     """Nothing inside is recorded for gradients."""
 
     __ts_script_class__: type = _ScriptNoGrad
-    _mode = False
 
     def __init__(self) -> None:
-        self._before: list[bool] = []  # one more for each time that it was entered
-
-    def __enter__(self) -> None:
-        self._before.append(context.set_grad_enabled(self._mode))
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        context.set_grad_enabled(self._before.pop())
+        super().__init__(enabled=False)
 
 
-class enable_grad(no_grad):
+class enable_grad(_PlainBlock, context.GradMode):
     """Everything inside is recorded for gradients again."""
 
-    __ts_script_class__ = _ScriptEnableGrad
-    _mode = True
+    __ts_script_class__: type = _ScriptEnableGrad
+
+    def __init__(self) -> None:
+        super().__init__(enabled=True)
 
 
-class set_grad_enabled(_Block):
+class set_grad_enabled(_Block, context.GradSwitch):
     """Switches from here on; as a context manager, until its end."""
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             found = type(mode).__name__
             raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {found}")
-        self.mode = mode
-        self.prev = context.set_grad_enabled(mode)
-
-    def __enter__(self) -> None:
-        context.set_grad_enabled(self.mode)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        context.set_grad_enabled(self.prev)
+        super().__init__(mode)
 
     def __call__(self, function: F) -> F:
         context.set_grad_enabled(self.prev)  # a decorator switches nothing where it stands
@@ -185,7 +161,7 @@ class set_grad_enabled(_Block):
         return set_grad_enabled(self.mode)
 
 
-class inference_mode(_Block):
+class inference_mode(_Block, context.InferenceMode):
     """Nothing inside is recorded for gradients; the results are tensors as any other.
 
     `inference_mode(False)` inside of one ends it for a while.
@@ -195,19 +171,8 @@ class inference_mode(_Block):
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:
+        super().__init__(mode)
         self.mode = mode
-        self._before: list[tuple[bool, bool]] = []  # inference mode, gradients
-
-    def __enter__(self) -> None:
-        inference = context.set_inference_mode_enabled(self.mode)
-        self._before.append((inference, context.set_grad_enabled(not self.mode)))
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        inference, grad = self._before.pop()
-        context.set_inference_mode_enabled(inference)
-        context.set_grad_enabled(grad)
 
     def clone(self) -> inference_mode:
         """Another block of the same kind."""

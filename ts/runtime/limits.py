@@ -16,14 +16,10 @@ and for the programs that are forked inside.
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
-from ts._core.thread.allowance import as_limit
-from ts._core.vm import meter
+from ts._core.vm.meter import LimitsBlock
 
 
-class limits:
+class limits(LimitsBlock):
     """`with limits(fuel=..., seconds=..., bytes=..., depth=...)`: each may be left out.
 
     fuel      backward jumps and calls of functions (1 each), operators on objects (16 each)
@@ -47,19 +43,4 @@ class limits:
         for name, amount in (("fuel", fuel), ("seconds", seconds), ("bytes", bytes), ("depth", depth)):
             if amount is not None and not amount >= 0:
                 raise ValueError(f"limits: {name} must not be negative, got {amount}")
-        self.fuel = fuel
-        self.seconds = seconds
-        self.bytes = bytes
-        self.depth = depth
-
-    def __enter__(self) -> Self:
-        meter.push_limits(self.fuel, self.seconds, self.bytes, self.depth)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        raised = as_limit(error)
-        meter.pop_limits()
-        if raised is not None and raised is not error:
-            raise raised from error
+        super().__init__(fuel, seconds, bytes, depth)

@@ -24,7 +24,6 @@ import linecache
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
 
@@ -33,7 +32,7 @@ import numpy as np
 from ts import devices, dtypes
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Size, Tensor, wrap_array
-from ts._core.thread.context import current_tracer, set_tracer
+from ts._core.thread.context import TracedBy, current_tracer
 from ts._core.value.objects import Object
 from ts._core.vm.future import Future
 from ts.errors import FrontendError
@@ -110,25 +109,15 @@ class Tracer:
 
     # ---- on and off ----------------------------------------------------------------------------------
 
-    @contextmanager
-    def recording(self) -> Iterator[None]:
-        """Within it, what this thread does is recorded."""
+    def recording(self) -> TracedBy:
+        """A context manager: within it, what this thread does is recorded."""
         if current_tracer() is not None:
             raise RuntimeError("Tracing can't be nested")
-        set_tracer(self)
-        try:
-            yield
-        finally:
-            set_tracer(None)
+        return TracedBy(self)
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Within it, nothing is recorded."""
-        set_tracer(None)
-        try:
-            yield
-        finally:
-            set_tracer(self)
+    def paused(self) -> TracedBy:
+        """A context manager: within it, nothing is recorded."""
+        return TracedBy(None)
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
         """function(*args), not recorded."""

@@ -43,7 +43,7 @@ cdef enum:
 cdef int take_text(Py_ssize_t size) except -1
 # What to raise instead of an error: MemoryExceeded where that is, or stands for, the MemoryError that NumPy raises when it is
 # refused an array; once for each refusal.
-cpdef object as_limit(error)
+cdef object as_limit(error)
 
 # Before a program is forked, which takes so many bytes, and when it has ended.  Once one was refused, no other begins until
 # all have ended: what a program gives back that fails, those that fork without end would take again, and again.

@@ -1,6 +1,6 @@
 """Counting the bytes that a program holds, where `ts.limits(bytes=...)` is set.
 
-    push_limits(bytes=1 << 20)         an allowance for this thread
+    with ts.limits(bytes=1 << 20):     an allowance for this thread
     take_bytes(n)                      lists, dicts, tuples and objects, when they grow; fails when it is used up
     give_bytes(n)                      when they shrink or are freed
     NumPy                              through its memory handler, which is ours on threads with an allowance
@@ -161,7 +161,7 @@ cdef int take_text(Py_ssize_t size) except -1:
     return 0
 
 
-cpdef object as_limit(error):
+cdef object as_limit(error):
     cdef Allowance *a = allowance_here
     cause = error
     if a == NULL or not a.refused:

@@ -1,9 +1,13 @@
 """The context of each thread: one flag word that whatever an operator passes through may ask.
 
     set_grad_enabled(False)           of the calling thread, as all of these
-    set_tracer(tracer)                from now on `tracer` sees its operators, conversions to Python, scripted
-                                      functions and modules: a `ts.tracing.tracer.Tracer`
+    with GradMode(False): ...         the same for a block; `InferenceMode(True)` likewise
+    with TracedBy(tracer): ...        inside, `tracer` sees its operators, conversions to Python, scripted functions
+                                      and modules: a `ts.tracing.tracer.Tracer`, or None for nobody
     context_flags()                   in C: GRAD_DISABLED | TRACING
+
+The blocks are entered and left in C, where no signal's handler runs: an interrupt cannot leave a thread with the
+flags of a block that it is no longer in.
 
 A tracer sees one thread: what that thread forks is not recorded.
 """
@@ -61,18 +65,83 @@ def is_inference_mode_enabled():
     return context_flags() & INFERENCE != 0
 
 
-def set_inference_mode_enabled(bint enabled):
-    """Switch that; what it was before comes back."""
-    return set_flag(INFERENCE, enabled)
-
-
 def current_tracer():
     """Who records what this thread does, or None."""
     return tracer() if tracing() else None
 
 
-def set_tracer(recorder):
-    """Let `recorder` do so from now on; None for nobody."""
+cdef class FlagBlock:
+    """A context manager that sets flags of the thread; it may be entered again inside of itself.
+
+    mask    which
+    wanted  what they are inside
+    """
+
+    cdef unsigned int mask, wanted
+    cdef list before              # one more for each time that it was entered
+
+    def __cinit__(self, *args, **kwargs):
+        self.before = []
+
+    def __enter__(self):
+        self.before.append(context().flags & self.mask)
+        set_flags(context().flags & ~self.mask | self.wanted)
+
+    def __exit__(self, kind, error, trace):
+        set_flags(context().flags & ~self.mask | <unsigned int>self.before.pop())
+
+
+cdef class GradMode(FlagBlock):
+    """Operations are recorded for gradients inside, or not."""
+
+    def __init__(self, bint enabled):
+        self.mask = GRAD_DISABLED
+        self.wanted = 0 if enabled else GRAD_DISABLED
+
+
+cdef class GradSwitch:
+    """Switches that at once; the end of a block puts back what was before."""
+
+    cdef readonly bint mode, prev
+
+    def __init__(self, bint mode):
+        self.mode = mode
+        self.prev = set_grad_enabled(mode)
+
+    def __enter__(self):
+        set_grad_enabled(self.mode)
+
+    def __exit__(self, kind, error, trace):
+        set_grad_enabled(self.prev)
+
+
+cdef class InferenceMode(FlagBlock):
+    """Inference mode, which records nothing for gradients; or an end of it."""
+
+    def __init__(self, bint enabled):
+        self.mask = INFERENCE | GRAD_DISABLED
+        self.wanted = self.mask if enabled else 0
+
+
+cdef class TracedBy:
+    """`recorder` sees what the thread does inside; None for nobody."""
+
+    cdef object recorder
+    cdef list before
+
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.before = []
+
+    def __enter__(self):
+        self.before.append(current_tracer())
+        set_tracer(self.recorder)
+
+    def __exit__(self, kind, error, trace):
+        set_tracer(self.before.pop())
+
+
+cdef int set_tracer(recorder) except -1:
     cdef Context *here = context()
     cdef PyObject *before = here.tracer
     if recorder is not None:
@@ -80,3 +149,4 @@ def set_tracer(recorder):
     here.tracer = NULL if recorder is None else <PyObject *>recorder
     set_flag(TRACING, recorder is not None)
     Py_XDECREF(before)
+    return 0

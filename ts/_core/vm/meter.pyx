@@ -3,9 +3,8 @@
 A backward jump or a call costs 1, an operator 16.  At zero the loop looks up: it handles signals
 (Ctrl-C), gives other threads their turn, and checks the limits of the thread:
 
-    push_limits(fuel, seconds, bytes, depth)       each a number or None; they nest
-    ...
-    pop_limits()
+    with LimitsBlock(fuel, seconds, bytes, depth):       each a number or None; they nest
+        ...
 
 Code that works on numbers only gives the GIL back the first time that it looks up, so short calls
 never pay for that; while it runs without the GIL it takes it back for signals every 20 ms.
@@ -15,7 +14,7 @@ from cpython.pystate cimport PyThreadState
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.stdlib cimport free, malloc
 
-from ts._core.thread.allowance cimport Allowance, drop_allowance, hold_allowance, new_allowance, set_allowance
+from ts._core.thread.allowance cimport Allowance, as_limit, drop_allowance, hold_allowance, new_allowance, set_allowance
 from ts._core.thread.context cimport LIMITED, context, set_flag
 from ts._core.thread.deadline cimport NO_DEADLINE, check_time, now_seconds, set_deadline
 from ts._core.vm.frame cimport State
@@ -55,8 +54,31 @@ cdef inline Limits *innermost() noexcept nogil:
     return <Limits *>context().limits
 
 
-def push_limits(fuel=None, seconds=None, bytes=None, depth=None):
-    """Limit what programs of this thread may use, until `pop_limits`."""
+cdef class LimitsBlock:
+    """Limits what programs of this thread may use inside; nothing interrupts its beginning or its end."""
+
+    cdef readonly object fuel, seconds, bytes, depth
+
+    def __init__(self, fuel=None, seconds=None, bytes=None, depth=None):
+        self.fuel = fuel
+        self.seconds = seconds
+        self.bytes = bytes
+        self.depth = depth
+
+    def __enter__(self):
+        push_limits(self.fuel, self.seconds, self.bytes, self.depth)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        try:
+            raised = as_limit(error)
+        finally:
+            pop_limits()
+        if raised is not None and raised is not error:
+            raise raised from error
+
+
+cdef int push_limits(fuel, seconds, bytes, depth) except -1:
     cdef Limits *outer = innermost()
     cdef Limits limits
     limits.outer = outer
@@ -81,17 +103,18 @@ def push_limits(fuel=None, seconds=None, bytes=None, depth=None):
         hold_allowance(limits.memory)
     place[0] = limits
     exchange_limits(place)
+    return 0
 
 
-def pop_limits():
-    """End the innermost limits of this thread."""
+cdef int pop_limits() except -1:
     cdef Limits *limits = innermost()
     if limits == NULL:
-        raise RuntimeError("pop_limits without push_limits")
+        raise RuntimeError("limits were left that this thread is not in")
     exchange_limits(limits.outer)
     if limits.outer != NULL:
         limits.outer.users += 1
     drop_limits(limits)
+    return 0
 
 
 cdef void *hold_limits() noexcept:
