@@ -276,3 +276,16 @@ class OnItself:
 def test_storages_of_no_arrays(other):
     with pytest.raises(TypeError, match="is no array of a loaded backend"):
         ts.UntypedStorage.of(other)
+
+
+def test_what_a_view_is_a_view_of():
+    """`_base` is the tensor whose memory a view shows, through views of views; what was detached stands for itself."""
+    x = ts.ones(2, 3)
+    for view in (x[0], x[0][1:], x.t(), x.T, x.view(6).view(3, 2), x.expand(4, 2, 3), next(iter(x)), x.unbind(1)[0]):
+        assert view._is_view()
+        assert view._base is x
+    detached = x.view(6).detach()
+    assert detached[0]._base is detached
+    for own in (x, detached, x.data, x.clone(), x + 1, x.t().contiguous()):
+        assert not own._is_view()
+        assert own._base is None

@@ -109,3 +109,17 @@ def test_circular_padding_goes_round_what_is_left(pad):
     want = torch.nn.functional.pad(torch.from_numpy(x), pad, mode="circular")
     got = ts.nn.functional.pad(ts.from_numpy(x), pad, mode="circular")
     assert np.array_equal(got.numpy(), want.numpy())
+
+
+@pytest.mark.parametrize("call", sorted(CALLS))
+def test_bases(call):
+    """What is a view of its tensor in PyTorch's eyes is one here, and of the same tensor."""
+    for shape, text in itertools.product(SHAPES, samples(call)):
+        ours, theirs = ts.zeros(shape), torch.zeros(shape)
+        try:
+            expected = eval(text, {"x": theirs})
+            view = eval(text, {"x": ours})
+        except (RuntimeError, IndexError, ValueError):  # refusals have a test of their own
+            continue
+        assert view._is_view() == expected._is_view(), (text, shape)
+        assert (view._base is ours) == (expected._base is theirs), (text, shape)

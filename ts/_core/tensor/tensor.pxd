@@ -23,6 +23,7 @@ cdef class Tensor:
     cdef bint wants_grad
     cdef int version                   # writes to the memory, if this tensor counts them ...
     cdef Tensor owner                  # ... and if not, the tensor that it is a view of and that does
+    cdef Tensor base                   # the tensor that users know it as a view of: not what it was detached from
     cdef dict __dict__                 # users hang attributes on tensors; NULL until they do
     cdef object __weakref__
 
@@ -36,6 +37,7 @@ cdef inline void wrote(Tensor t) noexcept:
 
 cdef inline void follow(Tensor view, Tensor x) noexcept:
     view.owner = x if x.owner is None else x.owner
+    view.base = x if x.base is None else x.base
 
 # A tensor around `array`, a view of `x`'s memory.
 cdef Tensor view_on(Tensor x, object array)

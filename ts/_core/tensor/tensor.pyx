@@ -297,6 +297,7 @@ def detached(Tensor x not None):
     """A tensor on the same memory that wants no gradient; writes to one count for both."""
     cdef Tensor t = shared(x)
     follow(t, x)
+    t.base = None
     return t
 
 
@@ -436,6 +437,14 @@ cdef class Tensor:
     @property
     def is_leaf(self):
         return True
+
+    @property
+    def _base(self):
+        """The tensor that it is a view of, or None."""
+        return self.base
+
+    def _is_view(self):
+        return self.base is not None
 
     @property
     def requires_grad(self):
