@@ -44,6 +44,7 @@ MAY_IMPORT = {
     "masked": "ts _core linalg",
     "futures": "_core",
     "nn": "ts _core ops frontend autograd linalg",
+    "optim": "ts _core nn autograd functions",
     "func": "_core",
     "distributions": "ts _core nn autograd linalg special",
     "testing": "ts _core",

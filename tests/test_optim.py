@@ -1,0 +1,118 @@
+"""Optimizers and schedules beyond what PyTorch is compared with: hooks, closures, copies, schedules inside of schedules."""
+
+import copy
+import pickle
+
+import pytest
+
+import ts
+from ts.optim import SGD, Adam, Optimizer, lr_scheduler
+
+
+def parameter(*values):
+    x = ts.nn.Parameter(ts.tensor(values))
+    x.grad = ts.ones_like(x)
+    return x
+
+
+def test_a_rule_is_one_method():
+    """A class with `update` is an optimizer: groups, closures and states come with it."""
+
+    class Halving(Optimizer):
+        def __init__(self, params, share=0.5):
+            super().__init__(params, {"share": share})
+
+        def update(self, x, grad, state, group):
+            x.mul_(group["share"])
+            state["seen"] = state.get("seen", 0) + 1
+
+    x, y = parameter(8.0), parameter(8.0)
+    optimizer = Halving([{"params": x}, {"params": [y], "share": 0.25}])
+    assert optimizer.step(lambda: "loss") == "loss"
+    optimizer.step()
+    assert (x.item(), y.item()) == (2.0, 0.5)
+    assert optimizer.state_dict()["state"] == {0: {"seen": 2}, 1: {"seen": 2}}
+
+
+def test_what_has_no_gradient_stays():
+    """`zero_grad` takes gradients away, or makes zeros of them; a step leaves alone what has none."""
+    x = parameter(1.0)
+    optimizer = SGD([x], lr=1.0)
+    optimizer.zero_grad(set_to_none=False)
+    assert x.grad.item() == 0.0
+    optimizer.zero_grad()
+    assert x.grad is None
+    optimizer.step()
+    assert x.item() == 1.0
+
+
+def test_hooks_of_steps():
+    """Hooks run around a step, and may change its arguments, until they are removed."""
+    seen = []
+    x = parameter(1.0)
+    optimizer = SGD([x])
+    before = optimizer.register_step_pre_hook(lambda o, args, kwargs: ((lambda: "other",), {}))
+    after = optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append(o))
+    assert optimizer.step() == "other"
+    assert seen == [optimizer]
+    before.remove()
+    after.remove()
+    assert optimizer.step() is None
+    assert len(seen) == 1
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: 3)
+    with pytest.raises(RuntimeError, match="must return None or a tuple"):
+        optimizer.step()
+
+
+def test_hooks_of_states():
+    """Hooks see, and may replace, what is saved and what is loaded."""
+    optimizer = SGD([parameter(1.0)], lr=0.5)
+    called = []
+    optimizer.register_state_dict_pre_hook(lambda o: called.append("save"))
+    optimizer.register_state_dict_post_hook(lambda o, state: {**state, "more": 1})
+    optimizer.register_load_state_dict_pre_hook(lambda o, state: called.append(state.pop("more")))
+    optimizer.register_load_state_dict_post_hook(lambda o: called.append("loaded"))
+    state = optimizer.state_dict()
+    assert state["more"] == 1
+    optimizer.load_state_dict(state)
+    assert called == ["save", 1, "loaded"]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies(copied):
+    """A copy goes on by itself, with parameters and a memory of its own."""
+    x = parameter(1.0, 2.0)
+    optimizer = Adam([x])
+    optimizer.step()
+    twin = copied(optimizer)
+    (y,) = twin.param_groups[0]["params"]
+    before = y.tolist()
+    y.grad = ts.ones_like(y)
+    twin.step()
+    assert y.tolist() != before
+    assert x.tolist() == before
+    assert (optimizer.state[x]["step"], twin.state[y]["step"]) == (1, 2)
+
+
+def test_names_of_parameters():
+    """Parameters that come with names keep them in their group."""
+    model = ts.nn.Linear(1, 1)
+    optimizer = SGD(model.named_parameters())
+    assert optimizer.state_dict()["param_groups"][0]["param_names"] == ["weight", "bias"]
+
+
+def test_sequences_of_sequences():
+    """A sequence of schedules may be one of another's."""
+    optimizer = SGD([parameter(1.0)], lr=1.0)
+    inner = lr_scheduler.SequentialLR(
+        optimizer,
+        [lr_scheduler.ConstantLR(optimizer, 0.5, 9), lr_scheduler.ExponentialLR(optimizer, 0.1)],
+        [2],
+    )
+    outer = lr_scheduler.SequentialLR(optimizer, [lr_scheduler.ConstantLR(optimizer, 0.25, 9), inner], [2])
+    rates = []
+    for _ in range(6):
+        rates += outer.get_last_lr()
+        optimizer.step()
+        outer.step()
+    assert rates == pytest.approx([0.25, 0.25, 0.5, 0.5, 1.0, 0.1])

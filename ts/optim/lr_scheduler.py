@@ -1,0 +1,34 @@
+"""Schedules: the learning rate of each group of an optimizer as a function of the steps (or epochs) so far.
+
+    scheduler = StepLR(SGD(params, lr=0.1), step_size=30, gamma=0.1)
+    scheduler.step()                        after each epoch: 0.1 for 30 of them, then 0.01 ...
+
+A schedule says in `get_lr` what comes after the rates that the groups have, so that several can work on one
+optimizer, and in `closed_form` what a step has, whatever was before.
+"""
+
+from __future__ import annotations
+
+from ts.optim.scheduling.base import EPOCH_DEPRECATION, LRScheduler
+from ts.optim.scheduling.combined import ChainedScheduler, SequentialLR
+from ts.optim.scheduling.cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
+from ts.optim.scheduling.plateau import ReduceLROnPlateau
+from ts.optim.scheduling.simple import (
+    ConstantLR,
+    CosineAnnealingLR,
+    ExponentialLR,
+    LambdaLR,
+    LinearLR,
+    MultiplicativeLR,
+    MultiStepLR,
+    PolynomialLR,
+    StepLR,
+)
+
+_LRScheduler = LRScheduler  # its name before PyTorch 2
+
+__all__ = [
+    "EPOCH_DEPRECATION", "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
+    "CyclicLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR",
+    "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
+]  # fmt: skip

@@ -1,0 +1,363 @@
+"""Optimizer: groups of parameters with their options, and what is remembered of each parameter.
+
+In: tensors, `(name, tensor)` pairs, or groups (`{"params": [...], "lr": 0.1}`); out: an object whose `step`
+changes them.  A rule is a class with one method:
+
+    class Descent(Optimizer):
+        def __init__(self, params, lr=0.1):
+            super().__init__(params, {"lr": lr})
+
+        def update(self, x, grad, state, group):
+            x.add_(grad, alpha=-group["lr"])
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.nn.hooks import RemovableHandle, add_hook
+
+Group = dict[str, Any]
+Closure = Callable[[], Any]
+
+
+class _Required:
+    """The value of an option that every group must have."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+class Optimizer:
+    """What all rules share; `update` changes one parameter."""
+
+    state: defaultdict[Tensor, dict[str, Any]]
+    param_groups: list[Group]
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
+                f"but got {_type_name(params)}"
+            )
+        if defaults.get("differentiable"):
+            raise NotImplementedError("differentiable=True: steps have no gradients")
+        self.defaults = defaults
+        self._prepare()
+        self.state = defaultdict(dict)
+        self.param_groups = []
+        given = list(params)
+        if not given:
+            raise ValueError("optimizer got an empty parameter list")
+        for group in given if isinstance(given[0], dict) else [{"params": given}]:
+            self.add_param_group(group)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "step" in cls.__dict__:
+            cls.step = _hooked(cls.__dict__["step"])  # type: ignore[method-assign]
+
+    def _prepare(self) -> None:
+        """The tables that neither pickles nor copies have."""
+        self._step_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._step_post_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._state_dict_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._state_dict_post_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._load_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._load_post_hooks: OrderedDict[int, Any] = OrderedDict()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "_step_pre_hooks" not in self.__dict__:
+            self._prepare()
+        for group in self.param_groups:  # options that are younger than what was saved
+            for name, value in self.defaults.items():
+                group.setdefault(name, value)
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines += ["", f"Parameter Group {i}"]
+            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
+        return "\n".join([lines[0], *lines[2:], ")"]) if self.param_groups else "\n".join([*lines, ")"])
+
+    # ---- groups
+
+    def add_param_group(self, param_group: Group) -> None:
+        """Take further parameters, with options of their own where `param_group` has them."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        given = param_group["params"]
+        if isinstance(given, Tensor):
+            given = [given]
+        elif isinstance(given, set):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but the ordering of "
+                "tensors "
+                "in sets will change between runs. Please use a list instead."
+            )
+        params = param_group["params"] = list(given)
+        self._take_names(param_group)
+        params = param_group["params"]
+        for x in params:
+            if not isinstance(x, Tensor):
+                raise TypeError(
+                    f"optimizer can only optimize Tensors, but one of the params is {_type_name(x)}"
+                )
+            if not (x.is_leaf or self.defaults.get("differentiable")):
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, value in self.defaults.items():
+            if value is required and name not in param_group:
+                raise ValueError(
+                    f"parameter group didn't specify a value of required optimization parameter {name}"
+                )
+            param_group.setdefault(name, value)
+        if len({id(x) for x in params}) != len(params):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause "
+                "an error; see github.com/pytorch/pytorch/issues/40967 for more information",
+                stacklevel=3,
+            )
+        before = {id(x) for group in self.param_groups for x in group["params"]}
+        if not before.isdisjoint(id(x) for x in params):
+            raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(param_group)
+
+    def _take_names(self, group: Group) -> None:
+        """Names that come beside the parameters become an entry of the group."""
+        params = group["params"]
+        named = [isinstance(x, tuple) for x in params]
+        if any(named):
+            if not all(named):
+                raise ValueError(
+                    "all optimizer params should be with/without names. Some param names are missing"
+                )
+            group["param_names"] = [name for name, _ in params]
+            group["params"] = [x for _, x in params]
+        if self.param_groups and ("param_names" in self.param_groups[0]) != ("param_names" in group):
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group "
+                f"{'with' if 'param_names' in group else 'without'} names to the optimizer"
+            )
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or fill them with zeros."""
+        for group in self.param_groups:
+            for x in group["params"]:
+                grad = gradient(x)
+                if grad is None:
+                    continue
+                if set_to_none:
+                    x.grad = None
+                else:
+                    grad.detach().zero_()
+
+    # ---- a step
+
+    def step(self, closure: Closure | None = None) -> Any:
+        """Change every parameter that has a gradient; `closure` computes the loss, which is returned."""
+        if type(self).update is Optimizer.update:
+            raise NotImplementedError
+        loss = None
+        if closure is not None:
+            with ts.enable_grad():
+                loss = closure()
+        with ts.no_grad():
+            for group in self.param_groups:
+                for x in group["params"]:
+                    grad = gradient(x)
+                    if grad is not None:
+                        grad = -grad if group.get("maximize") else grad
+                        change = self._update_complex if x.is_complex() else self.update
+                        change(x, grad, self.state[x], group)
+        return loss
+
+    def _update_complex(self, x: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
+        """A complex parameter is two real ones."""
+        real = {name: ts.view_as_real(v) if v.is_complex() else v for name, v in state.items()}
+        self.update(ts.view_as_real(x), ts.view_as_real(grad), real, group)
+        for name, value in real.items():
+            state[name] = ts.view_as_complex(value) if value.dim() > x.dim() else value
+
+    def update(self, x: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
+        """Change one parameter; what is remembered of it stands in `state`."""
+        raise NotImplementedError
+
+    # ---- its state
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is remembered and the options of the groups, with numbers for the parameters."""
+        for hook in self._state_dict_pre_hooks.values():
+            hook(self)
+        numbers: dict[int, int] = {}
+        groups = []
+        for group in self.param_groups:
+            for x in group["params"]:
+                numbers.setdefault(id(x), len(numbers))
+            packed = {name: value for name, value in group.items() if name != "params"}
+            groups.append({**packed, "params": [numbers[id(x)] for x in group["params"]]})
+        held = ((x, value) for x, value in self.state.items() if value)
+        state = {numbers[id(x)] if isinstance(x, Tensor) else x: value for x, value in held}
+        result: dict[str, Any] = {"state": state, "param_groups": groups}
+        for hook in self._state_dict_post_hooks.values():
+            result = _replaced(hook(self, result), result)
+        return result
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take the state of another optimizer over parameters of the same number and order."""
+        state_dict = dict(state_dict)
+        for hook in self._load_pre_hooks.values():
+            state_dict = _replaced(hook(self, state_dict), state_dict)
+        saved = deepcopy(state_dict["param_groups"])
+        if len(saved) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        pairs = list(zip(self.param_groups, saved, strict=True))
+        if any(len(group["params"]) != len(other["params"]) for group, other in pairs):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's "
+                "group"
+            )
+        numbered = {
+            number: x
+            for group, other in pairs
+            for number, x in zip(other["params"], group["params"], strict=True)
+        }
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for number, value in state_dict["state"].items():
+            x = numbered.get(number)
+            state[number if x is None else x] = value if x is None else _suited(value, x)
+        for group, other in pairs:
+            other["params"] = group["params"]
+            if "param_names" in group:
+                other.setdefault("param_names", group["param_names"])
+        self.__setstate__({"state": state, "param_groups": saved})
+        for hook in self._load_post_hooks.values():
+            hook(self)
+
+    # ---- hooks
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before each step; what it returns are the step's arguments."""
+        return add_hook(self._step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after each step."""
+        return add_hook(self._step_post_hooks, hook)
+
+    def register_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict`."""
+        return add_hook(self._state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)`; what it returns replaces the state."""
+        return add_hook(self._state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` before it is loaded; what it returns is loaded instead."""
+        return add_hook(self._load_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer)` after a state was loaded."""
+        return add_hook(self._load_post_hooks, hook, prepend)
+
+
+def next_step(state: dict[str, Any], **memory: Tensor) -> int:
+    """The number of this step; with the first one `memory` begins, as zeros like these tensors."""
+    if "step" not in state:
+        state["step"] = ts.tensor(0.0)
+        state.update((name, ts.zeros_like(x)) for name, x in memory.items())
+    state["step"] += 1
+    return int(state["step"].item())
+
+
+def decayed(x: Tensor, grad: Tensor, group: Group) -> Tensor:
+    """The gradient with what pulls `x` to zero; a decoupled decay shortens `x` itself."""
+    decay = group["weight_decay"]
+    if decay == 0:
+        return grad
+    if group.get("decoupled_weight_decay"):
+        x.mul_(1 - float(group["lr"]) * decay)
+        return grad
+    total: Tensor = grad.add(x, alpha=decay)
+    return total
+
+
+def gradient(x: Tensor) -> Tensor | None:
+    """What stands in `x.grad`."""
+    return getattr(x, "grad", None)
+
+
+def check_range(what: str, value: Any, holds: bool) -> None:
+    """Refuse an option that is out of its range."""
+    if not holds:
+        raise ValueError(f"Invalid {what}: {value}")
+
+
+def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
+    """The step with the hooks of its optimizer around it."""
+
+    @functools.wraps(step)
+    def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        for hook in self._step_pre_hooks.values():
+            given = hook(self, args, kwargs)
+            if given is None:
+                continue
+            if not (isinstance(given, tuple) and len(given) == 2):
+                raise RuntimeError(
+                    f"{type(self).step} must return None or a tuple of (new_args, new_kwargs), but got "
+                    f"{given}."
+                )
+            args, kwargs = given
+        result = step(self, *args, **kwargs)
+        for hook in self._step_post_hooks.values():
+            hook(self, args, kwargs)
+        return result
+
+    return run
+
+
+Optimizer.step = _hooked(Optimizer.step)  # type: ignore[method-assign]
+
+
+def _replaced(given: Any, before: Any) -> Any:
+    return before if given is None else given
+
+
+def _suited(value: Any, x: Tensor, name: str = "") -> Any:
+    """What was saved for a parameter, in its dtype and on its device; a count of steps stays as it is."""
+    if isinstance(value, Tensor):
+        if name == "step":
+            return value
+        return (
+            value.to(dtype=x.dtype, device=x.device) if x.is_floating_point() else value.to(device=x.device)
+        )
+    if isinstance(value, dict):
+        return {key: _suited(item, x, key) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_suited(item, x) for item in value)
+    return value
+
+
+def _type_name(x: Any) -> str:
+    return str(ts.typename(x))

@@ -1,0 +1,190 @@
+"""LRScheduler: counts steps, and writes the rates that a schedule says into an optimizer's groups.
+
+class Halves(LRScheduler):
+    def get_lr(self):
+        return [rate / 2 for rate in self.rates()] if self.last_epoch else self.rates()
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts.optim.optimizer import Optimizer
+
+EPOCH_DEPRECATION = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. "
+    "Please use `scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from "
+    "None, the closed form is used instead of the new chainable form, where available. Please open an "
+    "issue if you are "
+    "unable to replicate your use case: https://github.com/pytorch/pytorch/issues/new/choose."
+)
+_MORE = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+_OVERRIDDEN = (
+    "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. "
+    f"Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`. {_MORE}"
+)
+_TOO_EARLY = (
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
+    "should "
+    "call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this "
+    "will "
+    f"result in PyTorch skipping the first value of the learning rate schedule. {_MORE}"
+)
+
+
+class LRScheduler:
+    """What all schedules share; `get_lr` says the rates of the step that is being made."""
+
+    _left_out = frozenset({"optimizer"})  # of the state
+    _get_lr_called_within_step = False
+    _is_initial = False
+    _last_lr: list[Any]
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        check_optimizer(optimizer)
+        self.optimizer = optimizer
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", _value(group["lr"]))
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with "
+                    "last_epoch >= 0.\nThis typically happens when:\n1. You're trying to resume training "
+                    "from a "
+                    "checkpoint but haven't properly loaded the optimizer state\n2. You're using "
+                    "last_epoch >= 0 "
+                    "for a fresh training run (not recommended)"
+                )
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._step_count = 0
+        _mark_steps(optimizer)
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        """The rates that the groups begin with."""
+        self._step_count = 0
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
+
+    # ---- what a schedule says
+
+    def get_lr(self) -> list[Any]:
+        """The rate of each group at step `last_epoch`, from the rates that they have."""
+        raise NotImplementedError
+
+    def closed_form(self) -> list[Any] | None:
+        """The rate of each group at step `last_epoch`, from the first ones; None where nobody knows."""
+        return None
+
+    def rates(self) -> list[Any]:
+        """The rates that the groups have."""
+        return [_value(group["lr"]) for group in self.optimizer.param_groups]
+
+    def get_last_lr(self) -> list[Any]:
+        """The rates that the last step gave."""
+        return self._last_lr
+
+    # ---- steps
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go on by a step, or to the step `epoch`."""
+        if self._step_count == 1:
+            if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
+                warnings.warn(_OVERRIDDEN, UserWarning, stacklevel=2)
+            elif not getattr(self.optimizer, "_opt_called", False):
+                warnings.warn(_TOO_EARLY, UserWarning, stacklevel=2)
+        self._step_count += 1
+        if epoch is not None:
+            warnings.warn(EPOCH_DEPRECATION, UserWarning, stacklevel=2)
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        """Set the rates of the next step, or of the step `epoch`."""
+        self._get_lr_called_within_step = True
+        try:
+            self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+            known = None if epoch is None else self.closed_form()
+            self._set(self.get_lr() if known is None else known)
+        finally:
+            self._get_lr_called_within_step = False
+
+    def _set(self, rates: Sequence[Any]) -> None:
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            set_rate(group, rate)
+        self._last_lr = self.rates()
+
+    # ---- its state
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimizer."""
+        return {name: value for name, value in self.__dict__.items() if name not in self._left_out}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on where another schedule of the same class was."""
+        self.__dict__.update(state_dict)
+
+
+def check_optimizer(optimizer: Any) -> None:
+    """Refuse what is no optimizer."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+def warn_outside_of_step(scheduler: LRScheduler) -> None:
+    """`get_lr` is no question: it says what comes next."""
+    if not scheduler._get_lr_called_within_step:
+        warnings.warn(
+            "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def for_groups(optimizer: Optimizer, name: str, given: Any) -> list[Any]:
+    """An option as a list with a value for each group."""
+    count = len(optimizer.param_groups)
+    if not isinstance(given, (list, tuple)):
+        return [given] * count
+    if len(given) != count:
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. {name} has {len(given)} values, "
+            f"param_groups has {count}."
+        )
+    return list(given)
+
+
+def set_rate(group: dict[str, Any], rate: Any) -> None:
+    """Set a group's rate; one that is a tensor stays that."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(rate)
+    else:
+        group["lr"] = rate
+
+
+def _value(rate: Any) -> Any:
+    """A copy, as rates that are tensors are written in place."""
+    return rate.clone() if isinstance(rate, Tensor) else rate
+
+
+def _mark_steps(optimizer: Optimizer) -> None:
+    """Have the optimizer note that `step` was called."""
+    if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
+        return
+    step = optimizer.step.__func__  # type: ignore[attr-defined]
+
+    @functools.wraps(step)
+    def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self._opt_called = True
+        return step(self, *args, **kwargs)
+
+    noted._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
+    optimizer.step = types.MethodType(noted, optimizer)  # type: ignore[method-assign]

@@ -1,0 +1,124 @@
+"""Schedules of schedules: one after the other, or all together.
+
+SequentialLR(optimizer, [LinearLR(optimizer), ExponentialLR(optimizer, 0.9)], milestones=[5])
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ts.optim.optimizer import Optimizer
+from ts.optim.scheduling.base import LRScheduler, check_optimizer, set_rate
+from ts.optim.scheduling.plateau import ReduceLROnPlateau
+
+
+class _OfSchedulers(LRScheduler):
+    """A schedule that holds others."""
+
+    _left_out = frozenset({"optimizer", "_schedulers"})
+    _schedulers: list[LRScheduler]
+
+    def state_dict(self) -> dict[str, Any]:
+        """With the states of the schedules."""
+        return {**super().state_dict(), "_schedulers": [s.state_dict() for s in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().load_state_dict({name: value for name, value in state_dict.items() if name != "_schedulers"})
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
+            scheduler.load_state_dict(state)
+
+
+class SequentialLR(_OfSchedulers):
+    """One schedule until a milestone, then the next."""
+
+    def __init__(
+        self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
+    ) -> None:
+        _check("SequentialLR", optimizer, schedulers)
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                "Sequential Schedulers expects number of schedulers provided to be one more than the "
+                "number of "
+                f"milestone points, but got number of schedulers {len(schedulers)} and the number of "
+                f"milestones "
+                f"to be equal to {len(milestones)}"
+            )
+        check_optimizer(optimizer)
+        self.optimizer = optimizer
+        self._schedulers = schedulers
+        self._milestones = milestones
+        self.last_epoch = last_epoch + 1
+        for group in optimizer.param_groups:  # nobody has begun yet
+            set_rate(group, group["initial_lr"])
+        for scheduler in _leaves(self):
+            scheduler.last_epoch -= 1
+        schedulers[0]._initial_step()
+        self._last_lr = schedulers[0].get_last_lr()
+
+    def _initial_step(self) -> None:
+        self._schedulers[0]._initial_step()
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go on by a step of the schedule whose turn it is."""
+        self.last_epoch += 1
+        turn = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[turn]
+        if turn > 0 and self._milestones[turn - 1] == self.last_epoch:
+            scheduler._update_lr(0)
+        else:
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        """Begin with the first schedule, where this is one of another's."""
+        self.last_epoch = 0
+        self._schedulers[0]._update_lr(0)
+        self._last_lr = self._schedulers[0].get_last_lr()
+
+
+class ChainedScheduler(_OfSchedulers):
+    """All schedules at every step, each on what the one before has left."""
+
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
+        if schedulers and optimizer is None:
+            optimizer = getattr(schedulers[0], "optimizer", None)
+        _check("ChainedScheduler", optimizer, schedulers)
+        assert optimizer is not None
+        self.optimizer = optimizer
+        self._schedulers = list(schedulers)
+        self._last_lr = self.rates()
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go on by a step of each."""
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self.rates()
+
+
+def _leaves(scheduler: LRScheduler) -> Iterator[LRScheduler]:
+    """The schedules inside of a schedule that count for themselves."""
+    for inner in scheduler._schedulers if isinstance(scheduler, _OfSchedulers) else []:
+        yield from _leaves(inner) if isinstance(inner, _OfSchedulers) else [inner]
+
+
+def _check(name: str, optimizer: Any, schedulers: Sequence[LRScheduler]) -> None:
+    if not schedulers:
+        chained = " to be chained" if name == "ChainedScheduler" else ""
+        raise ValueError(f"{name} expects at least one scheduler{chained}, but got no scheduler.")
+    for i, scheduler in enumerate(schedulers):
+        if not hasattr(scheduler, "optimizer"):
+            raise TypeError(f"{name} at index {i} should have `optimizer` as its attribute.")
+        if isinstance(scheduler, ReduceLROnPlateau):
+            raise ValueError(
+                f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs "
+                f"to be "
+                f"specified when calling `step`, but got one at index {i} in the given schedulers sequence."
+            )
+        if scheduler.optimizer is not optimizer:
+            raise ValueError(
+                f"{name} expects all schedulers to belong to the same optimizer, but got scheduler "
+                f"{type(scheduler).__name__} at index {i} has {scheduler.optimizer}, which is different from "
+                f"{type(optimizer).__name__}."
+            )

@@ -1,0 +1,239 @@
+"""Schedules that are a formula of the step: steps, powers, lines, half a cosine, functions of users.
+
+CosineAnnealingLR(optimizer, T_max=100)
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ts.optim.optimizer import Optimizer
+from ts.optim.scheduling.base import LRScheduler, warn_outside_of_step
+
+
+class _ByFactor(LRScheduler):
+    """A schedule that multiplies: `factor` is of this step to the one before, `whole` of it to the first."""
+
+    def factor(self) -> float:
+        """What to multiply the rates with that the groups have."""
+        raise NotImplementedError
+
+    def whole(self) -> float:
+        """What to multiply the rates with that they began with."""
+        raise NotImplementedError
+
+    def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
+        factor = self.factor()
+        return self.rates() if factor == 1 else [rate * factor for rate in self.rates()]
+
+    def closed_form(self) -> list[Any] | None:
+        whole = self.whole()
+        return [base * whole for base in self.base_lrs]
+
+
+class StepLR(_ByFactor):
+    """Times `gamma` every `step_size` steps."""
+
+    def __init__(
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.step_size = step_size
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def factor(self) -> float:
+        return self.gamma if self.last_epoch and self.last_epoch % self.step_size == 0 else 1
+
+    def whole(self) -> float:
+        return float(self.gamma ** (self.last_epoch // self.step_size))
+
+
+class MultiStepLR(_ByFactor):
+    """Times `gamma` at each of the milestones."""
+
+    def __init__(
+        self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.milestones = Counter(milestones)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def factor(self) -> float:
+        return float(self.gamma ** self.milestones[self.last_epoch])
+
+    def whole(self) -> float:
+        return float(self.gamma ** bisect_right(sorted(self.milestones.elements()), self.last_epoch))
+
+
+class ExponentialLR(_ByFactor):
+    """Times `gamma` at every step."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def factor(self) -> float:
+        return 1 if self._is_initial else self.gamma
+
+    def whole(self) -> float:
+        return float(self.gamma**self.last_epoch)
+
+
+class ConstantLR(_ByFactor):
+    """Times `factor` for the first `total_iters` steps."""
+
+    def __init__(
+        self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
+    ) -> None:
+        if not 0 <= factor <= 1:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+        self.__dict__["factor"] = factor  # the name of the state, which the method of that name reads
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
+        factor: float = self.__dict__["factor"]
+        if self.last_epoch == 0:
+            return [rate * factor for rate in self.rates()]
+        return (
+            [rate * (1 / factor) for rate in self.rates()]
+            if self.last_epoch == self.total_iters
+            else self.rates()
+        )
+
+    def whole(self) -> float:
+        factor: float = self.__dict__["factor"]
+        return 1 if self.last_epoch >= self.total_iters else factor
+
+
+class LinearLR(_ByFactor):
+    """A factor that goes from one to another in `total_iters` steps."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        if not 0 < start_factor <= 1:
+            raise ValueError(
+                "Starting multiplicative factor expected to be greater than 0 and less or equal to 1."
+            )
+        if not 0 <= end_factor <= 1:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        self.start_factor = start_factor
+        self.end_factor = end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def factor(self) -> float:
+        if self.last_epoch == 0:
+            return self.start_factor
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return 1
+        climb = self.end_factor - self.start_factor
+        return 1 + climb / (self.total_iters * self.start_factor + (self.last_epoch - 1) * climb)
+
+    def whole(self) -> float:
+        done = min(self.total_iters, self.last_epoch) / self.total_iters
+        return self.start_factor + (self.end_factor - self.start_factor) * done
+
+
+class PolynomialLR(_ByFactor):
+    """A power of what is left of `total_iters` steps."""
+
+    def __init__(
+        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
+    ) -> None:
+        self.total_iters = total_iters
+        self.power = power
+        super().__init__(optimizer, last_epoch)
+
+    def factor(self) -> float:
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return 1
+        left, before = (1 - step / self.total_iters for step in (self.last_epoch, self.last_epoch - 1))
+        return float((left / before) ** self.power)
+
+    def whole(self) -> float:
+        return float((1 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power)
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Down to `eta_min` along half a cosine in `T_max` steps, and up again."""
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+        self.T_max = T_max
+        self.eta_min = eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
+        step, low, length = self.last_epoch, self.eta_min, self.T_max
+        if step == 0:
+            return self.rates()
+        if self._step_count == 1:
+            return self.closed_form()
+        if (step - 1 - length) % (2 * length) == 0:  # at the lowest place, which no factor leads away from
+            rise = (1 - math.cos(math.pi / length)) / 2
+            return [
+                rate + (base - low) * rise for rate, base in zip(self.rates(), self.base_lrs, strict=True)
+            ]
+        now, before = (1 + math.cos(math.pi * n / length) for n in (step, step - 1))
+        return [now / before * (rate - low) + low for rate in self.rates()]
+
+    def closed_form(self) -> list[Any]:
+        height = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+
+
+class _ByFunctions(LRScheduler):
+    """A function of users for each group."""
+
+    _left_out = frozenset({"optimizer", "lr_lambdas"})
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+        count = len(optimizer.param_groups)
+        given = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * count
+        if len(given) != count:
+            raise ValueError(f"Expected {count} lr_lambdas, but got {len(given)}")
+        self.lr_lambdas: list[Callable[[int], Any]] = given
+        super().__init__(optimizer, last_epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What callable objects hold is part of it; functions are not."""
+        held = [None if isinstance(f, types.FunctionType) else dict(f.__dict__) for f in self.lr_lambdas]
+        return {**super().state_dict(), "lr_lambdas": held}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().load_state_dict({name: value for name, value in state_dict.items() if name != "lr_lambdas"})
+        for function, held in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
+            if held is not None:
+                function.__dict__.update(held)
+
+
+class LambdaLR(_ByFunctions):
+    """The first rate times a function of the step."""
+
+    def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
+        return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
+
+
+class MultiplicativeLR(_ByFunctions):
+    """The rate before times a function of the step."""
+
+    def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
+        if self._is_initial:
+            return self.rates()
+        return [rate * f(self.last_epoch) for f, rate in zip(self.lr_lambdas, self.rates(), strict=True)]

@@ -1,0 +1,195 @@
+"""Averages of a model's parameters over its training: stochastic weight averaging, moving averages.
+
+averaged = AveragedModel(model)
+scheduler = SWALR(optimizer, swa_lr=0.05)
+averaged.update_parameters(model); scheduler.step()         after each epoch
+update_bn(loader, averaged)                                 at the end
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from typing import Any
+
+import ts
+from ts import nn
+from ts._core.tensor.tensor import Tensor
+from ts.nn.modules.batchnorm import _BatchNorm
+from ts.optim.optimizer import Optimizer
+from ts.optim.scheduling.base import LRScheduler, for_groups, warn_outside_of_step
+
+Average = Callable[[Tensor, Tensor, Any], Tensor]
+Averages = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
+
+__all__ = [
+    "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
+    "get_swa_multi_avg_fn", "update_bn",
+]  # fmt: skip
+
+
+def get_swa_avg_fn() -> Average:
+    """The mean of all models so far."""
+
+    def average(averaged: Tensor, x: Tensor, count: Any) -> Tensor:
+        with ts.no_grad():
+            result: Tensor = averaged + (x - averaged) / (count + 1)
+            return result
+
+    return average
+
+
+def get_ema_avg_fn(decay: float = 0.999) -> Average:
+    """A mean that forgets."""
+    _check_decay(decay)
+
+    def average(averaged: Tensor, x: Tensor, count: Any) -> Tensor:
+        with ts.no_grad():
+            result: Tensor = averaged * decay + x * (1 - decay)
+            return result
+
+    return average
+
+
+def get_swa_multi_avg_fn() -> Averages:
+    """The mean of all models so far, for many tensors in place."""
+    return _in_place(lambda averaged, x, count: averaged.lerp_(x, 1 / (float(count) + 1)), get_swa_avg_fn())
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
+    """A mean that forgets, for many tensors in place."""
+    _check_decay(decay)
+    return _in_place(lambda averaged, x, count: averaged.lerp_(x, 1 - decay), get_ema_avg_fn(decay))
+
+
+def _in_place(floating: Callable[[Tensor, Tensor, Any], Any], general: Average) -> Averages:
+    def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
+        with ts.no_grad():
+            for mean, x in zip(averaged, current, strict=True):
+                if mean.is_floating_point() or mean.is_complex():
+                    floating(mean, x, count)
+                else:
+                    mean.copy_(general(mean, x, count))
+
+    return average
+
+
+def _check_decay(decay: float) -> None:
+    if not 0.0 <= decay <= 1.0:
+        raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
+
+
+class AveragedModel(nn.Module):
+    """A copy of a model whose parameters are an average of those that `update_parameters` was given."""
+
+    n_averaged: Tensor
+
+    def __init__(
+        self,
+        model: nn.Module,
+        device: Any = None,
+        avg_fn: Average | None = None,
+        multi_avg_fn: Averages | None = None,
+        use_buffers: bool = False,
+    ) -> None:
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
+        self.module = deepcopy(model)
+        if device is not None:
+            self.module = self.module.to(device)
+        self.register_buffer("n_averaged", ts.tensor(0, dtype=ts.long, device=device))
+        self.avg_fn = avg_fn
+        self.multi_avg_fn = multi_avg_fn
+        self.use_buffers = use_buffers
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the averaged model gives."""
+        return self.module(*args, **kwargs)
+
+    def update_parameters(self, model: nn.Module) -> None:
+        """Take the parameters of `model` into the average."""
+        averaged, current = self._tensors(self.module), self._tensors(model)
+        current = [x.detach().to(mean.device) for mean, x in zip(averaged, current, strict=True)]
+        averaged = [mean.detach() for mean in averaged]
+        count = self.n_averaged
+        if not bool(count):
+            for mean, x in zip(averaged, current, strict=True):
+                mean.copy_(x)
+        elif self.avg_fn is not None:
+            for mean, x in zip(averaged, current, strict=True):
+                mean.copy_(self.avg_fn(mean, x, count.to(mean.device)))
+        else:
+            (self.multi_avg_fn or get_swa_multi_avg_fn())(averaged, current, count)
+        if not self.use_buffers:
+            for mean, x in zip(self.module.buffers(), model.buffers(), strict=True):
+                mean.detach().copy_(x.detach().to(mean.device))
+        self.n_averaged += 1
+
+    def _tensors(self, model: nn.Module) -> list[Tensor]:
+        buffers = model.buffers() if self.use_buffers else ()
+        return list(itertools.chain(model.parameters(), buffers))
+
+
+def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> None:
+    """Let the batch normalisations of a model measure what the batches of `loader` have."""
+    norms = [module for module in model.modules() if isinstance(module, _BatchNorm)]
+    if not norms:
+        return
+    momenta = [norm.momentum for norm in norms]
+    training = model.training
+    model.train()
+    with ts.no_grad():
+        for norm in norms:
+            norm.reset_running_stats()
+            norm.momentum = None
+        for batch in loader:
+            given = batch[0] if isinstance(batch, (list, tuple)) else batch
+            model(given if device is None else given.to(device))
+    for norm, momentum in zip(norms, momenta, strict=True):
+        norm.momentum = momentum
+    model.train(training)
+
+
+class SWALR(LRScheduler):
+    """From the rates that the groups have to `swa_lr` in `anneal_epochs` steps, where it stays."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        swa_lr: Any,
+        anneal_epochs: int = 10,
+        anneal_strategy: str = "cos",
+        last_epoch: int = -1,
+    ) -> None:
+        for rate, group in zip(for_groups(optimizer, "swa_lr", swa_lr), optimizer.param_groups, strict=True):
+            group["swa_lr"] = rate
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+        self._anneal_strategy = anneal_strategy
+        self.anneal_epochs = anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def _share(self, step: int) -> float:
+        """How much of the rate at a step is `swa_lr`."""
+        part = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
+        return part if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * part)) / 2
+
+    def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
+        step = self._step_count - 1
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        before, now = self._share(step - 1), self._share(step)
+        rates = []
+        for group in self.optimizer.param_groups:
+            aim, rate = group["swa_lr"], group["lr"]
+            start = aim if before == 1 else (rate - before * aim) / (1 - before)
+            rates.append(aim * now + start * (1 - now))
+        return rates
