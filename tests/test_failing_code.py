@@ -26,3 +26,28 @@ def test_edited_graph_runs():
         product = f.graph.insert("aten::mul", f.graph.inputs())
     total.output().replace_all_uses_with(product)
     assert f(5, 0) == 0
+
+
+def test_items_of_another_list():
+    """The turns of a loop are those of the list that it goes through: an item of another may not be there."""
+    unit = ts.jit.CompilationUnit("""
+def f(xs: List[int], ys: List[int]):
+    for i, x in enumerate(xs):
+        y = ys[i]
+    return len(xs)
+
+def g(xs: List[int], ys: List[int]):
+    for i in range(len(xs)):
+        y = ys[i]
+    return len(xs)
+
+def h(xs: List[int], ys: List[int]):
+    for x, y in zip(xs, ys):
+        z = x
+    return len(xs)
+""")
+    for function in (unit.f, unit.g):
+        assert function([1, 2], [1, 2, 3]) == 2
+        with pytest.raises(RuntimeError, match="out of range"):
+            function([1, 2, 3], [1, 2])
+    assert unit.h([1, 2, 3], [1, 2]) == 3

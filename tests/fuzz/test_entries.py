@@ -33,5 +33,6 @@ def test_objects_that_nothing_has_filled():
     assert {"List", "Dict", "Tuple", "Object", "ObjectClass", "TypeSpec", "Code", "Execution", "Stopped", "Job"} <= set(sealed)
     assert set(empty) == {
         "Tensor", "Operator", "ContainerIndex", "PythonOperator", "WarnOperator", "Called", "CalledByName", "Callee", "Function", "Stops",
-        "Future", "Inherited", "Loops", "_Capsule", "Wrong",
+        "Future", "Inherited", "Loops", "_Capsule", "Wrong", "FlagBlock", "GradMode", "GradSwitch", "InferenceMode", "LimitsBlock",
+        "TracedBy",
     }  # fmt: skip

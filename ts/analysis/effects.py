@@ -133,7 +133,11 @@ def _is_iteration(node: Node) -> bool:
     loop = index.owning_block().owning_node()
     if loop is None or loop.kind() != "prim::Loop" or index is not loop.blocks()[0].inputs()[0]:
         return False
-    return loop.inputs()[0].node().kind() in ("aten::len", "prim::min")
+    turns = loop.inputs()[0].node()
+    counts = [turns]
+    if turns.kind() == "prim::min":  # of several iterables, or of one that is counted
+        counts = [value.node() for value in turns.input().node().inputs()]
+    return any(count.kind() == "aten::len" and count.input() is node.inputs()[0] for count in counts)
 
 
 Flags = tuple[bool, bool, bool]

@@ -126,7 +126,8 @@ class Emission:
         self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, pool: list[int] | None = None, results: int = 0
     ) -> Instruction:
         instruction = Instruction(name, a, b, c, pool, results, self.line, self.depth)
-        instruction.keeps = tuple(context.register for context in self.entered)
+        if self.entered:
+            instruction.keeps = tuple(context.register for context in self.entered)
         instruction.refresh()
         self.code.append(instruction)
         self.terminated = name in ("RETURN", "RAISE")

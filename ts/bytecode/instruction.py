@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,28 +44,30 @@ class Instruction:
         """Find out anew which registers are read and written."""
         if not self.name:
             return
-        reads, writes = [], []
-        for operand, format in zip((self.a, self.b, self.c), _FORMATS[self.name], strict=True):
-            if format == "P":
-                assert self.pool is not None
-                split = len(self.pool) - self.results
-                reads += self.pool[:split]
-                writes += self.pool[split:]
-            elif format[0] == "=":
-                writes.append(operand)
-            elif format[0] == "+":
-                reads.append(operand)
-                writes.append(operand)
-            elif format in _REGISTERS:
-                reads.append(operand)
-        self.reads, self.writes = (*reads, *self.keeps), tuple(writes)
+        reads, writes, pooled = _MENTIONS[self.name]
+        operands = self.a, self.b, self.c
+        read = [operands[i] for i in reads]
+        written = [operands[i] for i in writes]
+        if pooled:
+            assert self.pool is not None
+            split = len(self.pool) - self.results
+            read += self.pool[:split]
+            written += self.pool[split:]
+        self.reads, self.writes = (*read, *self.keeps), tuple(written)
 
     @property
     def target(self) -> Label | None:
         """Where it jumps."""
-        return self.a if self.name and _FORMATS[self.name][0] in "<>" else None
+        return self.a if self.name in _JUMPS else None
 
 
-_FORMATS = {name: row.operands for name, row in BY_NAME.items()}
-_REGISTERS = {format for formats in _FORMATS.values() for format in formats if register_format(format)}
+def _mentions(formats: Sequence[str]) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
+    """The operands that are registers to read, and to write; whether one is a list of registers."""
+    reads = [i for i, format in enumerate(formats) if register_format(format) and format[0] != "="]
+    writes = [i for i, format in enumerate(formats) if format[0] in "=+"]
+    return tuple(reads), tuple(writes), "P" in formats
+
+
+_MENTIONS = {name: _mentions(row.operands) for name, row in BY_NAME.items()}
+_JUMPS = frozenset(name for name, row in BY_NAME.items() if row.operands[0] in "<>")
 ENDS = ("JUMP", "LOOP", "RETURN", "RAISE")

@@ -105,6 +105,8 @@ class Lifetimes:
         self.reads: list[Sequence[int]] = [()] * len(code)  # registers that each instruction reads
         self.with_objects: set[int] = set()  # instructions that read or write some
         self.find_jumps()
+        if self.heads:
+            self.walk(last=False)
         while self.walk():
             pass
         for lifetime in self.lifetimes:
@@ -130,51 +132,66 @@ class Lifetimes:
             else:
                 self.jumps[target] = self.jumps.get(target, 0) + 1
 
-    def walk(self) -> bool:
-        """Once through the code; whether more is alive where a loop begins than was known at its end."""
-        self.lifetimes = [Lifetime() for _ in self.variable]
+    def walk(self, last: bool = True) -> bool:
+        """Once through the code; whether more is alive where a loop begins than was known at its end.
+
+        Of a walk that cannot be the last, nothing is kept but that.
+        """
+        self.lifetimes = [Lifetime() for _ in self.variable] if last else []
         self.dying: dict[int, list[int]] = {}
         self.dead: dict[int | Label, set[int]] = {}
         self.alive: dict[int, int] = {}  # registers, with the end of their range
+        alive = self.alive
         at_labels: dict[Label, frozenset[int]] = {}  # of those that have jumps before
-        jumps = dict(self.jumps)
+        jumps, heads = dict(self.jumps), self.heads
+        code, reads = self.code, self.reads
         added = False
-        for at in range(len(self.code) - 1, -1, -1):
+        for at in range(len(code) - 1, -1, -1):
             if not at % _STEPS:
                 deadline.spend(_STEPS * _STEP_NS, _STEPS * _STEP_BYTES)
-            instruction = self.code[at]
-            if not instruction.name:
+            instruction = code[at]
+            name = instruction.name
+            if not name:
                 label = instruction.a
-                if label in jumps or label in self.heads:
-                    alive = frozenset(self.alive)
-                    deadline.spend(0, _HELD_BYTES * len(alive))
+                if label in jumps or label in heads:
+                    here = frozenset(alive)
+                    deadline.spend(0, _HELD_BYTES * len(here))
                     if label in jumps:
-                        at_labels[label] = alive
-                    if label in self.heads and self.heads[label] != alive:
-                        self.heads[label] = alive
+                        at_labels[label] = here
+                    if label in heads and heads[label] != here:
+                        heads[label] = here
                         added = True
                 continue
             target = instruction.target
-            there: frozenset[int] = frozenset()
-            if target in jumps:
-                there = at_labels[target]
-                jumps[target] -= 1
-                if not jumps[target]:
-                    del jumps[target], at_labels[target]
-            elif target is not None:
-                there = self.heads[target]
-            if instruction.name in ENDS:
-                self.leave(at, there)
-            elif target is not None:
-                self.branch(at, instruction, target, there)
-            self.step(at, instruction)
-        for register in range(self.parameters):
-            self.lifetimes[register].writes.append(-1)
-        self.leave(-2, frozenset())  # a range that begins before the code begins at -1
+            if target is not None or name in ENDS:
+                there: frozenset[int] = frozenset()
+                if target in jumps:
+                    there = at_labels[target]
+                    jumps[target] -= 1
+                    if not jumps[target]:
+                        del jumps[target], at_labels[target]
+                elif target is not None:
+                    there = heads[target]
+                if target is None or name in ENDS:
+                    self.leave(at, there, last)
+                else:
+                    self.branch(at, instruction, target, there)
+            if last:
+                self.write(at, instruction)
+            else:
+                for register in instruction.writes:
+                    alive.pop(register, None)
+            for register in reads[at]:
+                if register not in alive:
+                    alive[register] = at
+        if last:
+            for register in range(self.parameters):
+                self.lifetimes[register].writes.append(-1)
+            self.leave(-2, frozenset(), last)  # a range that begins before the code begins at -1
         return added
 
-    def step(self, at: int, instruction: Instruction) -> None:
-        """Past an instruction that writes, and before that reads."""
+    def write(self, at: int, instruction: Instruction) -> None:
+        """Past an instruction's writes."""
         alive, lifetimes = self.alive, self.lifetimes
         writes = instruction.writes
         if at in self.with_objects:
@@ -188,16 +205,15 @@ class Lifetimes:
             if end is not None:
                 lifetime.starts.append(at)
                 lifetime.ends.append(end)
-        for register in self.reads[at]:
-            if register not in alive:
-                alive[register] = at
 
-    def leave(self, at: int, there: frozenset[int]) -> None:
+    def leave(self, at: int, there: frozenset[int], last: bool) -> None:
         """Before a jump, or what ends the frame: nothing is alive but what is alive `there`."""
         alive = self.alive
         for register in alive.keys() - there:
-            self.lifetimes[register].starts.append(at + 1)
-            self.lifetimes[register].ends.append(alive.pop(register))
+            end = alive.pop(register)
+            if last:
+                self.lifetimes[register].starts.append(at + 1)
+                self.lifetimes[register].ends.append(end)
         for register in there - alive.keys():
             alive[register] = at + 1
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from textwrap import dedent
 from types import FunctionType
-from typing import Any
+from typing import Any, Final
 
 from ts._core.thread import deadline
 from ts.errors import FrontendError, LimitExceeded, NestingError, NotSupportedError, UnsupportedNodeError
@@ -57,20 +57,20 @@ _REFUSED: dict[str, tuple[str, str, str]] = {
     "SetComp": ("SetComp", " ", "use the keys of a dict"),
     "NamedExpr": ("NamedExpr", " ", "assign in a statement of its own"),
 }
-_STATEMENTS = (
+_STATEMENTS = frozenset({
     ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.While, ast.For,
     ast.If, ast.Pass, ast.Break, ast.Continue, ast.Delete, ast.With,
-)  # fmt: skip
+})  # fmt: skip
 # What `ts.limits` count, at least: for a character of text that becomes syntax, and for an expression.
 _CHARACTER_NS = 100
 _CHARACTER_BYTES = 50
 _CHECK_NS = 2_000
 
-_EXPRESSIONS = (
+_EXPRESSIONS = frozenset({
     ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare,
     ast.IfExp, ast.Subscript, ast.Slice, ast.List, ast.Tuple, ast.Dict, ast.JoinedStr, ast.FormattedValue,
     ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Starred,
-)  # fmt: skip
+})  # fmt: skip
 
 
 @dataclass
@@ -383,7 +383,7 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
         if parsed.function is None:  # a task of printed source, or a closure
             check(parsed.inner(node))
             return
-    if not isinstance(node, _STATEMENTS):
+    if type(node) not in _STATEMENTS:
         raise _refuse(node, parsed)
     if is_ignored_block(node):
         return
@@ -429,18 +429,24 @@ def _in_brackets(node: ast.Tuple) -> bool:
     return first is None or (first.lineno, first.col_offset) != (node.lineno, node.col_offset)
 
 
+_PARTS: Final = (ast.expr, ast.stmt)
+_GROUPS: Final = (ast.keyword, ast.comprehension, ast.withitem)
+
+
 def _parts(node: ast.AST) -> Iterator[ast.stmt | ast.expr]:
     """The expressions and statements directly under a node, in source order."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr | ast.stmt):
-            yield child
-        elif isinstance(child, ast.keyword | ast.comprehension | ast.withitem):
-            yield from _parts(child)
+    for name in node._fields:
+        field = getattr(node, name, None)
+        for child in field if isinstance(field, list) else (field,):
+            if isinstance(child, _PARTS):
+                yield child
+            elif isinstance(child, _GROUPS):
+                yield from _parts(child)
 
 
 def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
     deadline.spend(_CHECK_NS)
-    if not isinstance(node, _EXPRESSIONS):
+    if type(node) not in _EXPRESSIONS:
         raise _refuse(node, parsed)
     match node:
         case ast.Name(id=name) if name.startswith(_RESERVED_PREFIX):

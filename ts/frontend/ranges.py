@@ -169,6 +169,26 @@ class NodeRange(SourceRange):
         return self._ranges.span(self._node)[1]
 
 
+class JoinedRange(NodeRange):
+    """From one node to another, likewise."""
+
+    __slots__ = ("_last",)
+
+    def __init__(self, ranges: Ranges, first: ast.AST, last: ast.AST) -> None:
+        super().__init__(ranges, first)
+        self._last = last
+
+    @property
+    def start(self) -> int:  # type: ignore[override]
+        """Offset of the first character."""
+        return min(super().start, self._ranges.span(self._last)[0])
+
+    @property
+    def end(self) -> int:  # type: ignore[override]
+        """Offset behind the last character."""
+        return max(super().end, self._ranges.span(self._last)[1])
+
+
 class HiddenRange(NodeRange):
     """The statement around a node that PyTorch gives no range: for errors, not shown in the graph's text."""
 

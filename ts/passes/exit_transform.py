@@ -34,18 +34,59 @@ from ts.ir.types import BOOL, Type, unify
 from ts.passes.control_flow import NOT_CONSTANT, constant_value, inserting_at_start, nodes_of
 
 _LARGEST_COPIES: Final = 5000  # nodes that are copied where ifs are merged; then they move
+_EXITS: Final = ("prim::LoopContinuation", "prim::ReturnStmt", "prim::RaiseException")
 
 
 def exit_transform(graph: Graph) -> bool:
     """Remove `prim::LoopContinuation` and `prim::ReturnStmt`."""
-    _blocks_of_with(graph.block())
-    # Both conversions always run: they create constants, and so decide how later values are numbered.
-    _ExitTransformer(graph, "prim::LoopContinuation").run(graph.block())
-    _ExitTransformer(graph, "prim::ReturnStmt").run(graph.block())
+    exits = _Exits(graph)
+    if exits.enters:
+        _blocks_of_with(graph.block())
+        exits = _Exits(graph)
+    # Both transformers are always made: they create constants, and so decide how later values are numbered.
+    continuations = _ExitTransformer(graph, "prim::LoopContinuation", exits.around)
+    if exits.continues:
+        continuations.run(graph.block())
+        exits = _Exits(graph)
+    _ExitTransformer(graph, "prim::ReturnStmt", exits.around).run(graph.block())
     # What a body of `with` computes is used after it, so a copy of ifs with such bodies would lose values.
-    _inline_blocks_of_with(graph.block())
+    if exits.enters:
+        _inline_blocks_of_with(graph.block())
     _Merger().run(graph.block())
     return True
+
+
+class _Exits:
+    """Where control may leave early: most ifs and loops need not be looked into.
+
+    around      the nodes that an exit, or an exception, lies in
+    continues   whether one is a `prim::LoopContinuation` or an exception
+    enters      whether there is a `with`
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.around: set[Node] = set()
+        self.continues = False
+        self.enters = False
+        self._look(graph.block())
+
+    def _look(self, block: Block) -> bool:
+        found = False
+        for node in block.nodes():
+            blocks = node.blocks()
+            if blocks:
+                if True in [self._look(inner) for inner in blocks]:  # each of them
+                    self.around.add(node)
+                    found = True
+                self.enters |= node.kind() == "prim::With"
+                continue
+            kind = node.kind()
+            if kind in _EXITS:
+                found = True
+                self.continues |= kind != "prim::ReturnStmt"
+            elif kind == "prim::Enter":
+                self.enters = True
+        return found
 
 
 class _Leaves(Enum):
@@ -71,11 +112,12 @@ class _Exit:
 
 
 class _ExitTransformer:
-    """Removes exits of one kind from a graph."""
+    """Removes exits of one kind from a graph; `around` are the nodes with some, or exceptions, inside."""
 
-    def __init__(self, graph: Graph, kind: str) -> None:
+    def __init__(self, graph: Graph, kind: str, around: set[Node]) -> None:
         self._graph = graph
         self._kind = kind
+        self._around = around
         self._uninitialized: dict[int, Value] = {}  # by type object, as PyTorch's graphs have it
         self._target: Block | None = None  # the block that an exit of this kind leaves
         with inserting_at_start(graph):
@@ -124,14 +166,16 @@ class _ExitTransformer:
             left = _Exit(self._true, tuple(node.inputs()))
             node.destroy()
             return left
+        if kind == "prim::RaiseException":
+            return _Exit(self._raises, ())
+        if node not in self._around:
+            return self._never
         if kind == "prim::If":
             return self._transform_if(node)
         if kind == "prim::Loop":
             return self._transform_loop(node)
         if kind == "prim::With":
             return self.run(node.blocks()[0])
-        if kind == "prim::RaiseException":
-            return _Exit(self._raises, ())
         if kind == "prim::Closure":
             # Its exits stay inside: the node declares a function, it does not call it.
             self.run(node.blocks()[0])
@@ -331,6 +375,9 @@ class _Merger:
         end = block.return_node()
         node = end.next() if done is None or done is end else done
         while node is not end:
+            if not node.blocks():
+                node = node.next()
+                continue
             if node is not done:
                 for inner in node.blocks():
                     self.run(inner)

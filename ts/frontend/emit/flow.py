@@ -19,6 +19,7 @@ from ts.frontend.emit.emitter import Emitter, expression, statement
 from ts.frontend.emit.operators import BINARY, MAGIC
 from ts.frontend.emit.refinement import Refinement, both, either, type_test, without_none
 from ts.frontend.match import emit_builtin_call
+from ts.frontend.ranges import JoinedRange
 from ts.frontend.scope import Scope
 from ts.frontend.values.classes import overloaded
 from ts.frontend.values.python_objects import GLOBALS
@@ -78,9 +79,7 @@ def condition(em: Emitter, node: ast.expr) -> Condition:
 
 
 def _joined(em: Emitter, first: ast.expr, last: ast.expr) -> SourceRange:
-    ranges = em.parsed.ranges
-    (start, first_end), (last_start, end) = ranges.span(first), ranges.span(last)
-    return ranges.between(min(start, last_start), max(first_end, end))
+    return JoinedRange(em.parsed.ranges, first, last)
 
 
 def _negated(em: Emitter, range: SourceRange, inner: Condition) -> Condition:
