@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import ts
 from tests.import_graph import ROOT, circles, edges, files, with_packages
 
 VOCABULARY = "errors dtypes devices"  # which every room may import
@@ -193,3 +194,11 @@ print(wrong)
 """
     done = subprocess.run([sys.executable, "-c", code, *names], capture_output=True, text=True, check=True)
     assert len(names) > 60 and done.stdout.strip() == "[]"
+
+
+def test_loading_needs_no_writing(tmp_path):
+    """Who loads an archive and calls it pays nothing for what writing one takes: sums, temporary files, SciPy."""
+    ts.jit.save(ts.jit.CompilationUnit("def f(x):\n    return x + 1\n").f, tmp_path / "f.pt")
+    code = f"import sys, ts\nts.jit.load({str(tmp_path / 'f.pt')!r})(ts.ones(2))\nprint([m for m in ('hashlib', 'tempfile', 'scipy', 'torch', 'ts.archive.write') if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

@@ -17,15 +17,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ts.archive.read import read
 from ts.archive.records import Location
-from ts.archive.write import ExtraFiles, write
 from ts.frontend.terms import Terms
 from ts.passes.inline import inline
 from ts.runtime.function import ScriptFunction
+from ts.runtime.garbage import no_collection
 from ts.runtime.limits import limits
 from ts.runtime.module import ScriptModule, module_of
 
 if TYPE_CHECKING:
     from ts.archive.missing import Missing
+    from ts.archive.write import ExtraFiles
 
 
 def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles = None) -> None:
@@ -35,6 +36,8 @@ def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles
             f"'{type(m).__name__}' object has no attribute 'save_to_buffer': only what ts.jit.script made "
             "can be saved"
         )
+    from ts.archive.write import write
+
     write(m.archived(), f, _extra_files)
 
 
@@ -63,7 +66,8 @@ def load(
     `allowed_ops` are the operators that its code may use, by names (`aten::add`), with overloads
     (`aten::add.Tensor`) or as patterns (`aten::*`); another one is an error, which says where it stands.
     """
-    return module_of(read(f, map_location, _extra_files, Terms(limits, allowed_ops), mmap))
+    with no_collection():
+        return module_of(read(f, map_location, _extra_files, Terms(limits, allowed_ops), mmap))
 
 
 def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[Missing]:
