@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from typing import Any
 
 import pytest
@@ -390,3 +391,15 @@ def test_sorting_what_has_no_order():
         unit.optional([None, 1])
     with pytest.raises((RuntimeError, TypeError), match=r"Found int and NoneType|Found NoneType and int"):
         unit.optional([1, None])
+
+
+def test_lists_of_sizes_release_nothing() -> None:
+    """Sizes and strides go into fresh memory: what a list of tensors left there before is nobody's any more."""
+    held = ts.ones(2)
+    before = sys.getrefcount(held)
+    for key, x in (("aten::stride", ts.ones(2, 3, 4)), ("aten::size", ts.empty(2, 3, 4, device="meta"))):
+        for _ in range(20):
+            kept = to_core([held, held, held], list_of(SPECS["Tensor"]))
+            del kept
+            assert len(call(key, x)) == 3
+    assert sys.getrefcount(held) == before

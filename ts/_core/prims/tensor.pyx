@@ -52,7 +52,8 @@ cdef int rank_of(Tensor t) except -1:
 cdef List list_of_ints(object values):
     cdef List result = list_new(list_spec(INT_SPEC), len(values))
     for value in values:
-        set_int(&result.items[result.size], value)
+        result.items[result.size].v.i = value  # not `set_int`: nothing is there yet that could be released
+        result.items[result.size].tag = TAG_INT
         result.size += 1
     return result
 
@@ -63,7 +64,7 @@ cdef List list_of_lengths(cnp.npy_intp *values, int n, Py_ssize_t unit):
     cdef int i
     for i in range(n):
         result.items[i].v.i = values[i] // unit
-        result.items[i].tag = 1
+        result.items[i].tag = TAG_INT
     result.size = n
     return result
 
