@@ -7,6 +7,7 @@ import pytest
 
 import ts
 from ts.jit import TracerWarning, TracingCheckError
+from ts.tracing import places
 
 
 def traced(function, *inputs, **options):
@@ -84,6 +85,172 @@ def test_the_guard_survives_inlining_and_the_same_answer_passes():
     assert caller(ts.full((3,), 4.0)).tolist() == [10.0, 10.0, 10.0]
     with pytest.raises(RuntimeError, match="The trace does not hold"):
         caller(-ts.ones(2))
+
+
+SAID = [
+    (by_sign, "`x.sum() > 0` was True when it was traced", "and is False now"),
+    (by_length, "`range(x.size(0))` was 2 when it was traced", "and is 1 now"),
+    (by_len, "`len(x)` was 2 when it was traced", "and is 1 now"),
+    (by_item, "`x[0].item()` was 1.0 when it was traced", "and is 5. now"),
+    (by_list, "`x.tolist()` was a tensor when it was traced", "and is another one now"),
+    (by_script_result, "`count(x)` was 2 when it was traced", "and is 1 now"),
+]
+
+
+@pytest.mark.parametrize(("function", "then", "now"), SAID)
+def test_a_guard_says_what_was_fixed_where_and_what_to_do(function, then, now):
+    trace = traced(function, ts.tensor([1.0, 0.5]))
+    with pytest.raises(RuntimeError) as failure:
+        trace(ts.tensor(OTHER.get(function, [5.0, 7.5])))
+    text = str(failure.value)
+    line = function.__code__.co_firstlineno
+    places = [f"({__file__}:{line + i}:" for i in range(3)]
+    assert then in text and now in text and any(place in text for place in places)
+    assert "script the function" in text and 'guards="off"' in text
+
+
+def test_a_guard_says_the_source_of_several_lines():
+    def function(x):
+        return x * int(
+            x[0] + x[1]
+        )  # fmt: skip
+
+    trace = traced(function, ts.tensor([1.0, 2.0]))
+    with pytest.raises(RuntimeError, match=r"`int\( x\[0\] \+ x\[1\] \)` was 3 when .* and is 5 now"):
+        trace(ts.tensor([2.0, 3.0]))
+
+
+def test_a_guard_without_source():
+    trace = traced(eval("lambda x: x * int(x)"), ts.tensor(2.0))
+    with pytest.raises(RuntimeError, match="these inputs: a value of Python was 2 when it was traced"):
+        trace(ts.tensor(3.0))
+
+
+def test_guards_that_warn():
+    trace = traced(by_int, ts.tensor([2.0, 1.0]), guards="warn", check_trace=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert trace(ts.tensor([2.0, 5.0])).tolist() == [4.0, 10.0]
+    with pytest.warns(UserWarning, match=r"`int\(x\[0\]\)` was 2 when it was traced .* and is 3 now"):
+        assert trace(ts.tensor([3.0, 5.0])).tolist() == [6.0, 10.0]
+
+
+def test_no_guards():
+    for function in GUARDED:
+        example = ts.tensor([1.0, 0.5])
+        trace = traced(function, example, guards="off")
+        assert "prim::If" not in str(trace.graph) and trace(example).tolist() == function(example).tolist()
+    assert traced(by_int, ts.tensor([2.0, 1.0]), guards="off")(ts.tensor([3.0, 5.0])).tolist() == [6.0, 10.0]
+
+
+def test_guards_of_modules():
+    class Net(ts.nn.Module):
+        def forward(self, x):
+            return by_int(x)
+
+    x = ts.tensor([3.0, 5.0])
+    for guards, expected in (("raise", None), ("off", [6.0, 10.0])):
+        trace = traced(Net(), ts.tensor([2.0, 1.0]), guards=guards)
+        if expected is None:
+            with pytest.raises(RuntimeError, match="The trace does not hold"):
+                trace(x)
+        else:
+            assert trace(x).tolist() == expected
+    with pytest.raises(ValueError, match="guards: expected one of 'raise', 'warn', 'off', but got 'no'"):
+        ts.jit.trace(by_int, x, guards="no")
+    with pytest.raises(ValueError, match="guards: expected one of"):
+        ts.jit.trace_module(Net(), {"forward": x}, guards="no")
+
+
+def test_what_users_raise_is_guarded():
+    """What a function of `ts` only complains of is not: see `tests/oracle/test_trace_sizes.py`."""
+
+    def function(x):
+        if x.size(0) != 2:
+            raise ValueError("two rows")
+        return x + 1
+
+    with pytest.raises(RuntimeError, match=r"`x.size\(0\) != 2` was False"):
+        traced(function, ts.ones(2))(ts.ones(3))
+
+
+CHOOSES = """
+def function(x):
+    if x > 1 and (
+        x > 2
+    ):
+        raise ValueError(x)
+    if x > 3:
+        warnings.warn("x", stacklevel=2)
+    if x > 4:
+        _warn_of(x)
+    else:
+        x = x + 1
+    if x > 5:
+        x = x + 1
+    else:
+        raise ValueError(x)
+    assert x > 6
+    if x > 7:
+        x = x + 1
+    if x > 8:
+        if x > 9:
+            warnings.warn("x", stacklevel=2)
+    elif x > 10:
+        raise ValueError(x)
+    return x
+"""
+
+
+def test_which_tests_choose_nothing(tmp_path):
+    """Those that no other operators depend on: after them there is an error, or the same."""
+    file = tmp_path / "library.py"
+    file.write_text(CHOOSES)
+    lines = [number for number, line in enumerate(CHOOSES.splitlines(), 1) if "> " in line]
+    found = {int(CHOOSES.splitlines()[n - 1].split("> ")[1].split()[0].rstrip(":")) for n in places._complaints(str(file)) if n in lines}
+    assert found == {1, 2, 3, 5, 6, 8, 9, 10}
+
+
+def test_tests_of_the_library_tie_nothing():
+    def function(x):
+        return ts.nn.functional.batch_norm(x, None, None, training=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trace = ts.jit.trace(function, ts.rand(2, 3, 4))
+    assert "prim::If" not in str(trace.graph) and trace(ts.rand(1, 3, 5)).shape == (1, 3, 5)
+
+
+def test_a_number_for_all_lengths_of_a_window_is_recorded():
+    """PyTorch's trace keeps the example's length."""
+    pooled = traced(lambda x: ts.nn.functional.max_pool2d(x, x.size(2)), ts.rand(2, 3, 4, 4))
+    x = ts.rand(1, 3, 6, 6)
+    assert pooled(x).tolist() == x.amax((2, 3), True).tolist()
+
+
+def test_coordinates_in_a_traced_shape():
+    trace = traced(lambda i, x: ts.unravel_index(i, x.shape), ts.tensor([5]), ts.zeros(2, 3))
+    i, x = ts.tensor([7, 4]), ts.zeros(3, 4)
+    assert [t.tolist() for t in trace(i, x)] == [t.tolist() for t in ts.unravel_index(i, x.shape)]
+
+
+def test_a_trace_of_an_encoder_takes_another_mask():
+    """A mask that hides what comes later when it is traced is any mask later."""
+    encoder = ts.nn.TransformerEncoder(ts.nn.TransformerEncoderLayer(4, 2, 8), 1).eval()
+    x, causal = ts.rand(3, 1, 4), ts.nn.Transformer.generate_square_subsequent_mask(3)
+    trace = ts.jit.trace(encoder, (x, causal))
+    mask = ts.zeros(3, 3)
+    assert trace(x, mask).tolist() == encoder(x, mask).tolist() != trace(x, causal).tolist()
+
+
+def test_targets_of_the_first_words_trace_for_all():
+    layer = ts.nn.AdaptiveLogSoftmaxWithLoss(4, 12, [3, 6])
+    for parameter in layer.parameters():
+        parameter.requires_grad_(False)
+    x = ts.rand(2, 4)
+    trace = traced(layer, x, ts.tensor([0, 1]))
+    target = ts.tensor([2, 11])
+    assert trace(x, target)[0].tolist() == pytest.approx(layer(x, target).output.tolist())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@
 
 Only one way through the function is recorded.  Where it depends on numbers that were computed
 (`if x.sum() > 0:`) there is a TracerWarning now, and the traced function raises when it would have gone
-another way.
+another way: that is a guard.  `guards="warn"` lets it warn and go the way that was recorded, `guards="off"`
+go it in silence, as PyTorch's traces do.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from ts.nn.modules.module import Module
 from ts.runtime.module import ScriptModule
 from ts.runtime.switch import enabled
 from ts.tracing.check import TracingCheckError, check_trace
+from ts.tracing.guards import FAILURES
 from ts.tracing.traced import TopLevelTracedModule, lowered, trace_function, trace_methods
-from ts.tracing.tracer import TracerWarning
+from ts.tracing.tracer import Options, TracerWarning
 from ts.tracing.types import type_of
 
 __all__ = ["TracerWarning", "TracingCheckError", "get_trace_graph", "trace", "trace_module"]
@@ -42,16 +44,26 @@ def trace(
     _compilation_unit: None = None,
     example_kwarg_inputs: Mapping[str, Any] | None = None,
     _store_inputs: bool = True,
+    *,
+    guards: str = "raise",
 ) -> Any:
     """The program that `func` is on `example_inputs`.
 
     With `check_trace`, it is traced and run a second time, or once on each of `check_inputs`: differences
     are told.  A dict as a result is allowed with `strict=False` only, a list without a warning: whoever
     traces it says that its structure does not depend on the inputs.
+
+    `guards` says what the trace does with inputs for which a number or a truth that Python was given
+    (`int(x)`, `if x.sum() > 0:`, `range(x.size(0))`) is another one than that of the example:
+
+    - "raise": it raises a RuntimeError, which names the expression, its value then and now, and the line.
+    - "warn": it warns with the same words, and computes with the example's value.
+    - "off": it computes with the example's value, as PyTorch's traces do, and looks at nothing.
     """
     if not enabled():
         return func
     _warn_of_optimize(optimize)
+    options = _options(strict, _force_outplace, guards)
     if isinstance(func, ScriptModule) and func._object is not None:
         warnings.warn(
             "The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as "
@@ -78,15 +90,16 @@ def trace(
             check_tolerance,
             strict,
             _force_outplace,
+            guards=guards,
         )
     _check_types(inputs)
-    traced = trace_function(func, inputs, callable_argument_names(func), strict, _force_outplace)
+    traced = trace_function(func, inputs, callable_argument_names(func), options)
     if check_trace:
         _check(
             func,
             traced,
             [inputs] if checks is None else checks,
-            lambda given: trace_function(func, given, callable_argument_names(func), strict, _force_outplace),
+            lambda given: trace_function(func, given, callable_argument_names(func), options),
             check_tolerance,
         )
     return traced
@@ -105,11 +118,14 @@ def trace_module(
     _compilation_unit: None = None,
     example_inputs_is_kwarg: bool = False,
     _store_inputs: bool = True,
+    *,
+    guards: str = "raise",
 ) -> Any:
-    """A module whose methods are the traces of those that `inputs` names."""
+    """A module whose methods are the traces of those that `inputs` names; `guards` as in `trace`."""
     if not enabled():
         return mod
     _warn_of_optimize(optimize)
+    options = _options(strict, _force_outplace, guards)
     if not isinstance(mod, Module):
         raise AttributeError("expected torch.nn.Module as the first argument")
     if not isinstance(inputs, Mapping):
@@ -122,7 +138,7 @@ def trace_module(
         _check_types(each)
 
     def traced_on(arguments: Mapping[str, Sequence[Any]]) -> TopLevelTracedModule:
-        return trace_methods(mod, arguments, callable_argument_names, strict, _force_outplace)
+        return trace_methods(mod, arguments, callable_argument_names, options)
 
     traced = traced_on(given)
     if check_trace:
@@ -157,7 +173,7 @@ def get_trace_graph(
     function = f if not kwargs else lambda *given: f(*given, **kwargs)
     names = callable_argument_names(f.forward if isinstance(f, Module) else f)
     copies = _copies(arguments) if return_inputs else arguments
-    graph, result, state = lowered(f, function, arguments, names, strict, _force_outplace)
+    graph, result, state = lowered(f, function, arguments, names, Options(strict, _force_outplace))
     return (graph, result, (*copies, *state)) if return_inputs else (graph, result)
 
 
@@ -170,6 +186,12 @@ def _check(
 ) -> None:
     for inputs in checks:
         check_trace(function, traced, trace_again, lambda: _copies(inputs), tolerance)  # noqa: B023 -- at once
+
+
+def _options(strict: bool, force_outplace: bool, guards: str) -> Options:
+    if guards not in FAILURES:
+        raise ValueError(f"guards: expected one of {', '.join(map(repr, FAILURES))}, but got {guards!r}")
+    return Options(strict, force_outplace, guards)
 
 
 def _warn_of_optimize(optimize: object) -> None:

@@ -61,7 +61,7 @@ def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: 
     n = input.ndim - 2
     sizes, lead = input.shape[2:], input.shape[:2]
     flat = input.reshape(*lead, math.prod(sizes))
-    points = grid.reshape(grid.shape[0], -1, n)
+    points = grid.reshape(grid.shape[0], math.prod(grid.shape[1:-1]), n)
     found = [_places(points[:, :, n - 1 - d], size, align) for d, size in enumerate(sizes)]
     result: Any = 0
     if mode == BICUBIC:

@@ -1,22 +1,26 @@
 """Guards: what a trace checks of the numbers that left it for Python.
 
 In: a tensor that becomes a value of Python while a trace is recorded, and that value.  Out: nodes that let
-the traced function raise where the value is another one:
+the traced function raise (or warn) where the value is another one:
 
     if x.sum() > 0: ...       %1 : bool = aten::Bool(%sum)
                                = prim::If(%1)
                                 block0(): -> ()
                                 block1():  = prim::RaiseException("...")
+
+Nothing is guarded where another answer could not change what runs: what was made outside of the trace, and
+tests of `ts`'s own functions that only choose between going on and an error.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.tensor.tensor import Tensor
-from ts.ir.graph import Value
-from ts.ir.types import BOOL
+from ts.ir.graph import Graph, Value
+from ts.ir.types import BOOL, STR
 from ts.tracing import words
+from ts.tracing.places import expression, only_complains, program_frame
 from ts.tracing.types import CONVERSIONS, NUMBER_TYPES
 
 if TYPE_CHECKING:
@@ -25,31 +29,43 @@ if TYPE_CHECKING:
 
 def escape(tracer: Tracer, x: Tensor, kind: str, number: Any) -> None:
     """A tensor becomes a value of Python: a warning now, and a guard in the trace."""
+    if only_complains(program_frame()):
+        return
     if kind in words.ESCAPES:
         tracer.warn(words.ESCAPES[kind])
     value = tracer.find(x)
-    if value is None:  # an outer tensor, which cannot be another one next time
+    if value is None or not guarded(tracer):  # an outer tensor cannot be another one next time
         return
     graph = tracer.graph
     with graph.at_range(tracer.place()):
         if kind == "length":
-            guard(tracer, graph.insert("aten::size", [value, 0]), number, f"len(...) was {number}")
+            guard(tracer, graph.insert("aten::size", [value, 0]), number)
         elif type(number) in (bool, int, float) and number == number:
             wanted = NUMBER_TYPES[type(number)]
-            got = graph.insert(CONVERSIONS[wanted], [value], wanted)
-            guard(tracer, got, number, f"a value of Python was {number}")
+            guard(tracer, graph.insert(CONVERSIONS[wanted], [value], wanted), number)
         else:
             with tracer.paused():
                 seen = x.clone()
             same = graph.insert("aten::equal", [value, tracer.insert_tensor(seen, tracer.place())], BOOL)
-            guard(tracer, same, True, "a tensor given to Python was another one")
+            guard(tracer, same, True, ("a tensor", "another one"))
 
 
-def guard(tracer: Tracer, value: Value, expected: Any, what: str) -> None:
-    """Let the trace raise where `value` is another one than now."""
+def guarded(tracer: Tracer) -> bool:
+    """Whether a trace is to look at values that left it."""
+    return FAILURES[tracer.options.guards] is not None
+
+
+def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | None = None) -> None:
+    """Let the trace fail where `value` is another one than now.
+
+    `told` is what a message says that it was and is, where it is no number.
+    """
+    fail = FAILURES[tracer.options.guards]
+    if fail is None:
+        return
     graph = tracer.graph
     place = tracer.place()
-    text = place.text().strip()
+    then, now = told or (str(expected), str(not expected) if isinstance(expected, bool) else None)
     with graph.at_range(place):
         condition = value
         if not isinstance(expected, bool):
@@ -58,5 +74,23 @@ def guard(tracer: Tracer, value: Value, expected: Any, what: str) -> None:
             condition = graph.insert("aten::__not__", [value], BOOL)
         node = graph.insert_node(graph.create_if(condition))
         with graph.inserting_at_end(node.blocks()[1]):
-            message = graph.insert_constant(words.GUARD.format(what, text, place.location()))
-            graph.insert_node(graph.create("prim::RaiseException", (message, graph.insert_constant(None)), 0))
+            source = expression(program_frame())
+            what = f"`{source}`" if source else "a value of Python"
+            message = words.GUARD.format(what, then, place.location())
+            if now is None:
+                begin = graph.insert("aten::add", [message, graph.insert("aten::str", [value], STR)], STR)
+                fail(graph, graph.insert("aten::add", [begin, words.ADVICE], STR))
+            else:
+                fail(graph, graph.insert_constant(message + now + words.ADVICE))
+
+
+def _raise(graph: Graph, message: Value) -> None:
+    graph.insert_node(graph.create("prim::RaiseException", (message, graph.insert_constant(None)), 0))
+
+
+def _warn(graph: Graph, message: Value) -> None:
+    graph.insert_node(graph.create("aten::warn", (message, graph.insert_constant(2)), 0))
+
+
+FAILURES: Final = {"raise": _raise, "warn": _warn, "off": None}
+"""What guards insert for the case that they fail, by the name of the option."""

@@ -28,7 +28,7 @@ from ts.passes.trace_scopes import settle_scopes
 from ts.passes.unwrap_numbers import unwrap_numbers
 from ts.runtime.function import ScriptFunction
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, compile_entry_points, object_tree
-from ts.tracing.tracer import Tracer
+from ts.tracing.tracer import Options, Tracer
 
 ROOT = "__module"
 
@@ -48,11 +48,10 @@ def trace_function(
     function: Callable[..., Any],
     inputs: Sequence[Any],
     names: Sequence[str],
-    strict: bool,
-    force_outplace: bool,
+    options: Options,
 ) -> ScriptFunction:
     """The trace of a call of `function`."""
-    graph, _ = record(function, inputs, names, strict, force_outplace)
+    graph, _ = record(function, inputs, names, Tracer(options))
     settle_scopes(graph, None, _no_methods)
     eliminate_dead_code(graph)
     traced = _named(function)
@@ -64,12 +63,9 @@ def record(
     function: Callable[..., Any],
     inputs: Sequence[Any],
     names: Sequence[str],
-    strict: bool = True,
-    force_outplace: bool = False,
-    tracer: Tracer | None = None,
+    tracer: Tracer,
 ) -> tuple[Graph, Any]:
     """The graph of a call as it was recorded, and the call's result."""
-    tracer = tracer or Tracer(strict, force_outplace)
     given = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     with tracer.recording():
         result = function(*given)
@@ -81,8 +77,7 @@ def trace_methods(
     module: Any,
     inputs: Mapping[str, Sequence[Any]],
     names_of: Callable[[Any], list[str]],
-    strict: bool,
-    force_outplace: bool,
+    options: Options,
 ) -> TopLevelTracedModule:
     """The traced form of a module, with a method for each entry of `inputs`."""
     with my_turn():
@@ -93,11 +88,11 @@ def trace_methods(
     _take_names(concrete, ROOT, by_path)
     for name, arguments in inputs.items():
         method = getattr(module, name)
-        tracer = Tracer(strict, force_outplace)
+        tracer = Tracer(options)
         self_value = tracer.graph.add_input("self", concrete.type)
         tracer.know(handle, self_value)
         _add_attributes(tracer, module, made, ROOT)
-        graph, _ = record(module if name == "forward" else method, arguments, names_of(method), tracer=tracer)
+        graph, _ = record(module if name == "forward" else method, arguments, names_of(method), tracer)
         settle_scopes(graph, ROOT, lambda path, body: _declare(by_path[path], body, "forward"))
         eliminate_dead_code(graph)
         _declare(concrete, graph, name)
@@ -176,11 +171,10 @@ def lowered(
     function: Callable[..., Any],
     inputs: Sequence[Any],
     names: Sequence[str],
-    strict: bool,
-    force_outplace: bool,
+    options: Options,
 ) -> tuple[Graph, Any, list[Tensor]]:
     """The graph of a call with a module's tensors as inputs, the result, and those tensors."""
-    tracer = Tracer(strict, force_outplace)
+    tracer = Tracer(options)
     given = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     state: list[Tensor] = []
     if hasattr(module, "named_parameters"):

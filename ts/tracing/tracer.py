@@ -24,8 +24,7 @@ import linecache
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -61,6 +60,7 @@ from ts.ops import registry
 from ts.runtime.function import compile_function
 from ts.tracing import guards, tensors, words
 from ts.tracing.indexing import get_index, put_index
+from ts.tracing.places import program_frame
 from ts.tracing.types import (
     CONVERSIONS,
     dtype_of_number,
@@ -77,11 +77,26 @@ _NUMBER_KINDS: Final[dict[str, Type]] = {
 }  # by how schemas spell them
 _OTHER_NAMES: Final = {"aten::detach_": "aten::detach"}  # as PyTorch records them
 _WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})  # in place in any trace
-_OWN_MODULES: Final = ("ts.tracing.", "ts.jit.tracing", "ts._core.", "contextlib")
+
+
+def _number_type(kind: str) -> Type:
+    """The type of a number, or of each in a list, by how schemas spell it."""
+    return _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER)
 
 
 class TracerWarning(Warning):
     """The trace may not do for other inputs what the function does."""
+
+
+class Options(NamedTuple):
+    """How a trace is recorded."""
+
+    strict: bool = True  # no dicts as results, and a warning of lists
+    force_outplace: bool = False
+    guards: str = "raise"  # what a trace does where a value of Python would be another one: a key of FAILURES
+
+
+DEFAULT: Final = Options()
 
 
 class TracedFuture(Future[Any]):
@@ -98,10 +113,9 @@ class TracedFuture(Future[Any]):
 class Tracer:
     """Records one trace."""
 
-    def __init__(self, strict: bool = True, force_outplace: bool = False) -> None:
+    def __init__(self, options: Options = DEFAULT) -> None:
         self.graph = Graph()
-        self.strict = strict
-        self.force_outplace = force_outplace
+        self.options = options
         self.paths: dict[int, str] = {}  # by id of a module: where it is in the module that is traced
         self._known: list[dict[int, tuple[object, Value]]] = [{}]  # by id; one table more inside of a fork
         self._attributes: dict[str, Value] = {}  # by path
@@ -126,16 +140,9 @@ class Tracer:
 
     # ---- where the program is ------------------------------------------------------------------------
 
-    def frame(self) -> FrameType:
-        """The innermost frame of Python that is not the recorder's."""
-        frame = sys._getframe(1)
-        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN_MODULES):
-            frame = frame.f_back
-        return frame
-
     def place(self) -> SourceRange:
         """The line of the program that runs."""
-        frame = self.frame()
+        frame = program_frame()
         key = frame.f_code.co_filename, frame.f_lineno
         found = self._places.get(key)
         if found is None:
@@ -145,7 +152,7 @@ class Tracer:
 
     def warn(self, message: str) -> None:
         """A TracerWarning at the line that runs."""
-        frame = self.frame()
+        frame = program_frame()
         registry = frame.f_globals.setdefault("__warningregistry__", {})
         name = frame.f_globals.get("__name__", "")
         warnings.warn_explicit(
@@ -173,7 +180,7 @@ class Tracer:
             return self.constant_tensor(x)
         if not found.has_debug_name():
             with self.paused():
-                name = name_in(self.frame(), x)
+                name = name_in(program_frame(), x)
             found.set_debug_name(name)
         return found
 
@@ -222,7 +229,7 @@ class Tracer:
         inputs = self._arguments(op, values, given)
         place = self.place()
         written = values[0] if op.name.endswith("_") and op.signature.parameters[0].written else None
-        if self.force_outplace and isinstance(written, Tensor):
+        if self.options.force_outplace and isinstance(written, Tensor):
             self._warn_of_views(op.name, written)
         with self.paused():
             result = op.call_list(values)
@@ -249,9 +256,9 @@ class Tracer:
     def _numbers(self, kind: str, raw: Any) -> Any:
         """An argument as it was given, with values for tensors where the operator wants numbers."""
         if isinstance(raw, Tensor) and not kind.startswith("Tensor"):
-            return self.number(raw, _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER))
+            return self.number(raw, _number_type(kind))
         if isinstance(raw, list | tuple) and not kind.startswith("Tensor"):
-            elem = _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER)
+            elem = _number_type(kind)
             return [self.number(x, elem) if isinstance(x, Tensor) else x for x in raw]
         return raw
 
@@ -260,7 +267,7 @@ class Tracer:
         if value is None:
             return self.constant(None)
         if isinstance(raw, Value):
-            return raw
+            return self._list([raw] * len(value), _number_type(kind)) if kind.endswith("[]") else raw
         if kind == "Tensor" or (kind == "Scalar" and as_tensor):
             if isinstance(raw, Tensor):
                 return self.tensor(raw)
@@ -273,7 +280,7 @@ class Tracer:
             items = [
                 r if isinstance(r, Value) else self.constant(v) for v, r in zip(value, raws, strict=True)
             ]
-            return self._list(items, _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER))
+            return self._list(items, _number_type(kind))
         if kind == "Device":
             return self.constant(value, DEVICE)
         if kind == "Generator":
@@ -296,7 +303,7 @@ class Tracer:
     def _name(self, op: Any) -> str:
         """What an operator is recorded as: itself, or what makes a tensor instead of writing to one."""
         name: str = op.name
-        if self.force_outplace and name.endswith("_") and name not in _WRITING:
+        if self.options.force_outplace and name.endswith("_") and name not in _WRITING:
             outplace = name.removesuffix("_")
             if any(other.nargs == op.nargs for other in registry.lookup(outplace)):
                 return outplace
@@ -331,7 +338,7 @@ class Tracer:
                 node = graph.insert_node(graph.create("aten::__getitem__", (value, self.constant(key))))
                 self.bind(node.output(), item)
         elif isinstance(x, bool | int | float):
-            guards.guard(self, value, x, f"the result of a call was {x}")
+            guards.guard(self, value, x)
 
     # ---- methods of tensors --------------------------------------------------------------------------
 
@@ -579,12 +586,12 @@ class Tracer:
             node = self.graph.insert_node(self.graph.create("prim::TupleConstruct", items))
             return node.output().set_type(TupleType([item.type() for item in items]))
         if isinstance(x, list):
-            if self.strict:
+            if self.options.strict:
                 self.warn(words.CONTAINER_OUTPUT.format("list"))
             items = [self._output(item, made) for item in x]
             return self._list(items, unshaped(items[0].type() if items else TENSOR))
         if isinstance(x, dict):
-            if self.strict:
+            if self.options.strict:
                 raise RuntimeError(words.CONTAINER_OUTPUT.format("dict"))
             pairs = [
                 self.constant(each) if isinstance(each, str | int | float) else self._output(each, made)

@@ -72,6 +72,10 @@ TOO_LARGE: Final = (
     "that is held twice counts twice"
 )
 GUARD: Final = (
-    "The trace does not hold for these inputs: {} when `{}` was traced ({}) and is not now. Script the "
-    "function, or compute with tensors there"
+    "The trace does not hold for these inputs: {} was {} when it was traced ({}), which the trace keeps, "
+    "and is "
+)
+ADVICE: Final = (
+    " now. Compute with tensors there, script the function, or trace it with guards=\"off\" if the example's "
+    "value serves all inputs"
 )

@@ -195,8 +195,8 @@ def multi_head_attention_forward(
         raise AssertionError(
             f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}"
         )
-    head_dim = embed_dim // num_heads
-    if head_dim * num_heads != embed_dim:
+    head_dim = embed_dim_to_check // num_heads
+    if head_dim * num_heads != embed_dim_to_check:
         raise AssertionError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
     if use_separate_proj_weight:
         if key.size()[:2] != value.size()[:2]:
@@ -215,7 +215,9 @@ def multi_head_attention_forward(
         assert in_proj_weight is not None, "use_separate_proj_weight is False but in_proj_weight is None"
         q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
 
+    shared = padding is None
     if mask is not None:
+        shared = shared and mask.dim() == 2
         if mask.dim() == 2:
             if mask.size(0) != target_len or mask.size(1) != key.size(0):
                 raise RuntimeError(
@@ -283,7 +285,7 @@ def multi_head_attention_forward(
             result, weights = result.squeeze(1), weights.squeeze(0)
         return result, weights
     if mask is not None:
-        if mask.size(0) == 1:
+        if shared:
             mask = mask.unsqueeze(0)
         else:
             mask = mask.reshape(batch, num_heads, mask.size(1), source_len)

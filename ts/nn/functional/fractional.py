@@ -10,6 +10,7 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.frontend.markers import BroadcastingList2, BroadcastingList3, boolean_dispatch
+from ts.nn.functional.resample import scaled
 
 
 def _fractional_size(
@@ -26,7 +27,7 @@ def _fractional_size(
         raise ValueError(
             f"fractional_max_pool{n}d requires output_ratio to either be a single Int or tuple of Ints."
         )
-    return [int(input.size(d - n) * output_ratio[d]) for d in range(n)]
+    return [scaled(input.size(d - n), output_ratio[d]) for d in range(n)]
 
 
 def _samples(input: Tensor, given: Tensor | None, n: int) -> Tensor:

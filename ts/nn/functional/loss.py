@@ -305,6 +305,18 @@ def kl_div(
     return ts.kl_div(input, target, code, log_target=log_target)
 
 
+def _check_variances(input: Tensor, var: Tensor) -> None:
+    """Refuse variances of another size than the input's: but for one dimension they may share it."""
+    if input.dim() != var.dim():
+        raise ValueError("var is of incorrect size")
+    for d in range(var.dim()):
+        if var.size(d) != input.size(d) and var.size(d) != 1:
+            raise ValueError("var is of incorrect size")
+        for e in range(d):
+            if var.size(d) != input.size(d) and var.size(e) != input.size(e):
+                raise ValueError("var is of incorrect size")
+
+
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -320,18 +332,12 @@ def gaussian_nll_loss(
     if not ts.jit.is_scripting():
         if isinstance(var, float):
             var = ts.full_like(input, var)
-    if var.size() != input.size():
-        if input.size()[:-1] == var.size():
-            var = var.unsqueeze(-1)
-        else:
-            shared = -1  # the length that `var` has where it differs: only one, of 1
-            if input.dim() == var.dim():
-                shared = 0
-                for d in range(var.dim()):
-                    if var.size(d) != input.size(d):
-                        shared += var.size(d)
-            if shared != 1:
-                raise ValueError("var is of incorrect size")
+    if var.dim() == input.dim() - 1:
+        if input.size()[:-1] != var.size():
+            raise ValueError("var is of incorrect size")
+        var = var.unsqueeze(-1)
+    else:
+        _check_variances(input, var)
     if reduction != "none" and reduction != "mean" and reduction != "sum":
         raise ValueError(reduction + " is not valid")
     if bool(ts.lt(var, 0).any()):

@@ -74,8 +74,9 @@ def local_response_norm(
     """x divided by a power of the mean square over `size` neighbouring channels."""
     if input.dim() < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
-    if input.numel() == 0:
-        return input
+    if ts.jit.is_scripting() or not ts.jit.is_tracing():
+        if input.numel() == 0:
+            return input
     square = input.mul(input).flatten(2).unsqueeze(1)
     padded = ts.constant_pad_nd(square, [0, 0, size // 2, (size - 1) // 2])
     mean = ts.avg_pool2d(padded, [size, 1], [1, 1]).reshape(input.size())

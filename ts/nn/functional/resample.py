@@ -114,7 +114,7 @@ def interpolate(
     if computed and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     if factors is not None and (computed or mode == "area"):
-        sizes = [math.floor(float(input.size(i + 2)) * factors[i]) for i in range(dim)]
+        sizes = [scaled(input.size(i + 2), factors[i]) for i in range(dim)]
         factors = None
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.dim() == 4):
         raise ValueError(
@@ -124,6 +124,13 @@ def interpolate(
     if mode == "lanczos" and not antialias:
         raise ValueError("Lanczos mode requires antialias=True")
     return _resampled(input, mode, sizes, factors, corners, antialias)
+
+
+def scaled(length: int, factor: float) -> int:
+    """A length by a factor; in a trace a tensor, as lengths are there, so that the trace computes it, too."""
+    if not ts.jit.is_scripting() and isinstance(length, Tensor):
+        return (length.double() * factor).floor().long()
+    return math.floor(float(length) * factor)
 
 
 def _resampled(

@@ -97,18 +97,18 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         batched = target_.dim() > 0
         input: Tensor = input_ if batched else input_.unsqueeze(0)
         target: Any = target_ if batched else target_.unsqueeze(0)
-        lowest, highest = int(target.min()), int(target.max())
+        lowest, highest = target.min(), target.max()
         if lowest < 0 or highest >= self.n_classes:
             raise RuntimeError(
                 f"Target values should be in [0, {self.n_classes - 1}], but values in range "
-                f"[{lowest}, {highest}] were found. "
+                f"[{int(lowest)}, {int(highest)}] were found. "
             )
         head = F.log_softmax(self.head(input), dim=1)
         output = ts.gather(head, 1, target.clamp(max=self.shortlist_size - 1).unsqueeze(1)).squeeze(1)
         for i, cluster in enumerate(self.tail):
             low, high = self.cutoffs[i], self.cutoffs[i + 1]
             rows = ts.nonzero((target >= low) & (target < high)).squeeze(1)
-            if rows.numel() == 0:
+            if not ts.jit.is_tracing() and rows.numel() == 0:
                 continue
             inside = F.log_softmax(cluster(input.index_select(0, rows)), dim=1)
             own = ts.gather(inside, 1, (target.index_select(0, rows) - low).unsqueeze(1)).squeeze(1)
@@ -133,7 +133,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         head_output = self.head(input)
         best = head_output.argmax(dim=1)
         rows = ts.nonzero(best >= self.shortlist_size).squeeze(1)
-        if rows.numel() == 0:
+        if not ts.jit.is_tracing() and rows.numel() == 0:
             return best
         rest = self._all(input.index_select(0, rows), head_output.index_select(0, rows)).argmax(dim=1)
         return best.index_copy(0, rows, rest)

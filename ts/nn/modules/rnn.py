@@ -17,6 +17,13 @@ from ts.nn.utils.rnn import PackedSequence
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
+def sequences(batch_sizes: Tensor) -> int:
+    """How many sequences are packed; in a trace a tensor, as lengths are there."""
+    if not ts.jit.is_scripting() and ts.jit.is_tracing():
+        return batch_sizes[0]  # type: ignore[return-value]
+    return int(batch_sizes[0])
+
+
 class RNNBase(Module):
     """What the stacks share: the weights of every layer and direction, also as one list."""
 
@@ -207,7 +214,7 @@ class _OneState(RNNBase):
         """Over packed sequences; the states are in the order that they had before packing."""
         data, batch_sizes, order, back = input
         self.check_input(data)
-        size = self.state_size(int(batch_sizes[0]), self.hidden_size)
+        size = self.state_size(sequences(batch_sizes), self.hidden_size)
         if hx is None:
             state = ts.zeros(size, dtype=data.dtype, device=data.device)
         else:
@@ -367,7 +374,7 @@ class LSTM(RNNBase):
         """Over packed sequences; the states are in the order that they had before packing."""
         data, batch_sizes, order, back = input
         self.check_input(data)
-        batch = int(batch_sizes[0])
+        batch = sequences(batch_sizes)
         if hx is None:
             state = self.first_state(data, batch)
         else:

@@ -31,10 +31,13 @@ def _causal_mask(size: int, like: Tensor) -> Tensor:
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
-    """Whether a mask hides what comes later, and only that; taken from the user where he says it."""
+    """Whether a mask hides what comes later, and only that; taken from the user where he says it.
+
+    A trace always looks at the mask itself, which may be another one when it runs.
+    """
     if is_causal is not None:
         return is_causal
-    if mask is None:
+    if mask is None or (not ts.jit.is_scripting() and ts.jit.is_tracing()):
         return False
     causal = _causal_mask(size, mask)
     if mask.size() != causal.size():
