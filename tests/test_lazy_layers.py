@@ -39,7 +39,8 @@ def test_widths(text, shape, width):
     want = layer(x)
     assert width in (getattr(layer, n, None) for n in ("in_channels", "num_features"))
     other.load_state_dict(layer.state_dict())  # a state decides as well
-    assert type(other) is type(layer) and other.eval()(x).shape == want.shape
+    assert not other.has_uninitialized_params()
+    assert other.eval()(x).shape == want.shape and type(other) is type(layer)
 
 
 def test_a_wrong_input_decides_nothing():
@@ -57,3 +58,55 @@ def test_scripts_want_known_parameters():
     want = layer(x).tolist()
     assert ts.jit.script(layer)(x).tolist() == want
     assert pickle.loads(pickle.dumps(layer))(x).tolist() == want
+
+
+class Scale(ts.nn.modules.lazy.LazyModuleMixin, ts.nn.Module):
+    """A module of a user's that learns its width."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = ts.nn.UninitializedParameter()
+        self.register_buffer("seen", ts.nn.UninitializedBuffer())
+
+    def initialize_parameters(self, x):
+        if self.has_uninitialized_params():
+            self.weight.materialize(x.shape[-1])
+            self.seen.materialize((2, x.shape[-1]))
+            self.weight.data.fill_(2.0)
+
+    def forward(self, x):
+        return x * self.weight
+
+
+def test_modules_of_users_are_lazy_too():
+    """`initialize_parameters` is called with the first input; loading a state makes parameters as well."""
+    module = Scale().double()
+    weight = module.weight
+    assert module(ts.ones(3, dtype=ts.double)).tolist() == [2.0, 2.0, 2.0]
+    assert (type(module), module.weight is weight, weight.dtype, module.seen.dtype) == (Scale, True, ts.double, ts.double)
+    assert type(weight) is ts.nn.Parameter
+    other = Scale()
+    other.load_state_dict(Scale().state_dict())
+    assert other.has_uninitialized_params()
+    other.load_state_dict(module.state_dict())
+    assert not other.has_uninitialized_params()
+    with pytest.raises(RuntimeError, match="Can't access the shape of an uninitialized parameter"):
+        other.load_state_dict(Scale().state_dict())
+
+
+def test_what_stays_uninitialized_is_refused():
+    module = Scale()
+    module.initialize_parameters = lambda x: None
+    with pytest.raises(RuntimeError, match="module Scale has not been fully initialized"):
+        module(ts.ones(3))
+    with pytest.raises(NotImplementedError, match="initialize_parameters is not implemented for LazyModuleMixin"):
+        ts.nn.modules.lazy.LazyModuleMixin().initialize_parameters()
+    with pytest.raises(RuntimeError, match="Can't share memory on an uninitialized parameter"):
+        Scale().share_memory()
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm:FutureWarning")
+@pytest.mark.parametrize("normalise", [ts.nn.utils.spectral_norm, ts.nn.utils.weight_norm])
+def test_weights_without_a_shape_are_not_normalised(normalise):
+    with pytest.raises(ValueError, match="can't have uninitialized parameters"):
+        normalise(ts.nn.LazyLinear(3))

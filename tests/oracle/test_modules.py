@@ -115,3 +115,32 @@ def test_parameters_share_memory_with_state():
     tree.state_dict()["a.w"].zero_()
     assert weight.tolist() == [[0.0] * 3] * 2
     assert tree.double().a.w is weight and weight.dtype == ts.float64
+
+
+MOVES = [
+    "cpu, True", "torch.long", "None, True", "cpu, torch.long, True", "cpu, dtype=torch.long", "[]", "{}, non_blocking=True",
+    "torch.tensor(3)", "cpu, torch.tensor(3)", "'cpu', copy=True", "torch.float32, cpu", "cpu, torch.float64, True, True",
+    "torch.float64, True, True", "torch.float32, device='cpu'", "torch.float32, dtype=torch.float32",
+    "cpu, torch.half, True, False",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", MOVES)
+def test_wrong_moves(text):
+    """`Module.to` refuses what it cannot take in PyTorch's words."""
+
+    def said(library):
+        with pytest.raises((TypeError, RuntimeError)) as caught:
+            eval(f"library.nn.Linear(1, 1).to({text})", {"library": library, "torch": library, "cpu": library.device("cpu")})
+        return type(caught.value), str(caught.value).strip().replace("dtype=ts.", "dtype=torch.")
+
+    assert said(ts) == said(torch)
+
+
+@pytest.mark.parametrize("text", ["", "None", "torch.float64, True", "None, torch.float64", "'cpu', None", "torch.ones(1), True", "tensor=torch.ones(1)"])
+def test_moves(text):
+    def moved(library):
+        made = eval(f"library.nn.Linear(1, 1).to({text})", {"library": library, "torch": library, "cpu": library.device("cpu")})
+        return str(made.weight.dtype).rpartition(".")[2]
+
+    assert moved(ts) == moved(torch)

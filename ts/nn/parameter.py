@@ -9,7 +9,7 @@ In: any tensor.  Out: one around the same memory whose class says what it is to 
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, NoReturn
 
 import ts
 from ts._core.tensor.tensor import Tensor, rebind_array
@@ -84,8 +84,24 @@ _KNOWN = frozenset(
         "dtype",
         "is_leaf",
         "grad",
+        "data",
+        "materialize",
+        "share_memory_",
     }
 )
+
+
+def _materialized(tensor: Any, shape: Any, device: Any, dtype: Any) -> None:
+    """Elements that nobody has written, on the device and in the dtype that the tensor has so far."""
+    tensor.become(ts.empty(shape, device=device or tensor.device, dtype=dtype or tensor.dtype))
+
+
+def _refuse_sharing() -> NoReturn:
+    raise RuntimeError(
+        "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the "
+        "parameters before "
+        "calling `module.share_memory()`."
+    )
 
 
 def _ask_uninitialized(tensor: Any, name: str) -> Any:
@@ -118,6 +134,14 @@ class UninitializedParameter(Parameter):
         """What `state_dict` holds: this."""
         return self
 
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Become an ordinary parameter of this shape, whose elements nobody has written."""
+        _materialized(self, shape, device, dtype)
+
+    def share_memory_(self) -> NoReturn:
+        """Refused."""
+        _refuse_sharing()
+
     def become(self, tensor: Tensor) -> None:
         """Take the memory of an ordinary parameter over, and be one."""
         rebind_array(self, tensor.array)
@@ -148,6 +172,14 @@ class UninitializedBuffer(Tensor):
     def detach(self) -> Any:
         """What `state_dict` holds: this."""
         return self
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Become an ordinary buffer of this shape, whose elements nobody has written."""
+        _materialized(self, shape, device, dtype)
+
+    def share_memory_(self) -> NoReturn:
+        """Refused."""
+        _refuse_sharing()
 
     def become(self, tensor: Tensor) -> None:
         """Take the memory of an ordinary buffer over, and be one."""

@@ -283,6 +283,7 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     out="out",
     where="f",
     refuses={"c": "threshold_cpu"},
+    overlap=2,  # doing it twice changes nothing
 )
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
     if self.dtype == rules.BOOL:

@@ -18,13 +18,15 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "activation": (
         "relu", "relu6", "elu", "selu", "celu", "leaky_relu", "rrelu", "silu", "mish", "hardswish",
         "hardsigmoid", "hardtanh", "threshold", "softmax", "log_softmax", "softmin", "gumbel_softmax",
-        "softsign", "logsigmoid", "tanhshrink", "relu_", "elu_", "selu_", "celu_", "leaky_relu_",
+        "softsign", "tanhshrink", "relu_", "elu_", "selu_", "celu_", "leaky_relu_",
         "hardtanh_", "threshold_", "rrelu_", "tanh", "sigmoid",
     ),
     "dropouts": (  # not `dropout`: the module would hide the function
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
     ),
-    "normalization": ("batch_norm", "instance_norm", "normalize", "local_response_norm"),
+    "normalization": (
+        "batch_norm", "group_norm", "instance_norm", "normalize", "local_response_norm",
+    ),
     "pooling": (
         *(f"max_pool{n}d" for n in (1, 2, 3)),
         *(f"max_pool{n}d_with_indices" for n in (1, 2, 3)),
@@ -55,6 +57,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "windows": ("fold", "unfold"),
     "sparse": ("embedding", "embedding_bag"),
 }  # fmt: skip
+_OPERATORS: Final = {"logsigmoid": "log_sigmoid"}  # whose names differ
 HOMES: Final = {name: f"ts.nn.functional.{family}" for family, names in _FAMILIES.items() for name in names}
 WRITTEN: Final = HOMES.keys()  # in the scripted subset, over operators that may have the same name
 
@@ -66,6 +69,6 @@ def __getattr__(name: str) -> Any:
         if name in HOMES:
             value = getattr(importlib.import_module(HOMES[name]), name)
         else:
-            value = registry.nn_function(name)
+            value = registry.nn_function(_OPERATORS.get(name, name))
     globals()[name] = value
     return value

@@ -183,11 +183,6 @@ def sigmoid(input: Tensor) -> Tensor:
     return input.sigmoid()
 
 
-def logsigmoid(input: Tensor) -> Tensor:
-    """log(sigmoid(x))"""
-    return ts.log_sigmoid(input)
-
-
 def softsign(input: Tensor) -> Tensor:
     """x / (1 + |x|)"""
     return input / (input.abs() + 1)

@@ -52,8 +52,8 @@ def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
     if target.size() != input.size():
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
-            f"Using a target size ({target.size()}) that is different to the input size "
-            f"({input.size()}). "
+            "This will likely lead to incorrect results due to broadcasting. Please ensure they have the "
+            "same "
             "size.",
             stacklevel=3,
         )

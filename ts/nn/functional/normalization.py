@@ -38,6 +38,21 @@ def batch_norm(
     return ts.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
 
 
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Every group of channels normalised by its own moments."""
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    values = input.size(0) * input.size(1) // num_groups
+    _verify_batch_size([values, num_groups, *input.size()[2:]])
+    return ts.group_norm(input, num_groups, weight, bias, eps, True)
+
+
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,

@@ -73,6 +73,8 @@ def _filled(output_size: Any, input: Tensor, dims: int) -> Any:
     """An output size of as many dimensions, whose places that are None are the input's."""
     if not isinstance(output_size, list | tuple):
         return [output_size] * dims
+    if input.dim() <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
     own = input.shape[input.dim() - len(output_size) :]
     return [given if length is None else length for length, given in zip(output_size, own, strict=True)]
 

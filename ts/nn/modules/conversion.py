@@ -17,27 +17,59 @@ from ts.devices import device as Device
 Convert = Callable[[Tensor], Tensor]
 
 
+_FORMS = (
+    ("device", "dtype", "non_blocking", "copy"),
+    ("dtype", "non_blocking", "copy"),
+    ("tensor", "non_blocking", "copy"),
+)
+_FITS: dict[str, Callable[[Any], bool]] = {
+    "device": lambda x: x is None or (isinstance(x, str | int | Device) and not isinstance(x, bool)),
+    "dtype": lambda x: x is None or isinstance(x, dtypes.dtype),
+    "tensor": lambda x: isinstance(x, Tensor),
+    "non_blocking": lambda x: isinstance(x, bool),
+    "copy": lambda x: isinstance(x, bool),
+    "memory_format": lambda x: x is None or isinstance(x, dtypes.memory_format),
+}
+_OPTIONS = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None"
+_EXPECTED = f"""
+ * (torch.device device = None, torch.dtype dtype = None, {_OPTIONS})
+ * (torch.dtype dtype, {_OPTIONS})
+ * (Tensor tensor, {_OPTIONS})
+"""
+
+
+def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `to` by name, in the first of its forms that they fit."""
+    for form in _FORMS:
+        given = dict(zip(form, args, strict=False))
+        known = {*form, "memory_format"}
+        if len(args) > len(form) or not known >= kwargs.keys() or given.keys() & kwargs.keys():
+            continue
+        given |= kwargs
+        first = given.get(form[0])
+        if all(_FITS[name](x) for name, x in given.items()) and (form is _FORMS[0] or first is not None):
+            return given
+    got = [_type_name(x) for x in args] + [f"{name}={_type_name(x)}" for name, x in kwargs.items()]
+    raise TypeError(
+        f"to() received an invalid combination of arguments - got ({', '.join(got)}), but expected one "
+        f"of:{_EXPECTED}"
+    )
+
+
+def _type_name(x: Any) -> str:
+    if isinstance(x, Tensor):
+        return "Tensor"
+    home = "torch." if type(x).__module__.startswith("ts") else ""
+    return home + type(x).__name__
+
+
 def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
     """The function behind `Module.to(*args, **kwargs)`."""
-    kwargs = dict(kwargs)
-    device = kwargs.pop("device", None)
-    dtype = kwargs.pop("dtype", None)
-    non_blocking = kwargs.pop("non_blocking", False)
-    other = kwargs.pop("tensor", None)
-    memory_format = kwargs.pop("memory_format", None)
-    if kwargs:
-        raise TypeError(f"to() received an invalid keyword argument '{next(iter(kwargs))}'")
-    for arg in args:
-        if isinstance(arg, Tensor):
-            other = arg
-        elif isinstance(arg, dtypes.dtype):
-            dtype = arg
-        elif isinstance(arg, bool):
-            non_blocking = arg
-        elif isinstance(arg, str | int | Device):
-            device = arg
-        elif arg is not None:
-            raise TypeError(f"to() received an invalid combination of arguments: {type(arg).__name__}")
+    given = _named(args, kwargs)
+    if "copy" in given:
+        raise RuntimeError(".to() does not accept copy argument")
+    device, dtype, other = (given.get(name) for name in ("device", "dtype", "tensor"))
+    non_blocking, memory_format = given.get("non_blocking", False), given.get("memory_format")
     if other is not None:
         device, dtype = other.device, other.dtype
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):

@@ -4,8 +4,8 @@
     layer(ts.ones(2, 4))           and from now on it is Linear(in_features=4, out_features=3, bias=True)
 
 Until then their parameters are uninitialized: nothing can be asked of them but device and dtype.  The
-first call, or loading a state, makes a layer of the ordinary class, takes its parameters over, and
-changes the class.
+first call, or loading a state, makes a layer of the ordinary class and takes its parameters over; the
+call changes the class.
 """
 
 from __future__ import annotations
@@ -22,14 +22,51 @@ from ts.nn.parameter import UninitializedBuffer, UninitializedParameter, is_unin
 
 
 class LazyModuleMixin(Module):
-    """What lazy layers share."""
+    """What makes a module of users lazy, too: one that registers uninitialized parameters.
+
+    `initialize_parameters` is called with the first input, and materializes what is not known by then; the
+    module is one of `cls_to_become` from then on, where there is such a class.
+    """
+
+    cls_to_become: ClassVar[type[Module] | None] = None
+
+    def has_uninitialized_params(self) -> bool:
+        """Whether the shape of a parameter or buffer is still unknown."""
+        held = (*self._parameters.values(), *self._buffers.values())
+        return any(is_uninitialized(tensor) for tensor in held)
+
+    def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
+        """Materialize the parameters for inputs like these."""
+        raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        becomes = self.cls_to_become
+        if becomes is not None or self.has_uninitialized_params():
+            self.initialize_parameters(*args, **kwargs)
+            if self.has_uninitialized_params():
+                raise RuntimeError(f"module {self._get_name()} has not been fully initialized")
+        if becomes is None:
+            return super().__call__(*args, **kwargs)
+        self.__class__ = becomes  # type: ignore[assignment]
+        return self(*args, **kwargs)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        for name, tensor in (*self._parameters.items(), *self._buffers.items()):
+            given = state_dict.get(prefix + name)
+            if is_uninitialized(tensor) and given is not None and not is_uninitialized(given):
+                tensor.materialize(given.shape)  # type: ignore[union-attr]
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+class _LazyLayer(LazyModuleMixin):
+    """A layer whose parameters follow from one number, the width of its input."""
 
     cls_to_become: ClassVar[type[Module]]
     _width_name: ClassVar[str]  # the attribute that is 0 until the width is known
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(0, *args, **kwargs)  # type: ignore[call-arg]  # the ordinary class's
+        super().__init__(0, *args, **kwargs)  # the ordinary class's
         self._made_with = args, kwargs
         for name, parameter in self._parameters.items():
             if parameter is not None:
@@ -50,14 +87,10 @@ class LazyModuleMixin(Module):
         if getattr(self, self._width_name) != 0:
             super().reset_running_stats()  # type: ignore[misc]
 
-    def has_uninitialized_params(self) -> bool:
-        """Whether the width of the input is still unknown."""
-        held = (*self._parameters.values(), *self._buffers.values())
-        return any(is_uninitialized(tensor) for tensor in held)
-
     def initialize_parameters(self, input: Tensor) -> None:
-        """Become the ordinary layer for inputs like this one."""
-        self._become(self._width_of(input))
+        """Have the parameters of the ordinary layer for inputs like this one."""
+        if getattr(self, self._width_name) == 0:
+            self._widen(self._width_of(input))
 
     def _width_of(self, input: Tensor) -> int:
         return int(input.shape[-1])
@@ -65,39 +98,33 @@ class LazyModuleMixin(Module):
     def _width_of_weight(self, weight: Tensor) -> int:
         return int(weight.shape[-1])
 
-    def _become(self, width: int) -> None:
+    def _widen(self, width: int) -> None:
+        """Take over the parameters of an ordinary layer of this width, in dtypes that were asked for."""
         args, kwargs = self._made_with
         made = self.cls_to_become(width, *args, **kwargs)
         for mine, theirs in ((self._parameters, made._parameters), (self._buffers, made._buffers)):
             for name, tensor in mine.items():
                 if is_uninitialized(tensor):
-                    tensor.become(theirs[name])
+                    tensor.become(theirs[name].to(tensor.device, tensor.dtype))  # type: ignore[union-attr]
         del self._made_with
         setattr(self, self._width_name, width)
-        self.__class__ = self.cls_to_become  # type: ignore[assignment]
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        self.initialize_parameters(*args, **kwargs)
-        return self(*args, **kwargs)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
         for name in ("weight", "running_mean"):
             given = state_dict.get(prefix + name)
-            if given is not None and not is_uninitialized(given):
-                self._become(self._width_of_weight(given))
-                self._load_from_state_dict(state_dict, prefix, *rest)
-                return
+            if self.has_uninitialized_params() and given is not None and not is_uninitialized(given):
+                self._widen(self._width_of_weight(given))
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
-class LazyLinear(LazyModuleMixin, Linear):
+class LazyLinear(_LazyLayer, Linear):
     """Linear, of as many input features as come."""
 
     cls_to_become = Linear
     _width_name = "in_features"
 
 
-class _LazyConv(LazyModuleMixin):
+class _LazyConv(_LazyLayer):
     """A convolution of as many input channels as come."""
 
     _width_name = "in_channels"
@@ -154,7 +181,7 @@ class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
     cls_to_become = ConvTranspose3d
 
 
-class _LazyNorm(LazyModuleMixin):
+class _LazyNorm(_LazyLayer):
     """A normalisation of as many channels as come."""
 
     _width_name = "num_features"

@@ -34,7 +34,7 @@ from ts.nn.hooks import (
     register_module_forward_pre_hook,
 )
 from ts.nn.modules import conversion, state
-from ts.nn.parameter import Buffer, Parameter
+from ts.nn.parameter import Buffer, Parameter, is_uninitialized
 
 __all__ = ["Module", "register_module_forward_hook", "register_module_forward_pre_hook"]
 
@@ -354,7 +354,9 @@ class Module:
             if parameter is not None:
                 parameter.data = fn(parameter.data)
         for name, buffer in self._buffers.items():
-            if buffer is not None:
+            if is_uninitialized(buffer):
+                buffer.data = fn(buffer.data)
+            elif buffer is not None:
                 self._buffers[name] = fn(buffer)
         return self
 
@@ -396,7 +398,9 @@ class Module:
 
     def share_memory(self) -> Self:
         """What `Tensor.share_memory_` does, to everything."""
-        return self._apply(lambda t: t.share_memory_())
+        for tensor in (*self.parameters(), *self.buffers()):
+            tensor.share_memory_()
+        return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """What `ts.compile` does: nothing. `ts.jit.script` compiles."""

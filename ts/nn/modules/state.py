@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ts._core.tensor.tensor import Tensor
-from ts.nn.parameter import Parameter
+from ts.nn.parameter import Parameter, is_uninitialized
 
 _EXTRA: Final = "_extra_state"
 
@@ -84,29 +84,16 @@ def load(module: Any, state_dict: Mapping[str, Any], strict: bool, assign: bool)
     missing: list[str] = []
     unexpected: list[str] = []
     errors: list[str] = []
-    metadata = getattr(state_dict, "_metadata", None)
     working = OrderedDict(state_dict)
 
-    def visit(current: Any, found: Any, prefix: str) -> None:
-        local = dict((metadata or {}).get(prefix[:-1], {}))
-        if assign:
-            local["assign_to_params_buffers"] = True
-        for hook in current._load_state_dict_pre_hooks.values():
-            hook(found, prefix, local, True, missing, unexpected, errors)
-        current._load_from_state_dict(found, prefix, local, True, missing, unexpected, errors)
-        for name, child in current._modules.items():
-            if child is not None:
-                below = f"{prefix}{name}."
-                visit(child, {k: v for k, v in found.items() if k.startswith(below)}, below)
-        for hook in current._load_state_dict_post_hooks.values():
-            changed = hook(current, IncompatibleKeys(missing, unexpected))
-            if changed is not None:
-                raise AssertionError(
-                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return "
-                    "new values, if incompatible_keys need to be modified, it should be done inplace."
-                )
-
-    visit(module, working, "")
+    _visit(
+        module,
+        working,
+        "",
+        getattr(state_dict, "_metadata", None) or {},
+        assign,
+        (missing, unexpected, errors),
+    )
     if strict:
         if unexpected:
             errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
@@ -116,6 +103,36 @@ def load(module: Any, state_dict: Mapping[str, Any], strict: bool, assign: bool)
         listed = "\n\t".join(errors)
         raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{listed}")
     return IncompatibleKeys(missing, unexpected)
+
+
+def _visit(
+    module: Any,
+    found: Any,
+    prefix: str,
+    metadata: Any,
+    assign: bool,
+    notes: tuple[list[str], list[str], list[str]],
+) -> None:
+    """Load a module and those below it; what does not fit goes into the three lists."""
+    missing, unexpected, errors = notes
+    local = dict(metadata.get(prefix[:-1], {}))
+    if assign:
+        local["assign_to_params_buffers"] = True
+    for hook in module._load_state_dict_pre_hooks.values():
+        hook(found, prefix, local, True, missing, unexpected, errors)
+    module._load_from_state_dict(found, prefix, local, True, missing, unexpected, errors)
+    for name, child in module._modules.items():
+        if child is not None:
+            below = f"{prefix}{name}."
+            inner = {key: value for key, value in found.items() if key.startswith(below)}
+            _visit(child, inner, below, metadata, assign, notes)
+    for hook in module._load_state_dict_post_hooks.values():
+        changed = hook(module, IncompatibleKeys(missing, unexpected))
+        if changed is not None:
+            raise AssertionError(
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return "
+                "new values, if incompatible_keys need to be modified, it should be done inplace."
+            )
 
 
 def _quoted(names: list[str]) -> str:
@@ -168,7 +185,11 @@ def _copy(
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
             f"checkpoint but received {type(given)}"
         )
-    if tensor.dim() == 0 and given.dim() == 1 and given.numel() == 1:  # written by the oldest versions
+    if is_uninitialized(tensor) and is_uninitialized(given):
+        return None
+    if (
+        not is_uninitialized(tensor) and tensor.dim() == 0 and given.dim() == 1 and given.numel() == 1
+    ):  # written by the oldest versions
         given = given[0]
     if given.shape != tensor.shape:
         return (

@@ -25,7 +25,7 @@ _FUNCTIONS: Final[dict[str, tuple[str, ...]]] = {
     "spectral_norms": ("spectral_norm", "remove_spectral_norm"),
 }  # fmt: skip
 _HOMES: Final = {name: module for module, names in _FUNCTIONS.items() for name in names}
-_MODULES: Final = frozenset({"parametrizations", "parametrize", "rnn", *_FUNCTIONS})
+_MODULES: Final = frozenset({"parametrizations", "parametrize", "prune", "rnn", *_FUNCTIONS})
 
 
 def __getattr__(name: str) -> Any:

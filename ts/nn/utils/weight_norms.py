@@ -1,7 +1,7 @@
 """Weight normalisation: a weight as its directions `weight_v` times their lengths `weight_g`.
 
-    layer = weight_norm(ts.nn.Linear(2, 3))      parameters bias, weight_g, weight_v
-    remove_weight_norm(layer)                    parameters bias, weight
+layer = weight_norm(ts.nn.Linear(2, 3))      parameters bias, weight_g, weight_v
+remove_weight_norm(layer)                    parameters bias, weight
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import ts
 from ts._core.tensor.tensor import Tensor
 from ts.nn.hooks import ForwardHook
 from ts.nn.modules.module import Module
-from ts.nn.parameter import Parameter
+from ts.nn.parameter import Parameter, is_uninitialized
 
 M = TypeVar("M", bound=Module)
 
@@ -47,6 +47,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     hook = WeightNorm(name, -1 if dim is None else dim)
     weight = getattr(module, name)
+    refuse_uninitialized(weight, "WeightNorm", "weight normalization")
     del module._parameters[name]
     module.register_parameter(f"{name}_g", Parameter(ts.norm_except_dim(weight, 2, hook.dim).detach()))
     module.register_parameter(f"{name}_v", Parameter(weight.detach()))
@@ -66,6 +67,16 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     del module._parameters[f"{name}_g"], module._parameters[f"{name}_v"], module._forward_pre_hooks[key]
     setattr(module, name, Parameter(weight.detach()))
     return module
+
+
+def refuse_uninitialized(weight: Any, hook: str, what: str) -> None:
+    """A weight without a shape cannot be taken apart."""
+    if is_uninitialized(weight):
+        raise ValueError(
+            f"The module passed to `{hook}` can't have uninitialized parameters. Make sure to run the "
+            f"dummy forward "
+            f"before applying {what}"
+        )
 
 
 def hook_of(module: Any, kind: type[Any], name: str) -> tuple[int, Any] | None:

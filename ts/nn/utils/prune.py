@@ -1,0 +1,388 @@
+"""Pruning: parameters with places that stay zero, chosen at random, by size, or by a mask of the user's.
+
+    l1_unstructured(layer, "weight", amount=0.3)     parameters bias, weight_orig; buffer weight_mask
+    layer.weight                                     weight_orig * weight_mask, computed before each `forward`
+    remove(layer, "weight")                          parameters bias, weight; the zeros stay
+
+A method says in `compute_mask` which of the places that are left it takes.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Final
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.nn.hooks import ForwardHook
+from ts.nn.modules.module import Module
+
+_GLOBAL: Final = "global"
+_STRUCTURED: Final = "structured"
+_UNSTRUCTURED: Final = "unstructured"
+
+
+class BasePruningMethod(ABC):
+    """The hook that prunes one parameter of a module, and how its mask is found."""
+
+    PRUNING_TYPE: ClassVar[str]
+    _tensor_name: str
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        setattr(module, self._tensor_name, self.apply_mask(module))
+
+    @abstractmethod
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """The mask of `default_mask` without the places that this method takes, by the elements of `t`."""
+
+    def apply_mask(self, module: Module) -> Tensor:
+        """The pruned parameter of the module."""
+        name = self._tensor_name
+        mask = getattr(module, f"{name}_mask")
+        pruned: Tensor = mask.to(dtype=getattr(module, f"{name}_orig").dtype) * getattr(
+            module, f"{name}_orig"
+        )
+        return pruned
+
+    @classmethod
+    def apply(
+        cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None, **kwargs: Any
+    ) -> BasePruningMethod:
+        """Prune a parameter of the module, after what has pruned it before."""
+        method: BasePruningMethod = cls(*args, **kwargs)
+        method._tensor_name = name
+        key, before = next(_methods_of(module, name), (None, None))
+        if key is not None and before is not None:
+            del module._forward_pre_hooks[key]
+            container = before if isinstance(before, PruningContainer) else PruningContainer(before)
+            container.add_pruning_method(method)
+            method = container
+        parameter = getattr(module, name)
+        scores = importance_scores
+        if scores is not None and scores.shape != parameter.shape:
+            raise AssertionError(
+                f"importance_scores should have the same shape as parameter {name} of {module}, got "
+                f"{scores.shape} vs "
+                f"{parameter.shape}"
+            )
+        if before is None:
+            default = ts.ones_like(parameter)
+        else:
+            default = getattr(module, f"{name}_mask").detach().clone()
+        mask = method.compute_mask(parameter if scores is None else scores, default)
+        if before is None:
+            del module._parameters[name]
+            module.register_parameter(f"{name}_orig", parameter)
+        module.register_buffer(f"{name}_mask", mask)
+        setattr(module, name, method.apply_mask(module))
+        module.register_forward_pre_hook(method)
+        return method
+
+    def prune(
+        self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None
+    ) -> Tensor:
+        """A tensor with zeros where this method, or `default_mask`, takes places."""
+        scores = t if importance_scores is None else importance_scores
+        if scores.shape != t.shape:
+            raise AssertionError(
+                f"importance_scores should have the same shape as tensor t, got {scores.shape} vs {t.shape}"
+            )
+        default = ts.ones_like(t) if default_mask is None else default_mask
+        pruned: Tensor = t * self.compute_mask(scores, default_mask=default)
+        return pruned
+
+    def remove(self, module: Module) -> None:
+        """Let the pruned parameter be an ordinary one, with its zeros."""
+        name = self._tensor_name
+        pruned = self.apply_mask(module)
+        if hasattr(module, name):
+            delattr(module, name)
+        original = module._parameters.pop(f"{name}_orig")
+        assert original is not None
+        original.data = pruned.data
+        del module._buffers[f"{name}_mask"]
+        setattr(module, name, original)
+
+
+class PruningContainer(BasePruningMethod):
+    """Several methods on one parameter, each on the places that those before have left."""
+
+    def __init__(self, *args: Any) -> None:
+        self._pruning_methods: tuple[BasePruningMethod, ...] = ()
+        if args:
+            self._tensor_name = args[0]._tensor_name
+        for method in args:
+            self.add_pruning_method(method)
+
+    def add_pruning_method(self, method: Any) -> None:
+        """Add a method for the same parameter."""
+        if not isinstance(method, BasePruningMethod):
+            raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
+        if self._tensor_name != method._tensor_name:
+            raise ValueError(
+                f"Can only add pruning methods acting on the parameter named '{self._tensor_name}' to "
+                f"PruningContainer "
+                f"{self}. Found '{method._tensor_name}'"
+            )
+        self._pruning_methods += (method,)
+
+    def __len__(self) -> int:
+        return len(self._pruning_methods)
+
+    def __iter__(self) -> Iterator[BasePruningMethod]:
+        return iter(self._pruning_methods)
+
+    def __getitem__(self, index: int) -> BasePruningMethod:
+        return self._pruning_methods[index]
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """What the last method takes of the places that are left; those before have had their turn."""
+        method = self._pruning_methods[-1]
+        mask = default_mask.to(dtype=t.dtype)
+        left = _places_left(method, mask)
+        result: Tensor = mask.clone()
+        result[left] = method.compute_mask(t[left], default_mask=mask[left]).to(mask.dtype)
+        return result
+
+
+def _places_left(method: BasePruningMethod, mask: Tensor) -> Any:
+    """An index of the places that a method may look at: single ones, or whole rows of its dimension."""
+    if method.PRUNING_TYPE == _UNSTRUCTURED:
+        return mask.eq(1)
+    if method.PRUNING_TYPE == _STRUCTURED:
+        dim: int = getattr(method, "dim", -1)
+        dim += mask.dim() if dim < 0 else 0
+        alive = mask.sum(dim=[d for d in range(mask.dim()) if d != dim]) != 0
+        index: list[Any] = [slice(None)] * mask.dim()
+        index[dim] = alive
+        return tuple(index)
+    if method.PRUNING_TYPE == _GLOBAL:
+        return (slice(None),) * mask.dim()
+    raise ValueError(f"Unrecognized PRUNING_TYPE {method.PRUNING_TYPE}")
+
+
+class Identity(BasePruningMethod):
+    """Takes nothing, but makes a mask."""
+
+    PRUNING_TYPE = _UNSTRUCTURED
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        return default_mask
+
+
+class RandomUnstructured(BasePruningMethod):
+    """Takes places at random."""
+
+    PRUNING_TYPE = _UNSTRUCTURED
+
+    def __init__(self, amount: float) -> None:
+        _check_amount(amount)
+        self.amount = amount
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        return self._without(t, default_mask, -ts.rand_like(t))
+
+    def _without(self, t: Tensor, default_mask: Tensor, order: Tensor) -> Tensor:
+        """The mask without the places where `order` is least."""
+        count = _count(self.amount, t.nelement())
+        mask: Tensor = default_mask.clone(memory_format=ts.contiguous_format)
+        if count:
+            mask.view(-1)[ts.topk(order.reshape(-1), k=count, largest=False).indices] = 0
+        return mask
+
+
+class L1Unstructured(RandomUnstructured):
+    """Takes the places of the smallest elements."""
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        return self._without(t, default_mask, ts.abs(t))
+
+
+class _Structured(BasePruningMethod):
+    """Takes whole rows of a dimension."""
+
+    PRUNING_TYPE = _STRUCTURED
+
+    def __init__(self, amount: float, dim: int = -1) -> None:
+        _check_amount(amount)
+        self.amount = amount
+        self.dim = dim
+
+    def _sizes(self, t: Tensor) -> Tensor:
+        """How big each row is."""
+        raise NotImplementedError
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        if t.dim() <= 1:
+            raise ValueError(
+                "Structured pruning can only be applied to multidimensional tensors. "
+                f"Found tensor of shape {t.shape} with {t.dim()} dims"
+            )
+        if not -t.dim() <= self.dim < t.dim():
+            raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
+        rows = t.shape[self.dim]
+        count = _count(self.amount, rows)
+        if not count:
+            return default_mask
+        kept = ts.topk(self._sizes(t), k=rows - count, largest=True).indices
+        mask: Tensor = ts.zeros_like(t)
+        index: list[Any] = [slice(None)] * t.dim()
+        index[self.dim] = kept
+        mask[tuple(index)] = 1
+        mask *= default_mask.to(dtype=mask.dtype)
+        return mask
+
+
+class RandomStructured(_Structured):
+    """Takes rows of a dimension at random."""
+
+    def _sizes(self, t: Tensor) -> Tensor:
+        drawn: Tensor = ts.rand(t.shape[self.dim])
+        return drawn
+
+
+class LnStructured(_Structured):
+    """Takes the rows of a dimension whose n-norm is least."""
+
+    def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
+        super().__init__(amount, dim)
+        self.n = n
+
+    def _sizes(self, t: Tensor) -> Tensor:
+        dim = self.dim % t.dim()
+        norms: Tensor = ts.linalg.vector_norm(t, self.n, dim=[d for d in range(t.dim()) if d != dim])
+        return norms
+
+
+class CustomFromMask(BasePruningMethod):
+    """Takes what a mask says."""
+
+    PRUNING_TYPE = _GLOBAL
+
+    def __init__(self, mask: Tensor) -> None:
+        self.mask = mask
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        mask: Tensor = default_mask * self.mask.to(dtype=default_mask.dtype)
+        return mask
+
+
+# ---------------------------------------------------------------- functions
+
+
+def identity(module: Module, name: str) -> Module:
+    """Give a parameter a mask that takes nothing."""
+    Identity.apply(module, name)
+    return module
+
+
+def random_unstructured(module: Module, name: str, amount: float) -> Module:
+    """Take a number, or a share, of a parameter's places at random."""
+    RandomUnstructured.apply(module, name, amount)
+    return module
+
+
+def l1_unstructured(
+    module: Module, name: str, amount: float, importance_scores: Tensor | None = None
+) -> Module:
+    """Take the places of a parameter's smallest elements, or of the lowest scores."""
+    L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
+    return module
+
+
+def random_structured(module: Module, name: str, amount: float, dim: int) -> Module:
+    """Take rows of a parameter's dimension at random."""
+    RandomStructured.apply(module, name, amount, dim)
+    return module
+
+
+def ln_structured(
+    module: Module, name: str, amount: float, n: Any, dim: int, importance_scores: Tensor | None = None
+) -> Module:
+    """Take the rows of a parameter's dimension whose n-norm is least."""
+    LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
+    return module
+
+
+def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
+    """Take the places of a parameter where the mask is zero."""
+    CustomFromMask.apply(module, name, mask)
+    return module
+
+
+def global_unstructured(
+    parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any
+) -> None:
+    """Prune several parameters, pairs of a module and a name, as if they were one."""
+    if not isinstance(parameters, Iterable):
+        raise TypeError("global_unstructured(): parameters is not an Iterable")
+    pairs = list(parameters)
+    scores = {} if importance_scores is None else importance_scores
+    if not isinstance(scores, dict):
+        raise TypeError("global_unstructured(): importance_scores must be of type dict")
+    ranked = [scores.get(pair, getattr(*pair)) for pair in pairs]
+    masks = [_mask_of(*pair) for pair in pairs]
+    method = pruning_method(**kwargs)
+    method._tensor_name = "all"
+    if method.PRUNING_TYPE != _UNSTRUCTURED:
+        raise TypeError(
+            'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. Found method '
+            f"{pruning_method} of type {method.PRUNING_TYPE}"
+        )
+    container = PruningContainer()
+    container._tensor_name = "all"
+    container.add_pruning_method(method)
+    together = ts.nn.utils.parameters_to_vector
+    final = container.compute_mask(together(ranked), together(masks))
+    place = 0
+    for (module, name), mask in zip(pairs, masks, strict=True):
+        custom_from_mask(module, name, final[place : place + mask.numel()].view_as(mask))
+        place += mask.numel()
+
+
+def remove(module: Module, name: str) -> Module:
+    """Let a pruned parameter be an ordinary one, with its zeros."""
+    for key, method in _methods_of(module, name):
+        method.remove(module)
+        del module._forward_pre_hooks[key]
+        return module
+    raise ValueError(f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed")
+
+
+def is_pruned(module: Module) -> bool:
+    """Whether a parameter of the module, or of one below, is pruned."""
+    return any(True for below in module.modules() for _ in _methods_of(below, None))
+
+
+def _mask_of(module: Module, name: str) -> Any:
+    mask = getattr(module, f"{name}_mask", None)
+    return ts.ones_like(getattr(module, name)) if mask is None else mask
+
+
+def _methods_of(module: Module, name: str | None) -> Iterator[tuple[int, BasePruningMethod]]:
+    """The hooks that prune a parameter, or any, with their numbers."""
+    for key, hook in module._forward_pre_hooks.items():
+        function = hook.function if isinstance(hook, ForwardHook) else hook
+        if isinstance(function, BasePruningMethod) and name in (None, function._tensor_name):
+            yield key, function
+
+
+def _check_amount(amount: Any) -> None:
+    if not isinstance(amount, numbers.Real):
+        raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
+    if not 0 <= amount <= (math.inf if isinstance(amount, numbers.Integral) else 1):  # type: ignore[operator]
+        raise ValueError(
+            f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
+        )
+
+
+def _count(amount: Any, total: int) -> int:
+    """How many of `total` an amount is: a share, where it is no integer."""
+    if not isinstance(amount, int):
+        return round(float(amount) * total)
+    if amount > total:
+        raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={total}")
+    return amount
