@@ -49,7 +49,7 @@ def group_norm(
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     values = input.size(0) * input.size(1) // num_groups
-    _verify_batch_size([values, num_groups, *input.size()[2:]])
+    _verify_batch_size([values, num_groups] + list(input.size()[2:]))  # noqa: RUF005 -- scripts take no star of a list
     return ts.group_norm(input, num_groups, weight, bias, eps, True)
 
 
