@@ -108,7 +108,7 @@ def test_run_reads_files(program, tmp_path, capsys):
         (["run", "{program}:scale", "absent.npy"], "cannot read absent.npy"),
         (["run", "{program}:length", "@absent.txt"], "cannot read absent.txt"),
         (["run", "{program}:total", "one"], "'one' is not a List[int]"),
-        (["run", "{program}:length", "a", "b"], "takes 1 arguments"),
+        (["run", "{program}:length", "a", "b"], "takes 1 argument:"),
     ],
 )
 def test_usage_errors_exit_with_2(program, capsys, arguments, message):
@@ -305,4 +305,3 @@ def test_colours_on_a_terminal_only(monkeypatch):
         assert "\x1b[" in screen.getvalue() and "\x1b[" not in plain.getvalue()
         words = re.sub(r"\x1b\[[0-9;]*m", "", screen.getvalue()).split()
         assert [w for w in words if w not in ("what", "found")] == plain.getvalue().split()
-

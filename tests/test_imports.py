@@ -64,7 +64,7 @@ MAY_IMPORT = {
     "tracing": "_core ir ops passes frontend autograd runtime",
     "jit": "_core ir passes frontend nn archive runtime tracing",
     "debugger": "_core ir bytecode frontend runtime jit",
-    "cli": "ts _core backends ir ops frontend nn runtime jit debugger",
+    "cli": "ts _core backends ir ops analysis passes frontend nn autograd archive runtime jit debugger",
     "__main__": "cli",
     # names that PyTorch has
     "__config__": "ts _core backends functions",

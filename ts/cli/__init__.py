@@ -1,1 +1,2 @@
-"""The command line: `ts run | debug | graph | code | bytecode | check | info`, also `python -m ts`."""
+"""The command line, also `python -m ts`: `ts run | debug | graph | code | bytecode | check | info | diff |
+convert`."""

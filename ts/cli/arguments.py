@@ -2,22 +2,37 @@
 
 read_argument("[1, 2]", ListType(INT))           [1, 2]
 read_argument("x.npz:weight", TENSOR)            a tensor
+read_arguments(f, ["x.npy", "n=2"])              [a tensor], {"n": 2}
 """
 
 from __future__ import annotations
 
 import ast
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 import ts
-from ts.cli.targets import UsageError
+from ts.cli.problems import UsageError
 from ts.ir import types
 from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
+
+SPELLING: Final = """\
+arguments are read by the parameters' types:
+  int, float, bool      42   2.5   true
+  str                   text, or @PATH for the contents of a text file
+  Tensor                PATH.npy, PATH.npz:KEY, or a literal such as [[1.0, 2.0]]
+  Dict[str, Tensor]     PATH.npz
+  Enum, torch.device    the member's name, the device's
+  any other type        a Python literal: [1, 2], {'a': 1}, (1, 2.0), None
+  NAME=VALUE            passes a parameter by name
+  PATH.npz              whose arrays have the names of parameters passes all of them
+  --                    before words that begin with a dash: -- -3
+"""
 
 
 def literal(text: str, expected: types.Type) -> Any:
@@ -53,25 +68,33 @@ def read_tensor(text: str, expected: types.Type) -> ts.Tensor:
     """A tensor from `PATH.npy`, `PATH.npz`, `PATH.npz:KEY` or a literal."""
     path, colon, key = text.rpartition(":") if ".npz:" in text else (text, "", "")
     if path.endswith(".npy"):
-        return ts.from_numpy(load_arrays(path))
+        return tensor_of(load_arrays(path), path)
     if path.endswith(".npz"):
         arrays = load_arrays(path)
         if not colon and len(arrays.files) == 1:
             key = arrays.files[0]
         if key not in arrays.files:
             raise UsageError(f"{path} holds {', '.join(arrays.files)}; name one as {path}:KEY")
-        return ts.from_numpy(arrays[key])
+        return tensor_of(arrays[key], text)
     try:
         return ts.tensor(literal(text, expected))
     except (TypeError, ValueError, RuntimeError) as error:
         raise UsageError(f"{text!r} is not a Tensor: {error}") from None
 
 
+def tensor_of(array: Any, where: str) -> ts.Tensor:
+    """The tensor of an array; UsageError for texts and other things that tensors do not hold."""
+    try:
+        return ts.from_numpy(array)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
 def load_arrays(path: str) -> Any:
     """The contents of an `.npy` or `.npz` file (no pickles: the file may not be ours)."""
     try:
         return np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise UsageError(f"cannot read {path}: {error}") from None
 
 
@@ -106,7 +129,7 @@ def read_argument(text: str, expected: types.Type) -> Any:
             raise UsageError(f"{text!r} is not a float") from None
     if isinstance(expected, types.DictType) and text.endswith(".npz"):
         arrays = load_arrays(text)
-        return {key: ts.from_numpy(arrays[key]) for key in arrays.files}
+        return {key: tensor_of(arrays[key], f"{text}:{key}") for key in arrays.files}
     return literal(text, expected)
 
 
@@ -115,16 +138,79 @@ def read_arguments(
 ) -> tuple[list[Any], dict[str, Any]]:
     """Positional and keyword arguments from the command line's words, by the function's schema."""
     declared = function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
-    parameters = {argument.name: argument.type for argument in declared}
-    order = list(parameters)
-    positional: list[Any] = []
-    keywords: dict[str, Any] = {}
+    words = _Words(function, {argument.name: argument.type for argument in declared})
     for text in texts:
+        words.add(text)
+    absent = [
+        argument.name for argument in declared if not (words.has(argument.name) or argument.has_default)
+    ]
+    if absent:
+        raise UsageError(f"{function.name} needs {', '.join(absent)}: {_shown(function, declared)}")
+    return words.positional, words.keywords
+
+
+def _shown(function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> str:
+    """What a function takes, as it is called from outside."""
+    return f"{function.name}({', '.join(map(str, declared))})"
+
+
+class _Words:
+    """Gives words to parameters."""
+
+    def __init__(self, function: ScriptFunction | ScriptMethod, parameters: dict[str, types.Type]) -> None:
+        self.function = function
+        self.parameters = parameters
+        self.order = list(parameters)
+        self.positional: list[Any] = []
+        self.keywords: dict[str, Any] = {}
+
+    def has(self, name: str) -> bool:
+        return name in self.keywords or name in self.order[: len(self.positional)]
+
+    def add(self, text: str) -> None:
+        """Take one more word."""
         name, equals, value = text.partition("=")
-        if equals and name in parameters:
-            keywords[name] = read_argument(value, parameters[name])
-        elif len(positional) < len(order):
-            positional.append(read_argument(text, parameters[order[len(positional)]]))
+        if equals and name in self.parameters:
+            self.keyword(name, read_argument(value, self.parameters[name]))
+        elif equals and name.isidentifier() and not isinstance(self.next_type(), types.StringType):
+            takes = ", ".join(self.order) or "none"
+            raise UsageError(f"{self.function.name} has no argument {name!r}; its arguments are: {takes}")
+        elif text.endswith(".npz") and self.add_arrays(text):
+            return
         else:
-            raise UsageError(f"{function.name} takes {len(order)} arguments: {function.schema}")
-    return positional, keywords
+            expected = self.next_type()
+            if expected is None:
+                count = len(self.order)
+                raise UsageError(
+                    f"{self.function.name} takes {count} argument{'s' * (count != 1)}: {self.function.schema}"
+                )
+            if self.order[len(self.positional)] in self.keywords:
+                name = self.order[len(self.positional)]
+                raise UsageError(f"{text!r} would be {name!r}, which has a value by name already")
+            self.positional.append(read_argument(text, expected))
+
+    def next_type(self) -> types.Type | None:
+        """The type of the parameter that the next word without a name is for."""
+        place = len(self.positional)
+        return self.parameters[self.order[place]] if place < len(self.order) else None
+
+    def keyword(self, name: str, value: Any) -> None:
+        if self.has(name):
+            raise UsageError(f"{self.function.name} is given {name!r} twice")
+        self.keywords[name] = value
+
+    def add_arrays(self, path: str) -> bool:
+        """Take the arrays of a file by their names, if all of these are parameters."""
+        arrays = load_arrays(path)
+        if not arrays.files or not set(arrays.files) <= self.parameters.keys():
+            return False
+        for name in arrays.files:
+            self.keyword(name, from_array(arrays[name], self.parameters[name], f"{path}:{name}"))
+        return True
+
+
+def from_array(array: Any, expected: types.Type, where: str) -> Any:
+    """An array as what a parameter takes: a tensor, or what it holds as numbers, texts and lists."""
+    if isinstance(expected, types.OptionalType):
+        expected = expected.elem
+    return tensor_of(array, where) if isinstance(expected, types.TensorType) else array.tolist()

@@ -1,6 +1,6 @@
-"""`ts check`: compile what a file defines, and say what does not compile.
+"""`ts check`: compile what files define, and say what does not compile and what must fail when it runs.
 
-In: a module that was loaded.  Out: what of it is compiled, each with a way to do it:
+In: Python files, folders of them, archives.  Of a file, each of these is compiled:
 
     def f(x: int): ...            the function                    ok  f(int x) -> int
     class Account: ...            all methods                     ok  class Account
@@ -9,97 +9,253 @@ In: a module that was loaded.  Out: what of it is compiled, each with a way to d
     net = Net(3)                  the instance                    ok  module net
 
 Functions that are marked with `ignore` or `unused`, exceptions and interfaces are left out, and of a class
-what other modules define.
+what other modules define.  Of an archive: the methods of its model, and what it needs that is not there.
+
+Then `ts.cli.must_fail` looks for operators that refuse the dtypes and shapes which are known.  Programs are
+imported, as Python would; what they define does not run, and of archives nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import ts
 from ts.cli import terminal
-from ts.cli.targets import UsageError, load_module
+from ts.cli.arguments import literal
+from ts.cli.bounds import add_limits, limited
+from ts.cli.must_fail import failures
+from ts.cli.problems import ProgramError, UsageError, reading, told
+from ts.cli.targets import Target, is_archive, load_archive, load_module, needed, target
+from ts.errors import LimitExceeded
 from ts.frontend.annotations import object_type
 from ts.frontend.markers import modifier_of
-from ts.runtime.module import RecursiveScriptModule
+from ts.ir.attributes import type_of_constant
+from ts.ir.schema import Argument
+from ts.ir.types import ANY, TENSOR
+from ts.runtime.module import RecursiveScriptModule, ScriptModule, method_names
 
-Check = tuple[str, Callable[[], str]]  # a name, and what compiles the thing and describes it
+Check = Callable[[], tuple[str, list[str]]]
+"""Compiles a thing: how it is described, and what of it must fail."""
+_SHAPE: Final = re.compile(r"([A-Za-z]\w*)\[([\d,\s]*)\]")
 
 
-def checks_of(module: ModuleType) -> Iterator[Check]:
-    """What `ts check` compiles of a module."""
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument(
+        "targets", nargs="+", metavar="FILE.py[:NAME] | FOLDER | ARCHIVE[:METHOD]", help="what to check"
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="what parameters of that name are given: float32[1,3,224,224] for a tensor, or a literal",
+    )
+    add_limits(parser)
+    return """\
+Python files are imported.  Of a folder, the files that import ts or torch are checked, and archives.
+
+examples:
+  ts check model.py
+  ts check examples/words.py:most_frequent
+  ts check src/ model.pt
+  ts check model.pt --input x=float32[1,3,224,224] --input n=2
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """`ts check`: report each thing of each file."""
+    inputs = dict(map(_input, options.input))
+    files = [file for word in options.targets for file in files_of(target(word))]
+    if not files:
+        raise UsageError(
+            f"no file in {', '.join(options.targets)} imports ts or torch, and there is no archive"
+        )
+    wrong = 0
+    with terminal.progress(f"checking {len(files)} files", len(files)) as advance:
+        for file in files:
+            whole = len(files) == 1 and not Path(options.targets[0]).is_dir()
+            with limited(options, strange=not file.is_program):
+                wrong += _check_file(file, inputs, whole)
+            advance()
+    return 1 if wrong else 0
+
+
+def files_of(found: Target) -> Iterator[Target]:
+    """The file that was named, or those of a folder."""
+    if not found.path.is_dir():
+        yield found
+        return
+    for path in sorted(found.path.iterdir()):
+        hidden = path.name.startswith(".") or path.name == "__pycache__"
+        if path.is_dir():
+            if not hidden and not (path / "pyvenv.cfg").exists():
+                yield from files_of(Target(path, ""))
+        elif _is_meant(path):
+            yield Target(path, "")
+
+
+def _is_meant(path: Path) -> bool:
+    """Whether a file of a folder has to do with TorchScript."""
+    if path.suffix != ".py":
+        return is_archive(path)
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return True  # which is to be reported
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.append(node.module or "")
+    return any(name.partition(".")[0] in ("ts", "torch") for name in names)
+
+
+def _input(text: str) -> tuple[str, Any]:
+    """`x=float32[2,3]` as a meta tensor, `n=2` as a number."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"--input takes NAME=VALUE, not {text!r}")
+    shape = _SHAPE.fullmatch(value)
+    if shape is None:
+        return name, literal(value, ANY)
+    dtype = getattr(ts, shape[1], None)
+    if not isinstance(dtype, ts.dtype):
+        raise UsageError(f"--input {text}: {shape[1]!r} is no dtype")
+    sizes = [int(size) for size in shape[2].split(",") if size.strip()]
+    return name, ts.empty(sizes, dtype=dtype, device="meta")
+
+
+def _given(parameters: Sequence[Argument], inputs: dict[str, Any]) -> list[Any]:
+    """What is known of parameters; UsageError for what they do not take."""
+    found = []
+    for parameter in parameters:
+        sample = inputs.get(parameter.name)
+        type = type_of_constant(sample)
+        if sample is not None and (type is None or not type.is_subtype_of(parameter.type)):
+            hint = ", as in float32[2,3]" if parameter.type.is_subtype_of(TENSOR) else ""
+            raise UsageError(f"--input {parameter.name} is to be a {parameter.type.annotation_str}{hint}")
+        found.append(sample)
+    return found
+
+
+# ---- what is checked ---------------------------------------------------------------------------------
+
+
+def _check_file(found: Target, inputs: dict[str, Any], whole: bool) -> int:
+    """Check what a file holds and report it; how much of it is wrong."""
+    try:
+        checks = _checks(found, inputs)
+    except ProgramError as error:
+        terminal.status(False, str(error), sys.stderr)
+        return 1
+    if found.name:
+        if found.name not in checks:
+            known = ", ".join(sorted(checks)) or "nothing"
+            raise UsageError(f"{found.path} defines no {found.name!r}; it defines: {known}")
+        checks = {found.name: checks[found.name]}
+    if not checks and whole:
+        raise UsageError(f"{found.path} defines nothing to compile")
+    wrong = 0
+    for name, compile_it in checks.items():
+        try:
+            text, failing = compile_it()
+        except UsageError:
+            raise
+        except Exception as error:  # the compiler's, or those of a constructor
+            failing = [told(error) if _is_foreign(error) else str(error)]
+        for failure in failing:
+            wrong += 1
+            terminal.status(False, f"{found.path}:{name}: {failure}", sys.stderr)
+        if not failing:
+            terminal.status(True, text if whole else f"{found.path}: {text}", sys.stdout)
+    return wrong
+
+
+def _is_foreign(error: Exception) -> bool:
+    """Whether an error's class says something: not for those of the compiler, which say all in their text."""
+    return not isinstance(error, RuntimeError) or isinstance(error, LimitExceeded)
+
+
+def _checks(found: Target, inputs: dict[str, Any]) -> dict[str, Check]:
+    if found.is_program:
+        return dict(checks_of(load_module(found.path), inputs))
+    return dict(_checks_of_archive(found.path, inputs))
+
+
+def _checks_of_archive(path: Path, inputs: dict[str, Any]) -> Iterator[tuple[str, Check]]:
+    """What `ts check` compiles of an archive; what it needs and is not there comes instead."""
+    with reading(path):
+        absent = ts.jit.missing(path)
+    for each in absent:
+        yield f"{each.kind} {each.name}", partial(_absent, each)
+    if not absent:
+        module = load_archive(path)
+        for name in method_names(module):
+            yield name, partial(_method, module, name, inputs)
+
+
+def _absent(missing: Any) -> tuple[str, list[str]]:
+    return "", ["\n".join(["missing", *str(missing).splitlines()[1:]])]
+
+
+def checks_of(module: ModuleType, inputs: dict[str, Any]) -> Iterator[tuple[str, Check]]:
+    """What `ts check` compiles of a module of Python."""
     for name, value in list(vars(module).items()):
         if isinstance(value, ts.jit.ScriptFunction):
-            yield name, partial(_function, value)
+            yield name, partial(_function, value, inputs)
         elif isinstance(value, RecursiveScriptModule | ts.nn.Module):
-            yield name, partial(_module, name, value)
+            yield name, partial(_module, name, value, inputs)
         elif getattr(value, "__module__", None) != module.__name__:
             continue
         elif inspect.isfunction(value):
             if modifier_of(value) not in ("ignore", "unused"):
-                yield name, partial(_function, value)
+                yield name, partial(_function, value, inputs)
         elif inspect.isclass(value) and not issubclass(value, BaseException):
-            yield name, partial(_class, name, value)
+            yield name, partial(_class, name, value, inputs)
 
 
-def _function(function: Any) -> str:
-    return str(ts.jit.script(function).schema)
+def _function(function: Any, inputs: dict[str, Any]) -> tuple[str, list[str]]:
+    found: Any = ts.jit.script(function)
+    given = _given(found.schema.arguments, inputs)
+    failing = failures(found.inlined_graph, given)
+    return str(found.schema), [failure.text(found.name) for failure in failing]
 
 
-def _module(name: str, module: Any) -> str:
-    ts.jit.script(module)
-    return f"module {name}"
+def _module(name: str, module: Any, inputs: dict[str, Any]) -> tuple[str, list[str]]:
+    scripted: Any = ts.jit.script(module)
+    methods = [_method(scripted, method, inputs) for method in method_names(scripted)]
+    return f"module {name}", [failure for _, failing in methods for failure in failing]
 
 
-def _class(name: str, cls: type) -> str:
+def _method(module: ScriptModule, name: str, inputs: dict[str, Any]) -> tuple[str, list[str]]:
+    method = getattr(module, name)
+    given = _given(method.schema.arguments[1:], inputs)
+    failing = failures(method.inlined_graph, [module.archived(), *given])
+    takes = ", ".join(map(str, method.schema.arguments[1:]))
+    returns = ", ".join(map(str, method.schema.returns))
+    return f"{name}({takes}) -> {returns}", [failure.text(name) for failure in failing]
+
+
+def _class(name: str, cls: type, inputs: dict[str, Any]) -> tuple[str, list[str]]:
     if issubclass(cls, ts.nn.Module):
-        needed = _needed(cls)
-        if needed:
-            return f"module {name}: not compiled, as it takes {needed}; check an instance of it"
-        return _module(f"{name}()", cls())
+        if needed(cls):
+            text = f"module {name}: not compiled, as it takes {needed(cls)}; check an instance of it"
+            return text, []
+        return _module(f"{name}()", cls(), inputs)
     if issubclass(cls, Enum | tuple):
         object_type(cls)
     elif not hasattr(cls, "__ts_type__"):  # interfaces have been compiled where they stand
         ts.jit.script(cls)
-    return f"class {name}"
-
-
-def _needed(cls: type) -> str:
-    """The parameters without which no instance can be made."""
-    parameters = inspect.signature(cls).parameters.values()
-    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return ", ".join([p.name for p in parameters if p.default is p.empty and p.kind not in variable])
-
-
-def check(options: argparse.Namespace) -> int:
-    """`ts check`: compile a function, class or module, or all of the file, and report each."""
-    path, colon, name = options.target.rpartition(":")
-    if not colon:
-        path = options.target
-    checks = dict(checks_of(load_module(Path(path))))
-    if name and colon:
-        if name not in checks:
-            known = ", ".join(sorted(checks)) or "nothing"
-            raise UsageError(f"{path} defines no {name!r}; it defines: {known}")
-        checks = {name: checks[name]}
-    if not checks:
-        raise UsageError(f"{path} defines nothing to compile")
-    failures = 0
-    for name, compile_it in checks.items():
-        try:
-            text = compile_it()
-        except Exception as error:  # the compiler's, or those of a constructor
-            failures += 1
-            kind = "" if isinstance(error, RuntimeError) else f"{type(error).__name__}: "
-            terminal.status(False, f"{path}:{name}: {kind}{error}", sys.stderr)
-        else:
-            terminal.status(True, text, sys.stdout)
-    return 1 if failures else 0
+    return f"class {name}", []

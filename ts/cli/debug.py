@@ -8,22 +8,46 @@ from __future__ import annotations
 
 import argparse
 
-from ts.cli.arguments import read_arguments
-from ts.cli.targets import load_function
+from ts.cli.arguments import SPELLING, read_arguments
+from ts.cli.bounds import add_limits, limited
+from ts.cli.targets import load_function, target
 from ts.debugger.debug import callable_of
 from ts.debugger.debugger import Debugger
 from ts.debugger.terminal import Terminal, interrupting
 from ts.errors import DebuggerQuit
 
 
-def debug(options: argparse.Namespace) -> int:
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
+    parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
+    parser.add_argument(
+        "-c",
+        dest="commands",
+        metavar="COMMAND",
+        action="append",
+        default=[],
+        help="do this first; may be repeated",
+    )
+    add_limits(parser)
+    return f"""\
+{SPELLING}
+examples:
+  ts debug examples/words.py:most_frequent @README.md 5
+  ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10
+"""
+
+
+def run(options: argparse.Namespace) -> int:
     """`ts debug`: call the function under the step debugger and print what it returns."""
-    function = load_function(options.target)
+    found = target(options.target)
+    with limited(options, strange=not found.is_program):
+        function = load_function(found)
     positional, keywords = read_arguments(function, options.arguments)
     called, before = callable_of(function)
     try:
         debugger = Debugger(Terminal(options.commands).read, print)
-        with interrupting(debugger):
+        with limited(options, strange=False), interrupting(debugger):  # who looks at it takes time
             result = debugger.run(called, [*before, *positional], keywords)
     except DebuggerQuit:
         return 0

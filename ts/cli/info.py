@@ -1,4 +1,4 @@
-"""`ts info`: versions, backends, operators."""
+"""`ts info`: versions, backends, operators; of an archive, what is in it (`ts.cli.contents`)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,40 @@ from ts import backends
 from ts.backends.cpu.blas import library as blas_library
 from ts.backends.cpu.kernels.microkernels import instruction_set
 from ts.cli import terminal
+from ts.cli.bounds import add_limits, limited
+from ts.cli.contents import contents
+from ts.cli.targets import target
 from ts.ops import registry
 
 
-def info(options: argparse.Namespace) -> int:
-    """`ts info`: versions, backends, operators."""
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("archives", nargs="*", metavar="ARCHIVE")
+    add_limits(parser)
+    return """\
+Of an archive: its size, version and producer, the methods with their inputs and outputs, the operators that
+its code calls, parameters and buffers as a tree, and what it needs that is not there.  Nothing of it runs.
+
+examples:
+  ts info
+  ts info model.pt
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Describe archives, or the installation."""
+    for number, archive in enumerate(options.archives):
+        if number:
+            print()
+        path = target(archive).path
+        with limited(options, strange=True):
+            sections = contents(path)
+        terminal.sections(sections, sys.stdout)
+    return 0 if options.archives else installation()
+
+
+def installation() -> int:
+    """Versions, backends, operators."""
     library = blas_library()
     present = backends.available()
     rows = [

@@ -1,127 +1,98 @@
-"""The command line: `ts run | debug | graph | code | bytecode | check | info`, also `python -m ts`.
+"""The command line: `ts run | debug | graph | code | bytecode | check | info | diff | convert`, also
+`python -m ts`.
 
-In: a target `FILE.py:FUNCTION` and arguments as text.  Out: the result, or a stage of the compiler, on
-standard output; errors on standard error.  Exit codes: 0 done, 1 the program is wrong or failed, 2 the
-command line is wrong.
+In: a command and its words.  Out: its result on standard output, errors on standard error.  Exit codes: 0
+done, 1 the program or file is wrong or failed (of `ts diff`: the two differ), 2 the command line is wrong
+(of `ts diff`: or a file cannot be read), 130 after Ctrl-C.  Who stops reading the output ends the command
+by SIGPIPE, silently.
 
     ts run examples/words.py:most_frequent @README.md 5
+
+A command is a module with two functions: `arguments` declares its words, `run` does it.  Only the one that
+is named is imported, so that `ts --help` and mistyped commands take no time.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any, Final
 
 import ts
-from ts.cli import terminal
-from ts.cli.check import check
-from ts.cli.debug import debug
-from ts.cli.info import info
-from ts.cli.run import run
-from ts.cli.targets import ProgramError, UsageError, load_function
+from ts.cli.problems import ProgramError, UsageError, told
 
-EXAMPLES = """\
-arguments are read by the parameters' types:
-  int, float, bool      42   2.5   true
-  str                   text, or @PATH for the contents of a text file
-  Tensor                PATH.npy, PATH.npz:KEY, or a literal such as [[1.0, 2.0]]
-  Dict[str, Tensor]     PATH.npz
-  Enum, torch.device    the member's name, the device's
-  any other type        a Python literal: [1, 2], {'a': 1}, (1, 2.0), None
-  NAME=VALUE            passes a parameter by name
-
-examples:
-  ts run examples/words.py:most_frequent @README.md 5
-  ts run model.py:forward x.npy --out y.npy
-  ts run loops.py:forever --seconds 2
-  ts debug examples/words.py:most_frequent @README.md 5
-  ts graph examples/lstm.py:lstm_cell
-  ts bytecode examples/mandelbrot.py:escape_times
-  ts check examples/words.py:most_frequent
-"""
+COMMANDS: Final = {
+    "run": "call a function or a model with arguments, and print the result or write it to a file",
+    "debug": "call a function and step through it",
+    "graph": "print a function's graph",
+    "code": "print a function's code, as the compiler understands it",
+    "bytecode": "print a function's bytecode",
+    "check": "compile files, folders, packages and archives, and report what is wrong or must fail",
+    "info": "describe an archive; without one, this installation",
+    "diff": "compare two archives: their code and their weights",
+    "convert": "turn archives into other archives, and weights into files of safetensors and back",
+}
+_STAGES: Final = ("graph", "code", "bytecode")
+_TROUBLE: Final = {"diff": 2}  # exit codes of failures, where 1 says something else
 
 
-def show(stage: str) -> Callable[[argparse.Namespace], int]:
-    """`ts graph | code | bytecode`: print one stage of the compiler."""
-
-    def command(options: argparse.Namespace) -> int:
-        text = str(getattr(load_function(options.target), stage)).rstrip("\n")
-        terminal.program(text, stage, sys.stdout)
-        return 0
-
-    return command
+def _module(name: str) -> Any:
+    return importlib.import_module(f"ts.cli.{'stage' if name in _STAGES else name}")
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line's grammar."""
+def parser(named: str | None = None) -> argparse.ArgumentParser:
+    """The command line's grammar; of commands other than the named one only that they are there."""
     top = argparse.ArgumentParser(
         prog="ts",
         description="TorchScript without PyTorch.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="`ts COMMAND --help` says more, with examples.",
     )
     top.add_argument("--version", action="version", version=f"ts {ts.__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    def add(name: str, action: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+    for name, text in COMMANDS.items():
         command = commands.add_parser(
             name,
             help=text,
-            description=text,
-            epilog=EXAMPLES,
+            description=f"{text[0].upper()}{text[1:]}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.set_defaults(action=action)
-        return command
-
-    command = add("run", run, "call a function with arguments and print the result")
-    command.add_argument("target", metavar="FILE.py:FUNCTION")
-    command.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
-    command.add_argument("--out", metavar="PATH.npy", help="write the resulting tensor to a file")
-    command.add_argument("--time", action="store_true", help="print the run time to standard error")
-    command.add_argument("--seconds", type=float, help="end the run after this many seconds")
-    command.add_argument("--fuel", type=int, help="end the run after this many loop steps and calls")
-    command = add("debug", debug, "call a function and step through it")
-    command.add_argument("target", metavar="FILE.py:FUNCTION")
-    command.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
-    command.add_argument(
-        "-c",
-        dest="commands",
-        metavar="COMMAND",
-        action="append",
-        default=[],
-        help="do this first; may be repeated",
-    )
-    for stage in ("graph", "code", "bytecode"):
-        command = add(stage, show(stage), f"print the function's {stage}")
-        command.add_argument("target", metavar="FILE.py:FUNCTION")
-    command = add("check", check, "compile the functions, classes and modules of a file and report errors")
-    command.add_argument("target", metavar="FILE.py[:FUNCTION]")
-    add("info", info, "print versions, backends and the number of operators")
+        if name == named:
+            command.epilog = _module(name).arguments(command, name)
+            command.set_defaults(action=_module(name).run)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
-    options = parser().parse_args(arguments)
+    if arguments is None:
+        arguments = sys.argv[1:]
+        if hasattr(signal, "SIGPIPE"):  # as every command of Unix: no error when nobody reads any more
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    command = next((word for word in arguments if word in COMMANDS), "")
     try:
+        options = parser(command).parse_args(arguments)
         code: int = options.action(options)
+        return code
     except UsageError as error:
-        terminal.error(f"ts {options.command}: {error}", sys.stderr)
+        _show(f"ts {command}: {error}")
         return 2
     except ProgramError as error:
-        terminal.error(str(error), sys.stderr)
-        return 1
+        _show(str(error))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        return 1
     except Exception as error:  # the user's program: its message says where, a Python traceback would not
-        terminal.error(f"{type(error).__name__}: {error}", sys.stderr)
-        return 1
-    return code
+        _show(told(error))
+    return _TROUBLE.get(command, 1)
+
+
+def _show(text: str) -> None:
+    from ts.cli import terminal
+
+    terminal.error(text, sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,39 +1,55 @@
-"""`ts run`: call a function with arguments and print what it returns."""
+"""`ts run`: call a function or a model with arguments, and print what it returns or write it to a file."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
-from contextlib import nullcontext
-
-import numpy as np
 
 import ts
-from ts.cli.arguments import read_arguments
-from ts.cli.targets import UsageError, load_function
+from ts.cli.arguments import SPELLING, read_arguments
+from ts.cli.bounds import add_limits, limited
+from ts.cli.results import check_out, write_results
+from ts.cli.targets import load_function, target
+
+
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
+    parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
+    parser.add_argument("-o", "--out", metavar="PATH", help="write the result to a .npy or .npz file")
+    parser.add_argument("--time", action="store_true", help="print the run time to standard error")
+    add_limits(parser)
+    return f"""\
+{SPELLING}
+A model of an archive is evaluated, not trained.  In an .npz, results have the names of their fields or keys,
+or numbers; a single one is called `out`.
+
+examples:
+  ts run examples/words.py:most_frequent @README.md 5
+  ts run model.pt x.npy y=2 -o out.npz
+  ts run model.pt inputs.npz -o y.npy
+  ts run model.pt:encode x.npy --seconds 2 --bytes 512M
+  ts run net.py:Net x.npy -o y.npy
+"""
 
 
 def run(options: argparse.Namespace) -> int:
     """`ts run`: call the function and print what it returns."""
-    function = load_function(options.target)
-    positional, keywords = read_arguments(function, options.arguments)
-    bounds = {"seconds": options.seconds, "fuel": options.fuel}
-    bounds = {name: bound for name, bound in bounds.items() if bound is not None}
-    try:
-        limits = ts.limits(**bounds) if bounds else nullcontext()
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    start = time.perf_counter()
-    with limits:
-        result = function(*positional, **keywords)
-    seconds = time.perf_counter() - start
+    if options.out is not None:
+        check_out(options.out)
+    found = target(options.target)
+    with limited(options, strange=not found.is_program):
+        function = load_function(found)
+        positional, keywords = read_arguments(function, options.arguments)
+        start = time.perf_counter()
+        with ts.no_grad():
+            result = function(*positional, **keywords)
+        seconds = time.perf_counter() - start
     if options.out is None:
         print(result if isinstance(result, str) else repr(result))
-    elif isinstance(result, ts.Tensor):
-        np.save(options.out, result.numpy())
     else:
-        raise UsageError(f"--out writes a tensor; {function.name} returned {type(result).__name__}")
+        write_results(options.out, result, function.name)
     if options.time:
         print(f"{seconds * 1e3:.3f} ms", file=sys.stderr)
     return 0

@@ -1,68 +1,185 @@
-"""What the command line names: files, and the functions in them.
+"""What the command line names: files, and the functions and models in them.
 
-In: `FILE.py:FUNCTION`.  Out: the scripted function; a UsageError where there is none of that name.
+    FILE.py:NAME             a function, a module, or a class of modules that is made without arguments
+    ARCHIVE                  the `forward` of the model in it
+    ARCHIVE:METHOD           another method, or one of a part: `model.pt:encoder.layers.0`
+    ARCHIVE:PART
+
+In: such a word.  Out: the scripted function; a UsageError where there is none of that name.  A file whose
+name ends in `.py` is a program of one's own, which is run; everything else is read as an archive, of which
+nothing runs.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import inspect
 import sys
 import traceback
+import zipfile
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import ts
+from ts.cli import terminal
+from ts.cli.problems import ProgramError, UsageError, reading
 from ts.jit import ScriptFunction
-from ts.runtime.module import RecursiveScriptModule
+from ts.runtime.module import RecursiveScriptModule, ScriptModule, method_names
 from ts.runtime.script_method import ScriptMethod
 
 
-class UsageError(Exception):
-    """The command line is wrong: exit code 2."""
+class Target(NamedTuple):
+    """A file, and the name of something in it; "" for the file itself."""
+
+    path: Path
+    name: str
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is a program of one's own."""
+        return self.path.suffix == ".py"
 
 
-class ProgramError(Exception):
-    """The file could not be run: exit code 1."""
+def target(text: str) -> Target:
+    """The file and the name that a word means; UsageError where there is no such file."""
+    if Path(text).exists():
+        return Target(Path(text), "")
+    path, colon, name = text.rpartition(":")
+    if not colon or not Path(path).exists():
+        raise UsageError(f"no such file: {path or text}")
+    return Target(Path(path), name)
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file is an archive of a scripted module, by what is in it."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return any(name.endswith("/constants.pkl") for name in file.namelist())
+    except (OSError, zipfile.BadZipFile, ValueError):
+        return False
+
+
+# ---- archives ----------------------------------------------------------------------------------------
+
+
+def load_archive(path: Path, map_location: Any = "cpu", **options: Any) -> ScriptModule:
+    """The model of an archive, to be evaluated rather than trained; ProgramError in one line where there is
+    none."""
+    with reading(path), terminal.progress(f"loading {path.name}"):
+        module = ts.jit.load(path, map_location, **options)
+        return module.eval() if hasattr(module, "training") else module  # type: ignore[no-any-return]
+
+
+def method_of(module: ScriptModule, name: str, path: Path) -> ScriptMethod:
+    """The method that a name means, of the model or of a part of it; without a name, `forward`."""
+    *parts, last = name.split(".") if name else ["forward"]
+    for number, part in enumerate(parts):
+        module = _part(module, part, ".".join(parts[:number]), path)
+    if last in method_names(module):
+        return getattr(module, last)  # type: ignore[no-any-return]
+    found = _part(module, last, ".".join(parts), path)
+    if "forward" not in method_names(found):
+        raise UsageError(
+            f"{path}: {name} has no forward; it has: {', '.join(method_names(found)) or 'nothing'}"
+        )
+    return getattr(found, "forward")  # type: ignore[no-any-return]  # noqa: B009
+
+
+def _part(module: ScriptModule, name: str, where: str, path: Path) -> ScriptModule:
+    children: dict[str, Any] = dict(module.named_children())
+    if name not in children:
+        names = ", ".join([*method_names(module), *children])
+        raise UsageError(f"{path}: {where or 'the model'} has no {name!r}; it has: {names}")
+    return children[name]  # type: ignore[no-any-return]
+
+
+# ---- programs ----------------------------------------------------------------------------------------
 
 
 def load_module(path: Path) -> ModuleType:
-    """Run the file as a module; UsageError where there is no such file, ProgramError where it fails."""
+    """Run a file as a module; UsageError where there is no such file, ProgramError where it fails.
+
+    In a folder with `__init__.py` it is a module of that package, so that relative imports mean what they
+    say.
+    """
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise UsageError(f"not a Python file: {path}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    sys.path.insert(0, str(path.parent))
+    folder, names = path.resolve().parent, [path.stem] if path.stem != "__init__" else []
+    while (folder / "__init__.py").is_file():
+        folder, names = folder.parent, [folder.name, *names]
     try:
-        spec.loader.exec_module(module)
+        sys.path.insert(0, str(folder))
+        return _imported(path, ".".join(names)) if folder != path.resolve().parent else _executed(path)
     except Exception as error:  # the user's own code: say where in the file it failed
         frames = traceback.extract_tb(error.__traceback__)
         lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
         place = f"{path}:{lines[-1]}" if lines else f"{path}"
         raise ProgramError(f"{place}: {type(error).__name__}: {error}") from None
+
+
+_folders: dict[str, str] = {}  # of packages that were loaded here, by their names
+
+
+def _imported(path: Path, name: str) -> ModuleType:
+    """A module of a package; one of that name in another folder, which was checked before, gives way."""
+    root = name.partition(".")[0]
+    if _folders.setdefault(root, sys.path[0]) != sys.path[0]:
+        for loaded in [n for n in sys.modules if n == root or n.startswith(f"{root}.")]:
+            del sys.modules[loaded]
+        _folders[root] = sys.path[0]
+        importlib.invalidate_caches()
+    module = importlib.import_module(name)
+    if Path(module.__file__ or "").resolve() != path.resolve():
+        raise ImportError(f"another module of the name {name} is loaded, from {module.__file__}")
+    return module
+
+
+def _executed(path: Path) -> ModuleType:
+    """A module of its own, under the name of its file if that is free."""
+    known = sys.modules.get(path.stem)
+    is_free = known is None or getattr(known, "__file__", None) == str(path)
+    name = path.stem if is_free else f"{path.stem}:{path.resolve()}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 
 def functions_of(module: ModuleType) -> dict[str, Any]:
-    """The functions that the file itself defines, plain or scripted, and its `nn.Module` objects, by name."""
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if isinstance(value, ScriptFunction | RecursiveScriptModule | ts.nn.Module)
-        or (inspect.isfunction(value) and value.__module__ == module.__name__)
-    }
+    """What of a file can be called: functions and classes of modules that it defines, and its modules, by
+    name."""
+    return {name: value for name, value in vars(module).items() if _is_function(value, module.__name__)}
 
 
-def load_function(target: str) -> ScriptFunction | ScriptMethod:
-    """The scripted function that `FILE.py:FUNCTION` names."""
-    path, colon, name = target.rpartition(":")
-    if not colon:
-        raise UsageError(f"expected FILE.py:FUNCTION, got {target!r}")
-    functions = functions_of(load_module(Path(path)))
+def _is_function(value: Any, module: str) -> bool:
+    if isinstance(value, ScriptFunction | RecursiveScriptModule | ts.nn.Module):
+        return True
+    is_module = inspect.isclass(value) and issubclass(value, ts.nn.Module)
+    return (inspect.isfunction(value) or is_module) and value.__module__ == module
+
+
+def needed(cls: type) -> str:
+    """The parameters without which no instance can be made."""
+    parameters = inspect.signature(cls).parameters.values()
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return ", ".join([p.name for p in parameters if p.default is p.empty and p.kind not in variable])
+
+
+def load_function(found: Target) -> ScriptFunction | ScriptMethod:
+    """The scripted function that a word names."""
+    path, name = found
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; expected FILE.py:FUNCTION or an archive")
+    if not found.is_program:
+        return method_of(load_archive(path), name, path)
+    if not name:
+        raise UsageError(f"expected FILE.py:FUNCTION, got {path}")
+    functions = functions_of(load_module(path))
     if name not in functions:
         known = ", ".join(sorted(functions)) or "none"
         raise UsageError(f"{path} defines no function {name!r}; it defines: {known}")
@@ -70,7 +187,11 @@ def load_function(target: str) -> ScriptFunction | ScriptMethod:
 
 
 def compiled(function: Any) -> ScriptFunction | ScriptMethod:
-    """The scripted function; of a module, its forward."""
+    """The scripted function; of a module, its forward; of a class of modules, that of an instance."""
+    if inspect.isclass(function):
+        if needed(function):
+            raise UsageError(f"{function.__name__} is made with {needed(function)}; name an instance of it")
+        function = function()
     found: Any = ts.jit.script(function)
     if isinstance(found, RecursiveScriptModule):
         found = found.forward

@@ -9,7 +9,10 @@ In: what is to be shown, and the stream it goes to; out: the same words with or 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 _PLACE = re.compile(r'^ *File "')
@@ -52,6 +55,26 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO)
     screen.print(made)
 
 
+def sections(found: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> None:
+    """Lines under titles; what has one line only stands beside its title."""
+    screen = console(stream)
+    width = max(len(title) for title, lines in found if len(lines) == 1)
+    for title, lines in found:
+        beside = len(lines) == 1
+        shown = title.ljust(width) if beside else title
+        if screen is None:
+            print(
+                f"{shown}  {lines[0]}" if beside else "\n".join([shown, *(f"  {x}" for x in lines)]),
+                file=stream,
+            )
+            continue
+        from rich.text import Text
+
+        screen.print(Text.assemble((shown, "bold"), f"  {lines[0]}" if beside else ""))
+        for line in () if beside else lines:
+            screen.print(Text(f"  {line}"))
+
+
 def program(text: str, stage: str, stream: TextIO) -> None:
     """A stage of the compiler: `code`, which is Python, `graph` or `bytecode`."""
     screen = console(stream)
@@ -69,6 +92,19 @@ def program(text: str, stage: str, stream: TextIO) -> None:
         for pattern, style in _STAGES.items():
             shown.highlight_regex(pattern, style)
     screen.print(shown)
+
+
+def difference(lines: Sequence[str], stream: TextIO) -> None:
+    """Lines of a comparison: what was is red, what became of it green."""
+    screen = console(stream)
+    for line in lines:
+        if screen is None:
+            print(line, file=stream)
+            continue
+        from rich.text import Text
+
+        style = {"-": "red", "+": "green", "@": "cyan"}.get(line[:1], "")
+        screen.print(Text(line, "bold" if line.startswith(("---", "+++")) else style))
 
 
 def status(ok: bool, text: str, stream: TextIO) -> None:
@@ -101,3 +137,62 @@ def error(text: str, stream: TextIO) -> None:
             screen.print(Text(line, "bold red"))
         else:
             screen.print(Text(line, "dim" if _PLACE.match(line) else ""))
+
+
+_PATIENCE = 1.0  # seconds before what takes longer says how far it is
+
+
+@contextmanager
+def progress(text: str, total: int | None = None) -> Iterator[Callable[[], None]]:
+    """A bar on a terminal for what takes longer than a second; gives what is called after each of `total`
+    steps.
+
+    It stands on standard error and goes when the work is done.
+    """
+    screen = console(sys.stderr)
+    if screen is None:
+        yield lambda: None
+        return
+    bar = _Bar(screen, text, total)
+    timer = threading.Timer(_PATIENCE, bar.show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield bar.advance
+    finally:
+        timer.cancel()
+        bar.close()
+
+
+class _Bar:
+    """The bar, which a timer shows and the work moves."""
+
+    def __init__(self, screen: Any, text: str, total: int | None) -> None:
+        self._screen, self._text, self._total = screen, text, total
+        self._done = 0
+        self._shown: Any = None
+        self._lock = threading.Lock()
+        self._is_over = False
+
+    def show(self) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        with self._lock:
+            if self._is_over:
+                return
+            columns = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
+            self._shown = Progress(*columns, console=self._screen, transient=True)
+            self._shown.add_task(self._text, total=self._total, completed=self._done)
+            self._shown.start()
+
+    def advance(self) -> None:
+        with self._lock:
+            self._done += 1
+            if self._shown is not None:
+                self._shown.update(self._shown.task_ids[0], completed=self._done)
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_over = True
+            if self._shown is not None:
+                self._shown.stop()

@@ -35,6 +35,7 @@ from ts.ir.types import (
     ListType,
     NoneType,
     OptionalType,
+    TensorType,
     TupleType,
     Type,
     UnionType,
@@ -59,10 +60,24 @@ _CASTS = {
 }
 # Names that no variable has.  Others that mean something in printed source, such as `torch` and `print`, are
 # told apart where it is read: by how they are used.
-_RESERVED = frozenset({
-    "_", "inf", "nan", "infj", "nanj", "ops", "aten", "attribute", "fork", "getattr", "uninitialized",
-    "unchecked_cast", "CONSTANTS", "__torch__",
-}).union(kwlist)
+_RESERVED = frozenset(
+    {
+        "_",
+        "inf",
+        "nan",
+        "infj",
+        "nanj",
+        "ops",
+        "aten",
+        "attribute",
+        "fork",
+        "getattr",
+        "uninitialized",
+        "unchecked_cast",
+        "CONSTANTS",
+        "__torch__",
+    }
+).union(kwlist)
 
 
 def to_source(
@@ -410,8 +425,8 @@ class _Printer:
             t = t.elem
         if isinstance(t, EnumType):
             return f"{self.spell(t)}.{constant.name}"
-        if isinstance(t, ListType) and isinstance(t.elem, EnumType):
-            members = [f"{self.spell(t.elem)}.{member.name}" for member in constant]
+        if isinstance(t, ListType) and isinstance(t.elem, EnumType | TensorType):
+            members = [self.literal(member, t.elem) for member in constant]
             text = f"[{', '.join(members)}]"
             return text if members else f"annotate({self.spell(t)}, {text})"
         if has_literal(constant, t):

@@ -286,10 +286,8 @@ class _Freezer:
         node.destroy()
 
     def _constant(self, graph: Graph, owner: Object, name: str, order: int) -> Value | None:
-        value = object_get(owner, owner.cls.slot(name))
+        value = _detached(object_get(owner, owner.cls.slot(name)))
         type: Type = owner.cls.type.attributes[name]
-        if hasattr(value, "detach"):
-            value = value.detach()
         with graph.inserting_before(self._place(graph, order)):
             told = isinstance(type, TensorType | OptionalType)  # better by the value
             made = graph.try_insert_constant(value, None, None if told else type)
@@ -430,6 +428,13 @@ class _Followed:
         for result, output in zip(schema.returns, node.outputs(), strict=False):
             if result.alias is not None:
                 self._add(output, given)
+
+
+def _detached(value: Any) -> Any:
+    """A value whose tensors ask for no gradients, as those of constants."""
+    if isinstance(value, list):
+        return [_detached(item) for item in value]
+    return value.detach() if hasattr(value, "detach") else value
 
 
 def storages(value: Any) -> Iterator[int]:

@@ -1,0 +1,378 @@
+"""The command line on archives: `run`, `info`, the stages, `diff`, `convert`, and files that cannot be read."""
+
+import zipfile
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ts
+from tests.test_cli import output
+
+Boxes = namedtuple("Boxes", ["corners", "labels"])
+
+
+class Head(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = ts.nn.Linear(3, 2)
+
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        return self.fc(x)
+
+
+class Net(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = Head()
+        self.register_buffer("scale", ts.tensor([2.0, 3.0]))
+
+    def forward(self, x: ts.Tensor, n: int = 2) -> ts.Tensor:
+        return self.head(x) * self.scale * n
+
+    @ts.jit.export
+    def parts(self, x: ts.Tensor) -> tuple[ts.Tensor, dict[str, list[ts.Tensor]]]:
+        return x, {"a": [x + 1]}
+
+    @ts.jit.export
+    def again(self, n: int) -> int:
+        total = 0
+        while n > 0:
+            total += 1
+        return total
+
+
+@pytest.fixture
+def net() -> Net:
+    ts.manual_seed(0)
+    return Net().eval()
+
+
+@pytest.fixture
+def model(net: Net, tmp_path: Path) -> Path:
+    path = tmp_path / "net.pt"
+    ts.jit.save(ts.jit.script(net), path, {"labels.txt": "cat\ndog"})
+    return path
+
+
+@pytest.fixture
+def x(tmp_path: Path) -> Path:
+    np.save(tmp_path / "x.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
+    return tmp_path / "x.npy"
+
+
+def expected(net: Net, n: int = 2) -> np.ndarray:
+    with ts.no_grad():
+        return net(ts.arange(6, dtype=ts.float32).reshape(2, 3), n).numpy()
+
+
+# ---- run ---------------------------------------------------------------------------------------------
+
+
+def test_run(net, model, x, tmp_path, capsys):
+    """Arguments go by position and by name; the result is printed or written."""
+    out = tmp_path / "y.npy"
+    assert output(capsys, "run", model, x, "-o", out) == (0, "", "")
+    assert np.array_equal(np.load(out), expected(net))
+    assert output(capsys, "run", model, "n=3", f"x={x}", "--out", out)[0] == 0
+    assert np.array_equal(np.load(out), expected(net, 3))
+    assert output(capsys, "run", model, "[[1, 2, 3.0]]", "0")[1] == "tensor([[-0., 0.]])\n"
+    assert output(capsys, "run", f"{model}:again", "0")[1] == "0\n"
+
+
+def test_run_reads_and_writes_many_arrays(net, model, x, tmp_path, capsys):
+    """An .npz with the names of parameters gives them all; results go to one by their places and keys."""
+    np.savez(tmp_path / "in.npz", x=np.load(x), n=np.array(5))
+    assert output(capsys, "run", model, tmp_path / "in.npz", "-o", tmp_path / "out.npz")[0] == 0
+    assert np.array_equal(np.load(tmp_path / "out.npz")["out"], expected(net, 5))
+    assert output(capsys, "run", f"{model}:parts", x, "-o", tmp_path / "parts.npz")[0] == 0
+    parts = np.load(tmp_path / "parts.npz")
+    assert sorted(parts.files) == ["0", "1.a.0"]
+    assert np.array_equal(parts["1.a.0"], np.load(x) + 1)
+
+
+def test_run_names_fields_and_widens_floats(tmp_path, capsys):
+    """A named tuple's fields are names in the file; bfloat16, which NumPy's files do not have, is float32."""
+    path = tmp_path / "fields.py"
+    path.write_text(
+        "from typing import NamedTuple\nimport ts\n"
+        "class Boxes(NamedTuple):\n    corners: ts.Tensor\n    count: int\n"
+        "def find(x: ts.Tensor) -> Boxes:\n    return Boxes(x.bfloat16(), 3)\n"
+    )
+    assert output(capsys, "run", f"{path}:find", "[1.5]", "-o", tmp_path / "boxes.npz")[0] == 0
+    found = np.load(tmp_path / "boxes.npz")
+    assert {n: (found[n].dtype.name, found[n].tolist()) for n in found.files} == {
+        "corners": ("float32", [1.5]),
+        "count": ("int64", 3),
+    }
+
+
+def test_parts_and_classes(net, model, x, tmp_path, capsys):
+    """A part of a model has its forward; a class of modules in a program is made."""
+    direct = np.load(x) @ net.head.fc.weight.detach().numpy().T + net.head.fc.bias.detach().numpy()
+    for name in ("head", "head.forward", "head.fc"):
+        assert output(capsys, "run", f"{model}:{name}", x, "-o", tmp_path / "y.npy")[0] == 0
+        assert np.allclose(np.load(tmp_path / "y.npy"), direct)
+    path = tmp_path / "cli_doubling.py"
+    path.write_text(
+        "import ts\nclass Doubling(ts.nn.Module):\n    def forward(self, x):\n        return x * 2\n"
+    )
+    assert output(capsys, "run", f"{path}:Doubling", "[1.0]")[:2] == (0, "tensor([2.])\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{m}", "{x}", "m=2"], "forward has no argument 'm'; its arguments are: x, n"),
+        (["{m}"], "forward needs x: forward(Tensor x, int n=2)"),
+        (["{m}", "{x}", "x={x}"], "given 'x' twice"),
+        (["{m}", "x={x}", "{x}"], "would be 'x', which has a value by name"),
+        (["{m}", "{x}", "1", "2"], "takes 2 arguments"),
+        (["{m}:absent"], "the model has no 'absent'; it has: forward, again, parts, head"),
+        (["{m}:head.absent"], "head has no 'absent'; it has: forward, fc"),
+        (["{m}", "{x}", "-o", "y.txt"], "--out writes .npy (one tensor) and .npz (all results), not y.txt"),
+        (["{m}:parts", "{x}", "-o", "y.npy"], "parts returned a tuple: write it to an .npz"),
+        (["{m}", "absent.npy"], "cannot read absent.npy"),
+        (["absent.pt"], "no such file: absent.pt"),
+        (["{m}", "{x}", "--seconds", "-1"], "seconds must not be negative"),
+    ],
+)
+def test_usage_errors(model, x, capsys, arguments, message):
+    code, out, err = output(capsys, "run", *[a.format(m=model, x=x) for a in arguments])
+    assert (code, out) == (2, "")
+    assert message in err and err.startswith("ts run: ") and err.count("\n") == 1
+
+
+# ---- limits and what cannot be read ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", [["--seconds", "0.2"], ["--fuel", "1000"]])
+def test_limits_hold_for_archives(model, capsys, limit):
+    code, out, err = output(capsys, "run", f"{model}:again", "1", *limit)
+    assert (code, out) == (1, "") and "Exceeded" in err
+
+
+def test_memory_is_limited(model, tmp_path, capsys):
+    """Of reading as of running; sizes have units."""
+    big = tmp_path / "big.py"
+    big.write_text("import ts\ndef big(n: int):\n    return ts.zeros(n)\n")
+    assert output(capsys, "run", f"{big}:big", "10", "--bytes", "1M")[0] == 0
+    code, _, err = output(capsys, "run", f"{big}:big", "1000000", "--bytes", "1M")
+    assert code == 1 and "MemoryExceeded" in err
+    code, _, err = output(capsys, "info", model, "--bytes", "100")
+    assert (
+        code == 1 and err.startswith(f"cannot read {model}: ") and "--bytes" in err and err.count("\n") == 1
+    )
+
+
+def test_archives_are_limited_anyhow(model, capsys, monkeypatch):
+    """Where nothing is said, too; 0 takes a limit away."""
+    monkeypatch.setattr("ts.cli.bounds._SECONDS", 1e-6)
+    assert output(capsys, "run", model, "[[1.0, 2, 3]]")[0] == 1
+    assert output(capsys, "run", model, "[[1.0, 2, 3]]", "--seconds", "0")[0] == 0
+
+
+def unreadable(folder: Path, model: Path) -> dict[str, Path]:
+    """Files that are no archives, by what is wrong with them."""
+    made = {}
+    for name, data in {"empty": b"", "text": b"hello", "cut": model.read_bytes()[:-200]}.items():
+        made[name] = folder / f"{name}.pt"
+        made[name].write_bytes(data)
+    made["checkpoint"] = folder / "checkpoint.pt"
+    ts.save({"x": ts.ones(2)}, made["checkpoint"])
+    made["newer"] = folder / "newer.pt"
+    made["program"] = folder / "program.pt"
+    made["program"].write_text("raise SystemExit('it ran')")
+    with zipfile.ZipFile(model) as old, zipfile.ZipFile(made["newer"], "w") as new:
+        for entry in old.infolist():
+            data = b"99\n" if entry.filename.endswith("version") else old.read(entry)
+            new.writestr(entry.filename, data)
+    return made
+
+
+@pytest.mark.parametrize("kind", ["empty", "text", "cut", "checkpoint", "newer", "program"])
+@pytest.mark.parametrize("command", ["run", "info", "graph", "check", "diff"])
+def test_what_cannot_be_read_is_one_line(command, kind, model, tmp_path, capsys):
+    """The file and the reason, and nothing of Python."""
+    path = unreadable(tmp_path, model)[kind]
+    code, out, err = output(capsys, command, path, *([model] if command == "diff" else []))
+    if (command, kind) in (("info", "newer"), ("check", "newer")):  # they say what is missing: the version
+        assert "99" in out + err
+        return
+    if (command, kind) == ("diff", "newer"):  # its code is compared before its model is made
+        assert code == 2 and "99" in err
+        return
+    assert (code, out) == (2 if command == "diff" else 1, "")
+    assert err.startswith(f"cannot read {path}: ") and err.count("\n") == 1 and len(err) < 400
+
+
+def test_nothing_of_an_archive_runs(tmp_path, capsys):
+    """A pickle that calls what it names is refused, whatever reads it."""
+    import pickle
+
+    class Evil:
+        def __reduce__(self):
+            return print, ("it ran",)
+
+    path = tmp_path / "evil.pt"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("evil/data.pkl", pickle.dumps(Evil(), protocol=2))
+        file.writestr("evil/constants.pkl", pickle.dumps((), protocol=2))
+        file.writestr("evil/version", "3\n")
+    for command in (["run", path], ["info", path], ["check", path], ["convert", path, tmp_path / "out.pt"]):
+        _, out, err = output(capsys, *command)
+        assert "it ran" not in out and "print" in out + err
+    assert not (tmp_path / "out.pt").exists()
+
+
+# ---- looking at archives -----------------------------------------------------------------------------
+
+
+def test_info(model, capsys):
+    code, out, err = output(capsys, "info", model)
+    assert (code, err) == (0, "")
+    lines = [line.strip() for line in out.splitlines()]
+    assert lines[0].startswith(f"file         {model}, ")
+    for line in [
+        "producer     ts",
+        "extra files  labels.txt",
+        "model        Net",
+        "forward(Tensor x, int n=2) -> Tensor",
+        "again(int n) -> int",
+        "8 in 2 tensors, 32 bytes",
+        "weight  float32[2, 3]",
+        "2 in 1 tensor, 8 bytes",
+        "aten::linear  1",
+        "missing      nothing",
+    ]:
+        assert line in lines, out
+    assert out.index("head\n") < out.index("fc\n") < out.index("weight  ")
+
+
+def test_info_tells_what_is_missing(model, tmp_path, capsys):
+    """With its places; the rest is told all the same."""
+    path = tmp_path / "missing.pt"
+    with zipfile.ZipFile(model) as old, zipfile.ZipFile(path, "w") as new:
+        for entry in old.infolist():
+            new.writestr(entry, old.read(entry).replace(b"torch.linear", b"torch.nilear"))
+    code, out, _ = output(capsys, "info", path)
+    assert code == 0
+    assert (
+        "forward: does not compile" in out
+        and "operator aten::nilear" in out
+        and "code/__torch__/" in out
+        and "8 in 2 tensors" in out
+    )
+    code, out, err = output(capsys, "check", path)
+    assert code == 1 and "operator aten::nilear: missing" in err
+
+
+def test_stages(model, capsys):
+    """Of the model, of its methods and of its parts."""
+    assert "prim::CallMethod" in output(capsys, "graph", model)[1]
+    assert "prim::Loop" in output(capsys, "graph", f"{model}:again")[1]
+    assert "torch.linear(" in output(capsys, "code", f"{model}:head.fc")[1]
+    assert "return" in output(capsys, "bytecode", f"{model}:again")[1].lower()
+
+
+def test_diff(net, model, tmp_path, capsys):
+    """Nothing and 0 for the same; the code, and tensors with how much of them differs."""
+    other = tmp_path / "other.pt"
+    ts.jit.save(ts.jit.script(net), other)
+    assert output(capsys, "diff", model, other) == (0, "", "")
+    with ts.no_grad():
+        net.head.fc.weight[0, 1] += 0.5
+    net.scale = ts.ones(3)
+    net.register_buffer("more", ts.zeros(1))
+    ts.jit.save(ts.jit.script(net), other)
+    code, out, _ = output(capsys, "diff", model, other, "--weights")
+    assert code == 1
+    assert sorted(out.splitlines()) == [
+        "head.fc.weight: 1 of 6 elements differ, by at most 0.5",
+        f"more: float32[1] only in {other}",
+        "scale: float32[2] became float32[3]",
+    ]
+    code, out, _ = output(capsys, "diff", model, other, "--code")
+    assert code == 1 and out.startswith(f"--- {model}:code/__torch__/") and "\n+    more: Tensor\n" in out
+    assert output(capsys, "diff", model, other)[0] == 1
+
+
+# ---- convert -----------------------------------------------------------------------------------------
+
+
+def values(capsys, model: Path, x: Path, folder: Path) -> list[list[float]]:
+    assert output(capsys, "run", model, x, "-o", folder / "values.npy") == (0, "", "")
+    return np.load(folder / "values.npy").tolist()
+
+
+@pytest.mark.parametrize("options", [[], ["--strip-debug"], ["--freeze"], ["--freeze", "--strip-debug"]])
+def test_convert_archives(net, model, x, tmp_path, capsys, options):
+    """The same results and additional files; without debug records where that is asked, frozen where that is."""
+    made = tmp_path / "made.pt"
+    assert output(capsys, "convert", model, made, *options)[:2] == (0, "")
+    assert np.allclose(values(capsys, made, x, tmp_path), expected(net))
+    with zipfile.ZipFile(made) as file:
+        names = file.namelist()
+        assert file.read("made/extra/labels.txt") == b"cat\ndog"
+    assert any(name.endswith(".debug_pkl") for name in names) == ("--strip-debug" not in options)
+    assert any(name.startswith("made/constants/") for name in names) == ("--freeze" in options)
+    assert len(list(ts.jit.load(made).parameters())) == (0 if "--freeze" in options else 2)
+
+
+def test_convert_keeps(model, tmp_path, capsys):
+    """`--keep` names methods that freezing leaves."""
+    made = tmp_path / "made.pt"
+    assert output(capsys, "convert", model, made, "--freeze", "--keep", "again")[0] == 0
+    assert output(capsys, "run", f"{made}:again", "0")[1] == "0\n"
+    assert output(capsys, "run", f"{made}:parts", "[1.0]")[0] == 2
+    code, _, err = output(capsys, "convert", model, made, "--freeze", "--keep", "absent")
+    assert code == 1 and "cannot be frozen" in err and "absent" in err
+
+
+def test_convert_weights(net, model, x, tmp_path, capsys):
+    """To safetensors and back, into a dictionary and into a model."""
+    pytest.importorskip("safetensors")
+    with ts.no_grad():
+        net.head.fc.weight.zero_()
+    other, weights, state, tuned = (tmp_path / n for n in ("other.pt", "w.safetensors", "w.pt", "tuned.pt"))
+    ts.jit.save(ts.jit.script(net), other)
+    assert output(capsys, "convert", other, weights)[:2] == (0, "")
+    assert output(capsys, "convert", weights, state)[:2] == (0, "")
+    assert {n: v.tolist() for n, v in ts.load(state).items()} == {
+        n: v.tolist() for n, v in net.state_dict().items()
+    }
+    for source in (weights, state):
+        assert output(capsys, "convert", source, tuned, "--into", model)[:2] == (0, "")
+        assert np.allclose(values(capsys, tuned, x, tmp_path), expected(net))
+    nested = tmp_path / "nested.pt"
+    ts.save({"model": {"w": ts.ones(2)}, "epoch": 3}, nested)
+    code, _, err = output(capsys, "convert", nested, weights)
+    assert code == 0 and "left out, as they are no tensors: epoch" in err
+    assert output(capsys, "convert", weights, state)[0] == 0
+    assert list(ts.load(state)) == ["model.w"]
+    code, _, err = output(capsys, "convert", weights, tuned, "--into", model)
+    assert code == 1 and "does not fit" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{m}", "w.safetensors", "--freeze"], "are for archives"),
+        (["{m}", "out.pt", "--into", "{m}"], "--into puts weights into an archive"),
+        (["{m}", "out.pt", "--keep", "f"], "--keep says what --freeze leaves"),
+        (["absent.pt", "out.pt"], "no such file"),
+    ],
+)
+def test_convert_refuses(model, capsys, arguments, message):
+    code, _, err = output(capsys, "convert", *[a.format(m=model) for a in arguments])
+    assert code == 2 and message in err
+
+
+def test_a_file_that_cannot_be_written(model, x, tmp_path, capsys):
+    """One line, and what was there stays."""
+    target = tmp_path / "absent" / "out.pt"
+    code, _, err = output(capsys, "convert", model, target)
+    assert code == 1 and err.startswith(f"cannot write {target}: ") and err.count("\n") == 1
+    code, _, err = output(capsys, "run", model, x, "-o", tmp_path / "absent" / "y.npy")
+    assert code == 1 and "cannot write" in err and err.count("\n") == 1

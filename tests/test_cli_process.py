@@ -1,0 +1,120 @@
+"""The command line as a process: signals, pipes, exit codes, help, progress."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ts.cli import terminal
+from ts.cli.main import COMMANDS
+
+LOOP = """
+import ts
+
+def forever(n: int) -> int:
+    while True:
+        n += 1
+    return n
+
+def many(n: int) -> str:
+    text = ""
+    for i in range(n):
+        text += "word "
+    return text
+"""
+
+
+def command(*arguments: object, **options: object) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "ts", *map(str, arguments)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+@pytest.fixture
+def loop(tmp_path):
+    path = tmp_path / "loop.py"
+    path.write_text(LOOP)
+    return path
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="there are no pipes of Unix")
+def test_a_closed_pipe_ends_it_silently(loop):
+    """`ts run ... | head`: by SIGPIPE, without a word."""
+    process = command("run", f"{loop}:many", 100_000)
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(60) == -signal.SIGPIPE
+
+
+def test_control_c(loop):
+    """130, and no traceback."""
+    process = command("run", "--time", f"{loop}:forever", 0)
+    deadline = time.monotonic() + 60
+    code = None
+    while code is None and time.monotonic() < deadline:  # it may not have begun yet: then nobody catches it
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        try:
+            code = process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            continue
+    assert code == 130
+    assert process.stderr.read() == "interrupted\n"
+
+
+def test_errors_go_to_standard_error(loop):
+    process = command("run", f"{loop}:absent")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (
+        2,
+        "",
+    ) and "defines no function 'absent'; it defines: forever, many" in err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_its_own_help(name):
+    """With examples of that command."""
+    process = command(name, "--help", env={**os.environ, "COLUMNS": "100"})
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert f"usage: ts {name}" in out and "examples:\n" in out
+    others = [other for other in COMMANDS if other != name and f"\n  ts {other}" in out]
+    assert f"\n  ts {name}" in out and others == []
+
+
+def test_help_and_wrong_commands_load_nothing():
+    """`ts --help` imports no NumPy."""
+    code = "import sys\nfrom ts.cli.main import main\ntry:\n    main(sys.argv[1:])\nexcept SystemExit as end:\n    print('numpy' in sys.modules, end.code)"
+    for word, expected in (("--help", "False 0"), ("absent", "False 2"), ("--version", "False 0")):
+        done = subprocess.run([sys.executable, "-c", code, word], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == expected
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_progress_is_shown_on_terminals_of_what_takes_long(monkeypatch):
+    """Not before its time, not in files."""
+    pytest.importorskip("rich")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for stream, patience, work, shown in [
+        (Screen(), 0.01, 0.3, True),
+        (Screen(), 60, 0.05, False),
+        (io.StringIO(), 0.01, 0.1, False),
+    ]:
+        monkeypatch.setattr(terminal, "_PATIENCE", patience)
+        monkeypatch.setattr(sys, "stderr", stream)
+        with terminal.progress("checking 2 files", 2) as advance:
+            time.sleep(work)
+            advance()
+            time.sleep(work)
+        assert ("checking 2 files" in stream.getvalue()) == shown
+        assert bool(stream.getvalue()) == shown

@@ -1,0 +1,168 @@
+"""`ts convert`: archives to other archives, weights to files of safetensors and back.
+
+ARCHIVE        -> ARCHIVE          frozen, without debug records, or written anew
+ARCHIVE        -> .safetensors     its parameters and buffers by name
+.pt of torch.save -> .safetensors  the tensors in its dictionary, nested ones as `model.fc.weight`
+.safetensors   -> .pt              a dictionary, which `torch.load` and `ts.load` read
+.safetensors   -> ARCHIVE          with `--into`: the model of that archive with these weights
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import ts
+from ts.archive.records import Records
+from ts.cli import terminal
+from ts.cli.bounds import add_limits, limited
+from ts.cli.contents import amount
+from ts.cli.problems import ProgramError, UsageError, reading
+from ts.cli.targets import is_archive, load_archive, target
+
+_SAFETENSORS = ".safetensors"
+
+
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("source", metavar="FROM", help="an archive, a .safetensors, or what torch.save wrote")
+    parser.add_argument("out", metavar="TO", help="the file to write, by its ending: .safetensors, .pt")
+    parser.add_argument("--freeze", action="store_true", help="make weights constants of an evaluated model")
+    parser.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a method or attribute that freezing leaves",
+    )
+    parser.add_argument("--strip-debug", action="store_true", help="leave out where the code came from")
+    parser.add_argument("--into", metavar="ARCHIVE", help="put the weights into this archive's model")
+    add_limits(parser)
+    return """\
+Files of safetensors need its library: pip install safetensors.
+
+examples:
+  ts convert model.pt small.pt --freeze --strip-debug
+  ts convert model.pt weights.safetensors
+  ts convert weights.safetensors weights.pt
+  ts convert weights.safetensors tuned.pt --into model.pt
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the one file from the other."""
+    source, out = target(options.source).path, Path(options.out)
+    archive = source.suffix != _SAFETENSORS and is_archive(source)
+    to_archive = out.suffix != _SAFETENSORS and (archive or options.into is not None)
+    if (options.freeze or options.strip_debug) and not to_archive:
+        raise UsageError("--freeze and --strip-debug are for archives: from one, or --into one")
+    if options.into is not None and (archive or not to_archive):
+        raise UsageError("--into puts weights into an archive: from a .safetensors or what torch.save wrote")
+    if options.keep and not options.freeze:
+        raise UsageError("--keep says what --freeze leaves")
+    with limited(options, strange=True), terminal.progress(f"converting {source.name}"):
+        if not to_archive:
+            _write_weights(_weights(source, archive), out)
+        elif options.into is not None or options.freeze or not options.strip_debug:
+            _write_model(_model(source, options), out, options.strip_debug)
+        else:
+            with reading(source), open(source, "rb") as file, Records(file) as records:
+                _strip(records, out)
+    print(f"{out}: {amount(out.stat().st_size)}, from {amount(source.stat().st_size)}", file=sys.stderr)
+    return 0
+
+
+def _weights(source: Path, archive: bool) -> dict[str, Any]:
+    """Tensors by name."""
+    if archive:
+        return dict(load_archive(source).state_dict())
+    with reading(source):
+        if source.suffix == _SAFETENSORS:
+            from ts.archive.safetensors import load_file
+
+            return load_file(source)
+        found = ts.load(source, map_location="cpu")
+    if not isinstance(found, Mapping):
+        raise ProgramError(f"cannot read {source}: it holds a {type(found).__name__}, no tensors by name")
+    weights = dict(_flat(found, ""))
+    left = [name for name, value in weights.items() if not isinstance(value, ts.Tensor)]
+    if left:
+        print(f"left out, as they are no tensors: {', '.join(left)}", file=sys.stderr)
+    return {name: value for name, value in weights.items() if name not in left}
+
+
+def _flat(values: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _write_weights(weights: dict[str, Any], out: Path) -> None:
+    with _writing(out):
+        if out.suffix == _SAFETENSORS:
+            from ts.archive.safetensors import save_file
+
+            save_file(weights, out, {"format": "pt"})
+        else:
+            ts.save(weights, out)
+
+
+def _model(source: Path, options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """The model that is to be written, and the additional files of its archive."""
+    path = source if options.into is None else target(options.into).path
+    with reading(path), open(path, "rb") as file, Records(file) as records:
+        prefix = "extra/"
+        extra: dict[str, Any] = {n.removeprefix(prefix): "" for n in records.entries if n.startswith(prefix)}
+    module = load_archive(path, _extra_files=extra)
+    if options.into is not None:
+        try:
+            module.load_state_dict(_weights(source, archive=False))
+        except RuntimeError as error:
+            raise ProgramError(f"{source} does not fit {path}: {error}") from None
+    if options.freeze:
+        try:
+            module = ts.jit.freeze(module, options.keep)
+        except (AttributeError, RuntimeError) as error:
+            raise ProgramError(f"{path} cannot be frozen: {error}") from None
+    return module, extra
+
+
+def _write_model(model: tuple[Any, dict[str, Any]], out: Path, strip: bool) -> None:
+    module, extra = model
+    with _writing(out):
+        if not strip:
+            ts.jit.save(module, out, extra)
+            return
+        buffer = io.BytesIO()
+        ts.jit.save(module, buffer, extra)
+        with Records(buffer) as records:
+            _strip(records, out)
+
+
+def _strip(records: Records, out: Path) -> None:
+    from ts.archive.strip import strip_debug
+
+    with _writing(out):
+        strip_debug(records, out)
+
+
+class _writing:
+    """Whatever goes wrong while the file is written is one line."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, ProgramError) or not isinstance(
+            error, OSError | RuntimeError | ValueError | ImportError
+        ):
+            return
+        raise ProgramError(f"cannot write {self.out}: {getattr(error, 'strerror', None) or error}") from None

@@ -1,0 +1,125 @@
+"""`ts diff`: compare two archives, their code and their weights.
+
+Out: the code's differences as `diff -u` shows them, then a line for each tensor that differs:
+
+    --- a.pt:code/__torch__/net.py
+    +++ b.pt:code/__torch__/net.py
+    @@ -9,3 +9,3 @@
+    -    return torch.relu(x)
+    +    return torch.gelu(x)
+    fc.weight: 12 of 12 elements differ, by at most 0.25
+    fc.bias: float32[3] became float32[4]
+    head.bias: float32[2] only in b.pt
+
+Layout does not count.  Numbers that PyTorch appends to the names of classes (`___torch_mangle_7`) count
+from 0 again, since they say only in which order a process met them.  Exit code 0: they are the same; 1:
+they differ; 2: one cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ts.archive.records import Records
+from ts.cli import terminal
+from ts.cli.bounds import add_limits, limited
+from ts.cli.contents import kind
+from ts.cli.problems import reading
+from ts.cli.targets import load_archive, target
+
+_MANGLED: Final = re.compile(r"___torch_mangle_(\d+)")
+
+
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("first", metavar="ARCHIVE")
+    parser.add_argument("second", metavar="ARCHIVE")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--code", action="store_true", help="compare the code only")
+    what.add_argument("--weights", action="store_true", help="compare the tensors only")
+    add_limits(parser)
+    return """\
+Exit codes: 0 they are the same, 1 they differ, 2 one of them cannot be read.
+
+examples:
+  ts diff before.pt after.pt
+  ts diff --weights epoch1.pt epoch2.pt
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show how two archives differ."""
+    first, second = target(options.first).path, target(options.second).path
+    lines: list[str] = []
+    with limited(options, strange=True):
+        if not options.weights:
+            lines += _code(first, second)
+        if not options.code:
+            with terminal.progress(f"comparing {first.name} with {second.name}"):
+                lines += _weights(first, second)
+    terminal.difference(lines, sys.stdout)
+    return 1 if lines else 0
+
+
+def _code(first: Path, second: Path) -> Iterator[str]:
+    before, after = _sources(first), _sources(second)
+    for name in sorted({*before, *after}):
+        old, new = before.get(name, []), after.get(name, [])
+        names = f"{first}:{name}" if old else "/dev/null", f"{second}:{name}" if new else "/dev/null"
+        yield from difflib.unified_diff(old, new, *names, lineterm="")
+
+
+def _sources(path: Path) -> dict[str, list[str]]:
+    """The lines of the source files, with mangled names numbered in the order of the files."""
+    with reading(path), open(path, "rb") as file, Records(file) as records:
+        texts = {n: records.text(n) for n in records.entries if n.startswith("code/") and n.endswith(".py")}
+        numbers: dict[str, int] = {}
+
+        def number(found: re.Match[str]) -> str:
+            return f"___torch_mangle_{numbers.setdefault(found[1], len(numbers))}"
+
+        return {_MANGLED.sub(number, n): _lines(_MANGLED.sub(number, texts[n])) for n in sorted(texts)}
+
+
+def _lines(text: str) -> list[str]:
+    """Source in one layout, whoever printed it."""
+    try:
+        return ast.unparse(ast.parse(text)).splitlines()
+    except (SyntaxError, ValueError, RecursionError):
+        return text.splitlines()
+
+
+def _weights(first: Path, second: Path) -> Iterator[str]:
+    before, after = (load_archive(path).state_dict() for path in (first, second))
+    for name in {**before, **after}:
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None:
+            yield f"{name}: {kind(new if old is None else old)} only in {second if old is None else first}"
+        elif kind(old) != kind(new):
+            yield f"{name}: {kind(old)} became {kind(new)}"
+        else:
+            yield from _elements(name, old, new)
+
+
+def _elements(name: str, old: Any, new: Any) -> Iterator[str]:
+    a, b = (np.asarray(x.detach().cpu().numpy()) for x in (old, new))
+    differ = (a != b) & ~((a != a) & (b != b))  # NaN is NaN
+    count = int(np.count_nonzero(differ))
+    if not count:
+        return
+    of = f"{name}: {count:,} of {a.size:,} elements differ"
+    if a.dtype.kind == "b":
+        yield of
+        return
+    wide = np.complex128 if a.dtype.kind == "c" else np.float64
+    most = np.abs(a[differ].astype(wide) - b[differ].astype(wide)).max()
+    yield f"{of}, by at most {most:.4g}"

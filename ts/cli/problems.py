@@ -1,0 +1,48 @@
+"""What the command line says when something is wrong, and with which exit code it ends.
+
+with reading("model.pt"):                          whatever goes wrong is one line:
+    ts.jit.load("model.pt")                        cannot read model.pt: the file is corrupted
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ts.errors import FrontendError, LimitExceeded, TsError
+
+
+class UsageError(Exception):
+    """The command line is wrong: exit code 2."""
+
+
+class ProgramError(Exception):
+    """The file could not be read, or run: exit code 1."""
+
+
+def told(error: BaseException) -> str:
+    """An error of a program, as Python would end its traceback."""
+    return f"{type(error).__name__}: {error}"
+
+
+@contextmanager
+def reading(path: object) -> Iterator[None]:
+    """Whatever goes wrong while a file is read is one line, with the file and the reason."""
+    try:
+        yield
+    except LimitExceeded as error:
+        hint = "the options --seconds, --bytes and --fuel give it more"
+        raise ProgramError(f"cannot read {path}: {_first_line(error)} ({hint})") from None
+    except OSError as error:
+        raise ProgramError(f"cannot read {path}: {error.strerror or error}") from None
+    except MemoryError:
+        raise ProgramError(f"cannot read {path}: there is not enough memory for it") from None
+    except (TsError, ValueError, TypeError, ImportError, RuntimeError) as error:
+        raise ProgramError(f"cannot read {path}: {_first_line(error)}") from None
+
+
+def _first_line(error: BaseException) -> str:
+    """The message; of one that goes over several lines, what says most: the first."""
+    text = error.message if isinstance(error, FrontendError) else str(error)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0].rstrip(":") if lines else type(error).__name__
