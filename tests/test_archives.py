@@ -13,6 +13,7 @@ import pytest
 
 import ts
 from tests.program_files import all_programs, read
+from tests.trust.crafted import text
 from ts.archive.pickler import Pickler
 from ts.archive.places import read_places
 from ts.archive.unpickler import Global, Unpickler
@@ -450,3 +451,16 @@ def test_places_that_are_no_numbers():
     record = ((("0",), ("text", "file.py", 1), 0, 4),)
     data = Pickler(str, str, lambda tensor: None).dump(record, type_of_constant(record))
     assert read_places(data)(3) is None
+
+
+@pytest.mark.parametrize("place", [(0, 0, 1 << 64), (0, -1, 4), (1 << 64, 0, 4), (-1, 0, 4)])
+def test_places_beyond_all_lines(place):
+    """Numbers that no place of a source has are not taken: nobody could write them again."""
+
+    def record(line, start, end):
+        numbers = [b"\x8a\x09" + number.to_bytes(9, "little", signed=True) for number in (line, start, end)]
+        source = b"(" + text("text") + text("file.py") + numbers[0] + b"t"
+        return b"\x80\x02K\x00(" + source + numbers[1] + numbers[2] + b"t\x86\x85."
+
+    assert read_places(record(1, 0, 4))(3).text() == "text"
+    assert read_places(record(*place))(3) is None

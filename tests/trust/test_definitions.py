@@ -1,6 +1,7 @@
 """Definitions of a file that no program could have: refused as the file's fault, with the place where that is known."""
 
 import gc
+import io
 from enum import Enum
 from typing import Any, Tuple
 
@@ -268,3 +269,16 @@ def test_parameters_are_tensors_of_the_class(mark):
         source = f"class M(Module):\n  {mark} = ['x']\n{attributes}  def forward(self: __torch__.M):\n    return 1\n"
         with pytest.raises(CompilationError, match="has no tensor 'x'"):
             load(archive(source))
+
+
+def test_a_class_that_cannot_be_read_is_refused_again():
+    """Who looks at it a second time does not find the half of it that was made before the error."""
+    source = module(
+        "return __torch__.Half.__new__(__torch__.Half).__init__()",
+        "class Half:\n  n : int\n  __parameters__ = []\n  def __init__(self: __torch__.Half) -> NoneType:\n    return None\n",
+    )
+    made = load(archive(source))
+    for _ in range(2):
+        with pytest.raises(FrontendError, match=r"__parameters__ = \[\]"):
+            made()
+    assert [each.kind for each in ts.jit.missing(io.BytesIO(archive(source)))] == ["code"]

@@ -23,6 +23,7 @@ from ts.ir.source import Source, SourceRange
 
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
 _MOST_TEXT: Final = 1 << 26  # characters of one source
+_MOST_LINES: Final = 1 << 31  # before a source in its file
 _NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # the empty text
 
 
@@ -93,6 +94,11 @@ def _entries(record: Any) -> list[tuple[int, SourceRange]]:
         raise ArchiveError(f"a debug record is damaged: {error}") from error
 
 
+def _is_count(x: Any) -> bool:
+    """Whether a number can be one of lines or characters."""
+    return isinstance(x, int) and 0 <= x < _MOST_LINES
+
+
 class _Sources:
     """The sources of one record, each of them made once."""
 
@@ -101,7 +107,7 @@ class _Sources:
         self.made: dict[int, tuple[object, Source]] = {}
 
     def range(self, source: Any, start: Any, end: Any) -> SourceRange:
-        if not isinstance(start, int) or not isinstance(end, int):
+        if not _is_count(start) or not _is_count(end):
             raise ValueError("a range is not two numbers")
         known = self.made.get(id(source))
         if known is None:
@@ -117,6 +123,6 @@ class _Sources:
             deadline.spend(0, bytes=size)
             text = "".join(lines)
             name = self.texts[name]
-        if not isinstance(text, str) or not isinstance(name, str | None) or not isinstance(line, int):
+        if not isinstance(text, str) or not isinstance(name, str | None) or not _is_count(line):
             raise ValueError("a source is not a text")
         return Source(text, name, line)

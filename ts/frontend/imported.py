@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
-from ts.errors import CompilationError
+from ts.errors import CompilationError, FrontendError
 from ts.frontend import classes, parse, python_syntax
 from ts.frontend.annotations import to_type
 from ts.frontend.defaults import NO_DEFAULT
@@ -101,6 +101,9 @@ class Unit:
                 self._begun.add(begun)
                 try:
                     found = self._found[name] = self._define(name, definition, file)
+                except FrontendError:
+                    self._found.pop(name, None)  # half made: whoever looks again sees the error
+                    raise
                 finally:
                     self._begun.discard(begun)
         return found
