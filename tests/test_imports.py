@@ -57,6 +57,7 @@ MAY_IMPORT = {
     "mps": "",
     "xpu": "",
     "random": "_core ops cuda",
+    "quasirandom": "ts _core random",
     "utils": "ts _core ops cuda",
     # compiled functions, and what is done with them
     "archive": "_core ir passes bytecode frontend nn",

@@ -313,3 +313,36 @@ def test_expression(names, line):
         warnings.simplefilter("ignore")
         want, got = (outcome(package, names, line) for package in (torch, ts))
     check(want, got)
+
+
+WARNED = """
+    torch.range(0, 3)
+    torch.arange(5, out=torch.ones(3))
+    torch.arange(5, out=torch.ones(5))
+    torch.arange(0, out=torch.ones(3))
+    torch.fft.fftfreq(3, out=torch.ones(2))
+    torch.fft.rfftfreq(3, out=torch.ones(9))
+    torch.fft.fftfreq(3, out=torch.ones(0))
+    torch.from_numpy(np.broadcast_to(1.0, (2,)))
+    torch.as_tensor(np.broadcast_to(1.0, (2,)))
+    torch.tensor(np.broadcast_to(1.0, (2,)))
+    torch.addcmul(torch.ones(2), 2, torch.ones(2), torch.ones(2))
+    torch.baddbmm(1, torch.ones(1, 2, 2), 2, torch.ones(1, 2, 2), torch.ones(1, 2, 2))
+"""
+
+
+@pytest.mark.parametrize("source", [line.strip() for line in WARNED.splitlines() if line.strip()])
+def test_warnings(source):
+    """What is warned of, where everything is warned of each time."""
+
+    def said(library):
+        library.set_warn_always(True)
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                result = eval(source, {"torch": library, "np": np})
+        finally:
+            library.set_warn_always(False)
+        return result.tolist(), [str(w.message)[:130].splitlines()[0] for w in caught]
+
+    assert said(ts) == said(torch)

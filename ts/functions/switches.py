@@ -13,6 +13,7 @@ import warnings
 from typing import Any
 
 from ts import devices
+from ts._core.dispatch.overloads import warn_always
 
 _deterministic = {"mode": 0}  # 0: off, 1: warn, 2: error
 _others: dict[str, Any] = {"precision": "highest", "warn always": False}
@@ -81,10 +82,11 @@ def set_flush_denormal(mode: bool) -> bool:
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Ask for warnings each time; Python's filters decide that."""
+    """Have what is warned of once warned of each time; Python's filters decide of other warnings."""
     if not isinstance(b, bool):
         raise TypeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _others["warn always"] = b
+    warn_always(b)
 
 
 def is_warn_always_enabled() -> bool:

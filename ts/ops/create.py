@@ -7,11 +7,12 @@ The dispatcher chooses the backend from the device argument, so kernels see only
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules, storage
-from ts.ops.outputs import BY_COUNT, COPIED, SILENTLY
+from ts.ops.outputs import BY_COUNT, COPIED, COUNTED, SILENTLY
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -271,7 +272,7 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
     "aten::arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     out="out",
-    out_resized=BY_COUNT,
+    out_resized=COUNTED,
     where="f",
     order="- start start_step start_out",
 )
@@ -292,7 +293,7 @@ def _arange_start(xp: Any, start: Any, end: Any, dtype: int | None = None, *_: A
     "aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out="start_out",
-    out_resized=BY_COUNT,
+    out_resized=COUNTED,
     where="f",
 )
 def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
@@ -307,6 +308,12 @@ def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None
     where="f",
 )
 def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent "
+        "with Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        stacklevel=2,
+    )
     if step == 0:
         raise RuntimeError("step must be nonzero")
     target = rules.dtype_from(dtype)
@@ -483,6 +490,8 @@ def _triu_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | Non
 def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -> Array:
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
+    if N is not None and N < 0:
+        raise RuntimeError("N must be non-negative.")
     return xp.vander(x, N, increasing).astype(rules.accumulate_dtype(x.dtype), copy=False)
 
 

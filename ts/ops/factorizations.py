@@ -451,6 +451,15 @@ def _triangular_solve(
 
 @op("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", out="out", where="f", layout="outermost_last")
 def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    rows, columns = math.prod(self.shape[:ind]), math.prod(self.shape[ind:])
+    if rows != columns:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
+            "but got "
+            f"{columns} != {rows}"
+        )
     dtype = self.dtype
     if dtype not in (rules.FLOAT, rules.DOUBLE, rules.CFLOAT, rules.CDOUBLE):
         what = "Low precision dtypes not supported."

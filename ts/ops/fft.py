@@ -14,7 +14,7 @@ from typing import Any
 
 from ts._core.thread import deadline
 from ts.ops import rules, work
-from ts.ops.outputs import OPTIONS, SILENTLY, OfCategory
+from ts.ops.outputs import COUNTED, OPTIONS, OfCategory
 from ts.ops.registry import facts, op
 
 Array = rules.Array
@@ -28,7 +28,8 @@ _LEVELS = ((1 << 16, 0.6), (1 << 19, 1.5), (math.inf, 3.5))
 
 def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) -> Array:
     if "rfft" in name and "i" not in name[:1] and x.dtype.kind == "c":
-        raise RuntimeError(f"{name} expects a real input tensor, but got {rules.NAME_OF[x.dtype]}")
+        real = "real-valued" if name == "rfftn" else "real"
+        raise RuntimeError(f"{name} expects a {real} input tensor, but got {rules.NAME_OF[x.dtype]}")
     for n in lengths or ():
         if n is not None and n < 1 and n != -1:
             raise RuntimeError(f"Invalid number of data points ({n}) specified")
@@ -356,7 +357,7 @@ def _frequencies(xp: Any, name: str, places: Array, n: int, d: float, dtype: int
     f"aten::fft_fftfreq(int n, float d=1., *, {OPTIONS}) -> Tensor",
     where="f",
     out="out",
-    out_resized=SILENTLY,
+    out_resized=COUNTED,
 )
 def _fftfreq(xp: Any, n: int, d: float = 1, dtype: int | None = None, *_: Any) -> Array:
     places = xp.arange(rules.check_sizes([n])[0])
@@ -367,7 +368,7 @@ def _fftfreq(xp: Any, n: int, d: float = 1, dtype: int | None = None, *_: Any) -
     f"aten::fft_rfftfreq(int n, float d=1., *, {OPTIONS}) -> Tensor",
     where="f",
     out="out",
-    out_resized=SILENTLY,
+    out_resized=COUNTED,
 )
 def _rfftfreq(xp: Any, n: int, d: float = 1, dtype: int | None = None, *_: Any) -> Array:
     return _frequencies(xp, "rfftfreq", xp.arange(n // 2 + 1), n, d, dtype)

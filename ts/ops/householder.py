@@ -117,9 +117,17 @@ def _product_shape(
     return like(input3)
 
 
-@op("aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor", out="out", where="f")
 @op(
-    "aten::orgqr(Tensor self, Tensor input2) -> Tensor", out="out", same_as="aten::linalg_householder_product"
+    "aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
+    out="out",
+    out_uncast=castable("torch.linalg.householder_product"),
+    where="f",
+)
+@op(
+    "aten::orgqr(Tensor self, Tensor input2) -> Tensor",
+    out="out",
+    out_uncast=castable("torch.linalg.householder_product"),
+    same_as="aten::linalg_householder_product",
 )
 @facts(layout="columns", shape=_orthogonal_shape)
 def _householder_product(xp: Any, input: Array, tau: Array) -> Array:

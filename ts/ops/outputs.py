@@ -59,6 +59,7 @@ LIKE_RESULT: Final = ""  # with its order in memory, and a warning where it had 
 IN_ORDER: Final = "in order"  # its elements in a row, and a warning
 SILENTLY: Final = "silently"  # its elements in a row
 BY_COUNT: Final = "by count"  # as `SILENTLY`; but with as many elements it keeps its own shape
+COUNTED: Final = "counted"  # as `BY_COUNT`, and a warning where the numbers differ
 NEVER: Final = "never"  # it does not: it is written as `copy_` writes, in its own shape and dtype
 
 
@@ -111,9 +112,20 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
         return target
     _check_dtype(result.dtype, target.dtype, rule)
     if result.shape != target.shape:
-        if rule.resized == BY_COUNT and result.size == target.size:
+        if rule.resized in (BY_COUNT, COUNTED) and result.size == target.size:
             result = result.reshape(target.shape)
         else:
+            if rule.resized == COUNTED and target.size:
+                shape = f"({result.size},)" if result.size != 1 else "(1,)"
+                warnings.warn(
+                    f"The number of elements in the out tensor of shape {list(target.shape)} is "
+                    f"{target.size} "
+                    f"which does not match the computed number of elements {result.size}. Note that this may "
+                    "occur as a result of rounding error. The out tensor will be resized to a tensor of "
+                    "shape "
+                    f"{shape}.",
+                    stacklevel=2,
+                )
             target = resized_output(target, result, rule.resized)
     target[...] = rules.cast(xp, result, target.dtype)
     return target

@@ -42,6 +42,8 @@ def kernel_of(
 
     def kernel(xp: Any, a: Any, b: Any) -> Array:
         if mixed and a.dtype != b.dtype:
+            for dtype in (a.dtype, b.dtype):
+                check(refused, dtype)
             raise RuntimeError(mixed)
         x, y = promote(xp, promotion, a, b)
         if refused:

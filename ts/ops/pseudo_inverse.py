@@ -15,10 +15,14 @@ from ts.ops.registry import facts, op
 Array = rules.Array
 
 
-_NO_HALF = {
-    "h": "linalg.pinv({dtype}): expected a tensor with 2 or more dimensions of float, double, cfloat or "
-    "cdouble types"
-}
+_WANTED = "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
+_NO_HALF = {"h": f"linalg.pinv({{dtype}}): {_WANTED}"}
+
+
+def _check_matrix(A: Array) -> None:
+    if A.ndim < 2:
+        raise RuntimeError(f"linalg.pinv({rules.NAME_OF[A.dtype]}{{{list(A.shape)}}}): {_WANTED}")
+    matrix("linalg.pinv", A)
 
 
 def _cutoff(xp: Any, A: Array, largest: Array, atol: Any, rtol: Any) -> Array:
@@ -99,7 +103,7 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
 )
 @facts(layout="contiguous", work=0.2)
 def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
-    matrix("linalg.pinv", A)
+    _check_matrix(A)
     if not A.size:
         return xp.empty((*A.shape[:-2], A.shape[-1], A.shape[-2]), dtype=A.dtype)
     if hermitian:

@@ -224,6 +224,12 @@ def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[A
 def _block_diag(xp: Any, tensors: Sequence[Array]) -> Array:
     if not tensors:
         return xp.zeros((1, 0), dtype=rules.default_dtype())
+    for i, t in enumerate(tensors):
+        if t.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t.ndim} "
+                "dimensions"
+            )
     blocks = [_at_least(xp, t, 2) for t in tensors]
     result = xp.zeros([sum(b.shape[i] for b in blocks) for i in (0, 1)], dtype=rules.result_type(*tensors))
     row = column = 0
@@ -370,6 +376,10 @@ def _repeat_interleave_tensor(
 def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None = None) -> Array:
     if repeats.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if repeats.dtype not in (rules.INT64, rules.INT32):
+        rules.refuse("repeat_interleave_cpu", repeats.dtype)
+    if repeats.size and not xp.shapes_only and int(repeats.min()) < 0:
+        raise RuntimeError("repeats can not be negative")
     return xp.repeat(xp.arange(repeats.size), repeats)
 
 

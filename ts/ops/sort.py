@@ -135,6 +135,9 @@ def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tupl
     out_refused=("output values must be of same type as input", "output indices must be of scalar type Long"),
 )
 def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+    if self.ndim and not self.shape[rules.wrap_dim(dim, self.ndim)]:
+        axis = rules.wrap_dim(dim, self.ndim)
+        raise IndexError(f"kthvalue(): Expected reduction dim {axis} to have non-zero size.")
     if k < 1 or k > (self.shape[rules.wrap_dim(dim, self.ndim)] if self.ndim else 1):
         axis = rules.wrap_dim(dim, self.ndim)
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
@@ -241,6 +244,9 @@ def _mode(xp: Any, self: Array, dim: int = -1, keepdim: bool = False) -> tuple[A
     return value[..., 0], index[..., 0]
 
 
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
 def _quantile(
     xp: Any, name: str, self: Array, q: Any, dim: int | None, keepdim: bool, interpolation: str
 ) -> Array:
@@ -252,6 +258,13 @@ def _quantile(
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
     if isinstance(q, float) and not 0 <= q <= 1:
         raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+    if not isinstance(q, float) and q.dtype != self.dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            f"{interpolation}"
+        )
     if not isinstance(q, float) and rules.somewhere(xp, ~((q >= 0) & (q <= 1))):
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     x = self.reshape(-1) if dim is None else self
@@ -421,6 +434,8 @@ def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
+    if weights is not None and self.size and weights.shape != self.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
     largest = int(self.max()) if self.size else 0
     if largest == rules.MAX_INT:  # NumPy's count of bins would overflow
         raise RuntimeError(

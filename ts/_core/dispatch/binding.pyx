@@ -133,6 +133,11 @@ cdef bint is_int(object x):
     return isinstance(x, Tensor) and x.ndim == 0 and 1 <= x.dtype.category <= 1
 
 
+cdef bint is_number_tensor(object x):
+    """A tensor of no dimensions that may stand for its number: one that wants gradients would lose them."""
+    return isinstance(x, Tensor) and x.ndim == 0 and not (<Tensor>x).wants_grad
+
+
 cdef list sequence(object x, accept):
     """The items of a list or tuple that `accept` all, or None."""
     if not isinstance(x, (list, tuple)):
@@ -182,7 +187,7 @@ cdef object convert(Slot slot, object x, bint numbers):
     if kind == SCALAR:
         if isinstance(x, (int, float, complex)):
             return x
-        if isinstance(x, np.generic) or (isinstance(x, Tensor) and x.ndim == 0):
+        if isinstance(x, np.generic) or is_number_tensor(x):
             return x.item()
         return FAILED
     if kind == INT:
@@ -195,7 +200,7 @@ cdef object convert(Slot slot, object x, bint numbers):
     if kind == BOOL:
         return bool(x) if isinstance(x, (bool, np.bool_)) else FAILED
     if kind == FLOAT:
-        known = isinstance(x, (float, int, np.floating, np.integer)) or isinstance(x, Tensor) and x.ndim == 0
+        known = isinstance(x, (float, int, np.floating, np.integer)) or is_number_tensor(x)
         return float(x) if known else FAILED
     if kind == STR:
         return x if isinstance(x, str) else FAILED

@@ -259,12 +259,19 @@ cdef tuple by_name(list binders, tuple args, dict kwargs):
 
 
 cdef bint warned = False
+cdef bint warns_always = False
+
+
+def warn_always(bint always):
+    """Whether what is warned of once in a process is warned of each time."""
+    global warns_always
+    warns_always = always
 
 
 cdef int warn_of_deprecation(str name) except -1:
-    """Once in a process."""
+    """Once in a process, or always."""
     global warned
-    if not warned:
+    if warns_always or not warned:
         warned = True
         warnings.warn(f"This overload of {name[6:]} is deprecated:\n\tgive its factors by name", stacklevel=2)
     return 0

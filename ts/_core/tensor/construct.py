@@ -103,6 +103,15 @@ def _shared(array: NDArray[Any]) -> Tensor:
             "not currently supported. (You can probably work around this by making a copy of your array "
             " with array.copy().) "
         )
+    if not array.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
+            "This means "
+            "writing to this tensor will result in undefined behavior. You may want to copy the array to "
+            "protect its "
+            "data or make it writable before converting it to a tensor.",
+            stacklevel=3,
+        )
     return wrap_array(array.view(np.ndarray))  # its own: whoever holds the other may reshape that
 
 
@@ -139,7 +148,12 @@ def sequence_shape(data: Any) -> tuple[int, ...]:
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
         if len(data) == 0:
             break
-        data = data[0]
+        try:
+            first = data[0]
+        except (TypeError, KeyError, IndexError) as error:
+            kind = type(data).__name__
+            raise ValueError(f"could not determine the shape of object type '{kind}'") from error
+        data = first
     return tuple(shape)
 
 
@@ -169,6 +183,8 @@ def infer_dtype(data: Any) -> dtypes.dtype:
         items = items if not kinds <= _PLAIN else [k() for k in kinds]  # one of each kind says it all
         result = dtypes.get_default_dtype() if not items else infer_dtype(items[0])
         for item in items[1:]:
+            if item is data:
+                raise TypeError("new(): self-referential lists are incompatible")
             result = dtypes.promote(result, infer_dtype(item))
         return result
     if isinstance(data, (int, float)):
@@ -295,6 +311,12 @@ def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None
         raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
     if len(args) == 1 and not isinstance(args[0], int):
         if isinstance(args[0], Tensor):
+            if device is not None and dtype is None:
+                raise RuntimeError(
+                    "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not "
+                    "supported.  Use "
+                    "torch.tensor(...) or torch.as_tensor(...) instead."
+                )
             return args[0].detach()
         if type(args[0]).__name__ == "UntypedStorage":
             empty: Any = legacy((), device, wanted)

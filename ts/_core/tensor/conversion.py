@@ -101,6 +101,13 @@ def new_tensor(
 
 def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     """What `Tensor(...)` makes, with this tensor's dtype and device."""
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        if device is not None:
+            raise RuntimeError(
+                "Legacy tensor new of the form tensor.new(tensor, device=device) is not supported.  Use "
+                "torch.as_tensor(...) instead."
+            )
+        return construct.legacy(args, None, self.dtype)
     return construct.legacy(args, device or self.device, self.dtype)
 
 

@@ -19,7 +19,8 @@ class Size(tuple[int, ...]):
     def __new__(cls, iterable: Iterable[Any] = ()) -> Self:
         items = tuple(iterable)
         for i, item in enumerate(items):
-            if not hasattr(item, "__index__"):
+            dtype = getattr(item, "dtype", None)
+            if not hasattr(item, "__index__") or getattr(dtype, "is_floating_point", False):
                 raise TypeError(
                     f"torch.Size() takes an iterable of 'int' (item {i} is '{type(item).__name__}')"
                 )

@@ -1,0 +1,150 @@
+"""Sobol sequences: points that fill the unit cube more evenly than random ones.
+
+    engine = SobolEngine(dimension=3, scramble=True, seed=1)
+    engine.draw(8)                        a tensor (8, 3); the next call goes on where this one ended
+
+The direction numbers are those of Joe and Kuo, which SciPy brings along.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ts
+from ts._core.tensor.tensor import Tensor
+
+_BITS: Final = 30
+_DIMENSIONS: Final = 21201
+Numbers = NDArray[np.int64]
+
+
+class SobolEngine:
+    """Draws a Sobol sequence point by point, scrambled where that is asked for."""
+
+    MAXBIT: Final = _BITS
+    MAXDIM: Final = _DIMENSIONS
+
+    def __init__(self, dimension: int, scramble: bool = False, seed: int | None = None) -> None:
+        if not 1 <= dimension <= _DIMENSIONS:
+            raise ValueError(f"Supported range of dimensionality for SobolEngine is [1, {_DIMENSIONS}]")
+        self.seed = seed
+        self.scramble = scramble
+        self.dimension = dimension
+        directions = _directions(dimension)
+        self.shift: Tensor = ts.zeros(dimension, dtype=ts.long)
+        if scramble:
+            directions = self._scramble(directions)
+        self.sobolstate: Tensor = ts.from_numpy(directions)
+        self.quasi: Tensor = self.shift.clone()
+        self.num_generated = 0
+
+    def draw(self, n: int = 1, out: Tensor | None = None, dtype: Any = None) -> Tensor:
+        """The next `n` points, one a row."""
+        if n < 0:
+            made = [n, self.dimension]
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {made}")
+        drawn = self._go_on(n)
+        points: Tensor = ts.from_numpy(drawn / 2.0**_BITS).to(ts.get_default_dtype() if dtype is None else dtype)
+        if out is None:
+            return points
+        out.resize_(points.shape).copy_(points)
+        return out
+
+    def draw_base2(self, m: int, out: Tensor | None = None, dtype: Any = None) -> Tensor:
+        """The next 2**m points, if 2**k were drawn by then in all."""
+        n = 2**m
+        total = self.num_generated + n
+        if total & (total - 1):
+            raise ValueError(
+                "The balance properties of Sobol' points require n to be a power of 2. "
+                f"{self.num_generated} points have been previously generated, then: "
+                f"n={self.num_generated}+2**{m}={total}. "
+                "If you still want to do this, please use 'SobolEngine.draw()' instead."
+            )
+        return self.draw(n, out, dtype)
+
+    def reset(self) -> SobolEngine:
+        """Begin again."""
+        self.quasi.copy_(self.shift)
+        self.num_generated = 0
+        return self
+
+    def fast_forward(self, n: int) -> SobolEngine:
+        """Leave the next `n` points out."""
+        if n > 0:
+            self._go_on(n)
+        return self
+
+    def _go_on(self, n: int) -> Numbers:
+        """The next points as integers below 2**30: the one before with a direction number flipped."""
+        first = self.num_generated
+        flips = self.sobolstate.numpy()[:, _lowest_zeros(max(first - 1, 0), n - (first == 0))]
+        start = self.quasi.numpy()
+        points = np.bitwise_xor.accumulate(np.concatenate((start[:, None], flips), axis=1), axis=1)
+        if n:
+            self.quasi = ts.from_numpy(points[:, -1].copy())
+        self.num_generated += n
+        return points[:, points.shape[1] - n :].T
+
+    def _scramble(self, directions: Numbers) -> Numbers:
+        """Drawn shifts, and the direction numbers times drawn lower triangular matrices of bits."""
+        generator = ts.Generator()
+        if self.seed is None:
+            generator = ts.default_generator
+        else:
+            generator.manual_seed(self.seed)
+        bits = ts.randint(2, (self.dimension, _BITS), generator=generator)
+        self.shift = (bits * 2 ** ts.arange(_BITS)).sum(-1)
+        drawn = ts.randint(2, (self.dimension, _BITS, _BITS), generator=generator).tril()
+        matrices = drawn.numpy()
+        matrices[:, range(_BITS), range(_BITS)] = 1
+        places = np.arange(_BITS - 1, -1, -1)  # the first row and column are those of the highest bit
+        columns = (directions[:, None, :] >> places[:, None]) & 1
+        result: Numbers = ((matrices @ columns & 1) << places[:, None]).sum(1)
+        return result
+
+    def __repr__(self) -> str:
+        options = [f"dimension={self.dimension}"]
+        options += ["scramble=True"] if self.scramble else []
+        options += [] if self.seed is None else [f"seed={self.seed}"]
+        return f"{type(self).__name__}({', '.join(options)})"
+
+
+def _lowest_zeros(start: int, n: int) -> Numbers:
+    """The place of the lowest bit that is zero, of `n` numbers in a row."""
+    numbers = np.arange(start, start + max(n, 0), dtype=np.int64)
+    lowest = ~numbers & (numbers + 1)
+    places: Numbers = np.round(np.log2(lowest)).astype(np.int64)
+    return places
+
+
+def _directions(dimension: int) -> Numbers:
+    """The direction numbers of each dimension, by the recurrence of its polynomial over the first of them."""
+    polynomials, first = _table()
+    result = np.ones((dimension, _BITS), np.int64)
+    for d in range(1, dimension):
+        polynomial = int(polynomials[d])
+        degree = polynomial.bit_length() - 1
+        numbers = [int(x) for x in first[d, :degree]]
+        for j in range(degree, _BITS):
+            number = numbers[j - degree] ^ (numbers[j - degree] << degree)
+            for k in range(1, degree):
+                if polynomial >> (degree - k) & 1:
+                    number ^= numbers[j - k] << k
+            numbers.append(number)
+        result[d] = numbers
+    shifted: Numbers = result << np.arange(_BITS - 1, -1, -1)
+    return shifted
+
+
+@cache
+def _table() -> tuple[Numbers, Numbers]:
+    """The polynomials, and the first direction numbers of each."""
+    with resources.files("scipy.stats").joinpath("_sobol_direction_numbers.npz").open("rb") as file:
+        held = np.load(file)
+        return held["poly"], held["vinit"]
