@@ -383,7 +383,9 @@ class Lowering(Loops):
         """From here to the exit, the object is to be left if something fails: see `Code.handlers`."""
         type: Any = node.input().type()
         self.call(node, type.methods["__enter__"], node.inputs())
-        context = Handler(self.use(node.input()), type.methods["__exit__"], Label(), Label())
+        leave = type.methods["__exit__"]
+        leave.ensure_compiled()
+        context = Handler(self.use(node.input()), leave, Label(), Label())
         self.place(context.start)
         self.entered.append(context)
         self.handlers.append(context)
@@ -404,6 +406,7 @@ class Lowering(Loops):
 
     def call(self, node: Node, function: Any, arguments: Sequence[Value]) -> None:
         """A call of a function that is known here."""
+        function.ensure_compiled()
         pool = self.arguments(function.schema.arguments, arguments)
         self.emit("CALL", self.define(node.output()), self.function_number(function), pool=pool)
 

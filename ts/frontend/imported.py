@@ -198,6 +198,7 @@ class Unit:
 
     def _on_terms(self, function: Any) -> Any:
         function.terms = self._terms
+        function.waits = True
         return function
 
     def _interface(self, name: str, node: ast.ClassDef, file: _File) -> InterfaceType:

@@ -3,10 +3,12 @@
     %f : Function = prim::Constant[name="g"]()
     %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)     (the body of g)
 
-What is copied is the body after `_prepare`, in which the callee's own calls are inlined already. Each
-copied node remembers the call that it came from: `node.callstack` holds (function name, place of the call)
-pairs, outermost first. A recursive function stays a call, so that a level of recursion is a frame, and so
-does a body that would let the graph grow past `_LARGEST_GRAPH` nodes.
+What is copied is the body after `_prepare`; then the calls in the copy are inlined in turn.  For execution
+a body is prepared for the constants that it is called with (`training=False`, a bias that is None): what they
+decide is gone before anything is copied, and functions that only other branches call are never compiled.
+Each copied node remembers the call that it came from: `node.callstack` holds (function name, place of the
+call) pairs, outermost first.  A call of a function inside of itself stays a call, so that a level of
+recursion is a frame, and so does that of a body that would let the graph grow past `_LARGEST_GRAPH` nodes.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from ts.ir.graph import Block, CallStack, Graph, Node, Value
 from ts.ir.types import ClassType
 from ts.passes.constant_pooling import constant_pooling
 from ts.passes.constant_propagation import fold_immutable_constants
-from ts.passes.control_flow import nodes_of
+from ts.passes.control_flow import inserting_at_start, nodes_of
 from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.failing_code import faithful
 from ts.passes.inline_fork_wait import inline_fork_wait as inline_fork_wait
@@ -26,14 +28,19 @@ from ts.passes.peephole import simplify
 
 _CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
 _LARGEST_GRAPH: Final = 20_000
+_DECIDING: Final = (bool, str, type(None))  # constants of these decide ifs
 
 _everything = False
 
 
 def inline(graph: Graph) -> bool:
     """Replace calls of functions by their bodies."""
-    inliner = _Inliner()
-    return inliner.visit(graph.block())
+    return _Inliner(specialize=False).visit(graph.block())
+
+
+def inline_for_execution(graph: Graph) -> bool:
+    """Replace calls of functions by what their bodies are for the constants that they are called with."""
+    return _Inliner(specialize=True).visit(graph.block())
 
 
 def set_inline_everything_mode(enabled: bool) -> None:
@@ -52,53 +59,80 @@ def inline_if_everything(graph: Graph) -> bool:
     return _everything and inline(graph)
 
 
+_Constants = tuple[tuple[int, object], ...]  # arguments, by number
+
+
 class _Inliner:
-    def __init__(self) -> None:
-        self._bodies: dict[int, Graph | None] = {}  # by id of the function; None while it is prepared
+    def __init__(self, specialize: bool) -> None:
+        self._specialize = specialize
+        self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}  # None: it calls itself
+        self._decides: dict[Any, bool] = {}  # by function: whether it has ifs
         self._room = _LARGEST_GRAPH
 
-    def visit(self, block: Block) -> bool:
+    def visit(self, block: Block, around: tuple[Any, ...] = ()) -> bool:
+        """Inline the calls of `block`, which is inside of the bodies of the functions `around`."""
         changed = False
         for node in block.nodes():
-            if node.kind() in _CALLS:
-                changed |= self._inline_call(node)
-            else:
-                for inner in node.blocks():
-                    changed |= self.visit(inner)
+            changed |= self._visit_node(node, around)
         return changed
 
-    def _inline_call(self, call: Node) -> bool:
+    def _visit_node(self, node: Node, around: tuple[Any, ...]) -> bool:
+        if node.kind() in _CALLS:
+            return self._inline_call(node, around)
+        changed = False
+        for inner in node.blocks():
+            changed |= self.visit(inner, around)
+        return changed
+
+    def _inline_call(self, call: Node, around: tuple[Any, ...]) -> bool:
         callee = called_function(call)
-        if getattr(callee, "holds_breakpoint", False):
+        if callee is None or callee in around or getattr(callee, "holds_breakpoint", False):
             return False
-        body = None if callee is None else self._body(callee)
-        if callee is None or body is None:
+        body = self._body(callee, call)
+        if body is None:
             return False
         size = sum(1 for _ in nodes_of(body.block()))
         if size > self._room or not optimization_allowed("inline"):
             return False
         self._room -= size
         update("inline", "Inlining {}", callee.name)
-        results = _copy_body(body, call, (*call.callstack, (callee.name, call.range)))
+        copied, results = _copy_body(body, call, (*call.callstack, (callee.name, call.range)))
         for output, result in zip(call.outputs(), results, strict=True):
             name = output.debug_name() if output.has_debug_name() else ""
             output.replace_all_uses_with(result)
             if name:
                 result.set_debug_name(name)
         call.destroy()
+        for node in copied:
+            self._visit_node(node, (*around, callee))
         return True
 
-    def _body(self, callee: Any) -> Graph | None:
-        """The graph to copy for calls of `callee`; None inside of itself."""
-        key = id(callee)
+    def _body(self, callee: Any, call: Node) -> Graph | None:
+        """The graph to copy for `call`; None if the function calls itself."""
+        constants = self._constants(callee, call)
+        key = callee, constants
         if key not in self._bodies:
-            self._bodies[key] = None
             body: Graph = faithful(callee.graph).copy()
-            self.visit(body.block())
-            if not _calls(body, callee):
-                _prepare(body)
-                self._bodies[key] = body
+            with inserting_at_start(body):
+                for i, value in constants:
+                    body.inputs()[i].replace_all_uses_with(body.insert_constant(value))
+            _prepare(body)
+            self._bodies[key] = None if _calls(body, callee) else body
         return self._bodies[key]
+
+    def _constants(self, callee: Any, call: Node) -> _Constants:
+        """The arguments that may decide which way a function takes, where the call gives constants."""
+        if not self._specialize:
+            return ()
+        if callee not in self._decides:
+            self._decides[callee] = faithful(callee.graph).find_node("prim::If") is not None
+        if not self._decides[callee]:
+            return ()
+        return tuple(
+            (i, argument.to_ivalue())
+            for i, argument in enumerate(_arguments(call))
+            if argument.node().kind() == "prim::Constant" and isinstance(argument.to_ivalue(), _DECIDING)
+        )
 
 
 def _prepare(body: Graph) -> None:
@@ -111,35 +145,44 @@ def _prepare(body: Graph) -> None:
 
 def _calls(body: Graph, function: Any) -> bool:
     """Whether a call of `function` is left in its own body: it is recursive."""
-    return any(called_function(call) is function for kind in _CALLS for call in body.find_all_nodes(kind))
+    return any(_named(call) is function for kind in _CALLS for call in body.find_all_nodes(kind))
 
 
 def called_function(call: Node) -> Any | None:
-    """The function or method that a call runs, if it is known and has a graph."""
-    type = call.inputs()[0].type()
-    if call.kind() == "prim::CallMethod":
-        function = type.find_method(call.get("name")) if isinstance(type, ClassType) else None
-    else:
-        function = getattr(type, "function", None)
+    """The function or method that a call runs, if it is known and has a graph; compiles it."""
+    function = _named(call)
     return function if getattr(function, "graph", None) is not None else None
 
 
-def _copy_body(body: Graph, call: Node, stack: CallStack) -> list[Value]:
-    """Copy the nodes of `body` before `call`; the results are what the body's outputs became."""
+def _named(call: Node) -> Any | None:
+    """What a call names, compiled or not."""
+    type = call.inputs()[0].type()
+    if call.kind() == "prim::CallMethod":
+        return type.find_method(call.get("name")) if isinstance(type, ClassType) else None
+    return getattr(type, "function", None)
+
+
+def _arguments(call: Node) -> list[Value]:
+    return call.inputs() if call.kind() == "prim::CallMethod" else call.inputs()[1:]
+
+
+def _copy_body(body: Graph, call: Node, stack: CallStack) -> tuple[list[Node], list[Value]]:
+    """Copy the nodes of `body` before `call`: the copies, and what the body's outputs became."""
     graph = call.owning_graph()
     before = call.prev()
     with graph.inserting_before(call):
-        arguments = call.inputs() if call.kind() == "prim::CallMethod" else call.inputs()[1:]
-        results = graph.insert_graph(body, arguments)
+        results = graph.insert_graph(body, _arguments(call))
+    copied = []
     copy = before.next()
     while copy is not call:
         _push_callstack(copy, stack)
+        copied.append(copy)
         copy = copy.next()
-    return results
+    return copied, results
 
 
 def _push_callstack(node: Node, stack: CallStack) -> None:
-    node.callstack = (*stack, *node.callstack)
+    node.callstack = (*stack, *node.callstack) if node.callstack else stack
     for block in node.blocks():
         for inner in block.nodes():
             _push_callstack(inner, stack)

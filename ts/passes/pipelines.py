@@ -30,7 +30,7 @@ from ts.passes.cse import eliminate_common_subexpressions
 from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.empty_lists import settle_empty_lists
 from ts.passes.failing_code import remember_failing_code, settle_failing_code
-from ts.passes.inline import inline, inline_if_everything
+from ts.passes.inline import inline_for_execution, inline_if_everything
 from ts.passes.lift_closures import lift_closures
 from ts.passes.loop_invariants import hoist_loop_invariants
 from ts.passes.lower_tuples import bypass_tuples, lower_simple_tuples
@@ -68,7 +68,7 @@ STEPPING: Final[Sequence[Pass]] = (
 
 # On what will be executed, dead code is eliminated once, in the end, and what may raise stays, as in Python.
 OPTIMIZE: Final[Sequence[Pass]] = (
-    inline,
+    inline_for_execution,
     unwrap_numbers,
     bypass_tuples,
     simplify,

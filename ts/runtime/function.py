@@ -56,6 +56,7 @@ class ScriptFunction(Function):
     """A compiled function."""
 
     terms: Terms = ANY_TERMS  # on which its source was taken
+    waits = False  # whether its callers go by its declaration, and it is compiled when it is called
 
     def __init__(self, name: str, qualified_name: str = "", parsed: ToCompile | None = None) -> None:
         super().__init__(name, (), name)
@@ -105,8 +106,9 @@ class ScriptFunction(Function):
 
     @property
     def schema(self) -> FunctionSchema:
-        """Name, parameters and results; the declared ones while the function is being compiled."""
-        self.ensure_compiled()
+        """Name, parameters and results; the declared ones while the function is being compiled, or waits."""
+        if not (self.waits and self._declare()):
+            self.ensure_compiled()
         if self._schema is None:
             raise CompilationError(
                 f"function '{self.name}' is called recursively. Recursive calls are not supported where the "
@@ -151,6 +153,16 @@ class ScriptFunction(Function):
         if self._graph is None:
             with my_turn():
                 self._compile()
+
+    def _declare(self) -> bool:
+        """Read the declaration only, unless that was done; whether it says all."""
+        if self._schema is None:
+            with my_turn(), self.terms.within(), compilation(self):
+                if callable(self._parsed):
+                    self._parsed = self._parsed()
+                if self._parsed is not None:
+                    self._schema = compile.declare(self._parsed)
+        return self._schema is not None
 
     def _compile(self) -> None:
         to_compile, self._parsed = self._parsed, None
