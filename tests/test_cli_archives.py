@@ -220,10 +220,15 @@ def test_nothing_of_an_archive_runs(tmp_path, capsys):
         file.writestr("evil/data.pkl", pickle.dumps(Evil(), protocol=2))
         file.writestr("evil/constants.pkl", pickle.dumps((), protocol=2))
         file.writestr("evil/version", "3\n")
-    for command in (["run", path], ["info", path], ["check", path], ["convert", path, tmp_path / "out.pt"]):
-        _, out, err = output(capsys, *command)
-        assert "it ran" not in out and "print" in out + err
-    assert not (tmp_path / "out.pt").exists()
+    out = tmp_path / "out.pt"
+    for command in (["run", path], ["info", path], ["check", path], ["convert", path, out]):
+        _, shown, err = output(capsys, *command)
+        assert "it ran" not in shown and "print" in shown + err
+    with zipfile.ZipFile(path, "w") as file:  # and one of `torch.save`
+        file.writestr("evil/data.pkl", pickle.dumps(Evil(), protocol=2))
+    code, shown, err = output(capsys, "convert", path, out)
+    assert (code, shown) == (1, "") and err.startswith(f"cannot read {path}: ") and err.count("\n") == 1
+    assert not out.exists()
 
 
 # ---- looking at archives -----------------------------------------------------------------------------
@@ -248,6 +253,16 @@ def test_info(model, capsys):
     ]:
         assert line in lines, out
     assert out.index("head\n") < out.index("fc\n") < out.index("weight  ")
+
+
+def test_names_do_not_steer_the_terminal(net, tmp_path, capsys):
+    """Whatever an archive calls its parts."""
+    path = tmp_path / "steering.pt"
+    ts.jit.save(ts.jit.script(net), path, {"\x1b[2J\x9bx": "a"})
+    code, out, _ = output(capsys, "info", path)
+    assert code == 0 and "extra files  \\x1b[2J\\x9bx\n" in out
+    code, _, err = output(capsys, "run", f"{path}:\x1b[31m")
+    assert code == 2 and "\x1b" not in err
 
 
 def test_info_tells_what_is_missing(model, tmp_path, capsys):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ts.errors import FrontendError, LimitExceeded, TsError
+from ts.errors import FrontendError, LimitExceeded
 
 
 class UsageError(Exception):
@@ -37,7 +37,9 @@ def reading(path: object) -> Iterator[None]:
         raise ProgramError(f"cannot read {path}: {error.strerror or error}") from None
     except MemoryError:
         raise ProgramError(f"cannot read {path}: there is not enough memory for it") from None
-    except (TsError, ValueError, TypeError, ImportError, RuntimeError) as error:
+    except (UsageError, ProgramError):
+        raise
+    except Exception as error:
         raise ProgramError(f"cannot read {path}: {_first_line(error)}") from None
 
 

@@ -25,6 +25,10 @@ _STAGES = {
 }
 
 
+# Files of strangers name things: what would steer the terminal is shown as what it is.
+_STEERING = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+
 def console(stream: TextIO) -> Any:
     """rich's console for a terminal; None for a file or a pipe, and where rich is not installed."""
     if not stream.isatty():
@@ -58,6 +62,7 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO)
 def sections(found: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> None:
     """Lines under titles; what has one line only stands beside its title."""
     screen = console(stream)
+    found = [(title, [line.translate(_STEERING) for line in lines]) for title, lines in found]
     width = max(len(title) for title, lines in found if len(lines) == 1)
     for title, lines in found:
         beside = len(lines) == 1
@@ -77,6 +82,7 @@ def sections(found: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> None
 
 def program(text: str, stage: str, stream: TextIO) -> None:
     """A stage of the compiler: `code`, which is Python, `graph` or `bytecode`."""
+    text = text.translate(_STEERING)
     screen = console(stream)
     if screen is None:
         print(text, file=stream)
@@ -97,7 +103,7 @@ def program(text: str, stage: str, stream: TextIO) -> None:
 def difference(lines: Sequence[str], stream: TextIO) -> None:
     """Lines of a comparison: what was is red, what became of it green."""
     screen = console(stream)
-    for line in lines:
+    for line in (line.translate(_STEERING) for line in lines):
         if screen is None:
             print(line, file=stream)
             continue
@@ -109,6 +115,7 @@ def difference(lines: Sequence[str], stream: TextIO) -> None:
 
 def status(ok: bool, text: str, stream: TextIO) -> None:
     """A line that starts with `ok`, or a message about what is wrong."""
+    text = text.translate(_STEERING)
     screen = console(stream)
     if screen is None:
         print(f"ok  {text}" if ok else text, file=stream)
@@ -123,6 +130,7 @@ def status(ok: bool, text: str, stream: TextIO) -> None:
 
 def error(text: str, stream: TextIO) -> None:
     """A message: its first words in red, places dim, the marks under the source red."""
+    text = text.translate(_STEERING)
     screen = console(stream)
     if screen is None:
         print(text, file=stream)
