@@ -86,6 +86,11 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor",
         "ShortTensor", "IntTensor", "LongTensor", "BoolTensor", "set_default_tensor_type",
     ),
+    "ts.functions.storage_types": (
+        "DoubleStorage", "FloatStorage", "HalfStorage", "BFloat16Storage", "LongStorage", "IntStorage",
+        "ShortStorage", "CharStorage", "ByteStorage", "BoolStorage", "ComplexDoubleStorage",
+        "ComplexFloatStorage", "Storage",
+    ),
     "ts.functions.symbolic": (
         "sym_int", "sym_float", "sym_not", "sym_max", "sym_min", "sym_ite", "sym_sqrt", "sym_sum",
     ),

@@ -49,7 +49,8 @@ class SobolEngine:
             made = [n, self.dimension]
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {made}")
         drawn = self._go_on(n)
-        points: Tensor = ts.from_numpy(drawn / 2.0**_BITS).to(ts.get_default_dtype() if dtype is None else dtype)
+        wanted = ts.get_default_dtype() if dtype is None else dtype
+        points: Tensor = ts.from_numpy(drawn / 2.0**_BITS).to(wanted)
         if out is None:
             return points
         out.resize_(points.shape).copy_(points)

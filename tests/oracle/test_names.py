@@ -30,7 +30,7 @@ EXCUSED = {
         eig lstsq matrix_rank solve symeig reinforce
     """,
     "tensor types of old, and storages that know their type": """
-        *Tensor *Storage StorageBase storage_type DisableTorchFunction* legacy_* resize
+        *Tensor Q*Storage StorageBase storage_type DisableTorchFunction* legacy_* resize
         resize_as volatile
     """,
     "the compiler's own objects, not documented": """
@@ -97,7 +97,7 @@ EXCUSED_THERE = {
         stack_module_state v?p vmap
     """,  # gradients and transformations of functions
     "utils.data": """
-        *DataPipe* DataChunk argument_validation dataloader datapipes distributed functional_datapipe graph*
+        *DataPipe* DataChunk argument_validation dataloader datapipes functional_datapipe graph*
         *determinis* runtime_validation*
     """,  # pipes, and the names of files
     "distributions": """

@@ -91,3 +91,51 @@ def test_scripts_resize():
     want = torch.jit.CompilationUnit(source).f(pair()[0])
     got = ts.jit.CompilationUnit(source).f(pair()[1])
     assert [t.tolist() for t in got] == [t.tolist() for t in want]
+
+
+TYPED = """
+    t.FloatStorage(3).size()
+    t.FloatStorage([1, 2])
+    t.IntStorage([1.5])
+    t.FloatStorage(3).type()
+    isinstance(t.ones(1).storage(), t.FloatStorage), isinstance(t.ones(1).storage(), t.IntStorage)
+    t.ByteStorage.from_buffer(b).tolist()
+    t.ShortStorage.from_buffer(b).tolist()
+    t.ShortStorage.from_buffer(b, 'big').tolist()
+    t.ShortStorage.from_buffer(b, 'x').tolist()
+    t.FloatStorage.from_buffer(b, 'big').tolist()
+    t.ComplexFloatStorage.from_buffer(b + b, 'big').tolist()
+    t.ByteStorage.from_buffer(b, offset=1, count=2).tolist()
+    t.BoolStorage.from_buffer(bytearray([0, 2, 3]), 'big').tolist()
+    t.ByteStorage.from_buffer(3)
+    [getattr(t.IntStorage([1, 0, 2]), name)().tolist() for name in "float double half bfloat16 long short char byte bool int".split()]
+    t.IntStorage([1, 2]).complex_float().tolist(), t.IntStorage([1, 2]).complex_double().type()
+    t.IntStorage([1, 2]).fill_(3).tolist()
+    t.IntStorage([1, 2]).clone().tolist()
+    t.FloatStorage.dtype
+    t.Storage([1, 2])
+    t.ComplexFloatStorage([1j])
+    t.IntStorage([1, 2]).is_cuda, t.IntStorage([1, 2]).is_shared()
+    t.ones(2, 2).storage()._cdata == 0
+    t.FloatStorage
+"""
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize("source", [line.strip() for line in TYPED.splitlines() if line.strip()])
+def test_typed_storages(source):
+    """What the storages of old hold, are called and refuse."""
+
+    def said(library):
+        try:
+            return repr(eval(source, {"t": library, "b": bytearray([64, 16, 3, 4])})).replace("ts.", "torch.")
+        except (TypeError, ValueError, RuntimeError) as error:
+            return type(error).__name__, str(error)
+
+    assert said(ts) == said(torch)
+
+
+def test_numbers_are_copied_between_storages():
+    """`copy_` converts; PyTorch copies bytes where the sizes are the same."""
+    target = ts.IntStorage([0, 0]).copy_(ts.FloatStorage([3.7, 4.0]))
+    assert target.tolist() == [3, 4]

@@ -276,6 +276,56 @@ class TypedStorage:
         """Where the elements lie."""
         return self._untyped_storage.device
 
+    is_sparse = False
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the elements lie on a CUDA device."""
+        return self._untyped_storage.is_cuda
+
+    @property
+    def _cdata(self) -> int:
+        return self._untyped_storage._cdata
+
+    def type(self) -> str:
+        """The name of the storages of this dtype, as PyTorch has it."""
+        return f"torch.{TYPE_NAMES[self.dtype]}Storage"
+
+    def _to(self, dtype: dtypes.dtype) -> TypedStorage:
+        """The elements in another dtype; itself where it is that."""
+        if dtype is self.dtype:
+            return self
+        return TypedStorage(UntypedStorage.of(self._elements().to(dtype).array), dtype)
+
+    def fill_(self, value: Any) -> TypedStorage:
+        """Set every element."""
+        self._elements()[...] = value
+        return self
+
+    def clone(self) -> TypedStorage:
+        """A storage with a copy of the elements."""
+        return TypedStorage(self._untyped_storage.clone(), self.dtype)
+
+    def copy_(self, source: TypedStorage, non_blocking: bool = False) -> TypedStorage:
+        """Take over the elements of a storage of the same size, as numbers."""
+        if source.size() != self.size():
+            raise RuntimeError("size mismatch")
+        self._elements().copy_(source._elements())
+        return self
+
+    def cpu(self) -> TypedStorage:
+        """The storage in host memory; itself where it is there."""
+        return self if self.device.type == "cpu" else TypedStorage(self._untyped_storage.cpu(), self.dtype)
+
+    def is_shared(self) -> bool:
+        """Whether other processes see the memory."""
+        return self._untyped_storage.is_shared()
+
+    def __repr__(self) -> str:
+        lines = "".join(f" {value}\n" for value in self.tolist()) if self.device.type != "meta" else "...\n"
+        what = f"dtype={self.dtype}, device={self.device}"
+        return f"{lines}[torch.storage.TypedStorage({what}) of size {self.size()}]"
+
     def _elements(self) -> Tensor:
         return wrap_array(self._untyped_storage.bytes.view(self.dtype.numpy_dtype))
 
@@ -314,6 +364,26 @@ class TypedStorage:
     def data_ptr(self) -> int:
         """The address of the first element."""
         return self._untyped_storage.data_ptr()
+
+
+TYPE_NAMES = {
+    dtypes.float64: "Double", dtypes.float32: "Float", dtypes.float16: "Half", dtypes.bfloat16: "BFloat16",
+    dtypes.int64: "Long", dtypes.int32: "Int", dtypes.int16: "Short", dtypes.int8: "Char",
+    dtypes.uint8: "Byte", dtypes.bool_: "Bool",
+    dtypes.complex128: "ComplexDouble", dtypes.complex64: "ComplexFloat",
+}  # fmt: skip
+
+
+def _conversion(dtype: dtypes.dtype) -> Any:
+    def convert(self: TypedStorage) -> TypedStorage:
+        return self._to(dtype)
+
+    convert.__doc__ = f"The elements as {dtype}."
+    return convert
+
+
+for _dtype, _name in TYPE_NAMES.items():
+    setattr(TypedStorage, _name.lower().replace("complex", "complex_"), _conversion(_dtype))
 
 
 def typed(x: Tensor) -> TypedStorage:

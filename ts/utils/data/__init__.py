@@ -19,10 +19,10 @@ from ts.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
+from ts.utils.data.distributed import DistributedSampler
 from ts.utils.data.loader import DataLoader, get_worker_info
 from ts.utils.data.sampler import (
     BatchSampler,
-    DistributedSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
