@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+from itertools import pairwise
 from typing import Any
 
 import ts
@@ -17,6 +19,9 @@ TITLE = "Start-up"
 FIRST_RESULT = (
     "import {0} as torch; "
     "unit = torch.jit.CompilationUnit('def f(x: int) -> int:\\n    return x + 1\\n'); unit.f(1)"
+)
+FROM_ARCHIVE = (
+    "import {0} as torch; torch.set_grad_enabled(False); torch.jit.load({1!r}).eval()(torch.zeros(1, 64, 40))"
 )
 BLOCK = """
     for i{k} in range(n):
@@ -61,6 +66,33 @@ def best_seconds(statements: str, rounds: int) -> float:
     return min(float(run.stdout) for run in runs)
 
 
+class Listener(ts.nn.Module):
+    """A model as those that listen: convolutions, a recurrent layer, a decision."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        sizes = [64, 128, 64, 64, 128]
+        self.convs = ts.nn.ModuleList([ts.nn.Conv1d(a, b, 3) for a, b in pairwise(sizes)])
+        self.lstm = ts.nn.LSTM(128, 128)
+        self.head = ts.nn.Linear(128, 1)
+
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        for conv in self.convs:
+            x = ts.relu(conv(x))
+        return ts.sigmoid(self.head(self.lstm(x.permute(2, 0, 1))[0]))
+
+
+def first_results_of_a_model() -> dict[str, float]:
+    """Loading the archive of a model and calling it, each in a fresh interpreter, in seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "listener.pt")
+        ts.jit.save(ts.jit.script(Listener()), path)
+        found = {"ts": best_seconds(FROM_ARCHIVE.format("ts", path), 7)}
+        if peers.has_torch():
+            found["PyTorch"] = best_seconds(FROM_ARCHIVE.format("torch", path), 2)
+    return found
+
+
 def cases() -> list[Case]:
     """Import of each package, and compile time (PyTorch: its first run's optimisation not included)."""
     text = hundred_lines()
@@ -85,5 +117,6 @@ def cases() -> list[Case]:
     return [
         Case("import", {}, seconds=imports),
         Case("import, compile and run one line of script", {}, seconds=first),
+        Case("import, load a model from its archive and call it", {}, seconds=first_results_of_a_model()),
         Case("compile 100 lines", compiles),
     ]
