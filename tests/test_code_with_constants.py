@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from typing import List
 
 import ts
 
@@ -46,3 +47,22 @@ def test_type_verbosity():
         "graph(%a : Float(2, 3, strides=[3, 1]))",
         "graph(%a : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu))",
     ]
+
+
+class Filled(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("blank", ts.zeros(2))
+
+    def forward(self, x: ts.Tensor) -> List[ts.Tensor]:
+        rows = [self.blank] * 3
+        rows[1] = x
+        return rows
+
+
+def test_list_of_a_constant(tmp_path):
+    """A list that printed source makes of a constant takes tensors of other sizes."""
+    ts.jit.save(ts.jit.freeze(ts.jit.script(Filled().eval())), tmp_path / "filled.pt")
+    loaded = ts.jit.load(tmp_path / "filled.pt")
+    assert "[CONSTANTS.c0]" in loaded.code
+    assert [row.tolist() for row in loaded(ts.ones(1))] == [[0.0, 0.0], [1.0], [0.0, 0.0]]

@@ -68,8 +68,9 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "is_inference_mode_enabled",
     ),
     "ts.functions.questions": (
-        "is_tensor", "is_floating_point", "is_complex", "numel", "get_device", "typename", "_assert",
+        "is_tensor", "is_floating_point", "is_complex", "numel", "get_device", "typename",
     ),
+    "ts.functions.assertion": ("_assert",),
     "ts.functions.buffers": ("asarray", "frombuffer"),
     "ts.functions.lowrank": ("pca_lowrank", "svd_lowrank"),
     "ts.functions.switches": (

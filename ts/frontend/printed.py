@@ -47,7 +47,7 @@ from ts.ir.attributes import type_of_constant
 from ts.ir.graph import Graph
 from ts.ir.node import Node
 from ts.ir.source import SourceRange
-from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleType, Type
+from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleType, Type, unshaped
 from ts.ir.value import Value
 
 Find = Callable[[str], Any]
@@ -178,7 +178,9 @@ class Constants(SugaredValue):
             raise CompilationError(f"there is no constant CONSTANTS.{name}", range) from None
         if type_of_constant(value) is None:
             raise CompilationError(f"CONSTANTS.{name} is no constant that a program can hold", range)
-        return SimpleValue(em.constant(value, range))
+        constant = em.constant(value, range)
+        # Printed source was compiled with plain tensors: what a list holds must not be of one tensor's type.
+        return SimpleValue(constant.set_type(unshaped(constant.type())))
 
     def value(self, name: str) -> object:
         """The constant of a name; raises KeyError."""
