@@ -34,6 +34,16 @@ def as_module(text: str, module: str) -> str:
     return re.sub(r"^(import|from) ts\b", rf"\1 {module}", text, flags=re.MULTILINE)
 
 
+def run_text(text: str, filename: str, name: str) -> ModuleType:
+    """The module `name` that a text makes; its functions and classes find their source in `filename`, which need not exist."""
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    module = ModuleType(name)
+    module.__file__ = filename
+    sys.modules[name] = module  # a class finds its source through its module
+    exec(compile(text, filename, "exec", dont_inherit=True), vars(module))
+    return module
+
+
 @dataclass
 class Program:
     """A program's text and its expectations."""
@@ -56,13 +66,7 @@ class Program:
         `package` is the name's first part: PyTorch changes the names of what it has compiled before.
         """
         text = as_module(self.text, module)
-        filename = f"<{module}>/{self.path.name}"
-        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-        # A class finds its source through its module.
-        program = ModuleType(f"{package}.{self.path.stem}")
-        program.__file__ = filename
-        sys.modules[program.__name__] = program
-        exec(compile(text, filename, "exec", dont_inherit=True), vars(program))
+        program = run_text(text, f"<{module}>/{self.path.name}", f"{package}.{self.path.stem}")
         return getattr(program, "main", None)
 
 
