@@ -1,5 +1,6 @@
 """Frozen modules beside PyTorch's: the nodes of their graphs, what is left of them, their values, and archives."""
 
+import enum
 import io
 import re
 
@@ -109,6 +110,44 @@ def test_archives(name):
     first = torch.jit.load(here)(x)
     second = ts.jit.load(there)(ts.from_numpy(x.numpy()))
     assert torch.allclose(first, torch.from_numpy(second.detach().numpy()), rtol=1e-4, atol=1e-5)
+
+
+def containers(framework):
+    """A module with tensors, parameters and enums in containers that nobody writes to."""
+
+    class Side(enum.Enum):
+        LEFT = 1
+        RIGHT = 2
+
+    class Containers(framework.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gru = framework.nn.GRU(3, 2)
+            self.tables = {"a": [framework.nn.Parameter(framework.ones(2))], "b": [framework.zeros(2), framework.ones(1)]}
+            self.pair = (framework.full((2,), 3.0), "text")
+            self.sides = {"left": (Side.LEFT, 1.0), "right": (Side.RIGHT, 2.0)}
+
+        def forward(self, x, name: str):
+            out, _ = self.gru(x)
+            for table in self.tables[name]:
+                out = out + table * self.pair[0]
+            for side, factor in self.sides.values():
+                if side == Side.RIGHT:
+                    out = out * factor
+            return out
+
+    framework.manual_seed(0)
+    return framework.jit.freeze(framework.jit.script(Containers().eval()))
+
+
+def test_containers():
+    """Frozen containers are printed by their members, which PyTorch reads; no member asks for gradients."""
+    theirs, here = containers(torch), io.BytesIO()
+    ts.jit.save(containers(ts), here)
+    here.seek(0)
+    loaded, x = torch.jit.load(here), torch.rand(4, 1, 3)
+    for name in "ab":
+        assert torch.allclose(loaded(x, name), theirs(x, name), atol=1e-5)
 
 
 @pytest.mark.parametrize(

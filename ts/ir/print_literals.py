@@ -13,7 +13,6 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ts.ir.attributes import is_tensor
 from ts.ir.graph import Value
 from ts.ir.schema import FunctionSchema
 from ts.ir.types import (
@@ -31,23 +30,28 @@ from ts.ir.types import (
 
 def is_inferred(elem: Type, members: Sequence[Value]) -> bool:
     """Whether a literal of these members has the element type without being told."""
-    if isinstance(elem, (OptionalType, UnionType, InterfaceType)) or elem is ANY:
-        return False
-    return unify_list([unshaped(v.type()) for v in members]) == elem
+    return is_plain(elem) and unify_list([unshaped(v.type()) for v in members]) == elem
+
+
+def is_plain(elem: Type) -> bool:
+    """Whether members of the type say what their container holds: there is nothing wider that it could be."""
+    return not isinstance(elem, (OptionalType, UnionType, InterfaceType)) and elem is not ANY
 
 
 def has_literal(value: Any, t: Type) -> bool:
-    """Whether source text has a spelling for the constant; others are listed beside the source."""
+    """Whether the constant is written as in graphs; of tensors and enums a file has names."""
     if value is None or isinstance(value, (bool, int, float, complex)):
         return True
     if isinstance(value, str):
         return value.isascii()
     parts = t.contained_types() or [t]
+    if any(isinstance(part, EnumType) for part in parts):
+        return False
     if isinstance(value, (list, tuple)):
         return all(map(has_literal, value, itertools.cycle(parts)))
     if isinstance(value, dict):
         return all(has_literal(k, parts[0]) and has_literal(v, parts[-1]) for k, v in value.items())
-    return not is_tensor(value) and (isinstance(t, EnumType) or t is DEVICE)
+    return t is DEVICE
 
 
 def necessary_arguments(schema: FunctionSchema, inputs: Sequence[Value]) -> int:

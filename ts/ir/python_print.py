@@ -25,7 +25,7 @@ from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.marks import Marks, plain
 from ts.ir.print import format_value
-from ts.ir.print_literals import has_literal, is_inferred, necessary_arguments
+from ts.ir.print_literals import has_literal, is_inferred, is_plain, necessary_arguments
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import (
     BOOL,
@@ -425,10 +425,8 @@ class _Printer:
             t = t.elem
         if isinstance(t, EnumType):
             return f"{self.spell(t)}.{constant.name}"
-        if isinstance(t, ListType) and isinstance(t.elem, EnumType | TensorType):
-            members = [self.literal(member, t.elem) for member in constant]
-            text = f"[{', '.join(members)}]"
-            return text if members else f"annotate({self.spell(t)}, {text})"
+        if isinstance(t, (ListType, DictType, TupleType)) and not has_literal(constant, t):
+            return self.displayed(constant, t)
         if has_literal(constant, t):
             return format_value(bool(constant) if t is BOOL else constant, t)
         for i, known in enumerate(self.constants):
@@ -436,6 +434,18 @@ class _Printer:
                 return f"CONSTANTS.c{i}"
         self.constants.append(constant)
         return f"CONSTANTS.c{len(self.constants) - 1}"
+
+    def displayed(self, constant: Any, t: ListType | DictType | TupleType) -> str:
+        """The text of a container, member by member: PyTorch reads no containers beside the source."""
+        if isinstance(t, TupleType):
+            return self.tuple_of(t, [self.literal(x, e) for x, e in zip(constant, t.elems, strict=True)])
+        if isinstance(t, ListType):
+            text = f"[{', '.join([self.literal(x, t.elem) for x in constant])}]"
+        else:
+            pairs = [f"{self.literal(k, t.key)}: {self.literal(v, t.value)}" for k, v in constant.items()]
+            text = f"{{{', '.join(pairs)}}}"
+        plain = constant and all(map(is_plain, t.contained_types()))
+        return text if plain else f"annotate({self.spell(t)}, {text})"
 
     def list_construct(self, node: Node) -> str:
         t = node.output().type()
@@ -454,10 +464,13 @@ class _Printer:
 
     def tuple_construct(self, node: Node) -> str:
         t = node.output().type()
-        text = self.list_of(node.inputs())
+        return self.tuple_of(t, [self.use(v) for v in node.inputs()])
+
+    def tuple_of(self, t: Type, members: Sequence[str]) -> str:
+        text = ", ".join(members)
         if isinstance(t, TupleType) and t.name is not None:
             return f"{self.spell(t)}({text})"
-        return f"({text},)" if len(node.inputs()) == 1 else f"({text})"
+        return f"({text},)" if len(members) == 1 else f"({text})"
 
     def tuple_index(self, node: Node) -> str:
         return f"({self.use(node.input(0))})[{self.use(node.input(1))}]"

@@ -447,6 +447,20 @@ def storages(value: Any) -> Iterator[int]:
             yield from storages(item)
 
 
+def _detached(value: Any) -> Any:
+    """The value without gradients: PyTorch refuses constants that ask for some, in containers too."""
+    if hasattr(value, "detach"):
+        return value.detach()
+    if isinstance(value, dict):
+        return {_detached(key): _detached(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_detached(item) for item in value]
+    if isinstance(value, tuple):
+        items = [_detached(item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    return value
+
+
 def _storage_of(value: Any) -> int | None:
     storage = getattr(value, "untyped_storage", None)
     return None if storage is None else storage().data_ptr()
