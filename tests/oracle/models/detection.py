@@ -663,7 +663,7 @@ class CenterNet(nn.Module):
         x = self.trunk(images)
         heat = self.heads["heat"](x).sigmoid_()
         heat = heat * (F.max_pool2d(heat, (3, 3), stride=1, padding=1) == heat).float()
-        batch, classes, height, width = heat.size()
+        batch, _, height, width = heat.size()
         scores, index = torch.topk(heat.view(batch, -1), k)
         labels = (index / (height * width)).int()
         index = index % (height * width)
