@@ -199,3 +199,13 @@ def test_every_way_to_a_product_gives_the_same_bits(dtype):
 def test_summands_broadcast(shape):
     bias, x, y = ts.randn(shape), ts.randn(7, 5), ts.randn(5, 6)
     assert ts.allclose(ts.addmm(bias, x, y, beta=0.5, alpha=2), 0.5 * bias + 2 * (x @ y), atol=1e-5)
+
+
+@pytest.mark.parametrize("equation", ["bij,bjk->bik", "bij->bi", "bij,bjk,bk->i"])
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16])
+def test_einsum_of_16_bit_floats(equation, dtype):
+    """The sums are those of 32 bits, rounded once."""
+    operands = [ts.arange(24.0).view(2, 3, 4) / 8, ts.arange(40.0).view(2, 4, 5) / 8, ts.ones(2, 5)][: equation.count(",") + 1]
+    result = ts.einsum(equation, [x.to(dtype) for x in operands])
+    assert result.dtype is dtype
+    assert result.tolist() == ts.einsum(equation, operands).to(dtype).tolist()

@@ -493,9 +493,9 @@ def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int
         raise RuntimeError("einsum(): must provide at least one operand")
     _check_equation(text, tensors)
     dtype = rules.result_type(*tensors)
+    wide = rules.opmath(dtype)
     try:
-        return xp.asarray(
-            xp.einsum(text, *[rules.cast(xp, t, dtype) for t in tensors], optimize=len(tensors) > 2)
-        )
+        summed = xp.einsum(text, *[rules.cast(xp, t, wide) for t in tensors], optimize=len(tensors) > 2)
+        return rules.cast(xp, xp.asarray(summed), dtype)
     except ValueError as error:
         raise RuntimeError(f"einsum(): {error}") from None
