@@ -139,7 +139,7 @@ def differences(got, want, where="result"):
         else:
             for i, (a, b) in enumerate(zip(got, want, strict=True)):
                 yield from differences(a, b, f"{where}[{i}]")
-    elif not (got == want or (isinstance(want, float) and np.isclose(got, want, rtol=1e-4, equal_nan=True))):
+    elif not (got == want or (isinstance(want, float) and np.isclose(got, want, rtol=1e-4, atol=1e-5, equal_nan=True))):
         yield f"{where}: {got!r}, expected {want!r}"
 
 

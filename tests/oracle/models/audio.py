@@ -156,7 +156,7 @@ class Resample(nn.Module):
         wave = F.pad(wave, (self.width, self.width + self.old))
         out = F.conv1d(wave[:, None], self.kernel, stride=self.old)
         out = out.transpose(1, 2).reshape(count, -1)
-        out = out[..., : int(math.ceil(self.new * length / self.old))]
+        out = out[..., : math.ceil(self.new * length / self.old)]
         return out.view(shape[:-1] + out.shape[-1:])
 
 
