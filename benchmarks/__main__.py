@@ -9,7 +9,7 @@ import platform
 from benchmarks import peers
 from benchmarks.measure import measure, slowest, table
 
-GROUPS = ("scalar", "dispatch", "pointwise", "layers", "operators", "models", "startup")
+GROUPS = ("scalar", "dispatch", "pointwise", "layers", "operators", "cells", "models", "startup")
 WHERE_PRESENT = ("cuda",)  # groups that need a device; they run where they are named
 
 
@@ -27,10 +27,11 @@ def main() -> None:
     print(f"{machine}; best of {arguments.rounds} interleaved rounds\n")
     for name in arguments.groups or GROUPS:
         group = importlib.import_module(f"benchmarks.{name}")
-        cases = measure(group.cases(), arguments.rounds)
-        print(table(group.TITLE, cases), end="\n\n", flush=True)
-        if len(cases) > 100 and peers.has_torch():
-            print(slowest(cases, "PyTorch"), end="\n\n", flush=True)
+        tables = group.tables() if hasattr(group, "tables") else {group.TITLE: group.cases()}
+        for title, cases in tables.items():
+            print(table(title, measure(cases, arguments.rounds)), end="\n\n", flush=True)
+            if len(cases) > 50 and peers.has_torch():
+                print(slowest(cases, "PyTorch"), end="\n\n", flush=True)
 
 
 if __name__ == "__main__":

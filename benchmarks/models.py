@@ -1,50 +1,81 @@
-"""The LSTM cell of PyTorch's JIT overview at four sizes (batch x hidden), scripted, one thread."""
+"""The models of `tests/oracle/models`, as archives: how long they take to load, to run once, and again.
+
+The archives are PyTorch's where it is installed, and of `ts` otherwise.
+"""
 
 from __future__ import annotations
 
+import io
+import time
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import ts
 from benchmarks import peers
-from benchmarks.measure import Case
+from benchmarks.measure import OURS, Case
+from tests.oracle import models
 
-TITLE = "LSTM cell, batch x hidden"
-SIZES = ((1, 32), (1, 128), (16, 128), (64, 512))
-SOURCE = """
-def lstm_cell(x, hx, cx, w_ih, w_hh, b_ih, b_hh):
-    gates = x.mm(w_ih.t()) + hx.mm(w_hh.t()) + b_ih + b_hh
-    ingate, forgetgate, cellgate, outgate = gates.chunk(4, 1)
-    ingate = torch.sigmoid(ingate)
-    forgetgate = torch.sigmoid(forgetgate)
-    cellgate = torch.tanh(cellgate)
-    outgate = torch.sigmoid(outgate)
-    cy = (forgetgate * cx) + (ingate * cellgate)
-    hy = outgate * torch.tanh(cy)
-    return hy, cy
-"""
+ROUNDS = 3  # of loads and first calls; interleaved
 
 
-def inputs(batch: int, hidden: int) -> list[ts.Tensor]:
-    """Random input, state, weights and biases."""
-    ts.manual_seed(0)
-    state, weights, bias = (batch, hidden), (4 * hidden, hidden), (4 * hidden,)
-    return [ts.randn(*shape) for shape in (state, state, state, weights, weights, bias, bias)]
+def contestants() -> dict[str, ModuleType]:
+    """The packages that take part, on one thread, without gradients."""
+    found = {OURS: ts}
+    if peers.has_torch():
+        import torch
+
+        torch.set_num_threads(1)
+        found["PyTorch"] = torch
+    ts.set_num_threads(1)
+    for package in found.values():
+        package.set_grad_enabled(False)
+    return found
 
 
-def cases() -> list[Case]:
-    """One case a size."""
-    ours = ts.jit.CompilationUnit(SOURCE).lstm_cell
-    result = []
-    for batch, hidden in SIZES:
-        arguments = inputs(batch, hidden)
-        contestants: dict[str, Any] = {"ts": partial(ours, *arguments)}
-        if peers.has_torch():
-            import torch
+def tables() -> dict[str, list[Case]]:
+    """A table for each of the three, with a row for each model."""
+    packages = contestants()
+    found: dict[str, list[Case]] = {"Models: load": [], "Models: first call": [], "Models: call": []}
+    for family, name in models.names(OURS):
+        loads, firsts, calls = timed(packages, family, name)
+        title = f"{family}, {name}"
+        for cases, seconds in zip(found.values(), (loads, firsts, {}), strict=True):
+            cases.append(Case(title, calls, seconds=seconds))
+    return found
 
-            torch.set_num_threads(1)
-            theirs = torch.jit.CompilationUnit(SOURCE).lstm_cell
-            tensors = [torch.from_numpy(a.numpy()) for a in arguments]
-            contestants["PyTorch"] = partial(theirs, *tensors)
-        result.append(Case(f"{batch} x {hidden}", contestants))
-    return result
+
+def timed(packages: dict[str, ModuleType], family: str, name: str) -> tuple[Any, Any, Any]:
+    """The seconds of a load and of a first call, the best of some, and what calls the model again."""
+    archive, method = saved(next(reversed(packages.values())), family, name)
+    best: tuple[dict[str, float], dict[str, float]] = {}, {}
+    calls = {}
+    for _ in range(ROUNDS):
+        for who, package in packages.items():
+            args = arguments(package, family, name)
+            start = time.perf_counter()
+            module = package.jit.load(io.BytesIO(archive))
+            loaded = time.perf_counter()
+            run = partial(getattr(module, method), *args)
+            run()
+            for seconds, spent in zip(best, (loaded - start, time.perf_counter() - loaded), strict=True):
+                seconds[who] = min(seconds.get(who, spent), spent)
+            calls[who] = run
+    return *best, calls
+
+
+def saved(package: ModuleType, family: str, name: str) -> tuple[bytes, str]:
+    """An archive of a model by one of the packages, and the method that is called."""
+    case = models.family(family, package.__name__).CASES[name]
+    way = "script" if "script" in case.ways else case.ways[0]
+    calls = case.calls()
+    buffer = io.BytesIO()
+    package.jit.save(models.compiled(package, models.build(package, family, name), case, way, calls), buffer)
+    return buffer.getvalue(), calls[0].method
+
+
+def arguments(package: ModuleType, family: str, name: str) -> tuple[Any, ...]:
+    """The arguments of the first call."""
+    package.manual_seed(0)
+    first: models.Call = models.family(family, package.__name__).CASES[name].calls()[0]
+    return first.args

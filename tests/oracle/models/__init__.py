@@ -60,16 +60,17 @@ def family(name: str, package: str = "torch") -> ModuleType:
     return run_text(text, f"<{package}>/{name}.py", f"models_in_{package}.{name}")
 
 
-def names() -> list[tuple[str, str]]:
-    """Every family and case; needs PyTorch, for which the files are written."""
-    return [(each, name) for each in FAMILIES for name in family(each).CASES]
+def names(package: str = "torch") -> list[tuple[str, str]]:
+    """Every family and case."""
+    return [(each, name) for each in FAMILIES for name in family(each, package).CASES]
 
 
 def build(torch: Any, family_name: str, name: str) -> Any:
     """A model by one of the packages, with random weights that are always the same."""
     case = family(family_name, torch.__name__).CASES[name]
     torch.manual_seed(sum(map(ord, name)))
-    model = case.make().train(case.training).to(getattr(torch, case.dtype))
+    model = case.make().train(case.training)
+    model = model if case.dtype == "float32" else model.to(getattr(torch, case.dtype))
     return model.to(memory_format=torch.channels_last) if case.channels_last else model
 
 

@@ -342,7 +342,7 @@ class GroupedExtractor(nn.Module):
 
 
 CASES["wav2vec"] = Case(
-    GroupedExtractor, lambda: [call(waves(2, 400), seed=2), call(waves(2, 500), torch.tensor([500, 300]), seed=3)], ("script", "freeze")
+    GroupedExtractor, lambda: [call(waves(2, 400), seed=2), call(waves(2, 500), torch.tensor([500, 300]), seed=3)], ("script",)
 )
 
 
@@ -395,7 +395,7 @@ class ConvTasNet(nn.Module):
         return decoded[..., : decoded.size(-1) - padded] if padded > 0 else decoded
 
 
-CASES["conv_tasnet"] = Case(ConvTasNet, lambda: [call(waves(2, 200)), call(waves(1, 203))], traced_calls=1)
+CASES["conv_tasnet"] = Case(ConvTasNet, lambda: [call(waves(2, 200)), call(waves(1, 203))], ("script", "freeze"))
 
 
 class WaveNet(nn.Module):
@@ -546,7 +546,7 @@ class Conformer(nn.Module):
 
 
 CASES["conformer"] = Case(
-    Conformer, lambda: [call(torch.randn(9, 2, 12)), call(torch.randn(9, 2, 12), torch.tensor([[False] * 9, [False] * 6 + [True] * 3]))], traced_calls=1
+    Conformer, lambda: [call(torch.randn(9, 2, 12)), call(torch.randn(9, 2, 12), torch.tensor([[False] * 9, [False] * 6 + [True] * 3]))], ("script", "trace"), traced_calls=1
 )
 
 
@@ -634,4 +634,4 @@ class Deployed(HiFiGAN):
         return torch.tanh(self.post(F.leaky_relu(x)))
 
 
-CASES["hifigan"] = Case(lambda: without_norm(Deployed()), lambda: [call(torch.randn(2, 6, 10)), call(torch.randn(1, 6, 13))])
+CASES["hifigan"] = Case(lambda: without_norm(Deployed()), lambda: [call(torch.randn(2, 6, 10)), call(torch.randn(1, 6, 13))], ("script",))

@@ -529,7 +529,7 @@ class MaskRCNN(nn.Module):
         return losses, found
 
 
-CASES["mask_rcnn"] = Case(MaskRCNN, lambda: [call(torch.randn(2, 3, 32, 40)), call(torch.randn(1, 3, 48, 32))], ("script", "freeze"))
+CASES["mask_rcnn"] = Case(MaskRCNN, lambda: [call(torch.randn(2, 3, 32, 40)), call(torch.randn(1, 3, 48, 32))], ("script",))
 
 
 # YOLO: a grid for each head, kept between calls of the same size.
@@ -643,7 +643,7 @@ def padded_images():
     return [call(torch.randn(2, 3, 32, 40), mask)]
 
 
-CASES["detr"] = Case(DETR, padded_images, ("script", "freeze"))
+CASES["detr"] = Case(DETR, padded_images, ("script",))
 
 
 # CenterNet: peaks of a heat map, and what stands there.

@@ -80,7 +80,7 @@ class ShuffleNet(nn.Module):
         return self._forward_impl(x)
 
 
-CASES["shufflenet"] = Case(lambda: settled(ShuffleNet()), images)
+CASES["shufflenet"] = Case(lambda: settled(ShuffleNet()), images, ("script", "trace"))
 
 
 # Inception: branches, an auxiliary head while training, results with names, and an eager way that scripts leave out.
@@ -319,7 +319,7 @@ class Swin(nn.Module):
         return self.head(x.flatten(1, 2).mean(1))
 
 
-CASES["swin"] = Case(Swin, images, traced_calls=1)
+CASES["swin"] = Case(Swin, images, ("script", "trace"), traced_calls=1)
 
 
 # MobileNetV3: squeeze and excitation with hard activations, channels last.
@@ -359,8 +359,8 @@ def channels_last_images():
     return [call(each.args[0].contiguous(memory_format=torch.channels_last)) for each in images()]
 
 
-CASES["mobilenet_v3"] = Case(lambda: settled(MobileNetV3()), images)
-CASES["mobilenet_v3_channels_last"] = Case(lambda: settled(MobileNetV3()), channels_last_images, ("script", "trace"), channels_last=True)
+CASES["mobilenet_v3"] = Case(lambda: settled(MobileNetV3()), images, ("script", "freeze"))
+CASES["mobilenet_v3_channels_last"] = Case(lambda: settled(MobileNetV3()), channels_last_images, ("trace",), channels_last=True)
 
 
 # ConvNeXt V2 with stochastic depth and global response normalisation.
@@ -428,7 +428,7 @@ def initialised(model, *args):
     return model
 
 
-CASES["convnext_v2"] = Case(lambda: initialised(ConvNeXt(), torch.zeros(1, 3, 8, 8)), images)
+CASES["convnext_v2"] = Case(lambda: initialised(ConvNeXt(), torch.zeros(1, 3, 8, 8)), images, ("trace", "freeze"))
 CASES["convnext_v2_training"] = Case(
     lambda: initialised(ConvNeXt(), torch.zeros(1, 3, 8, 8)), lambda: [call(torch.randn(4, 3, 16, 16), seed=3)], ("script",), training=True
 )
@@ -444,7 +444,7 @@ class PlacedTransformer(nn.Module):
         self.registers = nn.Parameter(torch.randn(1, 2, width) * 0.02)
         self.first = nn.Parameter(torch.zeros(1, 1, width))
         layer = nn.TransformerEncoderLayer(width, 4, 24, dropout=0.0, activation="gelu", batch_first=True, norm_first=True)
-        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.encoder = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
 
     def places_of(self, rows: int, columns: int) -> Tensor:
         if rows == self.grid and columns == self.grid:
@@ -469,7 +469,7 @@ class PlacedTransformer(nn.Module):
 CASES["vit_any_size"] = Case(
     PlacedTransformer,
     lambda: [call(torch.randn(2, 3, 32, 32)), call(torch.randn(1, 3, 40, 24)), call(torch.randn(1, 3, 32, 32), [0, 3])],
-    ("script", "freeze"),
+    ("script",),
 )
 
 
@@ -512,7 +512,7 @@ class Mixer(nn.Module):
         return self.attention(tokens.permute(0, 2, 1).unflatten(2, [4, 4]))
 
 
-CASES["mixer"] = Case(Mixer, lambda: [call(torch.randn(2, 3, 32, 32)), call(torch.randn(1, 3, 32, 32))])
+CASES["mixer"] = Case(Mixer, lambda: [call(torch.randn(2, 3, 32, 32)), call(torch.randn(1, 3, 32, 32))], ("trace", "freeze"))
 
 
 # Augmentation: random numbers, colours, crops and a perspective, of images that may be uint8.
