@@ -35,7 +35,6 @@ from ts.ir.types import (
     ListType,
     NoneType,
     OptionalType,
-    TensorType,
     TupleType,
     Type,
     UnionType,
