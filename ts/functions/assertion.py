@@ -17,6 +17,6 @@ def _assert(condition: bool, message: str) -> None: ...
 def _assert(condition: Tensor, message: str) -> None: ...
 
 
-def _assert(condition, message):  # type: ignore[no-untyped-def]
+def _assert(condition, message):
     """Raise AssertionError with the message where the condition is false."""
     assert condition, message

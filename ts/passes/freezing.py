@@ -430,13 +430,6 @@ class _Followed:
                 self._add(output, given)
 
 
-def _detached(value: Any) -> Any:
-    """A value whose tensors ask for no gradients, as those of constants."""
-    if isinstance(value, list):
-        return [_detached(item) for item in value]
-    return value.detach() if hasattr(value, "detach") else value
-
-
 def storages(value: Any) -> Iterator[int]:
     """The addresses of the memory of all tensors in a value."""
     found = _storage_of(value)
