@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "special": "ops",
     "_VF": "ops _core",
     "functional": "ts _core ops frontend linalg",
-    "functions": "ts _core backends frontend linalg",
+    "functions": "ts _core backends linalg",
     "signal": "_core",
     "masked": "ts _core linalg",
     "futures": "_core",

@@ -482,3 +482,12 @@ def test_special_functions_have_one_name():
         return ts.special.expit(x) + ts.special.gammaln(x)
 
     assert "torch.sigmoid(x)" in main.code and "torch.lgamma(x)" in main.code
+
+
+@pytest.mark.parametrize("condition", ["n > 3", "torch.tensor(n) > 3"])
+def test_assert_function(condition):
+    """It fails with its message, as the statement does."""
+    unit = ts.jit.CompilationUnit(f"def f(n: int):\n    torch._assert({condition}, 'small')\n    return n\n")
+    assert unit.f(4) == 4
+    with pytest.raises(RuntimeError, match="AssertionError: small"):
+        unit.f(3)

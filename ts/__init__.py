@@ -68,9 +68,8 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "is_inference_mode_enabled",
     ),
     "ts.functions.questions": (
-        "is_tensor", "is_floating_point", "is_complex", "numel", "get_device", "typename",
+        "is_tensor", "is_floating_point", "is_complex", "numel", "get_device", "typename", "_assert",
     ),
-    "ts.functions.assertion": ("_assert",),
     "ts.functions.buffers": ("asarray", "frombuffer"),
     "ts.functions.lowrank": ("pca_lowrank", "svd_lowrank"),
     "ts.functions.switches": (

@@ -11,6 +11,12 @@ from typing import Any
 from ts._core.tensor.tensor import Tensor
 
 
+def _assert(condition: Any, message: str) -> None:
+    """Python's `assert` as a function."""
+    if not condition:
+        raise AssertionError(message)
+
+
 def is_tensor(x: object) -> bool:
     """Whether `x` is a Tensor."""
     return isinstance(x, Tensor)

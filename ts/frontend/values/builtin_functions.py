@@ -65,6 +65,19 @@ _CONTAINS = """
 def __contains__(self: str, key: str) -> bool:
     return self.find(key, 0, len(self)) != -1
 """
+_ASSERT = """
+def _assert(condition : Tensor, message : str) -> None:
+  assert bool(condition), message
+"""
+_ASSERT_OF_BOOL = """
+
+
+
+
+
+def _assert(condition : bool, message : str) -> None:
+  assert condition, message
+"""
 
 
 class BuiltinFunction:
@@ -106,6 +119,8 @@ for _right in ("float", "int", "Tensor"):
     _enter(_FLOOR_DIVISION.format(right=_right))
 _enter(_PROPERTIES, "prim")
 _enter(_CONTAINS)
+_enter(_ASSERT_OF_BOOL)
+_enter(_ASSERT)
 
 
 @cache

@@ -185,6 +185,7 @@ class TensorClass(SugaredValue):
 _SPECIAL_OPERATORS: Final = {
     "device": "aten::device",
     "is_scripting": "aten::is_scripting",
+    "_assert": "aten::_assert",
     "Generator": "aten::Generator",
 }
 _NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "Tensor", "dtype"})
