@@ -16,7 +16,7 @@ from ts._core.tensor import construct, strides
 from ts._core.tensor.tensor import Tensor
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, EXPECTED, write
-from ts.ops.registry import facts, op
+from ts.ops.registry import STRICT, facts, op
 from ts.ops.shapes import NONZERO, Made, depends
 
 Array = rules.Array
@@ -283,6 +283,7 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
 @op(
     "aten::take(Tensor self, Tensor index) -> Tensor",
     out="out",
+    overlap=STRICT,
     layout="contiguous",
     out_refused="take(): self and out expected to have the same dtype, but got self.dtype = {want} and "
     "out.dtype = {got}",
@@ -307,6 +308,7 @@ def _check_flat(xp: Any, at: Array, n: int) -> None:
     "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     inplace=True,
     out="out",
+    overlap=STRICT,
     layout="like_first",
     **COPIED,
 )
@@ -369,6 +371,7 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
 @op(
     "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
     out="out",
+    overlap=STRICT,
     out_refused="masked_select(): self and result must have the same scalar type",
     shape=depends("masked_select"),
 )

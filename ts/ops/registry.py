@@ -59,6 +59,7 @@ FAMILIES = (
     "stft", "finite_differences", "histogram", "window_functions", "script", "assertions", "to",
 )  # fmt: skip
 
+STRICT = 3  # `overlap` of what writes to places in another order than it reads them
 WARNED = 1  # `overlap` of what writes to a tensor whose elements share places, with a warning
 
 NAMESPACES = ("linalg", "special", "fft")
@@ -256,7 +257,7 @@ def inplace_of(record: Record, overload: str | None = None, order: str = "", spe
     return Record(
         text, derive(record.kernel), record.family, variant="inplace", base=record, derive=derive,
         where=record.where,
-        overlap=2 if kind == "Tensor(a)" else record.overlap or 3 * (record.family == "scatter"),
+        overlap=2 if kind == "Tensor(a)" else record.overlap or STRICT * (record.family == "scatter"),
         nondeterministic=record.nondeterministic, reshapes=kind == "Tensor(a)",
         cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion, types=record.types,
         order=order, same_as=record.same_as and record.same_as + "_",
@@ -280,6 +281,7 @@ def out_of(record: Record, overload: str, names: str = "out", unnamed: bool = Fa
     return Record(
         form.text, derive(record.kernel), record.family, variant="out", base=record, derive=derive,
         where=record.where,
+        overlap=record.overlap * (record.overlap == STRICT),
         nondeterministic=record.nondeterministic, same_as=record.same_as,
         since=record.since * ("o" in record.since_forms),
         wraps_numbers=record.wraps_numbers,

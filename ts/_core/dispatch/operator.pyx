@@ -46,7 +46,7 @@ from ts._core.value.ivalue cimport (
     unbox,
     unbox_shallow,
 )
-from ts._core.tensor.overlap cimport ALLOW, WARN, check_write
+from ts._core.tensor.overlap cimport ALLOW, STRICT, WARN, check_write
 from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, rebind, root_of, wrap, wrote
 
 from ts import devices, dtypes
@@ -245,7 +245,7 @@ cdef int read_signature(Operator op) except -1:
     record = op.record
     if record is not None:
         op.overlap = record.overlap
-        op.reads = record.variant == "inplace" and record.overlap != ALLOW or record.elementwise
+        op.reads = record.variant == "inplace" and record.overlap != ALLOW or record.overlap == STRICT or record.elementwise
     op.layouts = layouts_of(op)
     op.parameters = found.parameters
     for i, parameter in enumerate(found.parameters):
