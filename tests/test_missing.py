@@ -141,6 +141,16 @@ def test_nothing_runs(capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize(("body", "expected"), [("torch.relu(x, 'text')", []), ("torch.frob(x)", ["aten::frob"])])
+def test_a_file_that_no_name_leads_to(body, expected):
+    """Nobody can call what is in it, so that its calls need nothing; what it names is listed, as of any file."""
+    data = io.BytesIO(archive(module("return 1")))
+    with zipfile.ZipFile(data, "a") as file:
+        file.writestr("archive/code/../x.py", f"def f(x: Tensor) -> Tensor:\n  return {body}\n")
+    data.seek(0)
+    assert [each.name for each in ts.jit.missing(data)] == expected
+
+
 def test_no_archive():
     """A damaged file, and one that holds no module, are no lists."""
     with pytest.raises(ArchiveError, match="failed reading zip archive"):

@@ -234,6 +234,26 @@ def test_coordinates_in_a_traced_shape():
     assert [t.tolist() for t in trace(i, x)] == [t.tolist() for t in ts.unravel_index(i, x.shape)]
 
 
+def test_unpooling_traces_for_other_images():
+    """PyTorch's does not trace."""
+
+    def function(x):
+        return ts.nn.functional.max_unpool2d(*ts.nn.functional.max_pool2d(x, 2, return_indices=True), 2, output_size=x.size())
+
+    trace = traced(function, ts.rand(2, 1, 4, 4))
+    x = ts.rand(1, 1, 7, 8)
+    assert trace(x).tolist() == function(x).tolist()
+
+
+def test_rows_are_as_many_as_the_example_had():
+    """Also without guards: they are unpacked one by one."""
+    for guards in ("raise", "off"):
+        trace = traced(lambda x: sum(row for row in x), ts.ones(2), guards=guards)
+        assert trace(ts.ones(2)).item() == 2.0
+        with pytest.raises(RuntimeError, match="Expected 2 elements in a list but found 3"):
+            trace(ts.ones(3))
+
+
 def test_a_trace_of_an_encoder_takes_another_mask():
     """A mask that hides what comes later when it is traced is any mask later."""
     encoder = ts.nn.TransformerEncoder(ts.nn.TransformerEncoderLayer(4, 2, 8), 1).eval()

@@ -33,6 +33,7 @@ from ts.errors import ArchiveError, FrontendError, InternalError, LimitExceeded,
 
 SECONDS = 10  # that an archive may take; its programs have LIMITS
 LIMITS: dict[str, Any] = {"seconds": 3, "fuel": 1_000_000, "bytes": 1 << 27, "depth": 500}
+BYTES = watched.BYTES + (1 << 29)  # for its process; the stack of deep programs takes half of it
 PROGRAMS = 24  # files of tests/programs that are saved, and changed
 BATCH = 500  # archives of a process, and of a line in the log
 LOG = Path("build/fuzz/archives.log")
@@ -206,7 +207,7 @@ def is_located(error: Exception) -> bool:
 def main(first: str, last: str, *place: str) -> None:
     """Check the archives of these seeds."""
     originals()
-    calls = watched.Calls(*place, seconds=SECONDS)
+    calls = watched.Calls(*place, seconds=SECONDS, bytes=BYTES)
     for seed in range(int(first), int(last)):
         calls.run(f"archive {seed}", (), check, seed)
 

@@ -30,7 +30,7 @@ _FOUND = "found: "
 class Calls:
     """What a process calls; the number of the call is kept in the file `place`."""
 
-    def __init__(self, after: str, place: str, seconds: float) -> None:
+    def __init__(self, after: str, place: str, seconds: float, bytes: int = BYTES) -> None:
         self.after = int(after)
         self.count = 0
         self.seconds = seconds * PATIENCE
@@ -40,7 +40,7 @@ class Calls:
         sys.stderr = open(os.devnull, "w")  # programs print, and so do callbacks that fail
         sys.stdout = sys.stderr
         sys.excepthook = lambda *error: traceback.print_exception(*error, file=sys.__stderr__)
-        limit_memory()
+        limit_memory(bytes)
 
     def run(
         self, text: str, allowed: tuple[type[Exception], ...], function: Callable[..., Any], *args: Any
@@ -61,11 +61,11 @@ class Calls:
         faulthandler.cancel_dump_traceback_later()
 
 
-def limit_memory() -> None:
-    """Let this process have BYTES more than it has, so that sizes too large fail as on a small machine."""
+def limit_memory(bytes: int) -> None:
+    """Let this process have so many bytes more than it has, so that sizes too large fail as on a small machine."""
     with open("/proc/self/statm") as statm:
         size = int(statm.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size + BYTES, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (size + bytes, resource.RLIM_INFINITY))
 
 
 def problems(module: str, *arguments: object) -> list[str]:

@@ -6,6 +6,7 @@ function does not.  Nor are there guards in it: the library's own checks tie not
 """
 
 import math
+import re
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +25,7 @@ LINES = [line for line in FILE.read_text().splitlines() if line and not line.sta
 # `min` and `max` are Python's, of lengths: which one is smaller is guarded.
 GUARDED = ("min(", "embedding_bag", "EmbeddingBag")
 # Of nothing PyTorch 2.13 crashes, gives another shape than for one, or a sum that nobody has written.
-NO_EMPTY = ("embedding_bag", "EmbeddingBag", "pixel_unshuffle", "PixelUnshuffle", "multi_margin", "multilabel_margin")
+NO_EMPTY = ("embedding_bag", "EmbeddingBag", "pixel_unshuffle", "PixelUnshuffle", "multi_margin", "multilabel_margin", "MultiMargin", "MultiLabelMargin")
 
 
 def inputs(t, text, lengths):
@@ -134,3 +135,15 @@ def test_traces_run_with_other_sizes(line):
             assert not isinstance(eager, list) or same(found, eager), f"{lengths}\n{found}\n{eager}"
     assert ran, "PyTorch's trace holds for no other sizes: the line says nothing"
     assert any(name in line for name in GUARDED) or "prim::RaiseException" not in str(our_trace.inlined_graph)
+
+
+# Random, lazy, containers, and what PyTorch does not trace (`max_unpool2d` and its like).
+EXCUSED = re.compile("Lazy|Buffer|Options|Unpool|unpool|Module|Parameter|DataParallel|Base|gumbel_softmax|multi_head_attention_forward|handle_torch|has_torch|boolean_dispatch|assert_int")
+
+
+@pytest.mark.parametrize("names", ["nn", "nn.functional"])
+def test_all_functions_and_layers_are_among_them(names):
+    ours, theirs = (eval(f"t.{names}", {"t": t}) for t in (ts, torch))
+    called = set(re.findall(r"\w+(?=\()", FILE.read_text()))
+    public = {name for name in dir(theirs) if callable(getattr(theirs, name)) and name[0] != "_" and hasattr(ours, name)}
+    assert not {name for name in public - called if not EXCUSED.search(name)}

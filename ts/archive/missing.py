@@ -180,7 +180,8 @@ class _Search:
 
     def functions(self, found: Any, definition: Definition) -> Iterable[Any]:
         if isinstance(definition, ast.FunctionDef):
-            return () if definition in self.stopped else (found,)
+            unreached = found is None  # no name leads to its file: "code/../x.py"
+            return () if unreached or definition in self.stopped else (found,)
         if not isinstance(found, ClassType):
             return ()
         return (
