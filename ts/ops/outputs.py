@@ -50,6 +50,17 @@ class OfCategory(str):
     """A sentence about outputs of a higher category, too: complex numbers where the result is real."""
 
 
+class OrComplex(str):
+    """A sentence with another one for complex outputs."""
+
+    of_complex: str
+
+    def __new__(cls, text: str, of_complex: str) -> OrComplex:
+        made = super().__new__(cls, text)
+        made.of_complex = of_complex
+        return made
+
+
 class ButBytes(str):
     """A sentence about outputs of another dtype, but not of uint8, which may stand for bools."""
 
@@ -154,6 +165,8 @@ def _check_dtype(want: rules.DType, got: rules.DType, rule: Rule) -> None:
     text = ""
     if not (isinstance(rule.refused, ButBytes) and got == rules.UINT8):
         text = rule.refused
+        if isinstance(text, OrComplex) and rules.CATEGORY_OF[got] == rules.COMPLEX:
+            text = text.of_complex
     higher = isinstance(rule.uncast, OfCategory) and rules.CATEGORY_OF[got] != rules.CATEGORY_OF[want]
     if not text and (higher or not rules.can_cast(want, got)):
         text = rule.uncast

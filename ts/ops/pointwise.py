@@ -17,7 +17,7 @@ from typing import Any
 
 from ts.ops import arithmetic, rules
 from ts.ops.arithmetic import PRODUCTS, WITH_PRODUCTS
-from ts.ops.outputs import COPIED, FOUND
+from ts.ops.outputs import COPIED, FOUND, OrComplex
 from ts.ops.refusals import check
 from ts.ops.registry import Record, add, facts, inplace_of, op, out_of
 from ts.ops.unary import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
@@ -166,9 +166,10 @@ for _name, _cuda in (
 binary("logaddexp", SAME, arithmetic.logaddexp, forms="o", no="bi")
 binary("logaddexp2", SAME, "logaddexp2", forms="o", no="bic")
 _MIXED = "heaviside is not yet implemented for tensors with different dtypes."
+_COMPLEX = "heaviside is not yet implemented for complex tensors."
 binary(
-    "heaviside", SAME, arithmetic.heaviside, second="values", mixed=_MIXED, out_refused=_MIXED,
-    no={"c": "heaviside is not yet implemented for complex tensors."},
+    "heaviside", SAME, arithmetic.heaviside, second="values", mixed=_MIXED,
+    out_refused=OrComplex(_MIXED, _COMPLEX), no={"c": _COMPLEX},
 )  # fmt: skip
 binary("gcd", SAME, "gcd", no="bhfc", layout=())
 binary("lcm", SAME, arithmetic.lcm, no="bhfc", layout=())
