@@ -42,7 +42,7 @@ PIECES = (
 )  # fmt: skip
 NUMBERS = (0, 1, 2, -1, 255, 65535, 2**31 - 1, -(2**31), 2**32, 2**62, 2**63 - 1, -(2**63), 2**64, 10**40)
 NAMES = ("data/99", "code/__torch__.py", "code/../x.py", "constants/0", "version", ".data/version", "byteorder", "\0", "é", "code/a/" * 50)
-CONTENTS = (b"", b"\xff", b"-1\n", b"9" * 5000, b"99999999999999999999", b"3\n", b"big", bytes(100), b" " * (8 << 20), b"x=1\n" * (1 << 18), bytes(32 << 20))
+CONTENTS = (b"", b"\xff", b"-1\n", b"9" * 5000, b"99999999999999999999", b"3\n", b"big", bytes(100), b" " * (8 << 20), b"x=1\n" * (1 << 16), bytes(32 << 20))
 # The numbers of headers: where they stand behind the signature, and as what.
 FIELDS = {
     b"PK\x03\x04": ((4, "H"), (6, "H"), (8, "H"), (14, "I"), (18, "I"), (22, "I"), (26, "H"), (28, "H")),
