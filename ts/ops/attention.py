@@ -50,18 +50,21 @@ def _scaled_dot_product_attention(
     if enable_gqa:
         k, v = (xp.repeat(x, q.shape[-3] // x.shape[-3], axis=-3) for x in (k, v))
     factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    scores = xp.products(q, k.swapaxes(-1, -2)) * wide.type(factor)
+    weight = xp.products(q, k.swapaxes(-1, -2))  # the scores, which become the weights where they are
+    weight *= wide.type(factor)
     if is_causal:
-        attn_mask = xp.tril(xp.ones(scores.shape[-2:], dtype=rules.BOOL))
+        attn_mask = xp.tril(xp.ones(weight.shape[-2:], dtype=rules.BOOL))
     if attn_mask is not None and attn_mask.dtype == rules.BOOL:
-        scores = xp.where(attn_mask, scores, -math.inf)
+        weight = xp.where(attn_mask, weight, -math.inf)
     elif attn_mask is not None:
-        scores = scores + attn_mask
-    peak = xp.max(scores, axis=-1, keepdims=True) if scores.size else 0
-    # A row whose scores are all -inf attends to nothing: its weights are 0, not NaN.
-    weight = xp.exp(scores - xp.where(peak == -math.inf, 0, peak))
-    total = xp.sum(weight, axis=-1, keepdims=True)
-    weight = weight / xp.where(total == 0, 1, total)
+        weight = weight + attn_mask
+    peak = weight.max(axis=-1, keepdims=True) if weight.size else 0
+    if attn_mask is not None:  # a row of -inf attends to nothing: its weights are 0, not NaN
+        peak = xp.where(peak == -math.inf, 0, peak)
+    weight -= peak
+    xp.exp(weight, out=weight)
+    total = weight.sum(axis=-1, keepdims=True)
+    weight /= total if attn_mask is None else xp.where(total == 0, 1, total)
     if dropout_p > 0:
         weight = dropped(xp, weight, dropout_p, True)
     return rules.cast(xp, xp.products(weight, v), query.dtype)
