@@ -8,6 +8,8 @@ arrays it has:
     xp.special("erf")         a function of scipy.special, or one of our own
     xp.transforms             the functions of scipy.fft, from the library there is
     xp.products(a, b)         stacks of matrices, multiplied by what the device does fastest
+    xp.weighted_sums(x, d, places, weights)   sums of places along a dimension: what resampling does
+    xp.weighted_picks(x, places, weights)     sums of elements of planes: what sampling at a grid does
     xp.in_pieces(f, x, y)     f(x, y), element by element; where time is limited, with looks at the clock
     xp.to_host(x)             the elements as a NumPy array
     xp.ranking                what `ts.ops.argsort` does, in the device's own way where it has one
@@ -46,6 +48,9 @@ class Namespace:
     ranking: Any = None
     scipy_package: ClassVar[str] = "scipy"
     matmul: Callable[..., Array]
+    take: Callable[..., Array]
+    take_along_axis: Callable[..., Array]
+    where: Callable[..., Array]
 
     def scipy(self, part: str) -> Any:
         """`scipy.<part>` for this device; imported when first used.  ImportError says what to install."""
@@ -64,6 +69,24 @@ class Namespace:
     def products(self, a: Array, b: Array) -> Array:
         """a @ b of one dtype, for matrices and stacks of them."""
         return self.matmul(a, b)
+
+    def weighted_sums(self, x: Array, axis: int, places: Array, weights: Array) -> Array:
+        """x with each place i of `axis` the sum of x at places[i], times weights[i], in that order."""
+        shape = [-1 if d == axis else 1 for d in range(x.ndim)]
+        total: Any = 0
+        for t in range(places.shape[1]):
+            total = total + self.take(x, places[:, t], axis=axis) * weights[:, t].reshape(shape)
+        return total
+
+    def weighted_picks(self, x: Array, places: Array, weights: Array) -> Array:
+        """(N, C, P) sums of elements of x (N, C, cells) at places (N, P, taps), weighted; -1: a zero."""
+        total: Any = 0
+        for t in range(places.shape[2]):
+            at = places[:, :, t]
+            valid = at >= 0
+            found = self.take_along_axis(x, self.where(valid, at, 0)[:, None], 2)
+            total = total + self.where(valid[:, None], found, 0) * weights[:, None, :, t]
+        return total
 
     def lapack(self, name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
         """LAPACK's routine for a dtype, for arrays in host memory."""

@@ -237,7 +237,9 @@ def test_several_files(package, wrong, tmp_path, capsys):
 def test_two_files_of_one_name(tmp_path, capsys):
     """They are two modules, and one named as a module of Python does not replace that."""
     import random
+    import sys
 
+    path = sys.path.copy()
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "random.py").write_text(f"import ts\ndef {folder}(x: int):\n    return x\n")
@@ -246,9 +248,7 @@ def test_two_files_of_one_name(tmp_path, capsys):
         "a(int x) -> int",
         "b(int x) -> int",
     ]
-    import sys
-
-    assert sys.modules["random"] is random
+    assert sys.modules["random"] is random and sys.path == path
 
 
 def test_archives(tmp_path, capsys):

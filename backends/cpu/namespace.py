@@ -6,11 +6,13 @@ In: a name of NumPy's; out: NumPy's function.  Of what every namespace has (`bac
     xp.ranking              equal elements in PyTorch's order
     xp.transforms           scipy.fft, or numpy.fft where SciPy is not installed
     xp.products(a, b)       stacks of matrices by our kernels of products, on several threads
+    xp.weighted_sums(...)   by a kernel, likewise, and xp.weighted_picks(...)
     xp.in_pieces(f, x, y)   f(x, y), by pieces where time is limited, with a look at the clock between them
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -74,9 +76,9 @@ class CpuNamespace(Over):
 
         return UFUNCS[name] if name in UFUNCS else super().special(name)
 
-    @property
+    @functools.cached_property
     def transforms(self) -> Any:
-        """scipy.fft, or what gives the same without SciPy."""
+        """scipy.fft, or what gives the same without SciPy; looked for once."""
         try:
             return self.scipy("fft")
         except ImportError:
@@ -93,6 +95,31 @@ class CpuNamespace(Over):
                 return out
         made: Array = np.matmul(a, b)
         return made
+
+    def weighted_sums(self, x: Array, axis: int, places: Array, weights: Array) -> Array:
+        """The sums lie as x does, with the dimensions in the same order."""
+        from .kernels.resample import weighted_sums
+
+        order = sorted(range(x.ndim), key=lambda d: -abs(x.strides[d]))
+        inside = np.ascontiguousarray(x.transpose(order))
+        along = order.index(axis)
+        shape = list(inside.shape)
+        shape[along] = len(places)
+        out = np.empty(shape, x.dtype)
+        weighted_sums(inside, out, along, np.ascontiguousarray(places), np.ascontiguousarray(weights))
+        return out.transpose(np.argsort(order))
+
+    def weighted_picks(self, x: Array, places: Array, weights: Array) -> Array:
+        """By a kernel but for 16-bit floats, which are rounded after each step."""
+        if x.dtype.char not in "fd":
+            rounded: Array = super().weighted_picks(x, places, weights)
+            return rounded
+        from .kernels.resample import weighted_picks
+
+        out = np.empty((*x.shape[:2], places.shape[1]), x.dtype)
+        whole = np.ascontiguousarray
+        weighted_picks(whole(x), out, whole(places), whole(weights))
+        return out
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
         """`function` of arrays, element by element: by pieces where time is limited."""

@@ -72,6 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(signal, "SIGPIPE"):  # as every command of Unix: no error when nobody reads any more
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     command = next((word for word in arguments if word in COMMANDS), "")
+    path = sys.path.copy()  # programs are found in their folders, which hide modules of Python afterwards
     try:
         options = parser(command).parse_args(arguments)
         code: int = options.action(options)
@@ -86,6 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except Exception as error:  # the user's program: its message says where, a Python traceback would not
         _show(told(error))
+    finally:
+        sys.path[:] = path
     return _TROUBLE.get(command, 1)
 
 

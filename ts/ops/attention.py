@@ -45,6 +45,8 @@ def _scaled_dot_product_attention(
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
+    if rules.CATEGORY_OF[query.dtype] != rules.FLOATING:
+        raise RuntimeError(f"expected scalar type Float but found {rules.NAME_OF[query.dtype]}")
     wide = rules.opmath(query.dtype)
     q, k, v = (rules.cast(xp, x, wide) for x in (query, key, value))
     if enable_gqa:

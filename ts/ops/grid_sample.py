@@ -8,7 +8,6 @@ All is computed in the dtype of the input, 16-bit floats too: rounded otherwise,
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -45,15 +44,17 @@ def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
     return xp.where(at > 0, xp.minimum(at, size - 1), xp.zeros((), at.dtype))
 
 
-def _picked(xp: Any, flat: Array, sizes: Sequence[int], corner: Sequence[Array]) -> Array:
-    """Elements (N, C, places) of planes (N, C, cells) at integral places, which are floats; 0 outside."""
-    index: Any = 0
-    valid: Any = True
-    for at, size in zip(corner, sizes, strict=True):
-        within = (at >= 0) & (at < size)
-        valid = within & valid
-        index = index * size + xp.where(within, at, 0).astype(rules.INT64)
-    return xp.take_along_axis(flat, index[:, None], 2) * valid[:, None]
+def _taps(xp: Any, at: Array, size: int, mode: int, padding: int, align: bool) -> tuple[Array, Array]:
+    """What places (N, P) of one dimension read: integral places (taps, N, P), as floats; their weights."""
+    if mode == BICUBIC:
+        low = xp.floor(at)
+        steps = xp.arange(-1, 3).astype(at.dtype)[:, None, None]
+        return _inside(xp, low + steps, size, padding, align), xp.moveaxis(cubic_weights(xp, at - low), -1, 0)
+    at = _inside(xp, at, size, padding, align)
+    if mode == NEAREST:
+        return xp.rint(at)[None], xp.ones((1, *at.shape), at.dtype)
+    low = xp.floor(at)
+    return xp.stack([low, low + 1]), xp.stack([low + 1 - at, at - low])
 
 
 def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
@@ -62,31 +63,23 @@ def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: 
     sizes, lead = input.shape[2:], input.shape[:2]
     flat = input.reshape(*lead, math.prod(sizes))
     points = grid.reshape(grid.shape[0], math.prod(grid.shape[1:-1]), n)
-    found = [_places(points[:, :, n - 1 - d], size, align) for d, size in enumerate(sizes)]
-    result: Any = 0
-    if mode == BICUBIC:
-        low = [xp.floor(at) for at in found]
-        weights = [cubic_weights(xp, at - floor) for at, floor in zip(found, low, strict=True)]
-        for steps in itertools.product(range(4), repeat=n):
-            corner = [
-                _inside(xp, floor + (step - 1), size, padding, align)
-                for floor, step, size in zip(low, steps, sizes, strict=True)
-            ]
-            weight = math.prod(w[:, :, step] for w, step in zip(weights, steps, strict=True))
-            result = result + _picked(xp, flat, sizes, corner) * weight[:, None]
-    else:
-        found = [_inside(xp, at, size, padding, align) for at, size in zip(found, sizes, strict=True)]
-        if mode == NEAREST:
-            result = _picked(xp, flat, sizes, [xp.rint(at) for at in found])
-        else:
-            low = [xp.floor(at) for at in found]
-            for steps in itertools.product((0, 1), repeat=n):
-                corner = [floor + step for floor, step in zip(low, steps, strict=True)]
-                parts = [
-                    at - floor if step else floor + 1 - at
-                    for at, floor, step in zip(found, low, steps, strict=True)
-                ]
-                result = result + _picked(xp, flat, sizes, corner) * math.prod(parts)[:, None]
+    cells: Any = 0  # (taps, N, P), of all dimensions so far; the first one changes slowest
+    valid: Any = True
+    weights: Any = None
+    for d, size in enumerate(sizes):
+        places = _places(points[:, :, n - 1 - d], size, align)
+        at, weight = _taps(xp, places, size, mode, padding, align)
+        within = (at >= 0) & (at < size)
+        cell = xp.where(within, at, 0).astype(rules.INT64)
+        if weights is None:
+            cells, valid, weights = cell, within, weight
+            continue
+        shape = (len(cells) * len(cell), *places.shape)
+        cells = (cells[:, None] * size + cell).reshape(shape)
+        valid = (valid[:, None] & within).reshape(shape)
+        weights = (weights[:, None] * weight).reshape(shape)
+    cells = xp.where(valid, cells, -1)
+    result = xp.weighted_picks(flat, xp.moveaxis(cells, 0, -1), xp.moveaxis(weights, 0, -1))
     return rules.cast(xp, result.reshape(*lead, *grid.shape[1:-1]), input.dtype)
 
 

@@ -6,11 +6,12 @@ A mode gives, for each output place of one dimension, the source places it reads
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts.ops import rules, work
+from ts.ops import rules
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import Record, add, out_of
 
@@ -18,6 +19,7 @@ Array = rules.Array
 Sizes = Sequence[int]
 Taps = tuple[Array, Array | None]  # indices (m, taps) and weights (m, taps); None: one tap of weight 1
 
+_KEPT = 4096  # places of a dimension whose taps are kept
 CUBIC = -0.75  # PyTorch's coefficient of the cubic convolution
 
 
@@ -121,6 +123,22 @@ def _check_sizes(x: Array, size: Sizes) -> None:
         )
 
 
+def _taps(
+    xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool
+) -> Taps:
+    """The taps of one dimension; a model asks for the same ones again and again."""
+    if xp.shapes_only or m > _KEPT:
+        return taps(xp, n, m, scale, align)
+    return _kept_taps(xp, taps, n, m, scale, align)
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_taps(
+    xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool
+) -> Taps:
+    return taps(xp, n, m, scale, align)
+
+
 def resampled(
     xp: Any,
     name: str,
@@ -135,7 +153,9 @@ def resampled(
     bytes_too = taps in (_nearest, _nearest_exact) or len(size) == 2
     if rules.CATEGORY_OF[x.dtype] != rules.FLOATING and not (x.dtype == rules.UINT8 and bytes_too):
         rules.refuse(name, x.dtype)
-    found = [taps(xp, n, m, s, align) for n, m, s in zip(x.shape[2:], size, scales, strict=True)]
+    found = [
+        _taps(xp, taps, n, m, s, align) for n, m, s in zip(x.shape[2:], size, scales, strict=True)
+    ]
     wide = rules.cast(xp, x, rules.opmath(x.dtype))
     for axis, (index, weight) in reversed(list(enumerate(found, 2))):
         if weight is None:
@@ -148,11 +168,7 @@ def resampled(
 
 def _along(xp: Any, x: Array, axis: int, index: Array, weight: Array) -> Array:
     """The weighted sum of the taps along one dimension."""
-    shape = [-1 if d == axis else 1 for d in range(x.ndim)]
-    total: Any = 0
-    for t in work.steps(range(index.shape[1])):
-        total = total + xp.take(x, index[:, t], axis=axis) * weight[:, t].astype(x.dtype).reshape(shape)
-    return total
+    return xp.weighted_sums(x, axis, index, weight.astype(x.dtype))
 
 
 def _bytes_along(xp: Any, x: Array, axis: int, index: Array, weight: Array) -> Array:
@@ -212,7 +228,7 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
                 kernel,
                 "upsample",
                 where="f",
-                layout="channels" if n > 1 else (),
+                layout="channels" if n > 1 else "contiguous",
                 refuses={"h": "compute_index_ranges_weights"} if name.endswith("_aa") else None,
                 order=order,
                 out_refused=EXPECTED if kernel is by_size else "",

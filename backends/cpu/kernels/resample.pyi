@@ -1,0 +1,8 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+def weighted_sums(
+    x: NDArray[Any], out: NDArray[Any], axis: int, index: NDArray[Any], weight: NDArray[Any]
+) -> None: ...
+def weighted_picks(x: NDArray[Any], out: NDArray[Any], index: NDArray[Any], weight: NDArray[Any]) -> None: ...

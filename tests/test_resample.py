@@ -1,0 +1,85 @@
+"""The kernels of resampling: the sums of every namespace, and nothing read beyond what was given."""
+
+import numpy as np
+import pytest
+
+import ts
+from ts.backends.cpu.kernels.resample import weighted_picks, weighted_sums
+from ts.backends.cpu.namespace import namespace
+from ts.backends.namespace import Over
+
+PLAIN = Over(np)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_sums_are_those_of_any_namespace(dtype, axis):
+    random = np.random.default_rng(axis)
+    x = (random.standard_normal((3, 4, 5)) * 9).astype(dtype)
+    places = random.integers(0, x.shape[axis], (6, 3))
+    weights = (random.standard_normal((6, 3)) * 9).astype(dtype)
+    for input in (x, x.transpose(2, 0, 1).copy().transpose(1, 2, 0)):
+        found = namespace.weighted_sums(input, axis, places, weights)
+        np.testing.assert_array_equal(found, PLAIN.weighted_sums(x, axis, places, weights))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_picks_are_those_of_any_namespace(dtype):
+    random = np.random.default_rng(0)
+    x = random.standard_normal((2, 3, 7)).astype(dtype)
+    places = random.integers(-1, 7, (2, 5, 4))
+    weights = random.standard_normal((2, 5, 4)).astype(dtype)
+    found = namespace.weighted_picks(x, places, weights)
+    np.testing.assert_array_equal(found, PLAIN.weighted_picks(x, places, weights))
+
+
+def test_outside_of_the_input_is_nothing():
+    """Also where the first cell is infinite, which a weight of zero would make NaN."""
+    image = ts.full((1, 1, 2, 2), float("inf"))
+    away = ts.full((1, 1, 1, 2), 9.0)
+    assert ts.nn.functional.grid_sample(image, away, align_corners=False).item() == 0
+
+
+def arrays(places=(0, 1), shape=(2, 3), out=(2, 2), dtype=np.float32, taps=1):
+    index = np.array(places, np.int64).reshape(-1, taps)
+    return np.zeros(shape, dtype), np.zeros(out, dtype), 1, index, np.zeros(index.shape, dtype)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"places": (0, 3)},
+        {"places": (-1, 0)},
+        {"out": (2, 3)},
+        {"dtype": np.float16},
+        {"dtype": np.complex64},
+        {"shape": (2, 0)},
+        {"shape": (3,), "out": (2,)},
+    ],
+)
+def test_sums_prove_what_they_read(change):
+    weighted_sums(*arrays())
+    with pytest.raises((IndexError, TypeError, ValueError)):
+        weighted_sums(*arrays(**change))
+
+
+def test_sums_take_arrays_that_lie_in_order():
+    x, out, axis, index, weight = arrays()
+    for wrong in ((x.T.copy().T, out), (x, out[:, ::-1]), (x.tolist(), out)):
+        with pytest.raises((TypeError, ValueError)):
+            weighted_sums(*wrong, axis, index, weight)
+    with pytest.raises(ValueError, match="weight"):
+        weighted_sums(x, out, axis, index, weight[:1])
+
+
+def test_picks_prove_what_they_read():
+    x, out = np.zeros((2, 3, 7)), np.zeros((2, 3, 5))
+    index, weight = np.zeros((2, 5, 4), np.int64), np.zeros((2, 5, 4))
+    weighted_picks(x, out, index, weight)
+    for wrong in ((x, out[:, :2].copy(), index, weight), (x[:1].copy(), out, index, weight), (x[0], out[0], index[0], weight[0])):
+        with pytest.raises((TypeError, ValueError)):
+            weighted_picks(*wrong)
+    for place in (7, -2):
+        index[1, 4, 3] = place
+        with pytest.raises(IndexError):
+            weighted_picks(x, out, index, weight)
