@@ -60,7 +60,8 @@ EXCUSED = {
     """,
 }
 PATTERNS = [pattern for names in EXCUSED.values() for pattern in names.split()]
-ACCIDENTS = {"TYPE_CHECKING", "DType", "deprecated", "Union", "Optional", "Any", "Callable", "Iterable", "warn", "MappingProxyType"}
+# The last one is a module of PyTorch's that is there once another test has imported it.
+ACCIDENTS = {"TYPE_CHECKING", "DType", "deprecated", "Union", "Optional", "Any", "Callable", "Iterable", "warn", "MappingProxyType", "flex_attention"}
 PLACES = ("", "Tensor", "linalg", "fft", "special", "signal.windows", "nn.functional", "masked", "functional")
 
 

@@ -51,6 +51,7 @@ def outcome(line, t):
         except Exception as error:
             result = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
     told = [str(w.message).splitlines()[0][:60] for w in seen if w.category is UserWarning]
+    told = [text for text in told if not text.startswith("TypedStorage")]  # PyTorch's comes once a process
     return result.replace("torch.Tensor", "Tensor").replace("ts.Tensor", "Tensor"), told
 
 
