@@ -70,7 +70,9 @@ class Adam(_ByMoments):
         grad = decayed(x, grad, group)
         mean, squares, step = self._moments(x, grad, state, group)
         if group["amsgrad"]:
-            largest = state.setdefault("max_exp_avg_sq", ts.zeros_like(x))
+            if "max_exp_avg_sq" not in state:
+                state["max_exp_avg_sq"] = ts.zeros_like(x)
+            largest = state["max_exp_avg_sq"]
             squares = ts.maximum(largest, squares, out=largest)
         first, second = group["betas"]
         root = (squares.sqrt() / (1 - float(second) ** step) ** 0.5).add_(group["eps"])

@@ -66,7 +66,7 @@ class _Inliner:
     def __init__(self, specialize: bool) -> None:
         self._specialize = specialize
         self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}  # None: it calls itself
-        self._decides: dict[Any, bool] = {}  # by function: whether it has ifs
+        self._graphs: dict[Any, tuple[Graph, bool]] = {}  # of functions; whether they have ifs
         self._room = _LARGEST_GRAPH
 
     def visit(self, block: Block, around: tuple[Any, ...] = ()) -> bool:
@@ -112,7 +112,7 @@ class _Inliner:
         constants = self._constants(callee, call)
         key = callee, constants
         if key not in self._bodies:
-            body: Graph = faithful(callee.graph).copy()
+            body = self._graph(callee)[0].copy()
             with inserting_at_start(body):
                 for i, value in constants:
                     body.inputs()[i].replace_all_uses_with(body.insert_constant(value))
@@ -120,13 +120,15 @@ class _Inliner:
             self._bodies[key] = None if _calls(body, callee) else body
         return self._bodies[key]
 
+    def _graph(self, callee: Any) -> tuple[Graph, bool]:
+        if callee not in self._graphs:
+            graph = faithful(callee.graph)
+            self._graphs[callee] = graph, graph.find_node("prim::If") is not None
+        return self._graphs[callee]
+
     def _constants(self, callee: Any, call: Node) -> _Constants:
         """The arguments that may decide which way a function takes, where the call gives constants."""
-        if not self._specialize:
-            return ()
-        if callee not in self._decides:
-            self._decides[callee] = faithful(callee.graph).find_node("prim::If") is not None
-        if not self._decides[callee]:
+        if not self._specialize or not self._graph(callee)[1]:
             return ()
         return tuple(
             (i, argument.to_ivalue())
