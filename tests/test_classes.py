@@ -339,6 +339,19 @@ class Filled:
     items: List[int] = field(default_factory=list)
 
 
+def test_class_without_a_constructor_says_first_what_is_wrong_with_its_methods():
+    class Odd:
+        def method(self):
+            import math
+
+    def function():
+        return Odd()
+
+    with pytest.raises(RuntimeError, match="import statements") as caught:
+        ts.jit.script(function)
+    assert "is being compiled since it was called from 'function'" in str(caught.value)
+
+
 def test_frozen_data_classes():
     @ts.jit.script
     def reads(key: Key) -> int:

@@ -110,6 +110,26 @@ def test_iteration_survives_destruction():
     assert graph.block().is_empty()
 
 
+def test_order_of_uses():
+    """Later nodes, later inputs of one node, and what is inside of a node come after."""
+    graph = parse_ir(
+        """graph(%x : Tensor, %c : bool):
+          %a : Tensor = aten::neg(%x)
+          %b : Tensor = prim::If(%c)
+            block0():
+              %d : Tensor = aten::mul(%x, %x)
+              -> (%d)
+            block1():
+              -> (%x)
+          return (%b)"""
+    )
+    neg, first, second, through = uses = graph.inputs()[0].uses()
+    assert [use.is_after(neg) for use in uses] == [False, True, True, True]
+    assert second.is_after(first) and not first.is_after(second) and through.is_after(second)
+    (condition,) = graph.inputs()[1].uses()
+    assert first.is_after(condition) and not condition.is_after(first) and not first.is_after(first)
+
+
 def test_order():
     """Order of nodes holds across blocks and after moves."""
     graph = parse_ir(LOOP)

@@ -112,3 +112,30 @@ def test_methods_have_a_self():
             @ts.jit.script_method
             def forward():
                 return 1
+
+
+def test_reconstructed_module_is_the_other_one_and_keeps_what_stays_in_python():
+    class One(ts.nn.Module):
+        def __init__(self, n):
+            super().__init__()
+            self.linear = ts.nn.Linear(n, n)
+
+        @ts.jit.ignore
+        def ignored(self, x):
+            return x
+
+        def forward(self, x):
+            return self.linear(x)
+
+    class Two(ts.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = ts.nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.linear(self.linear(x))
+
+    one, two = ts.jit.script(One(2)), ts.jit.script(Two())
+    one._reconstruct(two)
+    x = ts.rand(3)
+    assert one(x).equal(two(x)) and one.linear is two.linear and one.ignored(x) is x

@@ -303,6 +303,19 @@ def test_tensors_made_in_a_trace_are_made_by_each_run():
     assert [trace(ts.ones(1)).item() for _ in range(3)] == [1.0, 1.0, 1.0]
 
 
+def test_tensors_of_old_constructors_are_made_by_each_run():
+    def function(x):
+        made = ts.FloatTensor([0.0]), ts.LongTensor([3]), x.new([1.0, 2.0])
+        made[0].add_(x)
+        return made
+
+    trace = traced(function, ts.ones(1))
+    for _ in range(2):
+        total, number, pair = trace(ts.ones(1))
+        assert (total.tolist(), number.tolist(), pair.tolist()) == ([1.0], [3], [1.0, 2.0])
+    assert all(node.range is None or "test_tracing.py" in node.range.source.filename for node in trace.graph.nodes())
+
+
 def test_check_finds_programs_that_differ():
     def remembers(x):
         if not hasattr(remembers, "cache"):
@@ -453,6 +466,22 @@ def test_inline_everything_mode():
         ts.jit.set_inline_everything_mode(False)
     for found in kinds:
         assert "aten::neg" in found and "prim::CallFunction" not in found
+
+
+def test_inline_everything_mode_reaches_what_is_forked():
+    @ts.jit.script
+    def callee(x):
+        return -x
+
+    def function(x):
+        return ts.jit.wait(ts.jit.fork(callee, x))
+
+    try:
+        ts.jit.set_inline_everything_mode(True)
+        forked = ts.jit.script(function).graph.find_node("prim::fork").get("Subgraph")
+    finally:
+        ts.jit.set_inline_everything_mode(False)
+    assert forked.find_node("aten::neg") and not forked.find_node("prim::CallFunction")
 
 
 def test_archives_keep_numbers_and_guards(tmp_path):

@@ -16,7 +16,7 @@ from typing import Any, Final
 from ts import backends, dtypes
 from ts._core.tensor import construct
 from ts._core.tensor.conversion import type_name
-from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor import Tensor, constructed
 
 
 class TensorType:
@@ -60,7 +60,9 @@ class TensorType:
             given = type_name(args[0].dtype, args[0].device.type)
             raise TypeError(f"expected {self.__module__}.{self.__name__} (got {given})")
         construct.check_legacy_device(device, self.place)
-        return construct.legacy(args, device or self.place, self.dtype)
+        made = construct.legacy(args, device or self.place, self.dtype)
+        constructed(made, "")
+        return made
 
     def __contains__(self, tensor: Tensor) -> bool:
         return self.__instancecheck__(tensor)

@@ -419,6 +419,13 @@ class Node:
             left = left.owning_block().owning_node()
         raise InternalError("nodes of different graphs are compared")
 
+    def path(self) -> tuple[float, ...]:
+        """Where it stands, from the graph down: places of nodes in blocks, numbers of blocks in nodes."""
+        block = self.owning_block()
+        owner = block.owning_node()
+        around = () if owner is None else (*owner.path(), owner.blocks().index(block))
+        return (*around, self._position_in_block())
+
     def is_dominated_by(self, dominator: Node) -> bool:
         """Whether `dominator` runs before this node on every path."""
         node: Node | None = self

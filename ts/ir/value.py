@@ -39,6 +39,12 @@ class Use:
     def __repr__(self) -> str:
         return f"Use({self.user.kind()}, {self.offset})"
 
+    def is_after(self, other: Use) -> bool:
+        """Whether this use comes after `other` in the text: what is inside of a node comes after its inputs."""
+        return (self.user.path(), self.offset) > (other.user.path(), other.offset)
+
+    isAfter = is_after
+
 
 class Value:
     """An SSA value: output of a node, or input of a block (then an output of the block's parameter node)."""

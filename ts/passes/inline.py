@@ -55,8 +55,11 @@ def get_inline_everything_mode() -> bool:
 
 
 def inline_if_everything(graph: Graph) -> bool:
-    """Inline where `set_inline_everything_mode` asks for it."""
-    return _everything and inline(graph)
+    """Inline where `set_inline_everything_mode` asks for it, in what `fork` starts as well."""
+    if not _everything:
+        return False
+    started = [inline_if_everything(fork.get("Subgraph")) for fork in graph.find_all_nodes("prim::fork")]
+    return inline(graph) or any(started)
 
 
 _Constants = tuple[tuple[int, object], ...]  # arguments, by number

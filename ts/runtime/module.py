@@ -218,6 +218,16 @@ class ScriptModule(Module):
         own["_modules"] = children
         _wrappers[id(handle)] = self
 
+    def _reconstruct(self, module: ScriptModule) -> None:
+        """Be the module that another one is: its attributes and methods; what stays in Python is kept."""
+        cls = self._concrete.python_class
+        for name in dir(cls):
+            member = getattr(cls, name, None)
+            if isinstance(member, FunctionType) and modifier_of(member) in ("ignore", "unused"):
+                object.__setattr__(self, name, member.__get__(self))
+        assert module._object is not None
+        self._adopt(module._concrete, module._object, dict(module._modules))
+
     # ---- the compiled side ---------------------------------------------------------------------------
 
     @property

@@ -15,7 +15,7 @@ from functools import cache
 from types import FrameType
 from typing import Final
 
-_RECORDER: Final = ("ts.tracing.", "ts.jit.tracing", "ts._core.", "contextlib")
+_RECORDER: Final = ("ts.tracing.", "ts.jit.tracing", "ts._core.", "ts.functions.tensor_types", "contextlib")
 _LIBRARY: Final = "ts."
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ts import dtypes
 from ts._core.tensor import construct
-from ts._core.tensor.tensor import Tensor, define_methods
+from ts._core.tensor.tensor import Tensor, constructed, define_methods
 from ts._core.thread import deadline
 from ts._core.thread.context import current_tracer
 
@@ -108,7 +108,9 @@ def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
                 "torch.as_tensor(...) instead."
             )
         return construct.legacy(args, None, self.dtype)
-    return construct.legacy(args, device or self.device, self.dtype)
+    made = construct.legacy(args, device or self.device, self.dtype)
+    constructed(made, "")
+    return made
 
 
 def _applied(name: str, count: int) -> Callable[..., Tensor]:

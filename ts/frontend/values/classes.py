@@ -60,6 +60,8 @@ class ClassValue(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         if "__init__" not in self.type.methods:
+            for method in self.type.methods.values():  # what is wrong with those is said first
+                _schema_of(em, range, self.type, method)
             raise CompilationError(
                 f"Class {self.type.name()} does not have an __init__ function defined",
                 range,
@@ -156,14 +158,18 @@ class MethodValue(SugaredValue):
 
     def _schema(self, em: Emitter, range: SourceRange, type: Any) -> FunctionSchema:
         """The method's schema; compiles it."""
-        method = type.methods[self.name]
-        try:
-            return method if isinstance(method, FunctionSchema) else method.schema  # type: ignore[no-any-return]
-        except FrontendError as error:
-            if isinstance(error, CompilationError) and error.range is None:
-                error.range = range  # it is being compiled, and its return type is not known yet
-                raise
-            raise error.add_call(f"{type.name()}.{self.name}", em.parsed.name, range) from None
+        return _schema_of(em, range, type, type.methods[self.name])
+
+
+def _schema_of(em: Emitter, range: SourceRange, type: Any, method: Any) -> FunctionSchema:
+    """The schema of a method of `type`; compiles it."""
+    try:
+        return method if isinstance(method, FunctionSchema) else method.schema  # type: ignore[no-any-return]
+    except FrontendError as error:
+        if isinstance(error, CompilationError) and error.range is None:
+            error.range = range  # it is being compiled, and its return type is not known yet
+            raise
+        raise error.add_call(f"{type.name()}.{method.name}", em.parsed.name, range) from None
 
 
 def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
