@@ -16,6 +16,17 @@ INLINE lanes simd_sigmoid(lanes x) {
     return choose(x < 0.0f, small * y, y);
 }
 
+/* Within 2 units in the last place: near 0 an odd polynomial (that of Cephes), beyond it (1 - t) / (1 + t), t = exp(-2 |x|). */
+INLINE lanes simd_tanh(lanes x) {
+    lanes size = simd_abs(x), xx = x * x;
+    lanes p = xx * -5.70498872745e-3f + 2.06390887954e-2f;
+    p = p * xx - 5.37397155531e-2f;
+    p = p * xx + 1.33314422036e-1f;
+    p = p * xx - 3.33332819422e-1f;
+    lanes near = x + x * (xx * p), small = simd_exp(size * -2.0f), far = (1.0f - small) / (1.0f + small);
+    return choose(size < 0.625f, near, (lanes)((int_lanes)far | ((int_lanes)x & (int)0x80000000)));
+}
+
 INLINE lanes simd_silu(lanes x) { return x * simd_sigmoid(x); }
 
 /* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))): half of 1 + tanh(u) is sigmoid(2 * u). */

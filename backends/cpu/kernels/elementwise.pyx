@@ -203,8 +203,10 @@ cdef int run_nd(Loops loops, int scalar_type, int count, Operand *operands, int 
         index[d] = 0
     cdef Loop function = loops.function[scalar_type]
     cdef void *data = loops.data[scalar_type]
-    cdef npy_intp inner = dims[n - 1]
-    cdef Away away = leave_gil_with(inner, operands[0].array, operands[1].array)
+    cdef npy_intp inner = dims[n - 1], total = 1
+    for d in range(n):
+        total *= dims[d]
+    cdef Away away = leave_gil_with(total, operands[0].array, operands[1].array)
     while True:
         for k in range(count):
             args[k] = at[k]
@@ -279,20 +281,26 @@ cdef PyObject *unary(Loops loops, Tensor x) except? NULL:
     cdef PyArrayObject *a
     cdef char *args[2]
     cdef npy_intp steps[2]
+    cdef Operand operands[2]
     cdef int kind = x.scalar_type, result_type
     cdef object result
     if not has_loop(loops, x):
         return NULL
     a = <PyArrayObject *>x.array
-    if not is_flat(a):
+    if not row_major(a):
         return NULL
     result_type = loops.result_type[kind]
     result = new_array(ndim_of(a), dims_of(a), number_of_scalar_type(result_type))
-    args[0] = data_of(a)
-    args[1] = data_of(<PyArrayObject *>result)
-    steps[0] = item_size(kind)
-    steps[1] = item_size(result_type)
-    run_flat(loops, kind, args, size_of(a), steps, a, NULL)
+    if is_flat(a):
+        args[0] = data_of(a)
+        args[1] = data_of(<PyArrayObject *>result)
+        steps[0] = item_size(kind)
+        steps[1] = item_size(result_type)
+        run_flat(loops, kind, args, size_of(a), steps, a, NULL)
+    else:
+        lay_out(&operands[0], a, ndim_of(a))
+        lay_out(&operands[1], <PyArrayObject *>result, ndim_of(a))
+        run_nd(loops, kind, 2, operands, ndim_of(a), dims_of(a))
     return steal(wrap_cpu(result, result_type))
 
 

@@ -23,17 +23,17 @@ from ts._core.thread.deadline cimport worked
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.subscripts cimport view_at
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor
 
 cnp.import_array()
 
 
 cdef PyArrayObject *plain_array(IValue *x) noexcept:
-    """The array of a CPU tensor that no gradient is wanted for; NULL for anything else."""
-    if x.tag != TAG_OBJECT or type(<object>x.v.o) is not Tensor:
+    """The array of a CPU tensor; NULL for anything else."""
+    if not is_tensor(x):
         return NULL
     cdef Tensor t = <Tensor>x.v.o
-    return <PyArrayObject *>t.array if t.backend == BACKEND_CPU and not t.wants_grad else NULL
+    return <PyArrayObject *>t.array if t.backend == BACKEND_CPU else NULL
 
 
 cdef inline int put_view(IValue *out, Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except -1:

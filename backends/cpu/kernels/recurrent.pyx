@@ -1,0 +1,524 @@
+"""Recurrent networks of floating CPU tensors: cells, and stacks of layers over sequences.
+
+In: registers as the records of `ts.ops.rnn` have them.  Out: the registers of the output and of the last states.
+
+    lstm, gru, rnn_tanh, rnn_relu     padded and packed          lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell
+
+The input's share of all gates is one product for all times; a time then costs a product with the hidden state and one pass
+over the gates, which replaces the state where it lies: in the very tensors that are returned.  What packed sequences that
+are over have left there is their last state.  Dropout between layers, other dtypes and whatever does not fit are left to
+the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.math cimport exp, tanh
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport (
+    DOUBLE, FLOAT, INT64, RELEASE_GIL_FROM, PyArrayObject, data_of, dims_of, ndim_of, new_array, size_of
+)
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.thread.deadline cimport take_time, timed
+from ts._core.value.container cimport List
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
+from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_flat, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.matmul cimport multiplied
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cnp.import_array()
+
+cdef extern from "recurrent.h" nogil:
+    void simd_lstm_step(npy_intp rows, npy_intp n, const float *given, const float *fed, float *cell, float *hidden)
+    void simd_gru_step(npy_intp rows, npy_intp n, const float *given, const float *fed, const float *bias, float *hidden)
+    void simd_tanh_step(npy_intp n, const float *given, const float *fed, float *hidden)
+
+cdef enum:
+    TURNED_FROM = 4                    # steps that pay for a copy of the weights by columns
+    LOOK = 100_000                     # nanoseconds that a step counts, where time is limited
+
+cdef enum Cell:
+    LSTM
+    GRU
+    TANH
+    RELU
+
+cdef inline npy_intp gates_of(Cell kind) noexcept nogil:
+    return 4 if kind == LSTM else 3 if kind == GRU else 1
+
+
+# ---------------------------------------------------------------- one step
+
+ctypedef fused floating:
+    float
+    double
+
+
+cdef inline double sigmoid(double x) noexcept nogil:
+    return 1 / (1 + exp(-x))
+
+
+cdef void lstm_step(npy_intp rows, npy_intp n, const double *given, const double *fed, double *cell, double *hidden) noexcept nogil:
+    cdef npy_intp i, row
+    for row in range(rows):
+        for i in range(n):
+            cell[i] = (
+                sigmoid(given[n + i] + fed[n + i]) * cell[i]
+                + sigmoid(given[i] + fed[i]) * tanh(given[2 * n + i] + fed[2 * n + i])
+            )
+            hidden[i] = sigmoid(given[3 * n + i] + fed[3 * n + i]) * tanh(cell[i])
+        given += 4 * n
+        fed += 4 * n
+        cell += n
+        hidden += n
+
+
+cdef void gru_step(npy_intp rows, npy_intp n, const double *given, const double *fed, const double *bias, double *hidden) noexcept nogil:
+    cdef npy_intp i, row
+    cdef double keep, candidate
+    for row in range(rows):
+        for i in range(n):
+            candidate = fed[2 * n + i] + (0 if bias == NULL else bias[i])
+            candidate = tanh(given[2 * n + i] + sigmoid(given[i] + fed[i]) * candidate)
+            keep = sigmoid(given[n + i] + fed[n + i])
+            hidden[i] = (hidden[i] - candidate) * keep + candidate
+        given += 3 * n
+        fed += 3 * n
+        hidden += n
+
+
+cdef void tanh_step(npy_intp n, const double *given, const double *fed, double *hidden) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        hidden[i] = tanh(given[i] + fed[i])
+
+
+cdef void relu_step(npy_intp n, const floating *given, const floating *fed, floating *hidden) noexcept nogil:
+    cdef npy_intp i
+    cdef floating x
+    for i in range(n):
+        x = given[i] + fed[i]
+        hidden[i] = 0 if x < 0 else x
+
+
+cdef void step(
+    Cell kind, bint double_, npy_intp rows, npy_intp n, const void *given, const void *fed, const void *bias, void *cell,
+    void *hidden
+) noexcept nogil:
+    """The state after a time, from the gates' shares of the input and of the hidden state."""
+    if kind == LSTM and double_:
+        lstm_step(rows, n, <const double *>given, <const double *>fed, <double *>cell, <double *>hidden)
+    elif kind == LSTM:
+        simd_lstm_step(rows, n, <const float *>given, <const float *>fed, <float *>cell, <float *>hidden)
+    elif kind == GRU and double_:
+        gru_step(rows, n, <const double *>given, <const double *>fed, <const double *>bias, <double *>hidden)
+    elif kind == GRU:
+        simd_gru_step(rows, n, <const float *>given, <const float *>fed, <const float *>bias, <float *>hidden)
+    elif kind == TANH and double_:
+        tanh_step(rows * n, <const double *>given, <const double *>fed, <double *>hidden)
+    elif kind == TANH:
+        simd_tanh_step(rows * n, <const float *>given, <const float *>fed, <float *>hidden)
+    elif double_:
+        relu_step(rows * n, <const double *>given, <const double *>fed, <double *>hidden)
+    else:
+        relu_step(rows * n, <const float *>given, <const float *>fed, <float *>hidden)
+
+
+# ---------------------------------------------------------------- one layer
+
+cdef class Weights:
+    """The weights of one layer and direction, which fit each other."""
+
+    cdef object w_ih
+    cdef object w_hh
+    cdef object b_ih                   # or None
+    cdef object b_hh
+    cdef object w_hr
+    cdef Cell kind
+    cdef int dtype
+    cdef npy_intp width                # of the cell
+
+    cdef bint fit(self, npy_intp inputs, npy_intp hidden) noexcept:
+        """Whether they take rows of `inputs` elements, and states of `hidden`."""
+        cdef PyArrayObject *w = <PyArrayObject *>self.w_hh
+        if ndim_of(w) != 2 or dims_of(w)[0] % gates_of(self.kind):
+            return False
+        self.width = dims_of(w)[0] // gates_of(self.kind)
+        if self.w_hr is None and self.width != hidden:
+            return False
+        return (
+            self.width > 0 and inputs > 0 and hidden > 0
+            and has_shape(self.w_hh, dims_of(w)[0], hidden) and has_shape(self.w_ih, dims_of(w)[0], inputs)
+            and has_shape(self.b_ih, dims_of(w)[0], 0) and has_shape(self.b_hh, dims_of(w)[0], 0)
+            and has_shape(self.w_hr, hidden, self.width)
+        )
+
+    cdef object given(self, object x, npy_intp rows):
+        """The gates' share of the input, for each row of x, with those biases that are only added; None: not here."""
+        cdef npy_intp dims[2]
+        cdef bint biased = self.b_ih is not None or self.b_hh is not None
+        dims[0], dims[1] = rows, self.width * gates_of(self.kind)
+        made = new_flat(2, dims, self.dtype)
+        if biased and self.dtype == DOUBLE:
+            self.fill[double](<double *>data_of(<PyArrayObject *>made), rows, dims[1])
+        elif biased:
+            self.fill[float](<float *>data_of(<PyArrayObject *>made), rows, dims[1])
+        return made if multiplied(x, turned(self.w_ih), made, 1, 1 if biased else 0) else None
+
+    cdef void fill(self, floating *out, npy_intp rows, npy_intp n) noexcept:
+        cdef npy_intp i, row
+        cdef floating *first = NULL if self.b_ih is None else <floating *>data_of(<PyArrayObject *>self.b_ih)
+        cdef floating *second = NULL if self.b_hh is None else <floating *>data_of(<PyArrayObject *>self.b_hh)
+        for i in range(n):
+            out[i] = 0 if first == NULL else first[i]
+        if second != NULL:
+            for i in range(2 * self.width if self.kind == GRU else n):
+                out[i] += second[i]
+        for row in range(1, rows):
+            memcpy(out + row * n, out, n * sizeof(floating))
+
+    cdef char *late_bias(self) noexcept:
+        """The bias that the reset gate of a GRU scales."""
+        if self.kind != GRU or self.b_hh is None:
+            return NULL
+        return data_of(<PyArrayObject *>self.b_hh) + 2 * self.width * item_size(self.dtype)
+
+
+cdef inline npy_intp item_size(int dtype) noexcept nogil:
+    return 8 if dtype == DOUBLE else 4
+
+
+cdef inline object turned(object matrix):
+    return cnp.PyArray_Transpose(<cnp.ndarray>matrix, NULL)
+
+
+cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
+    """Whether an array has so many rows and columns, or without columns so many elements; None has any shape."""
+    cdef PyArrayObject *a = <PyArrayObject *>array
+    if array is None:
+        return True
+    if ndim_of(a) != (2 if columns else 1) or dims_of(a)[0] != rows:
+        return False
+    return columns == 0 or dims_of(a)[1] == columns
+
+
+cdef bint run_layer(
+    Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch
+) except -1:
+    """All times of one layer and direction; false where BLAS does not take the products.
+
+    `x` holds the rows of all times, `sizes` how many each has; the state of `hidden` and `cell` is replaced by the last
+    one, and the hidden state after each row goes to `out`, `pitch` elements from row to row.
+    """
+    cdef npy_intp *count = <npy_intp *>data_of(<PyArrayObject *>sizes)
+    cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>x)[0], size = item_size(w.dtype)
+    cdef npy_intp batch = dims_of(<PyArrayObject *>hidden)[0], length = dims_of(<PyArrayObject *>hidden)[1] * size
+    cdef npy_intp gates = w.width * gates_of(w.kind), k, rows = -1, row = total if reverse else 0, pending = 0
+    cdef char *shares
+    cdef object given = w.given(x, total), by = turned(w.w_hh), fed = new_matrix(batch, gates, w.dtype), raw = hidden
+    cdef object hidden_rows = None, fed_rows = None, raw_rows = None
+    if given is None:
+        return False
+    if times >= TURNED_FROM:
+        by = cnp.PyArray_NewCopy(<cnp.ndarray>by, cnp.NPY_CORDER)
+    if w.w_hr is not None:
+        raw = new_matrix(batch, w.width, w.dtype)
+    for k in range(times):
+        if timed:
+            take_time(LOOK)
+        if rows != count[times - 1 - k if reverse else k]:
+            rows = count[times - 1 - k if reverse else k]
+            hidden_rows, fed_rows, raw_rows = hidden[:rows], fed[:rows], raw[:rows]
+        if not multiplied(hidden_rows, by, fed_rows, 1, 0):
+            return False
+        if reverse:
+            row -= rows
+        pending += rows * gates
+        shares = data_of(<PyArrayObject *>given) + row * gates * size
+        advance(w, rows, shares, fed, cell, raw, pending >= RELEASE_GIL_FROM)
+        pending = 0 if pending >= RELEASE_GIL_FROM else pending
+        if w.w_hr is not None and not multiplied(raw_rows, turned(w.w_hr), hidden_rows, 1, 0):
+            return False
+        copy_rows(data_of(<PyArrayObject *>hidden), rows, length, out + row * pitch * size, pitch * size)
+        if not reverse:
+            row += rows
+    return True
+
+
+cdef void advance(Weights w, npy_intp rows, const char *given, object fed, object cell, object hidden, bint without_gil) noexcept:
+    """The state after a time, with the GIL or without."""
+    cdef char *share = data_of(<PyArrayObject *>fed)
+    cdef char *cells = NULL if cell is None else data_of(<PyArrayObject *>cell)
+    cdef char *state = data_of(<PyArrayObject *>hidden)
+    cdef char *bias = w.late_bias()
+    cdef Cell kind = w.kind
+    cdef bint double_ = w.dtype == DOUBLE
+    cdef npy_intp width = w.width
+    if without_gil:
+        with nogil:
+            step(kind, double_, rows, width, given, share, bias, cells, state)
+    else:
+        step(kind, double_, rows, width, given, share, bias, cells, state)
+
+
+cdef inline void copy_rows(const char *x, npy_intp rows, npy_intp length, char *out, npy_intp pitch) noexcept nogil:
+    cdef npy_intp row
+    for row in range(rows):
+        memcpy(out + row * pitch, x + row * length, length)
+
+
+# ---------------------------------------------------------------- stacks
+
+cdef object weight_at(IValue *x, int dtype):
+    """The array of a weight, None for None; False for what is not taken here."""
+    cdef PyArrayObject *a = float_array(x)
+    if x.tag == TAG_NONE:
+        return None
+    return <object>a if a != NULL and scalar_type(x) == dtype else False
+
+
+cdef Weights weights_of(Cell kind, int dtype, list arrays, bint biased):
+    """In the order of a stack's list; None where one of them is not taken here."""
+    cdef Weights w = Weights.__new__(Weights)
+    w.kind, w.dtype = kind, dtype
+    for each in arrays:
+        if each is False:
+            return None
+    w.w_ih, w.w_hh = arrays[0], arrays[1]
+    if w.w_ih is None or w.w_hh is None:
+        return None
+    if biased:
+        w.b_ih, w.b_hh = arrays[2], arrays[3]
+    if len(arrays) == (5 if biased else 3):
+        w.w_hr = arrays[len(arrays) - 1]
+    return w
+
+
+cdef inline object object_at(IValue *x):
+    return <object>x.v.o if x.tag == TAG_OBJECT else None
+
+
+cdef object state_copy(object tensor, int dtype, int nd):
+    """A state of `nd` dimensions, copied; None where it is of another kind."""
+    cdef PyArrayObject *a
+    if not isinstance(tensor, Tensor) or (<Tensor>tensor).backend != BACKEND_CPU or (<Tensor>tensor).scalar_type != dtype:
+        return None
+    a = <PyArrayObject *>(<Tensor>tensor).array
+    return cnp.PyArray_NewCopy(<cnp.ndarray><object>a, cnp.NPY_CORDER) if ndim_of(a) == nd and size_of(a) else None
+
+
+cdef tuple states_of(Cell kind, IValue *given, int dtype, int nd):
+    """Copies of the hidden state and of the cells' (None but for an LSTM); None where they do not fit each other."""
+    cdef object first = object_at(given), second = None, hidden, cell
+    cdef int d
+    if kind == LSTM:
+        if type(first) is not List or (<List>first).size < 2:
+            return None
+        first, second = object_at(&(<List>first).items[0]), object_at(&(<List>first).items[1])
+    hidden = state_copy(first, dtype, nd)
+    cell = state_copy(second, dtype, nd) if kind == LSTM else None
+    if hidden is None or (cell is None and kind == LSTM):
+        return None
+    for d in range(nd - 1 if kind == LSTM else 0):
+        if dims_of(<PyArrayObject *>hidden)[d] != dims_of(<PyArrayObject *>cell)[d]:
+            return None
+    return hidden, cell
+
+
+cdef object sizes_of(IValue *packed, npy_intp times, npy_intp batch, npy_intp total):
+    """How many rows each time has, in an array of our own: of packed ones, else the whole batch; None: they do not fit."""
+    cdef npy_intp t, rows, found = 0
+    cdef PyArrayObject *a = NULL
+    cdef npy_intp *count
+    cdef object made
+    if packed != NULL:
+        a = flat_array(packed)
+        if a == NULL or scalar_type(packed) != INT64 or ndim_of(a) != 1:
+            return None
+        times = size_of(a)
+    if times == 0:
+        return None
+    made = new_array(1, &times, cnp.NPY_INTP)
+    count = <npy_intp *>data_of(<PyArrayObject *>made)
+    for t in range(times):
+        rows = batch if packed == NULL else (<int64_t *>data_of(a))[t]
+        if not 0 < rows <= batch:
+            return None
+        count[t] = rows
+        found += rows
+    return made if found == total else None
+
+
+cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint packed) except -1:
+    """(input, state) or (data, batch_sizes, state), weights and options; as the records have them."""
+    cdef int options = 3 if packed else 2
+    cdef bint biased = r[at[options + 1]].v.i != 0, batch_first = not packed and r[at[options + 6]].v.i != 0
+    cdef int64_t layers = r[at[options + 2]].v.i
+    cdef npy_intp directions = 2 if r[at[options + 5]].v.i else 1, slabs, total, batch, inputs, width, each, i
+    cdef npy_intp dims[3]
+    cdef double dropout
+    cdef PyArrayObject *a
+    cdef int dtype, nd = 2 if packed else 3
+    cdef list weights
+    cdef Weights w
+    cdef object x, hidden, cell, sizes, out = None
+    if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
+        return run_record(op, r, at)
+    dtype = scalar_type(&r[at[0]])
+    x = (<Tensor>r[at[0]].v.o).array
+    if batch_first and cnp.PyArray_NDIM(<cnp.ndarray>x) == 3:
+        x = x.swapaxes(0, 1)
+    a = <PyArrayObject *>x
+    weights = weights_in(object_at(&r[at[options]]), dtype)
+    states = states_of(kind, &r[at[options - 1]], dtype, 3)
+    if (
+        (dtype != FLOAT and dtype != DOUBLE) or ndim_of(a) != nd or size_of(a) == 0 or weights is None or states is None
+        or not 0 < layers <= len(weights) or not read_number(&r[at[options + 3]], dtype, &dropout)
+        or (dropout != 0 and r[at[options + 4]].v.i and layers > 1)
+    ):
+        return run_record(op, r, at)
+    slabs = layers * directions
+    each = len(weights) // slabs
+    hidden, cell = states
+    batch, width = dims_of(<PyArrayObject *>hidden)[1], dims_of(<PyArrayObject *>hidden)[2]
+    dims[0], dims[1] = dims_of(a)[0], dims_of(a)[1]
+    inputs, total = dims_of(a)[nd - 1], dims[0] * (1 if packed else dims[1])
+    sizes = sizes_of(&r[at[1]] if packed else NULL, dims[0], batch, total)
+    if (
+        sizes is None or len(weights) != each * slabs or dims_of(<PyArrayObject *>hidden)[0] != slabs
+        or (each != (4 if biased else 2) and (kind != LSTM or each != (5 if biased else 3)))
+    ):
+        return run_record(op, r, at)
+    x = cnp.PyArray_GETCONTIGUOUS(<cnp.ndarray>x).reshape(total, inputs)
+    for i in range(slabs):
+        if i % directions == 0:
+            if i:
+                x, inputs = out, width * directions
+            dims[nd - 1] = width * directions
+            out = new_flat(nd, dims, dtype) if i + directions == slabs else new_matrix(total, width * directions, dtype)
+        w = weights_of(kind, dtype, weights[i * each:(i + 1) * each], biased)
+        own = None if cell is None else cell[i]
+        if w is None or not w.fit(inputs, width) or not has_shape(own, batch, w.width) or not run_layer(
+            w, x, sizes, i % directions == 1, hidden[i], own,
+            data_of(<PyArrayObject *>out) + i % directions * width * item_size(dtype), width * directions
+        ):
+            return run_record(op, r, at)
+    put_array(&r[at[op.nargs]], out.swapaxes(0, 1) if batch_first else out, dtype)
+    put_array(&r[at[op.nargs + 1]], hidden, dtype)
+    if kind == LSTM:
+        put_array(&r[at[op.nargs + 2]], cell, dtype)
+    return 0
+
+
+cdef list weights_in(object params, int dtype):
+    """The arrays of a list of weights; None where it is none."""
+    cdef list found = []
+    cdef Py_ssize_t i = 0
+    if type(params) is not List:
+        return None
+    while i < (<List>params).size:
+        found.append(weight_at(&(<List>params).items[i], dtype))
+        i += 1
+    return found
+
+
+cdef inline object new_matrix(npy_intp rows, npy_intp columns, int dtype):
+    cdef npy_intp dims[2]
+    dims[0], dims[1] = rows, columns
+    return new_flat(2, dims, dtype)
+
+
+cdef int lstm(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_stack(op, r, at, LSTM, False)
+
+
+cdef int gru(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_stack(op, r, at, GRU, False)
+
+
+cdef int rnn_tanh(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_stack(op, r, at, TANH, False)
+
+
+cdef int rnn_relu(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_stack(op, r, at, RELU, False)
+
+
+cdef int packed_lstm(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_stack(op, r, at, LSTM, True)
+
+
+cdef int packed_gru(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_stack(op, r, at, GRU, True)
+
+
+cdef int packed_rnn_tanh(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_stack(op, r, at, TANH, True)
+
+
+cdef int packed_rnn_relu(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_stack(op, r, at, RELU, True)
+
+
+# ---------------------------------------------------------------- cells
+
+cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -1:
+    """(input, state, w_ih, w_hh, b_ih, b_hh)"""
+    cdef PyArrayObject *a
+    cdef Weights w
+    cdef npy_intp rows, width
+    cdef int dtype, i
+    cdef object x, hidden, cell, given, fed
+    if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
+        return run_record(op, r, at)
+    dtype = scalar_type(&r[at[0]])
+    x = (<Tensor>r[at[0]].v.o).array
+    a = <PyArrayObject *>x
+    states = states_of(kind, &r[at[1]], dtype, 2)
+    w = weights_of(kind, dtype, [weight_at(&r[at[i]], dtype) for i in range(2, 6)], True)
+    if (dtype != FLOAT and dtype != DOUBLE) or ndim_of(a) != 2 or size_of(a) == 0 or states is None or w is None:
+        return run_record(op, r, at)
+    hidden, cell = states
+    rows, width = dims_of(a)[0], dims_of(<PyArrayObject *>hidden)[1]
+    if not w.fit(dims_of(a)[1], width) or not has_shape(hidden, rows, w.width) or not has_shape(cell, rows, w.width):
+        return run_record(op, r, at)
+    given, fed = w.given(x, rows), new_matrix(rows, w.width * gates_of(kind), dtype)
+    if given is None or not multiplied(hidden, turned(w.w_hh), fed, 1, 0):
+        return run_record(op, r, at)
+    advance(w, rows, data_of(<PyArrayObject *>given), fed, cell, hidden, rows * w.width * gates_of(kind) >= RELEASE_GIL_FROM)
+    put_array(&r[at[op.nargs]], hidden, dtype)
+    if kind == LSTM:
+        put_array(&r[at[op.nargs + 1]], cell, dtype)
+    return 0
+
+
+cdef int lstm_cell(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_cell(op, r, at, LSTM)
+
+
+cdef int gru_cell(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_cell(op, r, at, GRU)
+
+
+cdef int rnn_tanh_cell(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_cell(op, r, at, TANH)
+
+
+cdef int rnn_relu_cell(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_cell(op, r, at, RELU)
+
+
+register_kernel("aten::lstm.input", lstm)
+register_kernel("aten::gru.input", gru)
+register_kernel("aten::rnn_tanh.input", rnn_tanh)
+register_kernel("aten::rnn_relu.input", rnn_relu)
+register_kernel("aten::lstm.data", packed_lstm)
+register_kernel("aten::gru.data", packed_gru)
+register_kernel("aten::rnn_tanh.data", packed_rnn_tanh)
+register_kernel("aten::rnn_relu.data", packed_rnn_relu)
+register_kernel("aten::lstm_cell", lstm_cell)
+register_kernel("aten::gru_cell", gru_cell)
+register_kernel("aten::rnn_tanh_cell", rnn_tanh_cell)
+register_kernel("aten::rnn_relu_cell", rnn_relu_cell)

@@ -1,0 +1,131 @@
+"""Recurrent networks in C: what the record's own kernel gives, which steps in Python, and what is left to it."""
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import ts
+from ts.backends.cpu.namespace import namespace
+from ts.ops.registry import find
+
+GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+SHAPES = [(5, 4, 3, 6), (37, 16, 1, 3), (16, 1, 2, 1)]  # of the cell, the input, the batch, times
+
+
+def random(*shape, dtype):
+    """Of a size at which steps do not blow up."""
+    found = np.random.default_rng(sum(shape)).standard_normal(shape)
+    return ts.tensor(found / np.sqrt(shape[-1]), dtype=dtype)
+
+
+def layer_weights(name, dtype, sizes, biased, layers, directions, projected):
+    cell, inputs = sizes
+    gates, hidden, found = GATES[name] * cell, projected or cell, []
+    for layer in range(layers):
+        for _ in range(directions):
+            found += [random(gates, hidden * directions if layer else inputs, dtype=dtype)]
+            found += [random(gates, hidden, dtype=dtype)]
+            found += [random(gates, dtype=dtype), random(gates, dtype=dtype)] if biased else []
+            found += [random(hidden, cell, dtype=dtype)] if projected else []
+    return found
+
+
+def by_record(name, *args):
+    """What the kernel in Python gives."""
+    return find(name).kernel(namespace, *[arrays(x) for x in args])
+
+
+def arrays(x):
+    if isinstance(x, list):
+        return [arrays(y) for y in x]
+    return x.numpy() if isinstance(x, ts.Tensor) else x
+
+
+def same(found, wanted, dtype):
+    tolerance = 1e-5 if dtype is ts.float32 else 1e-12
+    for x, y in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(x.numpy(), y, tolerance, tolerance)
+        assert x.numpy().strides == y.strides
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
+@pytest.mark.parametrize("name", GATES)
+@pytest.mark.parametrize("cell, inputs, batch, times", SHAPES)
+def test_stacks(name, dtype, cell, inputs, batch, times):
+    packed = ts.tensor([batch, *[1] * (times - 1)])
+    for biased, both, projected in itertools.product([True, False], [True, False], [0, 2]):
+        if projected and name != "lstm":
+            continue
+        directions = 2 if both else 1
+        weights = layer_weights(name, dtype, (cell, inputs), biased, 2, directions, projected)
+        hidden = random(2 * directions, batch, projected or cell, dtype=dtype)
+        state = [hidden, random(2 * directions, batch, cell, dtype=dtype)] if name == "lstm" else hidden
+        options = [weights, biased, 2, 0.0, False, both]
+        for first in (False, True):
+            x = random(*(batch, times) if first else (times, batch), inputs, dtype=dtype)
+            args = [x, state, *options, first]
+            same(getattr(ts, name)(*args), by_record(f"aten::{name}.input", *args), dtype)
+        args = [random(int(packed.sum()), inputs, dtype=dtype), packed, state, *options]
+        same(getattr(ts, name)(*args), by_record(f"aten::{name}.data", *args), dtype)
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
+@pytest.mark.parametrize("name", GATES)
+@pytest.mark.parametrize("biases", [0, 1, 2])
+def test_cells(name, dtype, biases):
+    x, hidden = random(3, 4, dtype=dtype), random(3, 18, dtype=dtype)
+    gates = GATES[name] * 18
+    weights = [random(gates, 4, dtype=dtype), random(gates, 18, dtype=dtype), None, None]
+    weights[2 : 2 + biases] = [random(gates, dtype=dtype) for _ in range(biases)]
+    state = [hidden, random(3, 18, dtype=dtype)] if name == "lstm" else hidden
+    before = hidden.clone()
+    found = getattr(ts, f"{name}_cell")(x, state, *weights)
+    wanted = by_record(f"aten::{name}_cell", x, state, *weights)
+    same(found if name == "lstm" else [found], wanted if name == "lstm" else [wanted], dtype)
+    assert ts.equal(hidden, before)
+
+
+def test_what_does_not_fit_is_left_to_the_record():
+    given = SimpleNamespace(x=ts.ones(4, 2, 3), h=ts.ones(1, 2, 5), c=ts.ones(1, 2, 5))
+    weights = layer_weights("lstm", ts.float32, (5, 3), True, 1, 1, 0)
+    options = [True, 1, 0.0, False, False, False]
+    with pytest.raises((RuntimeError, ValueError)):
+        ts.lstm(given.x, [given.h, given.c], [weights[1], *weights[1:]], *options)
+    with pytest.raises((RuntimeError, ValueError)):
+        ts.lstm(given.x, [given.h, ts.ones(1, 2, 4)], weights, *options)
+    with pytest.raises((RuntimeError, ValueError, IndexError)):
+        ts.lstm(given.x, [given.h], weights, *options)
+    with pytest.raises((RuntimeError, ValueError, IndexError)):
+        ts.lstm(given.x, [given.h, given.c], weights[:3], *options)
+    for sizes in ([2, 3], [-1, 3], [1 << 62, 2], [2, 1]):  # of two rows: more than there are, or fewer
+        rows = ts.ones(2, 3)
+        with pytest.raises((RuntimeError, ValueError, IndexError)):
+            found, *_ = ts.lstm(rows, ts.tensor(sizes), [given.h, given.c], weights, *options[:-1])
+            assert found.shape[0] == 2, "rows that are not there"
+            raise ValueError("as many rows as were given")
+    with pytest.raises(RuntimeError, match="input has inconsistent input_size: got 3 expected 2"):
+        ts.gru_cell(ts.ones(1, 3), ts.ones(1, 1), ts.ones(3, 2), ts.ones(3, 1))
+
+
+def test_time_is_looked_at_between_steps():
+    weights = layer_weights("gru", ts.float32, (2, 2), True, 1, 1, 0)
+    with ts.limits(seconds=0.02), pytest.raises(ts.errors.TimeExceeded):
+        ts.gru(ts.ones(3_000_000, 1, 2), ts.ones(1, 1, 2), weights, True, 1, 0.0, False, False, False)
+
+
+def test_the_arguments_of_views_may_want_gradients():
+    x = ts.nn.Parameter(ts.arange(6.0).reshape(2, 3))
+    assert x.t().tolist() == [[0, 3], [1, 4], [2, 5]] and not x.t().requires_grad
+    assert x.t()._base is x and type(x[0]) is ts.Tensor
+
+
+def test_functions_of_parts():
+    """Of what has gaps, as of what lies in order."""
+    x = ts.linspace(-3, 3, 40).reshape(4, 10)
+    for part in (*x.chunk(2, 1), x[:, ::3], x[::2], x[1:2, 1:2].expand(3, 4), x.t(), x[:, :0]):
+        for name in ("sigmoid", "exp", "relu", "neg", "tanh"):
+            found = getattr(part, name)()
+            assert ts.allclose(found, getattr(part.contiguous(), name)(), 1e-6)
+            assert found.stride() == ts.empty_like(part).stride() or part.numel() == 0 or 0 in part.stride()
