@@ -18,7 +18,7 @@ from .namespace import namespace
 # The operators that have kernels of the CPU's own, and the module here whose `kernel(record)` makes them;
 # it is imported when one of them is first called.
 KERNELS = {
-    "aten::convolution": "conv",
+    **{f"aten::{name}": "conv" for name in ("convolution", "_convolution")},
     **{f"aten::conv{kind}{n}d": "conv" for kind in ("", "_transpose") for n in (1, 2, 3)},
     **{
         f"aten::{kind}_pool{n}d": "pool"
@@ -28,6 +28,9 @@ KERNELS = {
     **{f"aten::{name}": "kernels.addmm" for name in ("addmm", "baddbmm", "bmm", "matmul", "linear")},
     **{f"aten::max_pool{n}d_with_indices": "pool" for n in (1, 2, 3)},
 }
+
+# The modules with kernels in C of such operators, which register them when they are imported.
+REGISTERED = {"conv": "kernels.convolution"}
 
 
 class CpuBackend(Backend):
@@ -40,6 +43,9 @@ class CpuBackend(Backend):
 
     def bind_kernel(self, operator: Operator) -> None:
         if not self.overridden(operator.record):
+            module = REGISTERED.get(KERNELS.get(operator.record.name, ""))
+            if module is not None:
+                import_module(f"{__name__}.{module}")
             import_module(f"{__name__}.kernels.native").bind(operator)
 
     def bind(self, record: Any) -> Kernel:

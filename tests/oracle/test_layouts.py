@@ -186,8 +186,26 @@ IMAGES = [
     "F.lp_pool2d(x, 2, 2)", "F.channel_shuffle(x, 2)", "F.softmax(x, 1)", "F.gelu(x)", "x.flip(2)", "x.roll(1, 2)",
     "F.local_response_norm(x, 2)", "F.grid_sample(x, t.zeros(2, 3, 3, 2))", "x.clamp(0, 1)", "F.prelu(x, t.ones(4))",
     "F.embedding(t.arange(4).view(2, 2).t(), t.rand(4, 3))", "F.normalize(x)", "F.glu(x)", "F.hardtanh(x)", "x.half()",
+    "t.convolution(x, w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)",
+    "t._convolution(x, w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1, False, False, True, True)",
+    "F.conv2d(x[:, :, ::2], w)", "F.conv2d(x, v[:, :1], groups=4)",
+    "F.batch_norm(x, t.zeros(4), t.ones(4))", "F.batch_norm(x[..., :1, :1], t.zeros(4), t.ones(4), training=True)",
     "t.where(x > 0, x, -x)", "x.mean((2, 3), keepdim=True)", "F.unfold(x, 2)", "t.zeros_like(x)", "x.bernoulli()",
 ]  # fmt: skip
+
+
+VOLUMES = ["F.conv3d(x, w)", "F.conv_transpose3d(x, v)", "F.conv3d(x, w.contiguous(memory_format=t.channels_last_3d))"]
+
+
+@pytest.mark.parametrize("line", VOLUMES)
+def test_channels_last_stays_in_volumes(line):
+    """Convolutions, transposed ones too, leave channels of three spatial dimensions where PyTorch does."""
+    found = []
+    for t in (torch, ts):
+        x = t.rand(2, 4, 5, 6, 7).contiguous(memory_format=t.channels_last_3d)
+        names = {"t": t, "F": t.nn.functional, "x": x, "w": t.rand(6, 4, 3, 3, 3), "v": t.rand(4, 6, 3, 3, 3)}
+        found.append(steps(eval(line, names)))
+    assert found[1] == found[0]
 
 
 @pytest.mark.parametrize("line", IMAGES)

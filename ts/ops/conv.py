@@ -414,7 +414,7 @@ for _text, _compute, _kinds in (
     )
 _PLAIN_NAMES = {1: "slow_conv2d_cpu", 2: "slow_conv2d_cpu", 3: "compute_columns3d"}
 _TRANSPOSED_NAMES = {n: f"slow_conv_transpose{max(n, 2)}d_out_cpu" for n in (1, 2, 3)}
-_TRANSPOSED_LAYOUTS: dict[int, str | tuple[str, ...]] = {1: (), 2: "any_channels", 3: "contiguous"}
+_TRANSPOSED_LAYOUTS: dict[int, str | tuple[str, ...]] = {1: (), 2: "any_channels", 3: "any_channels"}
 _HEAD = "(Tensor input, Tensor weight, Tensor? bias=None, "
 for _n in (1, 2, 3):
     _ones, _zeros = [1] * _n, [0] * _n

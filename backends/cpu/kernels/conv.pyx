@@ -29,12 +29,15 @@ from libc.string cimport memcpy, memset
 
 from numpy cimport NPY_ARRAY_ALIGNED, NPY_ARRAY_CARRAY, npy_intp
 
-from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.value.sealed cimport seal
+from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 from ts.backends.cpu.kernels.parts cimport require_part
 
 from ts.backends.cpu import workers
+
+cdef int64_t LEAST = workers.LEAST     # units of work, below which it is not shared
 
 ctypedef fused real:
     float
@@ -66,16 +69,6 @@ cdef class Source:
 
     Element u of residue r is the input's element u * step + r, u from `first` on, `length` of them.
     """
-
-    cdef int64_t size[3]
-    cdef int64_t step[3]
-    cdef int64_t first[3]
-    cdef int64_t length[3]
-    cdef int64_t *residues[3]
-    cdef int64_t residue_count[3]
-    cdef readonly object plane         # elements of a channel
-    cdef list kept                     # the arrays that the pointers are of
-    cdef bint as_is                    # it is the input's own layout where that is dense
 
     def __cinit__(self, sizes, steps, firsts, lengths, residues):
         cdef int d
@@ -109,21 +102,6 @@ cdef class Phase:
     `taps` are (place in a channel of the source, index into the weight's three window dimensions); `rows` are
     first q and place in a channel of the output for each run of `row` positions, `step` apart in the output.
     """
-
-    cdef object kept                   # the arrays that the pointers are of
-    cdef int64_t *tap_place
-    cdef int64_t *tap_index            # 3 numbers each
-    cdef Py_ssize_t taps
-    cdef int64_t *row_q
-    cdef int64_t *row_place
-    cdef Py_ssize_t rows
-    cdef int64_t row
-    cdef int64_t step
-    cdef int64_t length                # q of the last position + 1
-    # What must lie within the operands of a call:
-    cdef int64_t furthest_tap          # in a channel of the source
-    cdef int64_t furthest_index[3]     # in the weight's window
-    cdef int64_t furthest_place        # in a channel of the output
 
     def __cinit__(self, taps, row_q, row_place, row, step):
         self.taps = len(taps)
@@ -429,10 +407,8 @@ cdef class Run:
         require_part(part, parts, self.prepared)
         self.lay_out_part(part, parts)
 
-    def compute(self, Py_ssize_t part, Py_ssize_t parts):
-        """Compute some positions of the output."""
+    cdef int compute_part(self, Py_ssize_t part, Py_ssize_t parts) except -1:
         cdef int done
-        require_part(part, parts, self.prepared)
         with nogil:
             if self.double_:
                 done = compute(&self.job, self.phase, part, parts, <double *>NULL)
@@ -440,11 +416,15 @@ cdef class Run:
                 done = compute(&self.job, self.phase, part, parts, <float *>NULL)
         if done < 0:
             raise MemoryError()
+        return 0
 
-    def compute_depthwise(self, Py_ssize_t part, Py_ssize_t parts):
-        """Compute some channels of the output."""
-        cdef int done
+    def compute(self, Py_ssize_t part, Py_ssize_t parts):
+        """Compute some positions of the output."""
         require_part(part, parts, self.prepared)
+        self.compute_part(part, parts)
+
+    cdef int compute_depthwise_part(self, Py_ssize_t part, Py_ssize_t parts) except -1:
+        cdef int done
         with nogil:
             if self.double_:
                 done = compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <double *>NULL)
@@ -452,6 +432,12 @@ cdef class Run:
                 done = compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <float *>NULL)
         if done < 0:
             raise MemoryError()
+        return 0
+
+    def compute_depthwise(self, Py_ssize_t part, Py_ssize_t parts):
+        """Compute some channels of the output."""
+        require_part(part, parts, self.prepared)
+        self.compute_depthwise_part(part, parts)
 
 
 seal(Run)
@@ -534,6 +520,15 @@ def correlate(
     float32 or float64, `out` a C-contiguous one.  The weight is (filters, channels of a group, *window), or where
     `transposed` (channels, filters of a group, *window).
     """
+    if type(input) is not np.ndarray or type(weight) is not np.ndarray or type(out) is not np.ndarray:
+        raise TypeError("correlate takes arrays")
+    _require_fitting(input, weight, bias, out, source, phases, groups, transposed)
+    correlate_fitting(input, weight, bias, out, source, phases, groups, transposed)
+
+
+cdef int correlate_fitting(
+    object input, object weight, object bias, object out, Source source, list phases, int64_t groups, bint transposed
+) except -1:
     cdef Run run = Run.__new__(Run)
     cdef Job *job = &run.job
     cdef PyArrayObject *x = <PyArrayObject *>input
@@ -544,10 +539,7 @@ def correlate(
     cdef int64_t strides[5]
     cdef int64_t k, tap, work
     cdef bint depthwise
-    if type(input) is not np.ndarray or type(weight) is not np.ndarray or type(out) is not np.ndarray:
-        raise TypeError("correlate takes arrays")
-    _require_fitting(input, weight, bias, out, source, phases, groups, transposed)
-    itemsize = input.itemsize
+    itemsize = item_size(x)
     run.double_ = itemsize == 8
     run.source = source
     run.held = (input, weight, bias, out)
@@ -576,9 +568,9 @@ def correlate(
         job.bias = data_of(<PyArrayObject *>bias)
         job.bias_stride = strides_of(<PyArrayObject *>bias)[0] // itemsize
     job.out = data_of(y)
-    if out.size == 0:
-        return
-    job.out_plane = out[0, 0].size
+    if size_of(y) == 0:
+        return 0
+    job.out_plane = size_of(y) // (dims_of(y)[0] * dims_of(y)[1])
     depthwise = job.channels == 1 and groups > 1 and job.filters < 4
     run.plane = source.plane
     run.prepared = True
@@ -598,7 +590,10 @@ def correlate(
             job.source = <char *>_allocate(
                 source.plane * run.channels * job.images + 3 * job.kernels.lanes, itemsize
             )
-            workers.run(run.lay_out, workers.parts(work // 16))
+            if work // 16 < LEAST:
+                run.lay_out_part(0, 1)
+            else:
+                workers.run(run.lay_out, workers.parts(work // 16))
     for phase in phases:
         run.phase = phase
         free(job.offset)
@@ -613,7 +608,10 @@ def correlate(
             job.furthest = max(job.furthest, job.offset[k])
         work = job.images * dims_of(y)[1] * phase.length * job.depth
         if depthwise:
-            workers.run(run.compute_depthwise, workers.parts(work // 32))
+            if work // 32 < LEAST:
+                run.compute_depthwise_part(0, 1)
+            else:
+                workers.run(run.compute_depthwise, workers.parts(work // 32))
             continue
         job.packed_group = (job.filters + job.kernels.rows - 1) // job.kernels.rows * job.kernels.rows * job.depth
         free(job.packed)
@@ -624,7 +622,11 @@ def correlate(
         else:
             pack_weight(job, phase, <float *>job.packed)
         job.panels = PANELS if job.packed_group * itemsize > LARGE_WEIGHT else 1
-        workers.run(run.compute, workers.parts(work // 64))
+        if work // 64 < LEAST:
+            run.compute_part(0, 1)
+        else:
+            workers.run(run.compute, workers.parts(work // 64))
+    return 0
 
 
 cdef bint _is_dense(int64_t *strides, Source s) noexcept:

@@ -1,8 +1,8 @@
-"""Normalisation of CPU tensors whose elements lie in order: by layers, by groups of channels, by running moments.
+"""Normalisation of CPU tensors whose elements lie in order: by layers, by groups of channels.
 
 In: registers with a floating tensor and the weights of a layer.  Out: the register of the result.
 
-    layer_norm, group_norm, batch_norm in evaluation
+    layer_norm, group_norm                  batch_norm has a file of its own
 
 Moments are computed about the rounded mean and corrected, in double.
 Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
@@ -11,7 +11,6 @@ Everything else is left to the record's own kernel: other layouts and dtypes, no
 cimport numpy as cnp
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List
@@ -103,36 +102,6 @@ cdef void normalise_groups(
             else:
                 for j in range(inner):
                     out[j] = x[j] * scale + shift
-            x += inner
-            out += inner
-
-
-cdef void scale_channels(
-    const floating *x, npy_intp batch, npy_intp channels, npy_intp inner,
-    const floating *weight, const floating *bias, const floating *mean, const floating *variance, double eps,
-    floating *scratch, floating *out,
-) noexcept nogil:
-    """(x - mean) / sqrt(variance + eps) * weight + bias for each channel; `scratch` holds two rows of channels."""
-    cdef floating *scale = scratch
-    cdef floating *shift = scratch + channels
-    cdef double by
-    cdef npy_intp i, c, j
-    for c in range(channels):
-        by = 1 / sqrt(variance[c] + eps)
-        if weight != NULL:
-            by *= weight[c]
-        scale[c] = <floating>by
-        shift[c] = <floating>((0 if bias == NULL else bias[c]) - mean[c] * by)
-    for i in range(batch):
-        if inner == 1:
-            for c in range(channels):
-                out[c] = x[c] * scale[c] + shift[c]
-            x += channels
-            out += channels
-            continue
-        for c in range(channels):
-            for j in range(inner):
-                out[j] = x[j] * scale[c] + shift[c]
             x += inner
             out += inner
 
@@ -231,47 +200,5 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     return put_array(&r[at[op.nargs]], made, kind)
 
 
-cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
-    """In evaluation: by the running moments."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
-    cdef void *parts[4]                # weight, bias, mean, variance
-    cdef void *out
-    cdef void *scratch
-    cdef npy_intp channels, inner
-    cdef int kind, i
-    cdef object made
-    cdef Away away
-    if a == NULL or ndim_of(a) < 2 or size_of(a) == 0 or r[at[5]].v.i or r[at[3]].tag == TAG_NONE or r[at[4]].tag == TAG_NONE:
-        return run_record(op, r, at)
-    kind = scalar_type(&r[at[0]])
-    channels = dims_of(a)[1]
-    if kind != FLOAT and kind != DOUBLE:
-        return run_record(op, r, at)
-    for i in range(4):
-        if not vector(&r[at[i + 1]], kind, channels, &parts[i]):
-            return run_record(op, r, at)
-    inner = size_of(a) // (dims_of(a)[0] * channels)
-    made = new_like(a, kind)
-    out = data_of(<PyArrayObject *>made)
-    scratch = malloc(2 * channels * sizeof(double))
-    if scratch == NULL:
-        raise MemoryError()
-    away = leave_gil(size_of(a), r, at, op.nargs)
-    if kind == FLOAT:
-        scale_channels[float](
-            <float *>data_of(a), dims_of(a)[0], channels, inner, <float *>parts[0], <float *>parts[1], <float *>parts[2],
-            <float *>parts[3], r[at[7]].v.f, <float *>scratch, <float *>out,
-        )
-    else:
-        scale_channels[double](
-            <double *>data_of(a), dims_of(a)[0], channels, inner, <double *>parts[0], <double *>parts[1],
-            <double *>parts[2], <double *>parts[3], r[at[7]].v.f, <double *>scratch, <double *>out,
-        )
-    take_gil(away)
-    free(scratch)
-    return put_array(&r[at[op.nargs]], made, kind)
-
-
 register_kernel("aten::layer_norm", layer_norm)
 register_kernel("aten::group_norm", group_norm)
-register_kernel("aten::batch_norm", batch_norm)

@@ -1,0 +1,227 @@
+"""Batch normalisation of CPU tensors, by the moments of the batch or by the running ones.
+
+In: registers with a floating tensor whose elements lie in order, or with its channels innermost, and the weights and
+running moments of a layer.  Out: the register of the result; in training the running moments move.
+
+    batch_norm(x, weight, bias, mean, variance, training, momentum, eps, ...)
+
+Moments of the batch are summed in double, in the same order whatever the layout.  Everything else is left to the record's
+own kernel: other layouts and dtypes, no elements, wrong arguments.
+"""
+
+cimport numpy as cnp
+from libc.math cimport NAN, sqrt
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts._core.value.ivalue cimport IValue, TAG_NONE
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.placing cimport channels_innermost, dense_channels_last, new_channels_last
+
+cnp.import_array()
+
+cdef enum:
+    SUMS = 8                           # that run beside each other
+
+ctypedef fused floating:
+    float
+    double
+
+
+ctypedef struct Batch:
+    npy_intp images                    # elements lie as (images, channels, inner)
+    npy_intp channels
+    npy_intp inner
+    bint training
+    double momentum
+    double eps
+
+
+ctypedef struct Moments:
+    double *mean                       # a number for each channel, as are the next three
+    double *variance
+    double *scale                      # of the result, and what is added then
+    double *shift
+
+
+# ---------------------------------------------------------------- moments of the batch
+
+cdef void sum_channels(const floating *x, Batch *batch, const double *about, double *totals, double *squares) noexcept nogil:
+    """For each channel the sum of what is left without `about`, and of its squares; `about` NULL: of the elements."""
+    cdef npy_intp i, c, j, k
+    cdef double a = 0, off
+    cdef double first[SUMS]
+    cdef double second[SUMS]
+    for c in range(batch.channels):
+        totals[c] = squares[c] = 0
+    for i in range(batch.images):
+        if batch.inner == 1:
+            for c in range(batch.channels):
+                off = x[c] - about[c] if about != NULL else x[c]
+                totals[c] += off
+                squares[c] += off * off
+            x += batch.channels
+            continue
+        for c in range(batch.channels):
+            if about != NULL:
+                a = about[c]
+            for k in range(SUMS):
+                first[k] = second[k] = 0
+            for j in range(batch.inner // SUMS):
+                for k in range(SUMS):
+                    off = x[j * SUMS + k] - a
+                    first[k] += off
+                    second[k] += off * off
+            for j in range(batch.inner // SUMS * SUMS, batch.inner):
+                off = x[j] - a
+                first[0] += off
+                second[0] += off * off
+            for k in range(SUMS):
+                totals[c] += first[k]
+                squares[c] += second[k]
+            x += batch.inner
+
+
+cdef void find_moments(const floating *x, Batch *batch, Moments *m) noexcept nogil:
+    """Mean and variance about the mean that a first look at the elements gives."""
+    cdef double count = <double>(batch.images * batch.inner)
+    cdef npy_intp c
+    sum_channels(x, batch, NULL, m.mean, m.variance)
+    for c in range(batch.channels):
+        m.mean[c] /= count
+    sum_channels(x, batch, m.mean, m.shift, m.variance)
+    for c in range(batch.channels):
+        m.variance[c] = (m.variance[c] - m.shift[c] * m.shift[c] / count) / count
+        m.mean[c] += m.shift[c] / count
+
+
+cdef void move(floating *running, npy_intp channels, const double *new, double factor, double momentum) noexcept nogil:
+    cdef npy_intp c
+    for c in range(channels):
+        running[c] = <floating>((1 - momentum) * running[c] + momentum * (new[c] * factor))
+
+
+# ---------------------------------------------------------------- the result
+
+cdef void scale_channels(const floating *x, Batch *batch, const floating *scale, const floating *shift, floating *out) noexcept nogil:
+    cdef npy_intp i, c, j
+    cdef floating by, plus
+    for i in range(batch.images):
+        if batch.inner == 1:
+            for c in range(batch.channels):
+                out[c] = x[c] * scale[c] + shift[c]
+            x += batch.channels
+            out += batch.channels
+            continue
+        for c in range(batch.channels):
+            by = scale[c]
+            plus = shift[c]
+            for j in range(batch.inner):
+                out[j] = x[j] * by + plus
+            x += batch.inner
+            out += batch.inner
+
+
+cdef void normalise(const floating *x, Batch *batch, void **parts, Moments *m, floating *out) noexcept nogil:
+    """(x - mean) / sqrt(variance + eps) * weight + bias; `parts` are weight, bias and the running moments."""
+    cdef const floating *weight = <const floating *>parts[0]
+    cdef const floating *bias = <const floating *>parts[1]
+    cdef npy_intp c
+    cdef double by, count = <double>(batch.images * batch.inner)
+    cdef floating *scale = <floating *>m.scale
+    cdef floating *shift = <floating *>m.shift
+    if batch.training:
+        find_moments(x, batch, m)
+        if parts[2] != NULL:
+            move(<floating *>parts[2], batch.channels, m.mean, 1, batch.momentum)
+        if parts[3] != NULL:
+            move(<floating *>parts[3], batch.channels, m.variance, count / (count - 1) if count > 1 else NAN, batch.momentum)
+    else:
+        for c in range(batch.channels):
+            m.mean[c] = (<floating *>parts[2])[c]
+            m.variance[c] = (<floating *>parts[3])[c]
+    for c in range(batch.channels):
+        by = 1 / sqrt(m.variance[c] + batch.eps)
+        if weight != NULL:
+            by *= weight[c]
+        scale[c] = <floating>by
+        shift[c] = <floating>((0 if bias == NULL else bias[c]) - m.mean[c] * by)
+    scale_channels(x, batch, scale, shift, out)
+
+
+# ---------------------------------------------------------------- from registers
+
+cdef bint vector(IValue *x, int kind, npy_intp n, bint written, void **data) noexcept:
+    """An optional tensor of `n` elements of the dtype: its data, or NULL; false where it is something else."""
+    cdef PyArrayObject *a
+    data[0] = NULL
+    if x.tag == TAG_NONE:
+        return True
+    a = flat_array(x)
+    if a == NULL or scalar_type(x) != kind or size_of(a) != n:
+        return False
+    if written and (not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or (<Tensor>x.v.o).wants_grad):
+        return False
+    data[0] = data_of(a)
+    return True
+
+
+cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = NULL
+    cdef Batch batch
+    cdef Moments m
+    cdef void *parts[4]                # weight, bias, mean, variance
+    cdef void *out
+    cdef bint channels_last = False
+    cdef int kind, i
+    cdef object made
+    cdef Away away
+    if is_tensor(&r[at[0]]) and (<Tensor>r[at[0]].v.o).backend == BACKEND_CPU:
+        a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
+        channels_last = ndim_of(a) > 3 and channels_innermost(a)
+        if not (dense_channels_last(a) if channels_last else flat_array(&r[at[0]]) != NULL):
+            a = NULL
+    batch.training = r[at[5]].v.i
+    if a == NULL or ndim_of(a) < 2 or size_of(a) == 0:
+        return run_record(op, r, at)
+    if not batch.training and (r[at[3]].tag == TAG_NONE or r[at[4]].tag == TAG_NONE):
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    batch.channels = dims_of(a)[1]
+    if kind != FLOAT and kind != DOUBLE:
+        return run_record(op, r, at)
+    for i in range(4):
+        if not vector(&r[at[i + 1]], kind, batch.channels, batch.training and i > 1, &parts[i]):
+            return run_record(op, r, at)
+    batch.images = dims_of(a)[0]
+    batch.inner = size_of(a) // (batch.images * batch.channels)
+    if channels_last:
+        batch.images *= batch.inner
+        batch.inner = 1
+    batch.momentum = r[at[6]].v.f
+    batch.eps = r[at[7]].v.f
+    made = new_channels_last(ndim_of(a), dims_of(a), kind) if channels_last else new_like(a, kind)
+    out = data_of(<PyArrayObject *>made)
+    m.mean = <double *>malloc(4 * batch.channels * sizeof(double))
+    if m.mean == NULL:
+        raise MemoryError()
+    m.variance = m.mean + batch.channels
+    m.scale = m.variance + batch.channels
+    m.shift = m.scale + batch.channels
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    if kind == FLOAT:
+        normalise[float](<float *>data_of(a), &batch, parts, &m, <float *>out)
+    else:
+        normalise[double](<double *>data_of(a), &batch, parts, &m, <double *>out)
+    take_gil(away)
+    free(m.mean)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+register_kernel("aten::batch_norm", batch_norm)

@@ -1,0 +1,239 @@
+"""Convolutions of CPU tensors: from registers to `conv`, without a look at what is known already.
+
+In: registers with images, a weight, a bias or None, and the numbers of a convolution.  Out: the register of the result.
+
+    conv2d(x, weight, bias, [2, 2], [1, 1])      conv_transpose1d(...)      convolution(...), _convolution(...)
+
+What `ts.ops.conv` says of a combination of shapes and numbers, and what `ts.backends.cpu.conv` plans for it, is kept in
+a Prepared.  Images without a batch, paddings by name, other dtypes, no elements and wrong arguments are left to the
+record's own kernel.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t, int64_t
+from numpy cimport npy_intp
+
+from ts._core.value.container cimport List
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts.backends.cpu.kernels.conv cimport Source, correlate_fitting
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box
+from ts._core.value.sealed cimport seal
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, dims_of, flags_of, ndim_of, size_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts.backends.cpu.kernels.kernel cimport is_tensor, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.placing cimport channels_innermost, new_channels_last
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
+
+cdef enum:
+    MOST_KNOWN = 1024
+    MOST_NUMBERS = 48                  # of a key
+    ABSENT = -1
+
+
+# ---------------------------------------------------------------- what is known of a combination of sizes
+
+@cython.final
+cdef class Prepared:
+    """How to compute a convolution of given sizes."""
+
+    cdef Source source
+    cdef list phases
+    cdef bint complete                 # the phases write all of the output
+    cdef int64_t groups
+    cdef bint transposed
+    cdef npy_intp shape[5]             # of the output
+
+
+seal(Prepared)
+
+
+cdef dict known = {}                   # the numbers of a call, as bytes -> Prepared, or None: left to the record
+
+
+ctypedef struct Form:
+    # Where an operator has its arguments; ABSENT for those that it does not have.
+    int transposed
+    int output_padding
+    int groups
+    int dilation
+    bint always_transposed
+
+
+ctypedef struct Key:
+    int64_t numbers[MOST_NUMBERS]
+    int count
+
+
+cdef inline int add_number(Key *key, int64_t x) noexcept:
+    if key.count < MOST_NUMBERS:
+        key.numbers[key.count] = x
+    key.count += 1
+    return 0
+
+
+cdef int add_shape(Key *key, PyArrayObject *a) noexcept:
+    cdef int d
+    add_number(key, ndim_of(a))
+    for d in range(ndim_of(a)):
+        add_number(key, dims_of(a)[d])
+    return 0
+
+
+cdef bint add_list(Key *key, IValue *x) noexcept:
+    cdef List numbers
+    cdef Py_ssize_t i
+    if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
+        return False
+    numbers = <List>x.v.o
+    add_number(key, numbers.size)
+    for i in range(numbers.size):
+        add_number(key, numbers.items[i].v.i)
+    return True
+
+
+cdef object prepared(Operator op, Form form, IValue *r, const int32_t *at, PyArrayObject *bias):
+    """What is known of the call, or None; None too where they are wrong: the record says so."""
+    cdef Key key
+    cdef PyArrayObject *x = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
+    cdef PyArrayObject *weight = <PyArrayObject *>(<Tensor>r[at[1]].v.o).array
+    cdef bint transposed = form.always_transposed or (form.transposed != ABSENT and r[at[form.transposed]].v.i)
+    key.count = 0
+    add_number(&key, transposed)
+    add_number(&key, r[at[form.groups]].v.i)
+    add_number(&key, ABSENT if bias == NULL else dims_of(bias)[0])
+    add_shape(&key, x)
+    add_shape(&key, weight)
+    if not add_list(&key, &r[at[3]]) or not add_list(&key, &r[at[4]]) or not add_list(&key, &r[at[form.dilation]]):
+        return None
+    if form.output_padding != ABSENT and not add_list(&key, &r[at[form.output_padding]]):
+        return None
+    if key.count > MOST_NUMBERS:
+        return None
+    numbers = PyBytes_FromStringAndSize(<char *>key.numbers, key.count * sizeof(int64_t))
+    found = known.get(numbers, known)
+    if found is known:
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        found = known[numbers] = prepare(op, r, at, transposed)
+    return found
+
+
+def geometry(xp, g, input, weight, bias):
+    """What a record's kernel computes with, in the place of the result."""
+    return g
+
+
+cdef object prepare(Operator op, IValue *r, const int32_t *at, bint transposed):
+    from ts.backends.cpu.conv import plan_of  # here: that module imports kernels
+    cdef Prepared made
+    cdef int i, d = 2
+    cdef list args = []
+    for i in range(op.nargs):
+        x = box(&r[at[i]])
+        args.append((<Tensor>x).array if isinstance(x, Tensor) else x)
+    try:
+        g = op.record.kernel(None, *args, compute=geometry)
+        plan = plan_of(g, args[0].shape[2:])
+    except (RuntimeError, MemoryError, OverflowError, ValueError):
+        return None
+    made = Prepared.__new__(Prepared)
+    made.source, made.phases, made.complete = plan
+    made.groups = g.groups
+    made.transposed = transposed
+    made.shape[0] = args[0].shape[0]
+    made.shape[1] = g.filters
+    for n in g.places:
+        made.shape[d] = n
+        d += 1
+    return made
+
+
+# ---------------------------------------------------------------- computing
+
+cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
+    """The array of a CPU tensor of the dtype with at least one element; NULL for anything else."""
+    cdef PyArrayObject *a
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != kind:
+        return NULL
+    a = <PyArrayObject *>(<Tensor>x.v.o).array
+    return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and size_of(a) > 0 else NULL
+
+
+cdef bint wants_channels_last(Form form, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
+    """Whether the result has its channels innermost: the rules `any_channels`, and of transposed ones."""
+    if ndim_of(x) == 4:
+        return channels_innermost(x) or channels_innermost(weight)
+    if ndim_of(x) == 5:
+        return dims_of(x)[0] > 1 and (channels_innermost(x) or channels_innermost(weight))
+    if form.always_transposed:
+        return False
+    return channels_innermost(x) and channels_innermost(weight) and shape[1] != 1 and shape[2] != 1
+
+
+cdef int convolve(Operator op, IValue *r, const int32_t *at, Form form) except -1:
+    cdef int kind, nd
+    cdef PyArrayObject *x
+    cdef PyArrayObject *weight
+    cdef PyArrayObject *bias = NULL
+    cdef Prepared how
+    if not is_tensor(&r[at[0]]):
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    x, weight = operand(&r[at[0]], kind), operand(&r[at[1]], kind)
+    if (kind != FLOAT and kind != DOUBLE) or x == NULL or weight == NULL:
+        return run_record(op, r, at)
+    nd = ndim_of(x)
+    if not 3 <= nd <= 5 or ndim_of(weight) != nd:
+        return run_record(op, r, at)
+    if r[at[2]].tag != TAG_NONE:
+        bias = operand(&r[at[2]], kind)
+        if bias == NULL or ndim_of(bias) != 1:
+            return run_record(op, r, at)
+    found = prepared(op, form, r, at, bias)
+    if found is None:
+        return run_record(op, r, at)
+    how = <Prepared>found
+    out = new_flat(nd, how.shape, kind)
+    images, filters = (<Tensor>r[at[0]].v.o).array, (<Tensor>r[at[1]].v.o).array
+    shift = None if bias == NULL else (<Tensor>r[at[2]].v.o).array
+    if not how.complete:
+        out[...] = 0 if shift is None else shift.reshape(-1, *(1,) * (nd - 2))
+    placed = new_channels_last(nd, how.shape, kind) if wants_channels_last(form, x, weight, how.shape) else None
+    correlate_fitting(images, filters, shift, out, how.source, how.phases, how.groups, how.transposed)
+    if placed is not None:
+        copy_array(<PyArrayObject *>placed, <PyArrayObject *>out)
+        out = placed
+    return put_array(&r[at[op.nargs]], out, kind)
+
+
+cdef Form PLAIN = Form(ABSENT, ABSENT, 6, 5, False)
+cdef Form TRANSPOSED = Form(ABSENT, 5, 6, 7, True)
+cdef Form GENERAL = Form(6, 7, 8, 5, False)
+
+
+cdef int plain(Operator op, IValue *r, const int32_t *at) except -1:
+    return convolve(op, r, at, PLAIN)
+
+cdef int transposed(Operator op, IValue *r, const int32_t *at) except -1:
+    return convolve(op, r, at, TRANSPOSED)
+
+cdef int general(Operator op, IValue *r, const int32_t *at) except -1:
+    return convolve(op, r, at, GENERAL)
+
+
+register_kernel("aten::conv1d", plain)
+register_kernel("aten::conv2d", plain)
+register_kernel("aten::conv3d", plain)
+register_kernel("aten::conv_transpose1d", transposed)
+register_kernel("aten::conv_transpose2d.input", transposed)
+register_kernel("aten::conv_transpose3d.input", transposed)
+register_kernel("aten::convolution", general)
+register_kernel("aten::_convolution", general)
+register_kernel("aten::_convolution.deprecated", general)
