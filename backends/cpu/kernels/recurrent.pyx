@@ -23,6 +23,7 @@ from ts._core.tensor.ndarray cimport (
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.thread.deadline cimport take_time, timed
 from ts._core.value.container cimport List
+from ts._core.value.sealed cimport seal
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_flat, put_array, read_number, scalar_type
 from ts.backends.cpu.kernels.matmul cimport multiplied
@@ -184,6 +185,9 @@ cdef class Weights:
         if self.kind != GRU or self.b_hh is None:
             return NULL
         return data_of(<PyArrayObject *>self.b_hh) + 2 * self.width * item_size(self.dtype)
+
+
+seal(Weights)
 
 
 cdef inline npy_intp item_size(int dtype) noexcept nogil:
