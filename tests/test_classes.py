@@ -342,7 +342,7 @@ class Filled:
 def test_class_without_a_constructor_says_first_what_is_wrong_with_its_methods():
     class Odd:
         def method(self):
-            import math
+            import math  # noqa: F401
 
     def function():
         return Odd()

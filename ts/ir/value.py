@@ -40,7 +40,7 @@ class Use:
         return f"Use({self.user.kind()}, {self.offset})"
 
     def is_after(self, other: Use) -> bool:
-        """Whether this use comes after `other` in the text: what is inside of a node comes after its inputs."""
+        """Whether this use comes after `other`: what is inside of a node comes after the node's inputs."""
         return (self.user.path(), self.offset) > (other.user.path(), other.offset)
 
     isAfter = is_after
