@@ -11,12 +11,16 @@ from ts.distributions import (
     Dirichlet,
     Distribution,
     Exponential,
+    ExpTransform,
     Gamma,
     Independent,
+    Kumaraswamy,
     Laplace,
     MultivariateNormal,
     Normal,
     Uniform,
+    biject_to,
+    constraints,
     kl_divergence,
     register_kl,
 )
@@ -61,7 +65,7 @@ def test_divergences_of_derived_classes_and_new_pairs():
 
     assert float(kl_divergence(Mine(0.0, 1.0), Normal(1.0, 1.0))) == pytest.approx(0.5)
     with pytest.raises(NotImplementedError, match="No KL"):
-        kl_divergence(Mine(0.0, 1.0), Gamma(1.0, 1.0))
+        kl_divergence(Mine(0.0, 1.0), Dirichlet(ts.ones(2)))
 
     class Other(Distribution):
         pass
@@ -81,3 +85,65 @@ def test_cholesky_ex_names_the_block():
     assert info.tolist() == [0, 2] and factor[0].tolist() == [[1.0, 0.0], [0.0, 1.0]]
     with pytest.raises(ts.linalg.LinAlgError):
         ts.linalg.cholesky_ex(-ts.eye(2), check_errors=True)
+
+
+def test_expanded_distributions_share_their_parameters():
+    d = Normal(ts.zeros(2), ts.ones(2))
+    larger = d.expand((3, 2))
+    assert larger.batch_shape == (3, 2) and larger.loc.data_ptr() == d.loc.data_ptr() and d.batch_shape == (2,)
+    assert Beta(ts.ones(2), 1.0).expand((4, 2)).concentration0.shape == (4, 2)
+
+
+def test_users_expand_classes_of_their_own():
+    class Shifted(Normal):
+        def __init__(self, loc, shift):
+            self.shift = shift
+            super().__init__(loc, 1.0)
+
+        def expand(self, batch_shape, _instance=None):
+            new = self._get_checked_instance(Shifted, _instance)
+            return super().expand(batch_shape, new)
+
+    d = Shifted(ts.zeros(2), 5).expand((3, 2))
+    assert (type(d), d.shift, d.batch_shape) == (Shifted, 5, (3, 2))
+
+    class Further(Shifted):
+        def __init__(self):
+            super().__init__(ts.zeros(2), 6)
+
+    with pytest.raises(NotImplementedError, match="must also define a custom"):
+        Further().expand((3, 2))
+
+
+def test_support_of_users_is_optional():
+    class Unbounded(Distribution):
+        @property
+        def support(self):
+            raise NotImplementedError
+
+    with pytest.warns(UserWarning, match="does not define `support`"):
+        Unbounded()._validate_sample(ts.tensor(1.0))
+
+
+def test_mode_of_kumaraswamy_is_where_the_density_is_largest():
+    d = Kumaraswamy(2.0, 3.0)
+    x = ts.linspace(0.001, 0.999, 9981)
+    assert float(d.mode) == pytest.approx(float(x[d.log_prob(x).argmax()]), abs=1e-3)
+
+
+def test_registered_constraints():
+    class Even(constraints.Constraint):
+        pass
+
+    with pytest.raises(NotImplementedError, match="Cannot transform Even"):
+        biject_to(Even())
+    biject_to.register(Even, lambda constraint: ExpTransform())
+    assert biject_to(Even()) == ExpTransform()
+    with pytest.raises(TypeError, match="Constraint subclass or instance"):
+        biject_to.register(int)(lambda constraint: ExpTransform())
+
+
+def test_lazy_values_are_attributes_from_then_on():
+    d = Categorical(logits=ts.zeros(4))
+    assert "probs" not in vars(d) and d.probs.tolist() == [0.25] * 4 and "probs" in vars(d)
+    assert isinstance(Categorical.probs, ts.distributions.utils.lazy_property)

@@ -1,22 +1,53 @@
 """Probability distributions: densities, samples (PyTorch's for the same seed), moments, divergences.
 
-    d = Normal(ts.zeros(2), 1.0)
-    d.log_prob(d.sample((3,)))            a tensor (3, 2)
-    kl_divergence(d, Normal(1.0, 2.0))
+d = Normal(ts.zeros(2), 1.0)
+d.log_prob(d.sample((3,)))            a tensor (3, 2)
+d.expand((5, 2))                      a larger batch of the same
+kl_divergence(d, Normal(1.0, 2.0))
 """
 
 from __future__ import annotations
 
-from ts.distributions import constraints
-from ts.distributions.continuous import Exponential, Laplace, Normal, Uniform
-from ts.distributions.discrete import Bernoulli, Categorical, Poisson
+from ts.distributions import constraints, kl_pairs, transforms, utils
+from ts.distributions.bounded import ContinuousBernoulli, VonMises
+from ts.distributions.categorical import (
+    Categorical,
+    Multinomial,
+    OneHotCategorical,
+    OneHotCategoricalStraightThrough,
+)
+from ts.distributions.constraint_registry import biject_to, transform_to
+from ts.distributions.continuous import Cauchy, Exponential, Laplace, Normal, Uniform
+from ts.distributions.discrete import Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson
 from ts.distributions.distribution import Distribution
-from ts.distributions.gammas import Beta, Dirichlet, Gamma
+from ts.distributions.gammas import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT
 from ts.distributions.kl import kl_divergence, register_kl
+from ts.distributions.low_rank import LowRankMultivariateNormal
+from ts.distributions.matrices import LKJCholesky
+from ts.distributions.mixture import MixtureSameFamily
+from ts.distributions.relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
+from ts.distributions.transformed import (
+    Gumbel,
+    HalfCauchy,
+    HalfNormal,
+    InverseGamma,
+    Kumaraswamy,
+    LogisticNormal,
+    LogNormal,
+    Pareto,
+    TransformedDistribution,
+    Weibull,
+)
+from ts.distributions.transforms import *  # noqa: F403
 from ts.distributions.vectors import Independent, MultivariateNormal
 
 __all__ = [
-    "Bernoulli", "Beta", "Categorical", "Dirichlet", "Distribution", "Exponential", "Gamma", "Independent",
-    "Laplace", "MultivariateNormal", "Normal", "Poisson", "Uniform", "constraints", "kl_divergence",
-    "register_kl",
+    "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet",
+    "Distribution", "Exponential", "FisherSnedecor", "Gamma", "Geometric", "Gumbel", "HalfCauchy",
+    "HalfNormal", "Independent", "InverseGamma", "Kumaraswamy", "LKJCholesky", "Laplace", "LogNormal",
+    "LogisticNormal", "LowRankMultivariateNormal", "MixtureSameFamily", "Multinomial", "MultivariateNormal",
+    "NegativeBinomial", "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Pareto",
+    "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT", "TransformedDistribution",
+    "Uniform", "VonMises", "Weibull", "biject_to", "constraints", "kl_divergence", "kl_pairs", "register_kl",
+    "transform_to", "transforms", "utils", *transforms.__all__,
 ]  # fmt: skip

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import ts
@@ -25,6 +26,56 @@ class Constraint:
     def __repr__(self) -> str:
         bounds = ", ".join(f"{name}={value}" for name, value in self.__dict__.items())
         return f"{type(self).__name__.lstrip('_')}({bounds})"
+
+
+class _Dependent(Constraint):
+    """A constraint that depends on a distribution's parameters: the class knows at most its kind."""
+
+    def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
+        self._is_discrete = is_discrete
+        self._event_dim = event_dim
+
+    @property
+    def is_discrete(self) -> bool:  # type: ignore[override]
+        """Whether the values are apart, where this depends on no parameter."""
+        if self._is_discrete is NotImplemented:
+            raise NotImplementedError(".is_discrete cannot be determined statically")
+        return bool(self._is_discrete)
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        """How many dimensions one value has, where this depends on no parameter."""
+        if self._event_dim is NotImplemented:
+            raise NotImplementedError(".event_dim cannot be determined statically")
+        return int(self._event_dim)
+
+    def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
+        """The same, with what is known of its kind."""
+        known = {"is_discrete": self._is_discrete, "event_dim": self._event_dim}
+        given = {"is_discrete": is_discrete, "event_dim": event_dim}
+        return _Dependent(**known | {k: v for k, v in given.items() if v is not NotImplemented})
+
+    def check(self, value: Any) -> Tensor:
+        raise ValueError("Cannot determine validity of dependent constraint")
+
+
+class dependent_property(property, _Dependent):  # type: ignore[misc]
+    """A decorator: a distribution's property that computes a constraint; seen from the class, dependent."""
+
+    def __init__(
+        self, fn: Any = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
+    ) -> None:
+        property.__init__(self, fn)
+        _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
+
+    def __call__(self, fn: Any) -> dependent_property:  # type: ignore[override]
+        """The decorator with arguments, given its function."""
+        return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
+
+
+def is_dependent(constraint: Any) -> bool:
+    """Whether a constraint depends on parameters that are not known."""
+    return isinstance(constraint, _Dependent)
 
 
 class Real(Constraint):
@@ -77,6 +128,14 @@ class Interval(Constraint):
         return result
 
 
+class HalfOpenInterval(Interval):
+    """Between two bounds, or the lower of them."""
+
+    def check(self, value: Any) -> Tensor:
+        result: Tensor = (self.lower_bound <= value) & (value < self.upper_bound)
+        return result
+
+
 class IntegerInterval(Interval):
     """An integer between two bounds."""
 
@@ -94,6 +153,16 @@ class IntegerGreaterThan(GreaterThanEq):
 
     def check(self, value: Any) -> Tensor:
         result: Tensor = (value % 1 == 0) & super().check(value)
+        return result
+
+
+class IntegerLessThan(LessThan):
+    """An integer that is not above a bound."""
+
+    is_discrete = True
+
+    def check(self, value: Any) -> Tensor:
+        result: Tensor = (value % 1 == 0) & (value <= self.upper_bound)
         return result
 
 
@@ -117,25 +186,102 @@ class Simplex(Constraint):
         return result
 
 
+class OneHot(Constraint):
+    """One 1 among 0s."""
+
+    is_discrete = True
+    event_dim = 1
+
+    def check(self, value: Any) -> Tensor:
+        result: Tensor = boolean.check(value).all(-1) & (value.sum(-1) == 1)
+        return result
+
+
+class Multinomial(Constraint):
+    """Counts that sum to at most a bound."""
+
+    is_discrete = True
+    event_dim = 1
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Any) -> Tensor:
+        result: Tensor = (value >= 0).all(dim=-1) & (value.sum(dim=-1) <= self.upper_bound)
+        return result
+
+
+class LowerTriangular(Constraint):
+    """A matrix with zeros above the diagonal."""
+
+    event_dim = 2
+
+    def check(self, value: Any) -> Tensor:
+        result: Tensor = (value.tril() == value).flatten(-2).all(-1)
+        return result
+
+
 class LowerCholesky(Constraint):
     """A lower triangular matrix with a positive diagonal."""
 
     event_dim = 2
 
     def check(self, value: Any) -> Tensor:
-        lower = (value.tril() == value).flatten(-2).all(-1)
-        result: Tensor = lower & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+        result: Tensor = lower_triangular.check(value) & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
         return result
 
 
-class PositiveDefinite(Constraint):
-    """A symmetric matrix with positive eigenvalues."""
+class CorrCholesky(LowerCholesky):
+    """A lower triangular matrix with a positive diagonal, whose rows have length one."""
+
+    def check(self, value: Any) -> Tensor:
+        slack = 10 * value.size(-1) * ts.finfo(value.dtype).eps
+        unit = ((ts.linalg.norm(value.detach(), dim=-1) - 1).abs() < slack).all(dim=-1)
+        result: Tensor = super().check(value) & unit
+        return result
+
+
+class Square(Constraint):
+    """A square matrix."""
 
     event_dim = 2
 
     def check(self, value: Any) -> Tensor:
-        symmetric = ts.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
-        result: Tensor = symmetric & (ts.linalg.cholesky_ex(value).info == 0)
+        square = value.shape[-2] == value.shape[-1]
+        result: Tensor = ts.full(value.shape[:-2], square, dtype=ts.bool, device=value.device)
+        return result
+
+
+class Symmetric(Square):
+    """A matrix that is its own transpose."""
+
+    def check(self, value: Any) -> Tensor:
+        square = super().check(value)
+        if not bool(square.all()):
+            return square
+        result: Tensor = ts.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
+        return result
+
+
+class PositiveSemidefinite(Symmetric):
+    """A symmetric matrix without negative eigenvalues."""
+
+    def check(self, value: Any) -> Tensor:
+        symmetric = super().check(value)
+        if not bool(symmetric.all()):
+            return symmetric
+        result: Tensor = (ts.linalg.eigvalsh(value) >= 0).all(-1)
+        return result
+
+
+class PositiveDefinite(Symmetric):
+    """A symmetric matrix with positive eigenvalues."""
+
+    def check(self, value: Any) -> Tensor:
+        symmetric = super().check(value)
+        if not bool(symmetric.all()):
+            return symmetric
+        result: Tensor = ts.linalg.cholesky_ex(value).info == 0
         return result
 
 
@@ -150,12 +296,86 @@ class IndependentConstraint(Constraint):
 
     def check(self, value: Any) -> Tensor:
         result = self.base_constraint.check(value)
-        return result.flatten(result.dim() - self.reinterpreted_batch_ndims).all(-1)  # type: ignore[no-any-return]
+        count = self.reinterpreted_batch_ndims
+        if result.dim() < count:
+            raise ValueError(
+                f"Expected value.dim() >= {self.base_constraint.event_dim + count} but got {value.dim()}"
+            )
+        return result.flatten(result.dim() - count).all(-1) if count else result
 
     def __repr__(self) -> str:
         return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
 
 
+class MixtureSameFamilyConstraint(Constraint):
+    """A value that all the parts of a mixture may have."""
+
+    def __init__(self, base_constraint: Constraint) -> None:
+        self.base_constraint = base_constraint
+        self.event_dim = base_constraint.event_dim
+        self.is_discrete = base_constraint.is_discrete
+
+    def check(self, value: Any) -> Tensor:
+        each = value.unsqueeze(-1 - self.event_dim)
+        result = self.base_constraint.check(each)
+        if value.dim() < self.event_dim:
+            raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
+        # what is left of the values' dimensions, with the parts' dimension last
+        return result.flatten(value.dim() - self.event_dim).all(-1)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
+
+
+class _Several(Constraint):
+    """Constraints of parts of a value along a dimension."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
+        self.cseq = list(cseq)
+        self.dim = dim
+
+    @property
+    def is_discrete(self) -> bool:  # type: ignore[override]
+        """Whether any part is."""
+        return any(part.is_discrete for part in self.cseq)
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        """That of the part with most dimensions."""
+        return max(part.event_dim for part in self.cseq)
+
+
+class Cat(_Several):
+    """Constraints of pieces along a dimension, of the lengths given (one each where none are)."""
+
+    def __init__(
+        self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None
+    ) -> None:
+        super().__init__(cseq, dim)
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+
+    def check(self, value: Any) -> Tensor:
+        pieces = value.split(self.lengths, self.dim)
+        checked = [part.check(piece) for part, piece in zip(self.cseq, pieces, strict=True)]
+        return ts.cat(checked, self.dim)  # type: ignore[no-any-return]
+
+
+class Stack(_Several):
+    """Constraints of the elements along a dimension."""
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        """That of the part with most dimensions; one more where they are stacked inside of a value."""
+        dims = super().event_dim
+        return dims + 1 if self.dim + dims < 0 else dims
+
+    def check(self, value: Any) -> Tensor:
+        pieces = value.unbind(self.dim)
+        checked = [part.check(piece) for part, piece in zip(self.cseq, pieces, strict=True)]
+        return ts.stack(checked, self.dim)  # type: ignore[no-any-return]
+
+
+dependent = _Dependent()
 boolean = Boolean()
 real = Real()
 real_vector = IndependentConstraint(real, 1)
@@ -165,11 +385,21 @@ greater_than = GreaterThan
 greater_than_eq = GreaterThanEq
 less_than = LessThan
 interval = Interval
+half_open_interval = HalfOpenInterval
 integer_interval = IntegerInterval
 independent = IndependentConstraint
 unit_interval = Interval(0.0, 1.0)
 nonnegative_integer = IntegerGreaterThan(0)
 positive_integer = IntegerGreaterThan(1)
 simplex = Simplex()
+one_hot = OneHot()
+multinomial = Multinomial
+lower_triangular = LowerTriangular()
 lower_cholesky = LowerCholesky()
+corr_cholesky = CorrCholesky()
+square = Square()
+symmetric = Symmetric()
+positive_semidefinite = PositiveSemidefinite()
 positive_definite = PositiveDefinite()
+cat = Cat
+stack = Stack

@@ -1,4 +1,4 @@
-"""Distributions of one real number: Normal, Uniform, Exponential, Laplace."""
+"""Distributions of one real number: Normal, Uniform, Exponential, Laplace, Cauchy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import ts
 from ts.distributions import constraints
-from ts.distributions.distribution import Distribution, broadcast_all
+from ts.distributions.distribution import Distribution
+from ts.distributions.utils import broadcast_all
 
 
 class _Symmetric(Distribution):
@@ -53,12 +54,12 @@ class Normal(_Symmetric):
         return self.loc + self.loc.new_empty(shape).normal_() * self.scale
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         distance = (value - self.loc) ** 2 / (2 * self.scale**2)
         return -distance - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         return 0.5 * (1 + ts.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
 
     def icdf(self, value: Any) -> Any:
@@ -90,7 +91,7 @@ class Uniform(Distribution):
             constraint.__dict__ = {key: bound.item() for key, bound in constraint.__dict__.items()}
         super()._check_parameter(name, constraint)
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
         """What lies between the bounds."""
         if self.low.numel() == 1:
@@ -115,12 +116,12 @@ class Uniform(Distribution):
         return self.low + drawn * (self.high - self.low)
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         inside = (self.low <= value).to(self.low.dtype) * (self.high > value).to(self.low.dtype)
         return inside.log() - ts.log(self.high - self.low)
 
     def cdf(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Any) -> Any:
@@ -162,11 +163,11 @@ class Exponential(Distribution):
         return self.rate.new_empty(self._extended_shape(sample_shape)).exponential_() / self.rate
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         return self.rate.log() - self.rate * value
 
     def cdf(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         return 1 - ts.exp(-self.rate * value)
 
     def icdf(self, value: Any) -> Any:
@@ -193,11 +194,11 @@ class Laplace(_Symmetric):
         return self.loc - self.scale * drawn.sign() * ts.log1p(-drawn.abs())
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         return -ts.log(2 * self.scale) - ts.abs(value - self.loc) / self.scale
 
     def cdf(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         away = value - self.loc
         return 0.5 - 0.5 * away.sign() * ts.expm1(-away.abs() / self.scale)
 
@@ -207,3 +208,33 @@ class Laplace(_Symmetric):
 
     def entropy(self) -> Any:
         return 1 + ts.log(2 * self.scale)
+
+
+class Cauchy(_Symmetric):
+    """The ratio of two standard normal variables, moved and scaled: it has no mean."""
+
+    @property
+    def mean(self) -> Any:
+        return ts.full_like(self.loc, ts.nan)
+
+    @property
+    def variance(self) -> Any:
+        return ts.full_like(self.loc, ts.inf)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_()
+        return self.loc + drawn * self.scale
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        return -math.log(math.pi) - self.scale.log() - ((value - self.loc) / self.scale).pow(2).log1p()
+
+    def cdf(self, value: Any) -> Any:
+        self._validate_sample(value)
+        return ts.atan((value - self.loc) / self.scale) / math.pi + 0.5
+
+    def icdf(self, value: Any) -> Any:
+        return ts.tan(math.pi * (value - 0.5)) * self.scale + self.loc
+
+    def entropy(self) -> Any:
+        return math.log(4 * math.pi) + self.scale.log()

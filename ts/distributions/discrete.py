@@ -1,4 +1,4 @@
-"""Distributions of integers: Bernoulli, Categorical, Poisson."""
+"""Distributions of integers: Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson."""
 
 from __future__ import annotations
 
@@ -6,53 +6,58 @@ from typing import Any
 
 import ts
 from ts.distributions import constraints
-from ts.distributions.distribution import (
-    Distribution,
-    broadcast_all,
-    logits_to_probs,
-    probs_to_logits,
-)
+from ts.distributions.distribution import Distribution
+from ts.distributions.gammas import Gamma
+from ts.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 from ts.nn import functional as F
 
 
-class _ByProbabilities(Distribution):
-    """One of `probs` and `logits` is given, the other is computed."""
-
-    probs: Any
-    logits: Any
-    has_enumerate_support = True
-    _binary = False
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "logits" and "probs" in self.__dict__:
-            self.logits = probs_to_logits(self.probs, self._binary)
-            return self.logits
-        if name == "probs" and "logits" in self.__dict__:
-            self.probs = logits_to_probs(self.logits, self._binary)
-            return self.probs
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-
-def _check_one(probs: Any, logits: Any) -> None:
+def check_one(probs: Any, logits: Any) -> None:
+    """Refuse both and none of two ways to say the same."""
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
-class Bernoulli(_ByProbabilities):
+class ByOdds(Distribution):
+    """By a probability: one of `probs` and `logits` is given, the other computed when asked for."""
+
+    def _set(self, probs: Any, logits: Any, *others: Any) -> list[Any]:
+        """Keep the one that is given; it and the others in one shape."""
+        check_one(probs, logits)
+        name, given = ("probs", probs) if logits is None else ("logits", logits)
+        *rest, self.__dict__[name] = broadcast_all(*others, given)
+        return rest
+
+    @lazy_property
+    def probs(self) -> Any:
+        """The probability."""
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @lazy_property
+    def logits(self) -> Any:
+        """The logarithm of the odds."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @property
+    def _param(self) -> Any:
+        return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of `probs` and `logits`."""
+        return self._param.size()
+
+
+class Bernoulli(ByOdds):
     """1 with probability `probs`, else 0."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
-    _binary = True
+    has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        _check_one(probs, logits)
-        if probs is not None:
-            (self.probs,) = broadcast_all(probs)
-        else:
-            (self.logits,) = broadcast_all(logits)
-        shape = (self.logits if probs is None else self.probs).shape
-        super().__init__(shape, validate_args=validate_args)
+        self._set(probs, logits)
+        super().__init__(self._param.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Any:
@@ -71,7 +76,7 @@ class Bernoulli(_ByProbabilities):
             return ts.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
         return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
 
@@ -79,71 +84,166 @@ class Bernoulli(_ByProbabilities):
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        values = ts.arange(2, dtype=self.probs.dtype, device=self.probs.device)
-        values = values.view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1, *self._batch_shape)) if expand else values
+        return _counted(2, self._param, self._batch_shape, expand)
 
 
-class Categorical(_ByProbabilities):
-    """An index, with probabilities in proportion to `probs` along the last dimension."""
+def _counted(count: int, like: Any, batch_shape: Any, expand: bool) -> Any:
+    """0, 1, ... along a new first dimension."""
+    values = ts.arange(count, dtype=like.dtype, device=like.device)
+    values = values.view((-1,) + (1,) * len(batch_shape))
+    return values.expand((-1, *batch_shape)) if expand else values
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        _check_one(probs, logits)
-        name, given = ("probs", probs) if logits is None else ("logits", logits)
-        if given.dim() < 1:
-            raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
-        if logits is None:
-            self.probs = probs / probs.sum(-1, keepdim=True)
-        else:
-            self.logits = logits - logits.logsumexp(dim=-1, keepdim=True)
-        self._num_events = given.size(-1)
-        super().__init__(given.shape[:-1], validate_args=validate_args)
+class Binomial(ByOdds):
+    """How many of `total_count` trials succeed, each with probability `probs`."""
 
-    @property
+    total_count: Any
+    arg_constraints = {
+        "total_count": constraints.nonnegative_integer,
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+    has_enumerate_support = True
+
+    def __init__(
+        self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        (total_count,) = self._set(probs, logits, total_count)
+        self.total_count = total_count.type_as(self._param)
+        super().__init__(self._param.shape, validate_args=validate_args)
+
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
-        """The indices."""
-        return constraints.integer_interval(0, self._num_events - 1)
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of `probs` and `logits`."""
-        return (self.probs if "probs" in self.__dict__ else self.logits).shape
+        """No more than the trials."""
+        return constraints.integer_interval(0, self.total_count)
 
     @property
     def mean(self) -> Any:
-        return ts.full(self._batch_shape, ts.nan, dtype=self.probs.dtype, device=self.probs.device)
-
-    @property
-    def variance(self) -> Any:
-        return self.mean
+        return self.total_count * self.probs
 
     @property
     def mode(self) -> Any:
-        return self.probs.argmax(dim=-1)
+        return ts.minimum(((self.total_count + 1) * self.probs).floor(), self.total_count)
+
+    @property
+    def variance(self) -> Any:
+        return self.total_count * self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        count = 1
-        for size in sample_shape:
-            count *= size
+        shape = self._extended_shape(sample_shape)
         with ts.no_grad():
-            drawn = ts.multinomial(self.probs.reshape(-1, self._num_events), count, True)
-        return drawn.T.reshape(self._extended_shape(sample_shape))
+            return ts.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
-        index = value.long().unsqueeze(-1)
-        index, logits = ts.broadcast_tensors(index, self.logits)
-        return logits.gather(-1, index[..., :1]).squeeze(-1)
+        self._validate_sample(value)
+        n, logits = self.total_count, self.logits
+        ways = ts.lgamma(n + 1) - ts.lgamma(value + 1) - ts.lgamma(n - value + 1)
+        largest = (logits + logits.abs()) / 2  # softplus without its threshold
+        return ways + value * logits - n * (largest + ts.log1p(ts.exp(-logits.abs())))
 
     def entropy(self) -> Any:
-        logits = ts.clamp(self.logits, min=ts.finfo(self.logits.dtype).min)
-        return -(logits * self.probs).sum(-1)
+        log_prob = self.log_prob(self._same_count("entropy", False))
+        return -(ts.exp(log_prob) * log_prob).sum(0)
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        values = ts.arange(self._num_events).view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1, *self._batch_shape)) if expand else values
+        return self._same_count("enumerate_support", expand)
+
+    def _same_count(self, method: str, expand: bool) -> Any:
+        total = int(self.total_count.max())
+        if not self.total_count.min() == total:
+            raise NotImplementedError(f"Inhomogeneous total count not supported by `{method}`.")
+        return _counted(1 + total, self._param, self._batch_shape, expand)
+
+
+class Geometric(ByOdds):
+    """How many trials fail before the first one succeeds, each with probability `probs`."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.nonnegative_integer
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._set(probs, logits)
+        super().__init__(self._param.shape, validate_args=validate_args)
+        if self._validate_args and probs is not None and not bool((valid := self.probs > 0).all()):
+            raise ValueError(
+                f"Expected parameter probs ({type(self.probs).__name__} of shape {tuple(self.probs.shape)}) "
+                f"of distribution {self!r} to be positive but found invalid values:\n{self.probs[~valid]}"
+            )
+
+    @property
+    def mean(self) -> Any:
+        return 1.0 / self.probs - 1.0
+
+    @property
+    def mode(self) -> Any:
+        return ts.zeros_like(self.probs)
+
+    @property
+    def variance(self) -> Any:
+        return (1.0 / self.probs - 1.0) / self.probs
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        with ts.no_grad():
+            drawn = self.probs.new_empty(self._extended_shape(sample_shape))
+            drawn.uniform_(ts.finfo(self.probs.dtype).tiny, 1)
+            return (drawn.log() / (-self.probs).log1p()).floor()
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        value, probs = broadcast_all(value, self.probs)
+        failed = probs.masked_fill(probs.eq(1) & value.eq(0), 0)
+        return value * (-failed).log1p() + self.probs.log()
+
+    def entropy(self) -> Any:
+        cross = F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+        return cross / self.probs
+
+
+class NegativeBinomial(ByOdds):
+    """How many trials succeed, each with probability `probs`, before `total_count` have failed."""
+
+    total_count: Any
+    arg_constraints = {
+        "total_count": constraints.greater_than_eq(0),
+        "probs": constraints.half_open_interval(0.0, 1.0),
+        "logits": constraints.real,
+    }
+    support = constraints.nonnegative_integer
+
+    def __init__(
+        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        (total_count,) = self._set(probs, logits, total_count)
+        self.total_count = total_count.type_as(self._param)
+        super().__init__(self._param.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * ts.exp(self.logits)
+
+    @property
+    def mode(self) -> Any:
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
+
+    @property
+    def variance(self) -> Any:
+        return self.mean / ts.sigmoid(-self.logits)
+
+    @lazy_property
+    def _gamma(self) -> Any:
+        """The rate at which they succeed."""
+        return Gamma(self.total_count, ts.exp(-self.logits), validate_args=False)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        with ts.no_grad():
+            return ts.poisson(self._gamma.sample(sample_shape))
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        n, logits = self.total_count, self.logits
+        ways = ts.lgamma(n + value) - ts.lgamma(1.0 + value) - ts.lgamma(n)
+        ways = ways.masked_fill(n + value == 0.0, 0.0)
+        return n * F.logsigmoid(-logits) + value * F.logsigmoid(logits) + ways
 
 
 class Poisson(Distribution):
@@ -174,6 +274,6 @@ class Poisson(Distribution):
             return ts.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         rate, value = broadcast_all(self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()

@@ -6,12 +6,13 @@ densities of shape (*sample, *batch).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import ts
 from ts._core.tensor.tensor import Size, Tensor
-from ts.distributions.constraints import Constraint
+from ts.distributions.constraints import Constraint, is_dependent
 
 _validate = __debug__
 
@@ -21,6 +22,7 @@ class Distribution:
 
     has_rsample = False
     has_enumerate_support = False
+    _expanded: ClassVar[Mapping[str, int]] = {}  # other attributes of the batch's shape: dimensions after it
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     support: Any = None
 
@@ -32,6 +34,8 @@ class Distribution:
         self._validate_args = _validate if validate_args is None else validate_args
         if self._validate_args:
             for name, constraint in self.arg_constraints.items():
+                if is_dependent(constraint):
+                    continue
                 if name in self.__dict__:  # others are computed from those that were given
                     self._check_parameter(name, constraint)
 
@@ -61,6 +65,35 @@ class Distribution:
     def event_shape(self) -> Size:
         """The shape of one sample."""
         return self._event_shape
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution for a larger batch: parameters are views of this one's."""
+        batch_shape = Size(batch_shape)
+        new: Any = self._get_checked_instance(type(self), _instance)
+        new.__dict__.update(self.__dict__)
+        kept = dict(self._expanded)
+        kept |= {name: constraint.event_dim for name, constraint in self.arg_constraints.items()}
+        for name, value in self.__dict__.items():
+            if isinstance(value, Distribution):
+                new.__dict__[name] = value.expand(self._batch_of(name, batch_shape))
+            elif name in kept and isinstance(value, Tensor):
+                end = value.shape[value.dim() - kept[name] :]
+                new.__dict__[name] = value.expand((*batch_shape, *end))
+        new._batch_shape = batch_shape
+        return new
+
+    def _batch_of(self, name: str, batch_shape: Size) -> Any:
+        """The batch of the distribution that an attribute is, where this one has `batch_shape`."""
+        return batch_shape
+
+    def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
+        """What `expand` fills: a new object of this one's class, or what a class derived from it gives."""
+        if _instance is None and type(self).__init__ is not cls.__init__:
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method "
+                "must also define a custom .expand() method."
+            )
+        return type(self).__new__(type(self)) if _instance is None else _instance
 
     def _extended_shape(self, sample_shape: Any = ()) -> Size:
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
@@ -94,6 +127,11 @@ class Distribution:
         """All values, along a new first dimension."""
         raise NotImplementedError
 
+    def sample_n(self, n: int) -> Tensor:
+        """n samples: `sample((n,))`."""
+        warnings.warn("sample_n will be deprecated. Use .sample((n,)) instead", UserWarning, stacklevel=2)
+        return self.sample((n,))
+
     @property
     def mean(self) -> Tensor:
         """The mean."""
@@ -118,22 +156,36 @@ class Distribution:
         """exp of the entropy."""
         return ts.exp(self.entropy())  # type: ignore[no-any-return]
 
-    def _check(self, value: Any) -> None:
+    def _validate_sample(self, value: Any) -> None:
         """Refuse values that no sample has."""
         if not self._validate_args:
             return
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
+        ends = value.shape[value.dim() - len(self._event_shape) :]
+        if tuple(ends) != tuple(self._event_shape):
+            raise ValueError(
+                f"The right-most size of value must match event_shape: {value.shape} vs {self._event_shape}."
+            )
         shape = self._batch_shape + self._event_shape
         for i, j in zip(reversed(value.shape), reversed(shape), strict=False):
             if i != 1 and j != 1 and i != j:
                 raise ValueError(
                     f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {shape}."
                 )
-        if self.support is not None and not bool(self.support.check(value).all()):
+        try:
+            support = self.support
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `support` to enable sample validation. Please initialize the "
+                "distribution with `validate_args=False` to turn off validation.",
+                stacklevel=3,
+            )
+            return
+        if support is not None and not bool(support.check(value).all()):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be "
-                f"within the support ({self.support!r}) of the distribution {self!r}, but found "
+                f"within the support ({support!r}) of the distribution {self!r}, but found "
                 f"invalid values:\n{_shown(value)}"
             )
 
@@ -145,31 +197,3 @@ class Distribution:
 
 def _shown(value: Any) -> Any:
     return value.item() if value.dim() == 0 else value
-
-
-def broadcast_all(*values: Any) -> list[Tensor]:
-    """Numbers and tensors as tensors of one shape."""
-    if not all(isinstance(value, Tensor | int | float) for value in values):
-        raise ValueError(
-            "Input arguments must all be instances of Number, torch.Tensor or objects implementing "
-            "__torch_function__."
-        )
-    first = next((value for value in values if isinstance(value, Tensor)), None)
-    dtype = ts.get_default_dtype() if first is None else first.dtype
-    device = None if first is None else first.device
-    tensors = [v if isinstance(v, Tensor) else ts.tensor(v, dtype=dtype, device=device) for v in values]
-    return list(ts.broadcast_tensors(*tensors))
-
-
-def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
-    """The logarithms of probabilities; of the odds where there are two values."""
-    eps = ts.finfo(probs.dtype).eps
-    clamped = probs.clamp(min=eps, max=1 - eps)
-    logits: Tensor = clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
-    return logits
-
-
-def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
-    """The inverse of `probs_to_logits`."""
-    probs: Tensor = logits.sigmoid() if is_binary else logits.softmax(-1)
-    return probs

@@ -1,13 +1,15 @@
-"""Distributions made of gamma variables: Gamma, Beta, Dirichlet."""
+"""Distributions made of gamma variables: Gamma, Chi2, FisherSnedecor, StudentT, Beta, Dirichlet."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.distributions import constraints
-from ts.distributions.distribution import Distribution, broadcast_all
+from ts.distributions.distribution import Distribution
+from ts.distributions.utils import broadcast_all
 from ts.nn import functional as F
 
 
@@ -42,7 +44,8 @@ class Gamma(Distribution):
         return drawn.clamp(min=ts.finfo(drawn.dtype).tiny)
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        value = ts.as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
+        self._validate_sample(value)
         return (
             ts.xlogy(self.concentration, self.rate)
             + ts.xlogy(self.concentration - 1, value)
@@ -51,12 +54,115 @@ class Gamma(Distribution):
         )
 
     def cdf(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         return ts.special.gammainc(self.concentration, self.rate * value)
 
     def entropy(self) -> Any:
         a = self.concentration
         return a - ts.log(self.rate) + ts.lgamma(a) + (1.0 - a) * ts.digamma(a)
+
+
+class Chi2(Gamma):
+    """The sum of the squares of `df` standard normal variables."""
+
+    arg_constraints = {"df": constraints.positive}
+    _expanded = {"concentration": 0, "rate": 0}
+
+    def __init__(self, df: Any, validate_args: bool | None = None) -> None:
+        super().__init__(0.5 * df, 0.5, validate_args)
+
+    @property
+    def df(self) -> Any:
+        """How many."""
+        return self.concentration * 2
+
+
+class FisherSnedecor(Distribution):
+    """The ratio of two mean squares of normal variables, `df1` and `df2` of them."""
+
+    df1: Any
+    df2: Any
+    has_rsample = True
+    arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
+    support = constraints.positive
+
+    def __init__(self, df1: Any, df2: Any, validate_args: bool | None = None) -> None:
+        self.df1, self.df2 = broadcast_all(df1, df2)
+        self._gamma1 = Gamma(self.df1 * 0.5, self.df1)
+        self._gamma2 = Gamma(self.df2 * 0.5, self.df2)
+        super().__init__(self.df1.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        df2 = self.df2.masked_fill(self.df2 <= 2, ts.nan)
+        return df2 / (df2 - 2)
+
+    @property
+    def mode(self) -> Any:
+        mode = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
+        return mode.masked_fill(self.df1 <= 2, ts.nan)
+
+    @property
+    def variance(self) -> Any:
+        df1, df2 = self.df1, self.df2.masked_fill(self.df2 <= 4, ts.nan)
+        return 2 * df2.pow(2) * (df1 + df2 - 2) / (df1 * (df2 - 2).pow(2) * (df2 - 4))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        above, below = self._gamma1.rsample(sample_shape), self._gamma2.rsample(sample_shape)
+        tiny = ts.finfo(below.dtype).tiny
+        return (above / below.clamp(min=tiny)).clamp(min=tiny)
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        a, b, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
+        constant = (a + b).lgamma() - a.lgamma() - b.lgamma()
+        return constant + a * ratio.log() + (a - 1) * value.log() - (a + b) * ts.log1p(ratio * value)
+
+
+class StudentT(Distribution):
+    """A normal variable over the root of a mean square of `df` others."""
+
+    df: Any
+    loc: Any
+    scale: Any
+    has_rsample = True
+    arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
+        self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
+        self._chi2 = Chi2(self.df)
+        super().__init__(self.df.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc.masked_fill(self.df <= 1, ts.nan)
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        variance = self.scale.pow(2) * self.df / (self.df - 2)
+        return variance.masked_fill(self.df <= 2, ts.inf).masked_fill(self.df <= 1, ts.nan)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        above = self.df.new_empty(self._extended_shape(sample_shape)).normal_()
+        below = self._chi2.rsample(sample_shape)
+        return self.loc + self.scale * above * ts.rsqrt(below / self.df)
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        df, half = self.df, 0.5 * (self.df + 1.0)
+        constant = ts.lgamma(half) - ts.lgamma(0.5 * df) - 0.5 * (math.pi * df).log() - self.scale.log()
+        return constant - half * ts.log1p(((value - self.loc) / self.scale) ** 2 / df)
+
+    def entropy(self) -> Any:
+        df, half = self.df, 0.5 * (self.df + 1)
+        log_beta = ts.lgamma(0.5 * df) + math.lgamma(0.5) - ts.lgamma(half)
+        spread = half * (ts.digamma(half) - ts.digamma(0.5 * df))
+        return self.scale.log() + spread + 0.5 * df.log() + log_beta
 
 
 class Dirichlet(Distribution):
@@ -95,7 +201,7 @@ class Dirichlet(Distribution):
         return ts._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         a = self.concentration
         return ts.xlogy(a - 1.0, value).sum(-1) + ts.lgamma(a.sum(-1)) - ts.lgamma(a).sum(-1)
 
@@ -149,7 +255,7 @@ class Beta(Distribution):
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         return self._dirichlet.log_prob(ts.stack([value, 1.0 - value], -1))
 
     def entropy(self) -> Any:

@@ -8,13 +8,19 @@ A pair without a formula raises NotImplementedError; `register_kl` adds one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import ts
-from ts.distributions.continuous import Exponential, Laplace, Normal, Uniform
-from ts.distributions.discrete import Bernoulli, Categorical, Poisson
+from ts.distributions.bounded import ContinuousBernoulli
+from ts.distributions.categorical import Categorical, OneHotCategorical
+from ts.distributions.continuous import Cauchy, Exponential, Laplace, Normal, Uniform
+from ts.distributions.discrete import Bernoulli, Binomial, Geometric, Poisson
 from ts.distributions.distribution import Distribution
 from ts.distributions.gammas import Beta, Dirichlet, Gamma
+from ts.distributions.low_rank import LowRankMultivariateNormal
+from ts.distributions.transformed import EULER, Gumbel, HalfNormal, Pareto, TransformedDistribution
+from ts.distributions.utils import sum_rightmost
 from ts.distributions.vectors import Independent, MultivariateNormal, mahalanobis
 from ts.nn import functional as F
 
@@ -55,14 +61,6 @@ def _uniform(p: Uniform, q: Uniform) -> Any:
     return ts.where((q.low > p.low) | (q.high < p.high), ts.inf, result)
 
 
-@register_kl(Normal, Uniform)
-@register_kl(Laplace, Uniform)
-@register_kl(Exponential, Uniform)
-@register_kl(Gamma, Uniform)
-def _beyond(p: Distribution, q: Uniform) -> Any:
-    return ts.full(ts.broadcast_shapes(p.batch_shape, q.batch_shape), ts.inf)
-
-
 @register_kl(Exponential, Exponential)
 def _exponential(p: Exponential, q: Exponential) -> Any:
     ratio = q.rate / p.rate
@@ -88,6 +86,26 @@ def _categorical(p: Categorical, q: Categorical) -> Any:
     terms = p.probs * (p.logits - q.logits)
     terms = ts.where((q.probs == 0).expand_as(terms), ts.inf, terms)
     return ts.where((p.probs == 0).expand_as(terms), 0.0, terms).sum(-1)
+
+
+@register_kl(OneHotCategorical, OneHotCategorical)
+def _one_hot(p: OneHotCategorical, q: OneHotCategorical) -> Any:
+    return _categorical(p._categorical, q._categorical)
+
+
+@register_kl(Binomial, Binomial)
+def _binomial(p: Binomial, q: Binomial) -> Any:
+    if bool((q.total_count < p.total_count).any()):
+        raise NotImplementedError(
+            "KL between Binomials where q.total_count < p.total_count is not implemented"
+        )
+    each = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
+    return (p.total_count * each).masked_fill(p.total_count > q.total_count, ts.inf)
+
+
+@register_kl(Geometric, Geometric)
+def _geometric(p: Geometric, q: Geometric) -> Any:
+    return -p.entropy() - ts.log1p(-q.probs) / p.probs - q.logits
 
 
 @register_kl(Poisson, Poisson)
@@ -122,10 +140,7 @@ def _beta(p: Beta, q: Beta) -> Any:
 
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Any:
-    if p.event_shape != q.event_shape:
-        raise ValueError(
-            "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
-        )
+    _check_sizes(p, q, "Multivariate Normals")
     size = p.event_shape[0]
     shape = ts.broadcast_shapes(p._factor.shape, q._factor.shape)
     spread = ts.linalg.solve_triangular(q._factor.expand(shape), p._factor.expand(shape), upper=False)
@@ -138,4 +153,74 @@ def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Any:
 def _independent(p: Independent, q: Independent) -> Any:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError
-    return p._summed(kl_divergence(p.base_dist, q.base_dist))
+    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p: Cauchy, q: Cauchy) -> Any:
+    apart = (p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)
+    return apart.log() - (4 * p.scale * q.scale).log()
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p: ContinuousBernoulli, q: ContinuousBernoulli) -> Any:
+    constants = p._log_constant() + ts.log1p(-p.probs) - q._log_constant() - ts.log1p(-q.probs)
+    return p.mean * (p.logits - q.logits) + constants
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p: Gumbel, q: Gumbel) -> Any:
+    ratio, away = p.scale / q.scale, (p.loc - q.loc) / q.scale
+    return -ratio.log() + away + ratio * EULER + ts.exp(ts.lgamma(1 + ratio) - away) - (1 + EULER)
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normal(p: HalfNormal, q: HalfNormal) -> Any:
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+@register_kl(Pareto, Pareto)
+def _pareto(p: Pareto, q: Pareto) -> Any:
+    ratio = q.alpha / p.alpha
+    result = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return result.masked_fill(p.scale < q.scale, ts.inf)
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Any:
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+def _to_low_rank(p: Any, q: LowRankMultivariateNormal) -> Any:
+    _check_sizes(p, q, "Low Rank Multivariate Normals")
+    away = q.distance(q.loc - p.loc)
+    trace = _trace(p, q, q.distance)
+    log_det = 2 * p._half_log_det() if isinstance(p, MultivariateNormal) else p.log_det()
+    return 0.5 * (q.log_det() - log_det + trace + away - p.event_shape[0])
+
+
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+def _from_low_rank(p: LowRankMultivariateNormal, q: MultivariateNormal) -> Any:
+    _check_sizes(p, q, "(Low Rank) Multivariate Normals")
+    away = mahalanobis(q._factor, q.loc - p.loc)
+    trace = _trace(p, q, partial(mahalanobis, q._factor))
+    return 0.5 * (2 * q._half_log_det() - p.log_det() + trace + away - p.event_shape[0])
+
+
+def _trace(p: Any, q: Any, distance: Callable[[Any], Any]) -> Any:
+    """The trace of q's precision times p's covariance: the distances of the columns of what spreads p."""
+    batch = ts.broadcast_shapes(p.batch_shape, q.batch_shape)
+    spread = (
+        [p._factor] if isinstance(p, MultivariateNormal) else [p.cov_factor, p.cov_diag.sqrt().diag_embed()]
+    )
+    columns = ts.cat(spread, -1)
+    return distance(columns.expand((*batch, *columns.shape[-2:])).movedim(-1, 0)).sum(0)
+
+
+def _check_sizes(p: Distribution, q: Distribution, names: str) -> None:
+    if p.event_shape != q.event_shape:
+        raise ValueError(f"KL-divergence between two {names} with different event shapes cannot be computed")

@@ -9,6 +9,7 @@ import ts
 from ts._core.tensor.tensor import Size, Tensor
 from ts.distributions import constraints
 from ts.distributions.distribution import Distribution
+from ts.distributions.utils import lazy_property, sum_rightmost
 
 
 class Independent(Distribution):
@@ -38,10 +39,23 @@ class Independent(Distribution):
         return self.base_dist.has_rsample
 
     @property
+    def has_enumerate_support(self) -> bool:  # type: ignore[override]
+        """Whether the other one has: not for values with dimensions."""
+        return self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims
+
+    def _batch_of(self, name: str, batch_shape: Any) -> Any:
+        return batch_shape + self._event_shape[: self.reinterpreted_batch_ndims]
+
+    @constraints.dependent_property
     def support(self) -> Any:  # type: ignore[override]
         """That of the other one, for each number."""
         support, count = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(support, count) if count and support is not None else support
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        if self.reinterpreted_batch_ndims:
+            raise NotImplementedError("Enumeration over cartesian product is not implemented")
+        return self.base_dist.enumerate_support(expand=expand)
 
     @property
     def mean(self) -> Any:
@@ -61,15 +75,11 @@ class Independent(Distribution):
     def rsample(self, sample_shape: Any = ()) -> Any:
         return self.base_dist.rsample(sample_shape)
 
-    def _summed(self, values: Tensor) -> Any:
-        count = self.reinterpreted_batch_ndims
-        return values.sum(tuple(range(-count, 0))) if count else values
-
     def log_prob(self, value: Any) -> Any:
-        return self._summed(self.base_dist.log_prob(value))
+        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Any:
-        return self._summed(self.base_dist.entropy())
+        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
@@ -80,7 +90,7 @@ class MultivariateNormal(Distribution):
 
     loc: Any
     _factor: Any
-    scale_tril: Any
+    _expanded = {"_factor": 2}
     has_rsample = True
     arg_constraints = {
         "loc": constraints.real_vector,
@@ -126,13 +136,20 @@ class MultivariateNormal(Distribution):
         else:
             self._factor = ts.linalg.cholesky(ts.linalg.inv(matrix)).expand((*batch, -1, -1))
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in self.arg_constraints or "_factor" not in self.__dict__:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        if name == "scale_tril":
-            return self._factor
-        covariance = self._factor @ self._factor.mT
-        return covariance if name == "covariance_matrix" else ts.cholesky_inverse(self._factor)
+    @lazy_property
+    def scale_tril(self) -> Any:
+        """The covariance's Cholesky factor."""
+        return self._factor
+
+    @lazy_property
+    def covariance_matrix(self) -> Any:
+        """The covariance."""
+        return self._factor @ self._factor.mT
+
+    @lazy_property
+    def precision_matrix(self) -> Any:
+        """Its inverse."""
+        return ts.cholesky_inverse(self._factor)
 
     @property
     def mean(self) -> Any:
@@ -154,7 +171,7 @@ class MultivariateNormal(Distribution):
         return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         distance = mahalanobis(self._factor, value - self.loc)
         size = self._event_shape[0]
         return -0.5 * (size * math.log(2 * math.pi) + distance) - self._half_log_det()

@@ -1,0 +1,155 @@
+"""Distributions of numbers in an interval: ContinuousBernoulli, VonMises."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ts
+from ts.distributions import constraints
+from ts.distributions.discrete import ByOdds
+from ts.distributions.distribution import Distribution
+from ts.distributions.utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
+from ts.nn import functional as F
+
+
+class ContinuousBernoulli(ByOdds):
+    """A number of [0, 1], with a density in proportion to probs^x (1 - probs)^(1 - x).
+
+    The density's constant has a form that is not precise for `probs` near 0.5: between the two `lims` it is a
+    power series.
+    """
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.unit_interval
+    has_rsample = True
+
+    def __init__(
+        self,
+        probs: Any = None,
+        logits: Any = None,
+        lims: tuple[float, float] = (0.499, 0.501),
+        validate_args: bool | None = None,
+    ) -> None:
+        self._set(probs, logits)
+        if probs is not None:
+            if validate_args is not None and not bool(constraints.unit_interval.check(self.probs).all()):
+                raise ValueError("The parameter probs has invalid values")
+            self.probs = clamp_probs(self.probs)
+        self._lims = lims
+        super().__init__(self._param.shape, validate_args=validate_args)
+
+    @lazy_property
+    def probs(self) -> Any:
+        """The number that says to which side the density leans."""
+        return clamp_probs(logits_to_probs(self.logits, is_binary=True))
+
+    def _outside(self) -> Any:
+        return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
+
+    def _precise(self) -> Any:
+        """`probs` where the constant's form is precise, elsewhere a number for which it is."""
+        return ts.where(self._outside(), self.probs, self._lims[0])
+
+    def _log_constant(self) -> Any:
+        """What makes the density's integral 1."""
+        p = self._precise()
+        below, above = ts.where(p <= 0.5, p, 0.0), ts.where(p >= 0.5, p, 1.0)
+        odds = ts.log(ts.abs(ts.log1p(-p) - ts.log(p)))
+        exact = odds - ts.where(p <= 0.5, ts.log1p(-2.0 * below), ts.log(2.0 * above - 1.0))
+        x = (self.probs - 0.5) ** 2
+        return ts.where(self._outside(), exact, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x)
+
+    @property
+    def mean(self) -> Any:
+        p, x = self._precise(), self.probs - 0.5
+        exact = p / (2.0 * p - 1.0) + 1.0 / (ts.log1p(-p) - ts.log(p))
+        return ts.where(self._outside(), exact, 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x**2) * x)
+
+    @property
+    def variance(self) -> Any:
+        p, x = self._precise(), (self.probs - 0.5) ** 2
+        exact = p * (p - 1.0) / (1.0 - 2.0 * p) ** 2 + 1.0 / (ts.log1p(-p) - ts.log(p)) ** 2
+        return ts.where(self._outside(), exact, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        with ts.no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        return self.icdf(ts.rand(shape, dtype=self.probs.dtype, device=self.probs.device))
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        cross = F.binary_cross_entropy_with_logits(logits, value, reduction="none")
+        return self._log_constant() - cross
+
+    def cdf(self, value: Any) -> Any:
+        self._validate_sample(value)
+        p = self._precise()
+        exact = (p**value * (1.0 - p) ** (1.0 - value) + p - 1.0) / (2.0 * p - 1.0)
+        inside = ts.where(self._outside(), exact, value)
+        return inside.masked_fill(value <= 0.0, 0.0).masked_fill(value >= 1.0, 1.0)
+
+    def icdf(self, value: Any) -> Any:
+        p = self._precise()
+        exact = (ts.log1p(-p + value * (2.0 * p - 1.0)) - ts.log1p(-p)) / (ts.log(p) - ts.log1p(-p))
+        return ts.where(self._outside(), exact, value)
+
+    def entropy(self) -> Any:
+        zero, one = ts.log1p(-self.probs), ts.log(self.probs)
+        return self.mean * (zero - one) - self._log_constant() - zero
+
+
+class VonMises(Distribution):
+    """An angle, around `loc`, the closer the larger `concentration` is."""
+
+    loc: Any
+    concentration: Any
+    arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.concentration = broadcast_all(loc, concentration)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        return 1 - ts.special.i1e(self.concentration) / ts.special.i0e(self.concentration)
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        k = self.concentration
+        log_bessel = ts.special.i0e(k).log() + k
+        return k * ts.cos(value - self.loc) - math.log(2 * math.pi) - log_bessel
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Angles of a wrapped Cauchy distribution, drawn until all are accepted (Best and Fisher, 1979)."""
+        shape = self._extended_shape(sample_shape)
+        with ts.no_grad():
+            k = self.concentration.double().expand(shape)
+            tau = 1 + (1 + 4 * k**2).sqrt()
+            rho = (tau - (2 * tau).sqrt()) / (2 * k)
+            r = ts.where(k < 1e-5, 1 / k + k, (1 + rho**2) / (2 * rho))
+            angle = ts.zeros(shape, dtype=ts.double, device=k.device)
+            done = ts.zeros(shape, dtype=ts.bool, device=k.device)
+            while not bool(done.all()):
+                turn, chance, side = ts.rand((3, *shape), dtype=ts.double, device=k.device).unbind()
+                z = ts.cos(math.pi * turn)
+                f = (1 + r * z) / (r + z)
+                c = k * (r - f)
+                accepted = (c * (2 - c) - chance > 0) | ((c / chance).log() + 1 - c >= 0)
+                angle = ts.where(accepted, (side - 0.5).sign() * f.acos(), angle)
+                done = done | accepted
+            turned = (angle + math.pi + self.loc) % (2 * math.pi) - math.pi
+        return turned.to(self.loc.dtype)

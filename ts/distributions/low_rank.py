@@ -1,0 +1,124 @@
+"""LowRankMultivariateNormal: a normal distribution of many numbers that few directions tie together."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.distributions import constraints
+from ts.distributions.distribution import Distribution
+from ts.distributions.utils import lazy_property
+from ts.distributions.vectors import mahalanobis
+
+
+class LowRankMultivariateNormal(Distribution):
+    """The normal distribution of covariance `cov_factor @ cov_factor.T + diag(cov_diag)`.
+
+    No matrix of the full size is solved: the inverse and the determinant follow from those of the small
+    `capacitance` matrix, I + W^T D^-1 W (the lemmas of Woodbury and of the determinant).
+    """
+
+    loc: Any
+    cov_factor: Any
+    cov_diag: Any
+    has_rsample = True
+    arg_constraints = {
+        "loc": constraints.real_vector,
+        "cov_factor": constraints.independent(constraints.real, 2),
+        "cov_diag": constraints.independent(constraints.positive, 1),
+    }
+    support = constraints.real_vector
+    _expanded = {"_capacitance": 2, "scale_tril": 2, "covariance_matrix": 2, "precision_matrix": 2}
+
+    def __init__(
+        self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None
+    ) -> None:
+        if loc.dim() < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        size = loc.shape[-1]
+        if cov_factor.dim() < 2:
+            raise ValueError(
+                "cov_factor must be at least two-dimensional, with optional leading batch dimensions"
+            )
+        if cov_factor.shape[-2] != size:
+            raise ValueError(f"cov_factor must be a batch of matrices with shape {size} x m")
+        if cov_diag.shape[-1:] != loc.shape[-1:]:
+            raise ValueError(f"cov_diag must be a batch of vectors with shape {loc.shape[-1:]}")
+        try:
+            batch = ts.broadcast_shapes(loc.shape[:-1], cov_factor.shape[:-2], cov_diag.shape[:-1])
+        except RuntimeError as error:
+            raise ValueError(
+                f"Incompatible batch shapes: loc {loc.shape}, cov_factor {cov_factor.shape}, cov_diag "
+                f"{cov_diag.shape}"
+            ) from error
+        self.loc = loc.expand((*batch, -1))
+        self.cov_diag = cov_diag.expand((*batch, -1))
+        self.cov_factor = cov_factor.expand((*batch, -1, -1))
+        self._capacitance = _capacitance(cov_factor, cov_diag).expand((*batch, -1, -1))
+        super().__init__(batch, (size,), validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        return self.cov_factor.pow(2).sum(-1) + self.cov_diag
+
+    @lazy_property
+    def scale_tril(self) -> Any:
+        """The covariance's Cholesky factor: D^1/2 L, where L L^T = I + D^-1/2 W W^T D^-1/2."""
+        root = self.cov_diag.sqrt().unsqueeze(-1)
+        scaled = self.cov_factor / root
+        identity = ts.eye(self._event_shape[0], dtype=root.dtype, device=root.device)
+        return root * ts.linalg.cholesky(scaled @ scaled.mT + identity)
+
+    @lazy_property
+    def covariance_matrix(self) -> Any:
+        """The covariance."""
+        return self.cov_factor @ self.cov_factor.mT + self.cov_diag.diag_embed()
+
+    @lazy_property
+    def precision_matrix(self) -> Any:
+        """Its inverse."""
+        scaled = self.cov_factor.mT / self.cov_diag.unsqueeze(-2)
+        small = ts.linalg.solve_triangular(self._capacitance, scaled, upper=False)
+        return self.cov_diag.reciprocal().diag_embed() - small.mT @ small
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        few = self.loc.new_empty((*shape[:-1], self.cov_factor.shape[-1])).normal_()
+        many = self.loc.new_empty(shape).normal_()
+        tied = (self.cov_factor @ few.unsqueeze(-1)).squeeze(-1)
+        return self.loc + tied + self.cov_diag.sqrt() * many
+
+    def log_det(self) -> Any:
+        """The logarithm of the covariance's determinant."""
+        small = self._capacitance.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return 2 * small + self.cov_diag.log().sum(-1)
+
+    def distance(self, away: Tensor) -> Any:
+        """The squared distance from the middle in units of the distribution."""
+        scaled = away / self.cov_diag
+        tied = (self.cov_factor.mT @ scaled.unsqueeze(-1)).squeeze(-1)
+        return (scaled * away).sum(-1) - mahalanobis(self._capacitance, tied)
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        constant = self._event_shape[0] * math.log(2 * math.pi)
+        return -0.5 * (constant + self.log_det() + self.distance(value - self.loc))
+
+    def entropy(self) -> Any:
+        return 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self.log_det())
+
+
+def _capacitance(factor: Tensor, diagonal: Tensor) -> Any:
+    """The Cholesky factor of I + W^T D^-1 W."""
+    small = factor.mT @ (factor / diagonal.unsqueeze(-1))
+    return ts.linalg.cholesky(small + ts.eye(small.shape[-1], dtype=small.dtype, device=small.device))

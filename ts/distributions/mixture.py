@@ -1,0 +1,109 @@
+"""Mixtures: one of several distributions of a kind, chosen by chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts.distributions import constraints
+from ts.distributions.categorical import Categorical
+from ts.distributions.distribution import Distribution
+
+
+class MixtureSameFamily(Distribution):
+    """One of the distributions along the last batch dimension of another, chosen by a Categorical one."""
+
+    def __init__(
+        self,
+        mixture_distribution: Categorical,
+        component_distribution: Distribution,
+        validate_args: bool | None = None,
+    ) -> None:
+        self._mixture_distribution = mixture_distribution
+        self._component_distribution = component_distribution
+        if not isinstance(mixture_distribution, Categorical):
+            raise ValueError(
+                " The Mixture distribution needs to be an  instance of torch.distributions.Categorical"
+            )
+        if not isinstance(component_distribution, Distribution):
+            raise ValueError(
+                "The Component distribution need to be an instance of torch.distributions.Distribution"
+            )
+        batch, parts = mixture_distribution.batch_shape, component_distribution.batch_shape[:-1]
+        for mine, theirs in zip(reversed(batch), reversed(parts), strict=False):
+            if mine != 1 and theirs != 1 and mine != theirs:
+                raise ValueError(
+                    f"`mixture_distribution.batch_shape` ({batch}) is not compatible with "
+                    f"`component_distribution.batch_shape`({parts})"
+                )
+        weights, count = mixture_distribution.logits.shape[-1], component_distribution.batch_shape[-1]
+        if weights != count:
+            raise ValueError(
+                f"`mixture_distribution component` ({weights}) does not equal "
+                f"`component_distribution.batch_shape[-1]` ({count})"
+            )
+        self._num_component = count
+        self._event_ndims = len(component_distribution.event_shape)
+        super().__init__(parts, component_distribution.event_shape, validate_args)
+
+    def _batch_of(self, name: str, batch_shape: Any) -> Any:
+        return batch_shape if name == "_mixture_distribution" else (*batch_shape, self._num_component)
+
+    @constraints.dependent_property
+    def support(self) -> Any:  # type: ignore[override]
+        """What all parts may give."""
+        return constraints.MixtureSameFamilyConstraint(self._component_distribution.support)
+
+    @property
+    def mixture_distribution(self) -> Categorical:
+        """Which part is chosen."""
+        return self._mixture_distribution
+
+    @property
+    def component_distribution(self) -> Distribution:
+        """The parts."""
+        return self._component_distribution
+
+    def _weights(self) -> Any:
+        """The probabilities of the parts, before the dimensions of an event."""
+        probs = self._mixture_distribution.probs
+        return probs.reshape((*probs.shape, *(1,) * self._event_ndims))
+
+    def _averaged(self, values: Any) -> Any:
+        return (self._weights() * values).sum(dim=-1 - self._event_ndims)
+
+    @property
+    def mean(self) -> Any:
+        return self._averaged(self._component_distribution.mean)
+
+    @property
+    def variance(self) -> Any:
+        parts = self._component_distribution
+        away = parts.mean - self.mean.unsqueeze(-1 - self._event_ndims)
+        return self._averaged(parts.variance) + self._averaged(away.pow(2))
+
+    def _each(self, value: Any) -> Any:
+        """A value for each part."""
+        return value.unsqueeze(-1 - self._event_ndims)
+
+    def cdf(self, value: Any) -> Any:
+        return (self._component_distribution.cdf(self._each(value)) * self._mixture_distribution.probs).sum(
+            -1
+        )
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        each = self._component_distribution.log_prob(self._each(value))
+        return ts.logsumexp(each + ts.log_softmax(self._mixture_distribution.logits, dim=-1), dim=-1)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        with ts.no_grad():
+            chosen = self._mixture_distribution.sample(sample_shape)
+            drawn = self._component_distribution.sample(sample_shape)
+            dim = len(sample_shape) + len(self._batch_shape)
+            index = chosen.reshape((*chosen.shape, *(1,) * (self._event_ndims + 1)))
+            index = index.expand((*drawn.shape[:dim], 1, *self._event_shape))
+            return drawn.gather(dim, index).squeeze(dim)
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamily(\n  {self._mixture_distribution},\n  {self._component_distribution})"

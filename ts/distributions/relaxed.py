@@ -1,0 +1,139 @@
+"""RelaxedBernoulli, RelaxedOneHotCategorical: numbers near 0 and 1, whose samples have gradients.
+
+The lower the temperature, the nearer the samples are to those of Bernoulli and OneHotCategorical.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ts
+from ts.distributions import constraints
+from ts.distributions.categorical import Categorical
+from ts.distributions.discrete import ByOdds
+from ts.distributions.distribution import Distribution
+from ts.distributions.transformed import TransformedDistribution
+from ts.distributions.transforms import ExpTransform, SigmoidTransform
+from ts.distributions.utils import broadcast_all, clamp_probs
+
+
+class LogitRelaxedBernoulli(ByOdds):
+    """The logarithm of the odds of a RelaxedBernoulli variable."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self.temperature = temperature
+        self._set(probs, logits)
+        super().__init__(self._param.shape, validate_args=validate_args)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        probs = clamp_probs(self.probs.expand(shape))
+        drawn = clamp_probs(ts.rand(shape, dtype=probs.dtype, device=probs.device))
+        noise = drawn.log() - (-drawn).log1p()
+        return (noise + probs.log() - (-probs).log1p()) / self.temperature
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        away = logits - value * self.temperature
+        return self.temperature.log() + away - 2 * away.exp().log1p()
+
+
+class ExpRelaxedCategorical(Distribution):
+    """The logarithms of a RelaxedOneHotCategorical variable."""
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    support = constraints.real_vector
+    has_rsample = True
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self._categorical = Categorical(probs, logits)
+        self.temperature = temperature
+        shape = self._categorical.param_shape
+        super().__init__(self._categorical.batch_shape, shape[-1:], validate_args)
+
+    @property
+    def probs(self) -> Any:
+        """The probabilities."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        """Their logarithms."""
+        return self._categorical.logits
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of `probs` and `logits`."""
+        return self._categorical.param_shape
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        logits = self.logits
+        drawn = ts.rand(self._extended_shape(sample_shape), dtype=logits.dtype, device=logits.device)
+        noise = -((-(clamp_probs(drawn).log())).log())
+        scores = (logits + noise) / self.temperature
+        return scores - scores.logsumexp(dim=-1, keepdim=True)
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        size = self._event_shape[0]
+        logits, value = broadcast_all(self.logits, value)
+        scale = math.lgamma(size) + (size - 1) * self.temperature.log()
+        score = logits - value * self.temperature
+        return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale
+
+
+class _Relaxed(TransformedDistribution):
+    """A relaxed distribution over another one of logarithms."""
+
+    has_rsample = True
+    base_dist: Any
+
+    @property
+    def temperature(self) -> Any:
+        """How far from 0 and 1 samples are."""
+        return self.base_dist.temperature
+
+    @property
+    def logits(self) -> Any:
+        """The logarithms of probabilities, or of odds."""
+        return self.base_dist.logits
+
+    @property
+    def probs(self) -> Any:
+        """The probabilities."""
+        return self.base_dist.probs
+
+
+class RelaxedBernoulli(_Relaxed):
+    """A number near 1 with probability `probs`, else near 0."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.unit_interval
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args)
+
+
+class RelaxedOneHotCategorical(_Relaxed):
+    """Probabilities near a vector of zeros with one 1."""
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    support = constraints.simplex
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
+        super().__init__(base, ExpTransform(), validate_args)

@@ -1,0 +1,363 @@
+"""Transforms: functions of samples with an inverse and the logarithm of how they stretch space.
+
+    t = AffineTransform(1.0, 2.0)
+    t(x), t.inv(y)                         1 + 2x, and back
+    t.log_abs_det_jacobian(x, t(x))        log 2, for the density of what is transformed
+
+`domain` and `codomain` are constraints: what goes in and what comes out.  Where one value has dimensions,
+their number is the constraint's `event_dim`, and the Jacobian is one number for each value.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Size
+from ts.distributions import constraints
+from ts.distributions.utils import sum_rightmost
+
+
+class Transform:
+    """A function of samples; with `cache_size=1` it keeps its last values, so that `inv` gives the same."""
+
+    bijective = False
+    domain: Any
+    codomain: Any
+
+    def __init__(self, cache_size: int = 0) -> None:
+        if cache_size not in (0, 1):
+            raise ValueError("cache_size must be 0 or 1")
+        self._cache_size = cache_size
+        self._inverted: weakref.ref[Transform] | None = None
+        self._last: tuple[Any, Any] = (None, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_inverted": None, "_last": (None, None)}
+
+    @property
+    def event_dim(self) -> int:
+        """How many dimensions one value has, before and after."""
+        if self.domain.event_dim != self.codomain.event_dim:
+            raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
+        return int(self.domain.event_dim)
+
+    @property
+    def inv(self) -> Transform:
+        """The inverse."""
+        inverse = None if self._inverted is None else self._inverted()
+        if inverse is None:
+            inverse = _Inverse(self)
+            self._inverted = weakref.ref(inverse)
+        return inverse
+
+    @property
+    def sign(self) -> Any:
+        """1 where it grows with its argument, -1 where it falls; of numbers only."""
+        raise NotImplementedError
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        """The same with another size of the cache."""
+        if self._cache_size == cache_size:
+            return self
+        if type(self).__init__ is Transform.__init__:
+            return type(self)(cache_size=cache_size)
+        raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __call__(self, x: Any) -> Any:
+        if self._cache_size and x is self._last[0]:
+            return self._last[1]
+        y = self._call(x)
+        if self._cache_size:
+            self._last = x, y
+        return y
+
+    def _inv_call(self, y: Any) -> Any:
+        if self._cache_size and y is self._last[1]:
+            return self._last[0]
+        x = self._inverse(y)
+        if self._cache_size:
+            self._last = x, y
+        return x
+
+    def _call(self, x: Any) -> Any:
+        raise NotImplementedError
+
+    def _inverse(self, y: Any) -> Any:
+        raise NotImplementedError
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |det(dy/dx)| where the transform gives `y` for `x`."""
+        raise NotImplementedError
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape of what it gives for values of a shape."""
+        return shape
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """The shape of what its inverse gives."""
+        return shape
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class _Inverse(Transform):
+    """The inverse of a transform, which it keeps alive."""
+
+    def __init__(self, transform: Transform) -> None:
+        super().__init__(cache_size=transform._cache_size)
+        self._transform = transform
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """What the transform gives."""
+        return self._transform.codomain
+
+    @property
+    def codomain(self) -> Any:  # type: ignore[override]
+        """What the transform takes."""
+        return self._transform.domain
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]
+        """Whether the transform is."""
+        return self._transform.bijective
+
+    @property
+    def sign(self) -> Any:
+        return self._transform.sign
+
+    @property
+    def inv(self) -> Transform:
+        return self._transform
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        return self._transform.with_cache(cache_size).inv
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Inverse) and self._transform == other._transform
+
+    __hash__ = object.__hash__
+
+    def __call__(self, x: Any) -> Any:
+        return self._transform._inv_call(x)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return -self._transform.log_abs_det_jacobian(y, x)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return self._transform.inverse_shape(shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return self._transform.forward_shape(shape)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._transform!r})"
+
+
+class ComposeTransform(Transform):
+    """One transform after the other."""
+
+    def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
+        self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else list(parts)
+        super().__init__(cache_size=cache_size)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ComposeTransform) and self.parts == other.parts
+
+    __hash__ = object.__hash__
+
+    def _end(self, parts: Sequence[Transform], into: str, out: str) -> Any:
+        """The constraint at one end: that of the part there, for as many dimensions as the others ask for."""
+        if not parts:
+            return constraints.real
+        constraint = getattr(parts[0], into)
+        event_dim = getattr(parts[-1], out).event_dim
+        for part in reversed(parts):
+            event_dim += getattr(part, into).event_dim - getattr(part, out).event_dim
+            event_dim = max(event_dim, getattr(part, into).event_dim)
+        more = event_dim - constraint.event_dim
+        return constraints.independent(constraint, more) if more else constraint
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """What the first part takes."""
+        return self._end(self.parts, "domain", "codomain")
+
+    @property
+    def codomain(self) -> Any:  # type: ignore[override]
+        """What the last part gives."""
+        return self._end(self.parts[::-1], "codomain", "domain")
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]
+        """Whether all parts are."""
+        return all(part.bijective for part in self.parts)
+
+    @property
+    def sign(self) -> Any:
+        return math.prod((part.sign for part in self.parts), start=1)
+
+    @property
+    def inv(self) -> Transform:
+        inverse = None if self._inverted is None else self._inverted()
+        if inverse is None:
+            inverse = ComposeTransform([part.inv for part in reversed(self.parts)])
+            self._inverted = weakref.ref(inverse)
+            inverse._inverted = weakref.ref(self)
+        return inverse
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size)
+
+    def __call__(self, x: Any) -> Any:
+        for part in self.parts:
+            x = part(x)
+        return x
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        if not self.parts:
+            return ts.zeros_like(x)
+        between = [x]
+        for part in self.parts[:-1]:
+            between.append(part(between[-1]))
+        event_dim, total = self.domain.event_dim, 0
+        for part, before, after in zip(self.parts, between, [*between[1:], y], strict=True):
+            each = part.log_abs_det_jacobian(before, after)
+            total = total + sum_rightmost(each, event_dim - part.domain.event_dim)
+            event_dim += part.codomain.event_dim - part.domain.event_dim
+        return total
+
+    def forward_shape(self, shape: Any) -> Any:
+        for part in self.parts:
+            shape = part.forward_shape(shape)
+        return shape
+
+    def inverse_shape(self, shape: Any) -> Any:
+        for part in reversed(self.parts):
+            shape = part.inverse_shape(shape)
+        return shape
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"
+
+
+identity_transform = ComposeTransform([])
+
+
+class IndependentTransform(Transform):
+    """A transform of numbers as one of values with dimensions."""
+
+    def __init__(
+        self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
+    ) -> None:
+        super().__init__(cache_size=cache_size)
+        self.base_transform = base_transform.with_cache(cache_size)
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        if self._cache_size == cache_size:
+            return self
+        return IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size)
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """That of the other one, for each number."""
+        return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
+
+    @property
+    def codomain(self) -> Any:  # type: ignore[override]
+        """That of the other one, for each number."""
+        return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]
+        """Whether the other one is."""
+        return self.base_transform.bijective
+
+    @property
+    def sign(self) -> Any:
+        return self.base_transform.sign
+
+    def _call(self, x: Any) -> Any:
+        if x.dim() < self.domain.event_dim:
+            raise ValueError("Too few dimensions on input")
+        return self.base_transform(x)
+
+    def _inverse(self, y: Any) -> Any:
+        if y.dim() < self.codomain.event_dim:
+            raise ValueError("Too few dimensions on input")
+        return self.base_transform.inv(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return self.base_transform.forward_shape(shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return self.base_transform.inverse_shape(shape)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_transform!r}, {self.reinterpreted_batch_ndims})"
+
+
+class ReshapeTransform(Transform):
+    """The last dimensions in another shape."""
+
+    bijective = True
+
+    def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
+        self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
+        if self.in_shape.numel() != self.out_shape.numel():
+            raise ValueError("in_shape, out_shape have different numbers of elements")
+        super().__init__(cache_size=cache_size)
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """Values of the one shape."""
+        return constraints.independent(constraints.real, len(self.in_shape))
+
+    @property
+    def codomain(self) -> Any:  # type: ignore[override]
+        """Values of the other."""
+        return constraints.independent(constraints.real, len(self.out_shape))
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        if self._cache_size == cache_size:
+            return self
+        return ReshapeTransform(self.in_shape, self.out_shape, cache_size)
+
+    def _call(self, x: Any) -> Any:
+        return x.reshape((*x.shape[: x.dim() - len(self.in_shape)], *self.out_shape))
+
+    def _inverse(self, y: Any) -> Any:
+        return y.reshape((*y.shape[: y.dim() - len(self.out_shape)], *self.in_shape))
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return x.new_zeros(x.shape[: x.dim() - len(self.in_shape)])
+
+    def forward_shape(self, shape: Any) -> Any:
+        return _with_end(shape, self.in_shape, self.out_shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return _with_end(shape, self.out_shape, self.in_shape)
+
+
+def _with_end(shape: Any, old: Any, new: Any) -> Any:
+    """A shape with another end."""
+    if len(shape) < len(old):
+        raise ValueError("Too few dimensions on input")
+    cut = len(shape) - len(old)
+    if tuple(shape[cut:]) != tuple(old):
+        raise ValueError(f"Shape mismatch: expected {Size(shape[cut:])} but got {Size(old)}")
+    return Size((*shape[:cut], *new))

@@ -1,0 +1,36 @@
+"""All transforms, by their names: see `ts.distributions.transform`."""
+
+from ts.distributions.number_transforms import (
+    AbsTransform,
+    AffineTransform,
+    CumulativeDistributionTransform,
+    ExpTransform,
+    PowerTransform,
+    SigmoidTransform,
+    SoftplusTransform,
+    TanhTransform,
+)
+from ts.distributions.transform import (
+    ComposeTransform,
+    IndependentTransform,
+    ReshapeTransform,
+    Transform,
+    identity_transform,
+)
+from ts.distributions.vector_transforms import (
+    CatTransform,
+    CorrCholeskyTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+    SoftmaxTransform,
+    StackTransform,
+    StickBreakingTransform,
+)
+
+__all__ = [
+    "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
+    "CumulativeDistributionTransform", "ExpTransform", "IndependentTransform", "LowerCholeskyTransform",
+    "PositiveDefiniteTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform",
+    "SoftplusTransform", "StackTransform", "StickBreakingTransform", "TanhTransform", "Transform",
+    "identity_transform",
+]  # fmt: skip

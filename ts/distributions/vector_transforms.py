@@ -1,0 +1,270 @@
+"""Transforms of vectors and matrices, and of parts of a value, each by its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Size, Tensor
+from ts.distributions import constraints
+from ts.distributions.number_transforms import SigmoidTransform
+from ts.distributions.transform import Transform
+from ts.distributions.utils import sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
+from ts.nn import functional as F
+
+
+class _Alike(Transform):
+    """A transform without parameters: all of a class are alike."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self)
+
+    __hash__ = object.__hash__
+
+
+class SoftmaxTransform(_Alike):
+    """Any vector to probabilities: exp, divided by the sum; its inverse is one of many."""
+
+    domain = constraints.real_vector
+    codomain = constraints.simplex
+
+    def _call(self, x: Any) -> Any:
+        return x.softmax(-1)
+
+    def _inverse(self, y: Any) -> Any:
+        return y.log()
+
+    def forward_shape(self, shape: Any) -> Any:
+        return _at_least(1, shape)
+
+    inverse_shape = forward_shape
+
+
+def _at_least(count: int, shape: Any) -> Any:
+    """A shape of as many dimensions."""
+    if len(shape) < count:
+        raise ValueError("Too few dimensions on input")
+    return shape
+
+
+class StickBreakingTransform(_Alike):
+    """n - 1 numbers to n probabilities: each says which part of what is left of a stick is broken off."""
+
+    bijective = True
+    domain = constraints.real_vector
+    codomain = constraints.simplex
+
+    def _call(self, x: Any) -> Any:
+        parts = SigmoidTransform()(x - _rest(x, x.shape[-1]).log())
+        left = (1 - parts).cumprod(-1)
+        return F.pad(parts, [0, 1], value=1.0) * F.pad(left, [1, 0], value=1.0)
+
+    def _inverse(self, y: Any) -> Any:
+        pieces = y[..., :-1]
+        left = (1 - pieces.cumsum(-1)).clamp(min=ts.finfo(y.dtype).tiny)
+        return pieces.log() - left.log() + _rest(y, pieces.shape[-1]).log()
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        shifted = x - _rest(x, x.shape[-1]).log()
+        return (-shifted + F.logsigmoid(shifted) + y[..., :-1].log()).sum(-1)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return Size((*_at_least(1, shape)[:-1], shape[-1] + 1))
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return Size((*_at_least(1, shape)[:-1], shape[-1] - 1))
+
+
+def _rest(like: Tensor, count: int) -> Any:
+    """How many pieces follow each of the first `count`: count, ..., 2, 1."""
+    return ts.arange(count, 0, -1, dtype=like.dtype, device=like.device)
+
+
+class CorrCholeskyTransform(_Alike):
+    """n (n - 1) / 2 numbers to the Cholesky factor of a correlation matrix, row by row."""
+
+    bijective = True
+    domain = constraints.real_vector
+    codomain = constraints.corr_cholesky
+
+    def _call(self, x: Any) -> Any:
+        eps = ts.finfo(x.dtype).eps
+        partial: Any = vec_to_tril_matrix(x.tanh().clamp(min=-1 + eps, max=1 - eps), diag=-1)
+        # the length that is left of a row, which has length one, before each of its numbers
+        left = (1 - partial**2).sqrt().cumprod(-1)
+        partial = partial + ts.eye(partial.shape[-1], dtype=x.dtype, device=x.device)
+        return partial * F.pad(left[..., :-1], [1, 0], value=1.0)
+
+    def _inverse(self, y: Any) -> Any:
+        left = F.pad((1 - (y * y).cumsum(-1))[..., :-1], [1, 0], value=1.0)
+        partial = tril_matrix_to_vec(y, diag=-1) / tril_matrix_to_vec(left, diag=-1).sqrt()
+        return (partial.log1p() - partial.neg().log1p()) / 2
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        left = 1 - (y * y).cumsum(-1)
+        lengths = 0.5 * tril_matrix_to_vec(left, -2).log().sum(-1)
+        stretch = -2 * (x + F.softplus(-2 * x) - ts.log(ts.tensor(2.0, dtype=x.dtype))).sum(-1)
+        return lengths + stretch
+
+    def forward_shape(self, shape: Any) -> Any:
+        count = _at_least(1, shape)[-1]
+        size = round((0.25 + 2 * count) ** 0.5 + 0.5)
+        if size * (size - 1) // 2 != count:
+            raise ValueError("Input is not a flattened lower-diagonal number")
+        return Size((*shape[:-1], size, size))
+
+    def inverse_shape(self, shape: Any) -> Any:
+        if len(shape) < 2:
+            raise ValueError("Too few dimensions on input")
+        if shape[-2] != shape[-1]:
+            raise ValueError("Input is not square")
+        return Size((*shape[:-2], shape[-1] * (shape[-1] - 1) // 2))
+
+
+class LowerCholeskyTransform(_Alike):
+    """A square matrix to a lower triangular one with a positive diagonal."""
+
+    domain = constraints.independent(constraints.real, 2)
+    codomain = constraints.lower_cholesky
+
+    def _call(self, x: Any) -> Any:
+        return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
+
+    def _inverse(self, y: Any) -> Any:
+        return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
+
+
+class PositiveDefiniteTransform(_Alike):
+    """A square matrix to a positive definite one."""
+
+    domain = constraints.independent(constraints.real, 2)
+    codomain = constraints.positive_definite
+
+    def _call(self, x: Any) -> Any:
+        factor = LowerCholeskyTransform()(x)
+        return factor @ factor.mT
+
+    def _inverse(self, y: Any) -> Any:
+        return LowerCholeskyTransform().inv(ts.linalg.cholesky(y))
+
+
+class _OfParts(Transform):
+    """Transforms of the parts of a value along a dimension."""
+
+    transforms: list[Transform]
+    dim: int
+
+    def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
+        raise NotImplementedError
+
+    def _joined(self, parts: Any) -> Any:
+        raise NotImplementedError
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]
+        """Whether all are."""
+        return all(each.bijective for each in self.transforms)
+
+    def _call(self, x: Any) -> Any:
+        return self._joined([each(part) for each, part in self._parts(x)])
+
+    def _inverse(self, y: Any) -> Any:
+        return self._joined([each.inv(part) for each, part in self._parts(y)])
+
+
+class CatTransform(_OfParts):
+    """Transforms of pieces of the lengths given (one each where none are), concatenated again."""
+
+    def __init__(
+        self,
+        tseq: Sequence[Transform],
+        dim: int = 0,
+        lengths: Sequence[int] | None = None,
+        cache_size: int = 0,
+    ) -> None:
+        super().__init__(cache_size=cache_size)
+        self.transforms = [each.with_cache(cache_size) for each in tseq] if cache_size else list(tseq)
+        self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
+        self.dim = dim
+
+    @property
+    def event_dim(self) -> int:
+        return max(each.event_dim for each in self.transforms)
+
+    @property
+    def length(self) -> int:
+        """How long the dimension is."""
+        return sum(self.lengths)
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """Those of the pieces."""
+        return constraints.cat([each.domain for each in self.transforms], self.dim, self.lengths)
+
+    @property
+    def codomain(self) -> Any:  # type: ignore[override]
+        """Those of the pieces."""
+        return constraints.cat([each.codomain for each in self.transforms], self.dim, self.lengths)
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        if self._cache_size == cache_size:
+            return self
+        return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
+
+    def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
+        return zip(self.transforms, value.split(self.lengths, self.dim), strict=True)
+
+    def _joined(self, parts: Any) -> Any:
+        return ts.cat(parts, self.dim)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        each = [
+            _of_event(part, before, after, self.event_dim)
+            for (part, before), (_, after) in zip(self._parts(x), self._parts(y), strict=True)
+        ]
+        dim = self.dim - x.dim() if self.dim >= 0 else self.dim
+        dim += self.event_dim
+        return ts.cat(each, dim) if dim < 0 else sum(each)
+
+
+class StackTransform(_OfParts):
+    """Transforms of the elements along a dimension, stacked again."""
+
+    def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(cache_size=cache_size)
+        self.transforms = [each.with_cache(cache_size) for each in tseq] if cache_size else list(tseq)
+        self.dim = dim
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """Those of the elements."""
+        return constraints.stack([each.domain for each in self.transforms], self.dim)
+
+    @property
+    def codomain(self) -> Any:  # type: ignore[override]
+        """Those of the elements."""
+        return constraints.stack([each.codomain for each in self.transforms], self.dim)
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        if self._cache_size == cache_size:
+            return self
+        return StackTransform(self.transforms, self.dim, cache_size)
+
+    def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
+        return zip(self.transforms, value.unbind(self.dim), strict=True)
+
+    def _joined(self, parts: Any) -> Any:
+        return ts.stack(parts, self.dim)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        each = [
+            part.log_abs_det_jacobian(before, after)
+            for (part, before), (_, after) in zip(self._parts(x), self._parts(y), strict=True)
+        ]
+        return ts.stack(each, dim=self.dim)
+
+
+def _of_event(part: Transform, x: Any, y: Any, event_dim: int) -> Any:
+    """The Jacobian of values of as many dimensions."""
+    return sum_rightmost(part.log_abs_det_jacobian(x, y), event_dim - part.event_dim)
