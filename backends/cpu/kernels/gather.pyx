@@ -20,18 +20,20 @@ from ts._core.value.container cimport List
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
-from ts._core.tensor.ndarray cimport BOOL, INT32, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.tensor.ndarray cimport BOOL, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MOST_DIMS, flat_array, has_plain_width, item_size, new_flat, new_like, put_made, same_shape, scalar_type
+    MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_flat, new_like, put_made, scalar_type
 )
 from ts.backends.cpu.kernels.masked cimport masked
+from ts.backends.cpu.kernels.places cimport (
+    TAKE, Walk, add_dim, begin_walk, indices_at, place_at, places_together, walk_places
+)
 
 cnp.import_array()
 
 cdef extern from "simd.h" nogil:
-    int64_t once_wide(const int64_t *x)
-    int64_t once_narrow(const int32_t *x)
     bint pick_four(const int32_t *x, npy_intp size, const int64_t *index, npy_intp n, int32_t *out)
     bint pick_eight(const int64_t *x, npy_intp size, const int64_t *index, npy_intp n, int64_t *out)
     bint pick_four_of_rows(const int32_t *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, int32_t *out)
@@ -50,12 +52,6 @@ ctypedef fused element:
 cdef PyArrayObject *index_array(IValue *x) noexcept:
     cdef PyArrayObject *a = flat_array(x)
     return a if a != NULL and (scalar_type(x) == INT64 or scalar_type(x) == INT32) else NULL
-
-
-cdef inline int64_t place_at(const char *index, bint narrow, npy_intp i, npy_intp wrap) noexcept nogil:
-    """The place that index `i` means, where `wrap` is added to negative ones."""
-    cdef int64_t j = once_narrow(<const int32_t *>index + i) if narrow else once_wide(<const int64_t *>index + i)
-    return j + (wrap & (j >> 63))
 
 
 cdef inline bint pick_by(
@@ -128,16 +124,19 @@ cdef object selected(
     Both are among the `nargs` arguments, or in their lists.
     """
     cdef PyArrayObject *a = flat_array(source)
-    cdef PyArrayObject *index = index_array(by)
+    cdef PyArrayObject *index = indices_at(by)
     cdef npy_intp dims[MOST_DIMS]
     cdef npy_intp outer = 1, length
     cdef int d, nd = 0
     cdef bint narrow, done
-    cdef object made
+    cdef object made, in_order
     cdef char *out
     cdef Away away
     if a == NULL or index == NULL or (vector and ndim_of(index) > 1):
         return None
+    if not flags_of(index) & cnp.NPY_ARRAY_C_CONTIGUOUS:
+        in_order = cnp.PyArray_NewCopy(<cnp.ndarray>index, cnp.NPY_CORDER)
+        index = <PyArrayObject *>in_order
     if dim < 0:
         dim += ndim_of(a)
     if not 0 <= dim < ndim_of(a) or ndim_of(a) + ndim_of(index) > MOST_DIMS:
@@ -241,6 +240,39 @@ cdef bint gather_along(
     return gather_by(x, n, inner, index, False, outer, count, out)
 
 
+cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
+    """Of tensors and indices of any layout, and fewer indices than the tensor has elements."""
+    cdef PyArrayObject *index = indices_at(&r[at[2]])
+    cdef PyArrayObject *a
+    cdef PyArrayObject *out
+    cdef int64_t axis = r[at[1]].v.i
+    cdef Walk walk
+    cdef int d, nd, kind
+    cdef bint done
+    cdef Away away
+    if index == NULL or not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU or size_of(index) == 0:
+        return run_record(op, r, at)
+    a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
+    nd, kind = ndim_of(a), scalar_type(&r[at[0]])
+    axis += nd if axis < 0 else 0
+    if (
+        not 0 <= axis < nd or ndim_of(index) != nd or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED
+        or not has_plain_width(item_size(a))
+    ):
+        return run_record(op, r, at)
+    made = new_like(index, kind)
+    out = <PyArrayObject *>made
+    begin_walk(&walk, item_size(a), strides_of(a)[axis], dims_of(a)[axis], scalar_type(&r[at[2]]) == INT32)
+    for d in range(nd):
+        if d != axis and dims_of(index)[d] > dims_of(a)[d]:
+            return run_record(op, r, at)
+        add_dim(&walk, dims_of(index)[d], 0 if d == axis else strides_of(a)[d], strides_of(index)[d], strides_of(out)[d])
+    away = leave_gil(size_of(index), r, at, op.nargs)
+    done = walk_places(&walk, TAKE, kind, data_of(a), data_of(index), data_of(out))
+    take_gil(away)
+    return put_or_run(op, r, at, made if done else None)
+
+
 cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef PyArrayObject *index = index_array(&r[at[2]])
@@ -252,7 +284,7 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
     cdef char *out
     cdef Away away
     if a == NULL or index == NULL or ndim_of(a) != ndim_of(index) or size_of(index) == 0:
-        return run_record(op, r, at)
+        return gather_any(op, r, at)
     if dim < 0:
         dim += ndim_of(a)
     width = item_size(a)
@@ -262,7 +294,7 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
         if d == dim:
             continue
         if dims_of(a)[d] != dims_of(index)[d]:
-            return run_record(op, r, at)
+            return gather_any(op, r, at)
         if d < dim:
             outer *= dims_of(a)[d]
         else:
@@ -294,47 +326,37 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- x[...]
 
 cdef object selected_together(int nargs, IValue *r, const int32_t *at, List indices):
-    """x[i, j, ...] by as many integers of each, for the first dimensions; None: not here."""
+    """x[i, j, ...] by integers for the first dimensions; None: not here."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
-    cdef PyArrayObject *first = flat_array(&indices.items[0])
     cdef PyArrayObject *index
     cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp n, i, rows = 1, length
+    cdef npy_intp rows = 1, length
     cdef int k = <int>indices.size, d, nd
-    cdef int64_t j
-    cdef int64_t *places
     cdef bint done
-    cdef object flat, made
     cdef char *out
     cdef Away away
-    if a == NULL or first == NULL or k > ndim_of(a) or ndim_of(first) + ndim_of(a) > MOST_DIMS:
+    if a == NULL or k > ndim_of(a):
         return None
-    n, nd, length = size_of(first), ndim_of(first), item_size(a)
-    flat = new_flat(1, &n, INT64)
-    places = <int64_t *>data_of(<PyArrayObject *>flat)
-    memset(places, 0, n * sizeof(int64_t))
-    for d in range(k):
-        index = flat_array(&indices.items[d])
-        if index == NULL or scalar_type(&indices.items[d]) != INT64 or not same_shape(index, first):
-            return None
-        for i in range(n):
-            j = place_at(data_of(index), False, i, dims_of(a)[d])
-            if <uint64_t>j >= <uint64_t>dims_of(a)[d]:
-                return None
-            places[i] = places[i] * dims_of(a)[d] + j
-        rows *= dims_of(a)[d]
+    places = places_together(indices, dims_of(a))
+    if places is None or cnp.PyArray_NDIM(<cnp.ndarray>places) + ndim_of(a) > MOST_DIMS:
+        return None
+    index = <PyArrayObject *>places
+    nd, length = ndim_of(index), item_size(a)
     for d in range(nd):
-        dims[d] = dims_of(first)[d]
-    for d in range(k, ndim_of(a)):
-        length *= dims_of(a)[d]
-        dims[nd] = dims_of(a)[d]
-        nd += 1
+        dims[d] = dims_of(index)[d]
+    for d in range(ndim_of(a)):
+        if d < k:
+            rows *= dims_of(a)[d]
+        else:
+            length *= dims_of(a)[d]
+            dims[nd] = dims_of(a)[d]
+            nd += 1
     if length == 0:
         return None
     made = new_flat(nd, dims, scalar_type(&r[at[0]]))
     out = data_of(<PyArrayObject *>made)
-    away = leave_gil(n * length // 8, r, at, nargs)
-    done = pick_rows(data_of(a), 1, rows, length, <char *>places, False, 0, n, out)
+    away = leave_gil(size_of(index) * length // 8, r, at, nargs)
+    done = pick_rows(data_of(a), 1, rows, length, data_of(index), False, 0, size_of(index), out)
     take_gil(away)
     return made if done else None
 

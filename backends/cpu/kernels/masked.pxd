@@ -7,3 +7,6 @@ from ts._core.value.ivalue cimport IValue
 # source[by] for a mask of all of it, as an array; None where that is not so.  Both are among the `nargs` arguments, or in
 # their lists.
 cdef object masked(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by)
+
+# A number in the dtype `kind`; false where that would not be exact, or changes the category.
+cdef bint store(IValue *number, int kind, char *out) noexcept

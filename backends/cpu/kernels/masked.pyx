@@ -80,7 +80,6 @@ cdef int put_chosen(
 
 
 cdef bint store(IValue *number, int kind, char *out) noexcept:
-    """A number in the dtype `kind`; false where that would not be exact, or changes the category."""
     if kind == FLOAT or kind == DOUBLE:
         if number.tag != TAG_FLOAT and number.tag != TAG_INT and number.tag != TAG_BOOL:
             return False

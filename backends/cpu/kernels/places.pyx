@@ -1,0 +1,199 @@
+"""Elements that indices name: `places.pxd` says how they are walked over."""
+
+cimport numpy as cnp
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
+from numpy cimport npy_intp
+
+from ts._core.tensor.ndarray cimport (
+    DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
+)
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.value.container cimport List
+from ts._core.value.ivalue cimport IValue
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, new_flat, scalar_type
+
+cnp.import_array()
+
+ctypedef fused element:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+    float
+    double
+
+
+# ---------------------------------------------------------------- a row of indices
+
+cdef inline void meet_at(Way way, element *array, element *other) noexcept nogil:
+    if way == TAKE:
+        other[0] = array[0]
+    elif way == PUT:
+        array[0] = other[0]
+    elif way == ADD:
+        array[0] += other[0]
+    elif way == MULTIPLY:
+        array[0] *= other[0]
+    elif way == LARGEST:
+        if other[0] > array[0] or other[0] != other[0]:
+            array[0] = other[0]
+    elif way == LEAST:
+        if other[0] < array[0] or other[0] != other[0]:
+            array[0] = other[0]
+
+
+cdef inline void meet_in_line(Way way, npy_intp n, element *array, npy_intp step, element *other, npy_intp other_step) noexcept nogil:
+    """At one place, n elements that are steps of bytes apart."""
+    cdef npy_intp j
+    if step == sizeof(element) and other_step == sizeof(element):
+        if way == ADD:
+            for j in range(n):
+                array[j] += other[j]
+        else:
+            for j in range(n):
+                meet_at(way, array + j, other + j)
+    else:
+        for j in range(n):
+            meet_at(way, <element *>(<char *>array + j * step), <element *>(<char *>other + j * other_step))
+
+
+cdef bint walk_row(
+    Walk *walk, Way way, npy_intp n, char *array, npy_intp array_step, const char *index, npy_intp index_step, element *other,
+    npy_intp other_step
+) noexcept nogil:
+    cdef npy_intp j
+    cdef int64_t place
+    cdef char *to = <char *>other
+    if index_step == 0:
+        place = place_at(index, walk.narrow, 0, 0)
+        if <uint64_t>place >= <uint64_t>walk.n:
+            return False
+        meet_in_line(way, n, <element *>(array + place * walk.step), array_step, other, other_step)
+        return True
+    for j in range(n):
+        place = place_at(index, walk.narrow, 0, 0)
+        if <uint64_t>place >= <uint64_t>walk.n:
+            return False
+        meet_at(way, <element *>(array + place * walk.step), <element *>to)
+        array += array_step
+        index += index_step
+        to += other_step
+    return True
+
+
+cdef bint walk_elements(Walk *walk, Way way, char *array, const char *index, element *other) noexcept nogil:
+    """Row by row, an odometer over the other dimensions."""
+    cdef npy_intp at[MOST_DIMS]
+    cdef char *beside = <char *>other
+    cdef int d, last = walk.nd - 1
+    if last < 0:
+        return walk_row(walk, way, 1, array, 0, index, 0, other, 0)
+    for d in range(walk.nd):
+        at[d] = 0
+        if walk.dims[d] == 0:
+            return True
+    while True:
+        if not walk_row(
+            walk, way, walk.dims[last], array, walk.array[last], index, walk.index[last], <element *>beside, walk.other[last]
+        ):
+            return False
+        d = last - 1
+        while d >= 0:
+            at[d] += 1
+            array += walk.array[d]
+            index += walk.index[d]
+            beside += walk.other[d]
+            if at[d] < walk.dims[d]:
+                break
+            array -= walk.array[d] * walk.dims[d]
+            index -= walk.index[d] * walk.dims[d]
+            beside -= walk.other[d] * walk.dims[d]
+            at[d] = 0
+            d -= 1
+        if d < 0:
+            return True
+
+
+# ---------------------------------------------------------------- by dtype
+
+cdef bint counts(int kind) noexcept nogil:
+    return kind == FLOAT or kind == DOUBLE or kind == INT64 or kind == INT32
+
+
+cdef bint walk_places(Walk *walk, Way way, int kind, char *array, const char *index, char *other) noexcept nogil:
+    if kind == FLOAT:
+        return walk_elements[float](walk, way, array, index, <float *>other)
+    if kind == DOUBLE:
+        return walk_elements[double](walk, way, array, index, <double *>other)
+    if walk.width == 8:
+        return walk_elements[int64_t](walk, way, array, index, <int64_t *>other)
+    if walk.width == 4:
+        return walk_elements[int32_t](walk, way, array, index, <int32_t *>other)
+    if walk.width == 2:
+        return walk_elements[int16_t](walk, way, array, index, <int16_t *>other)
+    return walk_elements[int8_t](walk, way, array, index, <int8_t *>other)
+
+
+# ---------------------------------------------------------------- several indices
+
+cdef PyArrayObject *indices_at(IValue *x) noexcept:
+    cdef PyArrayObject *a
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
+        return NULL
+    if scalar_type(x) != INT64 and scalar_type(x) != INT32:
+        return NULL
+    a = <PyArrayObject *>(<Tensor>x.v.o).array
+    return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED else NULL
+
+
+cdef object places_together(List indices, npy_intp *lengths):
+    cdef PyArrayObject *index
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp steps[MOST_DIMS]
+    cdef npy_intp at[MOST_DIMS]
+    cdef npy_intp n = 1, i
+    cdef int k, d, lead, nd = 0, count = <int>indices.size
+    cdef int64_t *places
+    cdef int64_t place
+    cdef char *data
+    cdef bint narrow
+    for k in range(count):
+        index = indices_at(&indices.items[k])
+        if index == NULL:
+            return None
+        nd = max(nd, ndim_of(index))
+    for d in range(nd):
+        dims[d] = 1
+    for k in range(count):
+        index = indices_at(&indices.items[k])
+        lead = nd - ndim_of(index)
+        for d in range(ndim_of(index)):
+            if dims_of(index)[d] != 1:
+                if dims[lead + d] != 1 and dims[lead + d] != dims_of(index)[d]:
+                    return None
+                dims[lead + d] = dims_of(index)[d]
+    made = new_flat(nd, dims, INT64)
+    for k in range(count):
+        index = indices_at(&indices.items[k])
+        narrow = scalar_type(&indices.items[k]) == INT32
+        lead, data, n = nd - ndim_of(index), data_of(index), 1
+        places = <int64_t *>data_of(<PyArrayObject *>made)
+        for d in range(nd):
+            at[d] = 0
+            n *= dims[d]
+            steps[d] = 0 if d < lead or dims_of(index)[d - lead] == 1 else strides_of(index)[d - lead]
+        for i in range(n):
+            place = place_at(data, narrow, 0, lengths[k])
+            if <uint64_t>place >= <uint64_t>lengths[k]:
+                return None
+            places[i] = place if k == 0 else places[i] * lengths[k] + place
+            d = nd - 1
+            while d >= 0:
+                at[d] += 1
+                data += steps[d]
+                if at[d] < dims[d]:
+                    break
+                data -= steps[d] * dims[d]
+                at[d] = 0
+                d -= 1
+    return made

@@ -1,0 +1,394 @@
+"""Writing into CPU tensors by indices.
+
+In: registers with a tensor, indices and what goes there.  Out: the register of a copy, or of the tensor itself.
+
+    scatter, scatter_add, scatter_reduce     index_add, index_copy, index_reduce     x[i, j] = y, x[mask] = 2
+
+In place, all indices are tested before anything is written.  Numbers of 32 and 64 bits are added and compared, elements of
+any width up to that are put.  Everything else is left to the record's own kernel, and so is an index that is not there.
+"""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY
+from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Kernel, Operator, run_record
+from ts._core.tensor.ndarray cimport (
+    BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
+)
+from ts._core.tensor.overlap cimport meet
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
+from ts._core.value.container cimport List
+from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport (
+    FLAT, MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_like, put_array, put_object, same_shape, scalar_type
+)
+from ts.backends.cpu.kernels.masked cimport store
+from ts.backends.cpu.kernels.places cimport (
+    ADD, LARGEST, LEAST, MULTIPLY, PUT, TEST, Walk, Way, add_dim, begin_walk, counts, indices_at, places_together,
+    walk_places
+)
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cnp.import_array()
+
+
+# ---------------------------------------------------------------- what is written to
+
+cdef PyArrayObject *array_at(IValue *x) noexcept:
+    """The array of a CPU tensor with elements of up to 64 bits, of any layout; NULL for anything else."""
+    cdef PyArrayObject *a
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
+        return NULL
+    a = <PyArrayObject *>(<Tensor>x.v.o).array
+    return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and has_plain_width(item_size(a)) else NULL
+
+
+cdef bint may_write(Tensor x, PyArrayObject *index, PyArrayObject *other) noexcept:
+    """Whether a tensor is written in place here: its elements lie in order, and apart from those that are read."""
+    cdef PyArrayObject *a = <PyArrayObject *>x.array
+    if x.wants_grad or flags_of(a) & FLAT != FLAT or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
+        return False
+    return not meet(a, index) and (other == NULL or not meet(a, other))
+
+
+cdef object target_of(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
+    """The array to write to: a copy, the tensor's own, or None."""
+    cdef Tensor t = <Tensor>x.v.o
+    if in_place:
+        return t.array if may_write(t, index, other) else None
+    return cnp.PyArray_NewCopy(<cnp.ndarray>t.array, cnp.NPY_CORDER)
+
+
+cdef int put_target(Operator op, IValue *r, const int32_t *at, object target, int kind, bint in_place) except -1:
+    if not in_place:
+        return put_array(&r[at[op.nargs]], target, kind)
+    wrote(<Tensor>r[at[0]].v.o)
+    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+
+
+cdef inline npy_intp turns(Walk *walk) noexcept nogil:
+    cdef npy_intp n = 1
+    cdef int d
+    for d in range(walk.nd):
+        n *= walk.dims[d]
+    return n
+
+
+# ---------------------------------------------------------------- reductions
+
+cdef struct Reduction:
+    Way way
+    bint mean
+    bint afresh                        # what was there does not count
+
+
+cdef bint read_reduction(IValue *name, bint include_self, Reduction *out) except -1:
+    if name.tag != TAG_OBJECT or type(<object>name.v.o) is not str:
+        return False
+    found = WAYS.get(<str>name.v.o)
+    if found is None:
+        return False
+    out.way, out.mean, out.afresh = <Way><int>found, <str>name.v.o == "mean", not include_self
+    return True
+
+
+WAYS = {
+    "sum": <int>ADD, "add": <int>ADD, "mean": <int>ADD, "prod": <int>MULTIPLY, "multiply": <int>MULTIPLY, "amax": <int>LARGEST,
+    "amin": <int>LEAST
+}
+
+
+cdef void store_start(Way way, int kind, char *out) noexcept nogil:
+    """What changes nothing: 0 of a sum, the least number of a maximum."""
+    cdef bint low = way == LARGEST, high = way == LEAST
+    if kind == INT64:
+        (<int64_t *>out)[0] = INT64_MIN if low else INT64_MAX if high else way == MULTIPLY
+    elif kind == INT32:
+        (<int32_t *>out)[0] = INT32_MIN if low else INT32_MAX if high else way == MULTIPLY
+    elif kind == FLOAT:
+        (<float *>out)[0] = -INFINITY if low else INFINITY if high else way == MULTIPLY
+    else:
+        (<double *>out)[0] = -INFINITY if low else INFINITY if high else way == MULTIPLY
+
+
+cdef bint put_starts(Walk *walk, Way way, int kind, char *array, const char *index) noexcept nogil:
+    cdef char number[8]
+    cdef Walk starts = walk[0]
+    cdef int d
+    store_start(way, kind, number)
+    for d in range(starts.nd):
+        starts.other[d] = 0
+    return walk_places(&starts, PUT, kind, array, index, number)
+
+
+cdef bint count_places(Walk *walk, int64_t *counted, const char *index) noexcept nogil:
+    """counted[i] += how often i is named; `counted` has the shape of the array that is written to."""
+    cdef int64_t one = 1
+    cdef Walk ones = walk[0]
+    cdef npy_intp size = walk.width
+    cdef int d
+    ones.step, ones.width = ones.step // size * 8, 8
+    for d in range(ones.nd):
+        ones.array[d] = ones.array[d] // size * 8
+        ones.other[d] = 0
+    return walk_places(&ones, ADD, INT64, <char *>counted, index, <char *>&one)
+
+
+cdef bint divide(int kind, char *array, const int64_t *counted, npy_intp n) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        if counted[i] > 1 and kind == FLOAT:
+            (<float *>array)[i] /= <float>counted[i]
+        elif counted[i] > 1:
+            (<double *>array)[i] /= <double>counted[i]
+    return True
+
+
+cdef int write(
+    Operator op, IValue *r, const int32_t *at, Walk *walk, Reduction how, bint in_place, object target, PyArrayObject *index, char *other
+) except -1:
+    """target := target with `other` reduced in, where the walk leads."""
+    cdef int kind = scalar_type(&r[at[0]]), d
+    cdef PyArrayObject *a = <PyArrayObject *>target
+    cdef char *array = data_of(a)
+    cdef char *by = data_of(index)
+    cdef int64_t *counted = NULL
+    cdef npy_intp i
+    cdef bint done = True
+    cdef Away away
+    if target is None or (how.mean and kind != FLOAT and kind != DOUBLE) or (how.way != PUT and not counts(kind)):
+        return run_record(op, r, at)
+    if how.mean:
+        times = new_like(a, INT64)
+        counted = <int64_t *>data_of(<PyArrayObject *>times)
+        for i in range(size_of(a)):
+            counted[i] = 0 if how.afresh else 1
+    away = leave_gil(turns(walk), r, at, op.nargs)
+    if in_place:
+        done = walk_places(walk, TEST, kind, array, by, other)
+    if how.afresh:
+        done = done and put_starts(walk, how.way, kind, array, by)
+    done = done and walk_places(walk, how.way, kind, array, by, other)
+    if how.mean:
+        done = done and count_places(walk, counted, by) and divide(kind, array, counted, size_of(a))
+    take_gil(away)
+    return put_target(op, r, at, target, kind, in_place) if done else run_record(op, r, at)
+
+
+# ---------------------------------------------------------------- scatter
+
+cdef int scatter_with(Operator op, IValue *r, const int32_t *at, Reduction how) except -1:
+    """(self, dim, index, source): an index for each element of the source, or of its beginning."""
+    cdef PyArrayObject *a = array_at(&r[at[0]])
+    cdef PyArrayObject *index = indices_at(&r[at[2]])
+    cdef PyArrayObject *source = array_at(&r[at[3]])
+    cdef PyArrayObject *t
+    cdef Walk walk
+    cdef char number[8]
+    cdef char *other = number
+    cdef int64_t axis = r[at[1]].v.i
+    cdef int d, kind, nd
+    cdef bint in_place = op.name.endswith("_")
+    if a == NULL or index == NULL or size_of(index) == 0 or ndim_of(a) == 0:
+        return run_record(op, r, at)
+    nd, kind = ndim_of(a), scalar_type(&r[at[0]])
+    axis += nd if axis < 0 else 0
+    if not 0 <= axis < nd or ndim_of(index) != nd:
+        return run_record(op, r, at)
+    if source == NULL:
+        if not store(&r[at[3]], kind, number):
+            return run_record(op, r, at)
+    elif ndim_of(source) != nd or scalar_type(&r[at[3]]) != kind:
+        return run_record(op, r, at)
+    else:
+        other = data_of(source)
+    for d in range(nd):
+        if (d != axis and dims_of(index)[d] > dims_of(a)[d]) or (source != NULL and dims_of(index)[d] > dims_of(source)[d]):
+            return run_record(op, r, at)
+    target = target_of(&r[at[0]], in_place, index, source)
+    if target is None:
+        return run_record(op, r, at)
+    t = <PyArrayObject *>target
+    begin_walk(&walk, item_size(t), strides_of(t)[axis], dims_of(t)[axis], scalar_type(&r[at[2]]) == INT32)
+    for d in range(nd):
+        add_dim(
+            &walk, dims_of(index)[d], 0 if d == axis else strides_of(t)[d], strides_of(index)[d],
+            0 if source == NULL else strides_of(source)[d]
+        )
+    return write(op, r, at, &walk, how, in_place, target, index, other)
+
+
+cdef inline Reduction simply(Way way) noexcept:
+    cdef Reduction how
+    how.way, how.mean, how.afresh = way, False, False
+    return how
+
+
+cdef int scatter(Operator op, IValue *r, const int32_t *at) except -1:
+    return scatter_with(op, r, at, simply(PUT))
+
+
+cdef int scatter_add(Operator op, IValue *r, const int32_t *at) except -1:
+    return scatter_with(op, r, at, simply(ADD))
+
+
+cdef int scatter_reduce(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Reduction how
+    if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &how):
+        return run_record(op, r, at)
+    return scatter_with(op, r, at, how)
+
+
+# ---------------------------------------------------------------- index_add and its like
+
+cdef int write_rows(Operator op, IValue *r, const int32_t *at, Reduction how) except -1:
+    """(self, dim, index, source): an index for each row along a dimension."""
+    cdef PyArrayObject *a = array_at(&r[at[0]])
+    cdef PyArrayObject *index = indices_at(&r[at[2]])
+    cdef PyArrayObject *source = array_at(&r[at[3]])
+    cdef PyArrayObject *t
+    cdef Walk walk
+    cdef int64_t axis = r[at[1]].v.i
+    cdef int d, nd
+    cdef bint in_place = op.name.endswith("_")
+    if a == NULL or index == NULL or source == NULL or ndim_of(a) == 0 or ndim_of(index) != 1 or size_of(index) == 0:
+        return run_record(op, r, at)
+    nd = ndim_of(a)
+    axis += nd if axis < 0 else 0
+    if not 0 <= axis < nd or ndim_of(source) != nd or scalar_type(&r[at[0]]) != scalar_type(&r[at[3]]):
+        return run_record(op, r, at)
+    for d in range(nd):
+        if dims_of(source)[d] != (dims_of(index)[0] if d == axis else dims_of(a)[d]):
+            return run_record(op, r, at)
+    target = target_of(&r[at[0]], in_place, index, source)
+    if target is None:
+        return run_record(op, r, at)
+    t = <PyArrayObject *>target
+    begin_walk(&walk, item_size(t), strides_of(t)[axis], dims_of(t)[axis], scalar_type(&r[at[2]]) == INT32)
+    for d in range(nd):
+        add_dim(
+            &walk, dims_of(source)[d], 0 if d == axis else strides_of(t)[d], strides_of(index)[0] if d == axis else 0,
+            strides_of(source)[d]
+        )
+    return write(op, r, at, &walk, how, in_place, target, index, data_of(source))
+
+
+cdef int index_add(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef IValue *alpha = &r[at[4]]
+    if (alpha.tag == TAG_INT and alpha.v.i == 1) or (alpha.tag == TAG_FLOAT and alpha.v.f == 1):
+        return write_rows(op, r, at, simply(ADD))
+    return run_record(op, r, at)
+
+
+cdef int index_copy(Operator op, IValue *r, const int32_t *at) except -1:
+    return write_rows(op, r, at, simply(PUT))
+
+
+cdef int index_reduce(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Reduction how
+    if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &how) or how.way == ADD and not how.mean:
+        return run_record(op, r, at)
+    return write_rows(op, r, at, how)
+
+
+# ---------------------------------------------------------------- x[...] = y
+
+cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
+    """(self, indices, values, accumulate): by tensors of integers for the first dimensions, or by a mask of all of it."""
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *values = array_at(&r[at[2]])
+    cdef PyArrayObject *index
+    cdef PyArrayObject *t
+    cdef Walk walk
+    cdef int count, d, nd, lead
+    cdef npy_intp steps[MOST_DIMS]
+    cdef npy_intp n, rows = 1
+    cdef bint in_place = op.name.endswith("_"), adds = r[at[3]].v.i != 0
+    if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not List:
+        return run_record(op, r, at)
+    cdef List indices = <List>r[at[1]].v.o
+    if a == NULL or values == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[2]]):
+        return run_record(op, r, at)
+    count = <int>indices.size
+    if count == 1 and is_tensor(&indices.items[0]) and scalar_type(&indices.items[0]) == BOOL:
+        return put_masked(op, r, at, a, &indices.items[0], values, in_place, adds)
+    if not 0 < count <= ndim_of(a):
+        return run_record(op, r, at)
+    places = places_together(indices, dims_of(a))
+    if places is None:
+        return run_record(op, r, at)
+    index = <PyArrayObject *>places
+    nd = ndim_of(index) + ndim_of(a) - count
+    lead = nd - ndim_of(values)
+    if lead < 0 or nd > MOST_DIMS:
+        return run_record(op, r, at)
+    for d in range(nd):
+        n = dims_of(index)[d] if d < ndim_of(index) else dims_of(a)[d - ndim_of(index) + count]
+        if d >= lead and dims_of(values)[d - lead] != 1 and dims_of(values)[d - lead] != n:
+            return run_record(op, r, at)
+        steps[d] = 0 if d < lead or dims_of(values)[d - lead] == 1 else strides_of(values)[d - lead]
+    target = target_of(&r[at[0]], in_place, index, values)
+    if target is None:
+        return run_record(op, r, at)
+    t = <PyArrayObject *>target
+    for d in range(count):
+        rows *= dims_of(t)[d]
+    begin_walk(&walk, item_size(t), strides_of(t)[count - 1], rows, False)
+    for d in range(nd):
+        if d < ndim_of(index):
+            add_dim(&walk, dims_of(index)[d], 0, strides_of(index)[d], steps[d])
+        else:
+            add_dim(&walk, dims_of(t)[d - ndim_of(index) + count], strides_of(t)[d - ndim_of(index) + count], 0, steps[d])
+    return write(op, r, at, &walk, simply(ADD if adds else PUT), in_place, target, index, data_of(values))
+
+
+cdef int put_masked(
+    Operator op, IValue *r, const int32_t *at, PyArrayObject *a, IValue *by, PyArrayObject *value, bint in_place, bint adds
+) except -1:
+    """One value wherever a mask of the tensor's shape is true."""
+    cdef PyArrayObject *mask = flat_array(by)
+    cdef npy_intp i, n
+    cdef npy_intp width = item_size(value)
+    cdef const uint8_t *true
+    cdef char *to
+    cdef char *x = data_of(value)
+    cdef Away away
+    if mask == NULL or adds or size_of(value) != 1 or ndim_of(value) > 1 or not same_shape(a, mask) or ndim_of(a) == 0:
+        return run_record(op, r, at)
+    target = target_of(&r[at[0]], in_place, mask, value)
+    if target is None:
+        return run_record(op, r, at)
+    n, true, to = size_of(mask), <const uint8_t *>data_of(mask), data_of(<PyArrayObject *>target)
+    away = leave_gil(n, r, at, op.nargs)
+    for i in range(n):
+        if true[i]:
+            if width == 4:
+                (<int32_t *>to)[i] = (<int32_t *>x)[0]
+            elif width == 8:
+                (<int64_t *>to)[i] = (<int64_t *>x)[0]
+            elif width == 1:
+                to[i] = x[0]
+            else:
+                to[2 * i], to[2 * i + 1] = x[0], x[1]
+    take_gil(away)
+    return put_target(op, r, at, target, scalar_type(&r[at[0]]), in_place)
+
+
+cdef int register_both(str name, str overload, Kernel kernel) except -1:
+    """The functional form, and the one in place."""
+    register_kernel(f"aten::{name}{overload}", kernel)
+    return register_kernel(f"aten::{name}_{overload}", kernel)
+
+
+register_both("scatter", ".src", scatter)
+register_both("scatter", ".value", scatter)
+register_both("scatter_add", "", scatter_add)
+register_both("scatter_reduce", ".two", scatter_reduce)
+register_both("index_add", "", index_add)
+register_both("index_copy", "", index_copy)
+register_both("index_reduce", "", index_reduce)
+register_both("index_put", "", index_put)
+register_both("index_put", ".hacked_twin", index_put)
