@@ -42,7 +42,7 @@ def test_layouts(left, right, dtype):
             if multiply(a, b, c, 2.0, -3.0):
                 assert np.array_equal(c, expected)
             else:
-                assert blas.library() is None or {left, right} & {"every second", "backwards", "expanded"}
+                assert blas.library() is None
             if min(*a.strides, *b.strides) < 0:  # which tensors do not have
                 continue
             x, y = ts.from_numpy(a), ts.from_numpy(b)
@@ -126,7 +126,10 @@ def test_linear_of_any_rank():
     assert ts.nn.functional.linear(x, weight, bias).tolist() == expected
     assert ts.nn.functional.linear(x.expand(2, 2), weight, bias).tolist() == [expected] * 2
     assert ts.nn.functional.linear(x.repeat(2, 3, 1), weight, bias).tolist() == [[expected] * 3] * 2
-    assert ts.nn.functional.linear(x.repeat(2, 1), weight.t().contiguous().t()).tolist() == [[3.0, 7.0, 11.0]] * 2
+    assert (
+        ts.nn.functional.linear(x.repeat(2, 1), weight.t().contiguous().t()).tolist()
+        == [[3.0, 7.0, 11.0]] * 2
+    )
     assert ts.matmul(x.repeat(2, 3, 1), weight.t()).tolist() == [[[3.0, 7.0, 11.0]] * 3] * 2
 
 
@@ -155,7 +158,9 @@ def test_stacks_of_any_rank_and_summands():
     ]
     a = numbers((2, 5, 3, 40), "f")
     for given in (ts.from_numpy(a), ts.from_numpy(a).transpose(1, 2), ts.from_numpy(a)[:, ::2]):
-        assert np.array_equal(ts.matmul(given, given.mT).numpy(), np.matmul(given.numpy(), given.numpy().swapaxes(-1, -2)))
+        assert np.array_equal(
+            ts.matmul(given, given.mT).numpy(), np.matmul(given.numpy(), given.numpy().swapaxes(-1, -2))
+        )
     assert ts.matmul(ts.ones(2, 0, 3, 4), ts.ones(2, 0, 4, 5)).shape == (2, 0, 3, 5)
     assert ts.matmul(ts.ones(2, 2, 3, 0), ts.ones(2, 2, 0, 5)).sum() == 0
     weights = ts.nn.functional.scaled_dot_product_attention(*(ts.ones(1, 2, 3, 4) for _ in range(3)))
@@ -205,7 +210,53 @@ def test_summands_broadcast(shape):
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16])
 def test_einsum_of_16_bit_floats(equation, dtype):
     """The sums are those of 32 bits, rounded once."""
-    operands = [ts.arange(24.0).view(2, 3, 4) / 8, ts.arange(40.0).view(2, 4, 5) / 8, ts.ones(2, 5)][: equation.count(",") + 1]
+    operands = [ts.arange(24.0).view(2, 3, 4) / 8, ts.arange(40.0).view(2, 4, 5) / 8, ts.ones(2, 5)][
+        : equation.count(",") + 1
+    ]
     result = ts.einsum(equation, [x.to(dtype) for x in operands])
     assert result.dtype is dtype
     assert result.tolist() == ts.einsum(equation, operands).to(dtype).tolist()
+
+
+def drawn(rng, batch, rows, columns, dtype):
+    """A stack that broadcasts to `batch`, with its dimensions in any order, and gaps at times."""
+    lead = [n if rng.random() < 0.7 else 1 for n in batch[rng.integers(0, len(batch) + 1) :]]
+    x = rng.integers(-4, 5, [*lead, rows, columns]).astype(dtype)
+    order = rng.permutation(x.ndim)
+    step = int(rng.integers(1, 3))
+    y = np.zeros([step * x.shape[d] for d in order], dtype)[tuple(slice(None, None, step) for _ in order)]
+    y = y.transpose(np.argsort(order))
+    y[...] = x
+    return y
+
+
+@pytest.mark.parametrize("dtype", ["f", "d", "F", "e"])
+def test_stacks_that_broadcast(dtype):
+    """Whole numbers again: exact in any order of dimensions, also where a stack is large."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        batch = list(rng.integers(1, 4, rng.integers(0, 4)))
+        m, k, n = rng.integers(1, 40 if rng.random() < 0.2 else 5, 3)
+        a, b = drawn(rng, batch, m, k, dtype), drawn(rng, batch, k, n, dtype)
+        found = ts.matmul(ts.from_numpy(a), ts.from_numpy(b))
+        assert found.is_contiguous()
+        assert np.array_equal(found.numpy(), np.matmul(a, b)), (a.shape, a.strides, b.shape, b.strides)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_short_floats_are_rounded_once(name):
+    """Products of two numbers, and one more: from subnormal to infinite ones, as conversions from 32 bits round them."""
+    dtype = getattr(ts, name)
+    rng = np.random.default_rng(0)
+    a, b, c = (
+        ts.tensor(rng.standard_normal(40_000) * 10.0 ** rng.integers(-6, 4, 40_000)).to(dtype)
+        for _ in range(3)
+    )
+    exact = a.float() * b.float()
+    found = ts.bmm(a.view(-1, 1, 1), b.view(-1, 1, 1)).view(-1)
+    assert ts.equal(found, exact.to(dtype))
+    assert float(found.float().abs().max()) == float("inf") or name == "bfloat16"
+    summed = ts.baddbmm(c.view(-1, 1, 1), a.view(-1, 1, 1), b.view(-1, 1, 1)).view(-1)
+    # A factor of hardware that adds and multiplies at once rounds once less.
+    near = (exact.double() + c.double()).to(dtype)
+    assert float((summed == near).float().mean()) > 0.999

@@ -85,15 +85,11 @@ class CpuNamespace(Over):
             return NumpyTransforms()
 
     def products(self, a: Array, b: Array) -> Array:
-        """a @ b of one dtype; stacks of matrices by the kernels of products, on several threads."""
-        if a.ndim == b.ndim > 2 and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]:
-            from .kernels.matmul import multiply  # here: it imports tensors, which find their backend here
+        """a @ b of one dtype; matrices and stacks of them by the kernels of products, on several threads."""
+        from .kernels.addmm import multiply  # here: it imports tensors, which find their backend here
 
-            out = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
-            x, y, z = (x.reshape(-1, *x.shape[-2:]) if x.size else x for x in (a, b, out))
-            if multiply(x, y, z, 1.0, 0.0):
-                return out
-        made: Array = np.matmul(a, b)
+        found: Array | None = multiply(a, b)
+        made: Array = np.matmul(a, b) if found is None else found
         return made
 
     def weighted_sums(self, x: Array, axis: int, places: Array, weights: Array) -> Array:

@@ -115,7 +115,7 @@ def unary(
 
 def _keep_integers(name: str) -> Callable[[Any, Array], Array]:
     def body(xp: Any, a: Array) -> Array:
-        return a.copy() if a.dtype.kind in "iub" else getattr(xp, name)(a)
+        return a.copy("K") if a.dtype.kind in "iub" else getattr(xp, name)(a)
 
     return body
 
@@ -160,12 +160,12 @@ def _isreal(xp: Any, a: Array) -> Array:
 
 
 def _isfinite(xp: Any, a: Array) -> Array:
-    return xp.isfinite(a) if a.dtype.kind not in "iub" else xp.ones(a.shape, dtype=bool)
+    return xp.isfinite(a) if a.dtype.kind not in "iub" else xp.equal(a, a)
 
 
 def _predicate(name: str) -> Callable[[Any, Array], Array]:
     def body(xp: Any, a: Array) -> Array:
-        return getattr(xp, name)(a) if a.dtype.kind not in "iub" else xp.zeros(a.shape, dtype=bool)
+        return getattr(xp, name)(a) if a.dtype.kind not in "iub" else xp.not_equal(a, a)
 
     return body
 

@@ -40,7 +40,7 @@ def view_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
         ) from None
 
 
-@op("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", loop="reshape")
+@op("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", loop="view")
 def _view(xp: Any, self: Array, size: Sequence[int]) -> Array:
     return view_kernel(xp, self, size)
 

@@ -12,7 +12,8 @@ from libc.math cimport erfc, exp
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, size_of
@@ -57,10 +58,10 @@ cdef int run_loop(Operator op, IValue *r, const int32_t *at, FloatLoop of_floats
     cdef void *out
     cdef Away away
     if x == NULL:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind == DOUBLE and of_doubles == NULL:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     made = new_like(x, kind)
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(x), r, at, op.nargs)
@@ -79,13 +80,13 @@ cdef int silu(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef str approximate
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not str:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     approximate = <str>r[at[1]].v.o
     if approximate == "none":
         return run_loop(op, r, at, simd_gelu_row, gelu_doubles)
     if approximate == "tanh":
         return run_loop(op, r, at, simd_gelu_tanh_row, NULL)
-    return run_record(op, r, at)
+    return run_in_order(op, r, at)
 
 
 cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -96,7 +97,7 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef void *out
     cdef Away away
     if x == NULL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &slope):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     made = new_like(x, kind)
     out = data_of(<PyArrayObject *>made)

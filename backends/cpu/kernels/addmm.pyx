@@ -26,6 +26,8 @@ from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, 
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary_inplace
 from ts.backends.cpu.kernels.matmul cimport kind_of, matrix_product, multiplied
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts.backends.cpu.kernels.short_floats cimport is_short, shortened, widened
+from ts.backends.cpu.kernels.walk cimport in_order
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
@@ -37,29 +39,58 @@ cnp.import_array()
 cdef object product(object a, object b, object summand, double alpha, double beta):
     """alpha * a @ b + beta * summand as a new array, or None where BLAS does not compute that.
 
-    `a` and `b` are matrices, or stacks of as many; or `b` is a matrix, and `a` holds rows in any number of dimensions.
+    `a` and `b` are matrices, or stacks that broadcast; 16-bit floats are multiplied and added up in 32 bits.
     """
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef PyArrayObject *y = <PyArrayObject *>b
-    cdef int nd = ndim_of(x), other = ndim_of(y), i
+    cdef int nd = max(ndim_of(x), ndim_of(y)), number = cnp.PyArray_TYPE(<cnp.ndarray>a), i
     cdef npy_intp dims[MOST_DIMS]
     cdef object rows = a, made, out
-    if nd < 2 or other < 2 or (other != nd and other != 2) or size_of(x) == 0 or size_of(y) == 0:
+    cdef bint folded
+    if ndim_of(x) < 2 or ndim_of(y) < 2 or size_of(x) == 0 or size_of(y) == 0:
         return None
-    if dims_of(x)[nd - 1] != dims_of(y)[other - 2] or kind_of(a) < 0 or kind_of(a) != kind_of(b):
+    if dims_of(x)[ndim_of(x) - 1] != dims_of(y)[ndim_of(y) - 2] or cnp.PyArray_TYPE(<cnp.ndarray>b) != number:
         return None
-    for i in range(nd - 1):
-        dims[i] = dims_of(x)[i]
-    dims[nd - 1] = dims_of(y)[other - 1]
-    folded = other < nd
-    if folded and not flags_of(x) & cnp.NPY_ARRAY_C_CONTIGUOUS:
+    if kind_of(a) < 0:
+        return short_product(a, b, summand, alpha, beta) if is_short(number) and is_of(summand, number) else None
+    for i in range(nd - 2):
+        dims[i] = 1
+    dims[nd - 2], dims[nd - 1] = dims_of(x)[ndim_of(x) - 2], dims_of(y)[ndim_of(y) - 1]
+    if not broadcast(dims, nd - 2, x) or not broadcast(dims, nd - 2, y):
         return None
-    out = made = new_array(nd, dims, cnp.PyArray_TYPE(<cnp.ndarray>a))
+    out = made = new_array(nd, dims, number)
     if beta != 0 and not fill(<PyArrayObject *>made, <PyArrayObject *>summand):  # of 0, what is in `made` is not looked at
         return None
-    if folded:
-        rows, out = a.reshape(-1, dims_of(x)[nd - 1]), made.reshape(-1, dims[nd - 1])
+    if ndim_of(x) > ndim_of(y) == 2:  # all rows at once
+        if not flags_of(x) & cnp.NPY_ARRAY_C_CONTIGUOUS:
+            rows = in_order(x)
+        rows, out = rows.reshape(-1, dims_of(x)[nd - 1]), made.reshape(-1, dims[nd - 1])
     return made if multiplied(rows, b, out, alpha, beta) else None
+
+
+cdef bint broadcast(npy_intp *dims, int nd, PyArrayObject *a) noexcept:
+    """Widen the first `nd` of `dims` by those of a before its matrices; false where they do not fit."""
+    cdef int d, own
+    cdef npy_intp length
+    for d in range(nd):
+        own = d - nd + ndim_of(a) - 2
+        length = dims_of(a)[own] if own >= 0 else 1
+        if length != 1 and dims[d] != 1 and dims[d] != length:
+            return False
+        if length != 1:
+            dims[d] = length
+    return True
+
+
+cdef bint is_of(object summand, int number) noexcept:
+    return summand is None or cnp.PyArray_TYPE(<cnp.ndarray>summand) == number
+
+
+cdef object short_product(object a, object b, object summand, double alpha, double beta):
+    """The same for 16-bit floats."""
+    cdef object wide = None if summand is None else widened(<PyArrayObject *>summand)
+    cdef object made = product(widened(<PyArrayObject *>a), widened(<PyArrayObject *>b), wide, alpha, beta)
+    return None if made is None else shortened(<PyArrayObject *>made, cnp.PyArray_TYPE(<cnp.ndarray>a))
 
 
 cdef bint fill(PyArrayObject *made, PyArrayObject *summand) except -1:
@@ -94,17 +125,22 @@ cdef object linear_product(object x, object weight, object bias):
     return product(x, turned, bias, 1, 1)
 
 
+cdef bint as_many(PyArrayObject *x, PyArrayObject *y, int nd) noexcept:
+    """Whether both are matrices, or stacks of as many: of `nd` dimensions."""
+    return ndim_of(x) == ndim_of(y) == nd and (nd == 2 or dims_of(x)[0] == dims_of(y)[0])
+
+
 # ---------------------------------------------------------------- kernels on arrays, around those of the records
 
 def _summed(int nd, general, xp, cnp.ndarray self not None, cnp.ndarray a not None, cnp.ndarray b not None, beta=1, alpha=1):
     made = None
-    if type(beta) in (int, float) and type(alpha) in (int, float) and a.ndim == nd and b.ndim == nd:
+    if type(beta) in (int, float) and type(alpha) in (int, float) and as_many(<PyArrayObject *>a, <PyArrayObject *>b, nd):
         made = product(a, b, self, alpha, beta)
     return general(xp, self, a, b, beta, alpha) if made is None else made
 
 
 def _stacked(general, xp, cnp.ndarray a not None, cnp.ndarray b not None):
-    made = product(a, b, None, 1, 0) if a.ndim == 3 and b.ndim == 3 else None
+    made = product(a, b, None, 1, 0) if as_many(<PyArrayObject *>a, <PyArrayObject *>b, 3) else None
     return general(xp, a, b) if made is None else made
 
 
@@ -133,6 +169,11 @@ _ON_ARRAYS = {
     "aten::matmul": _multiplied,
     "aten::linear": _linear,
 }
+
+
+def multiply(cnp.ndarray a not None, cnp.ndarray b not None):
+    """a @ b of one dtype, or None where BLAS does not compute that."""
+    return product(a, b, None, 1, 0)
 
 
 def kernel(record):
@@ -174,8 +215,11 @@ cdef int product_of(Operator op, IValue *r, const int32_t *at, int most) except 
 
 
 cdef int bmm(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
-    return run_record(op, r, at) if y == NULL or ndim_of(y) != 3 else product_of(op, r, at, 3)
+    if x == NULL or y == NULL or not as_many(x, y, 3):
+        return run_record(op, r, at)
+    return product_of(op, r, at, 3)
 
 
 cdef int of_matrices(Operator op, IValue *r, const int32_t *at, int most) except -1:
@@ -201,7 +245,7 @@ cdef int summed(Operator op, IValue *r, const int32_t *at, int nd) except -1:
     cdef PyArrayObject *x = array_at(&r[at[1]])
     cdef PyArrayObject *y = array_at(&r[at[2]])
     cdef double alpha, beta
-    if summand == NULL or x == NULL or y == NULL or ndim_of(x) != nd or ndim_of(y) != nd:
+    if summand == NULL or x == NULL or y == NULL or not as_many(x, y, nd):
         return run_record(op, r, at)
     if not read_factor(&r[at[3]], &beta) or not read_factor(&r[at[4]], &alpha):
         return run_record(op, r, at)

@@ -12,7 +12,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memchr, memcmp
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, size_of
@@ -100,10 +101,10 @@ cdef int run_question(Operator op, IValue *r, const int32_t *at, Question what, 
     cdef void *out
     cdef Away away
     if a == NULL or not read_shape(a, dims, keepdim, &s):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind not in (BOOL, FLOAT, DOUBLE, INT32, INT64):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     made = new_flat(s.nd, s.dims, result)
     x = data_of(a)
     out = data_of(<PyArrayObject *>made)

@@ -12,7 +12,8 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, size_of
@@ -69,15 +70,15 @@ cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, I
     cdef void *out
     cdef Away away
     if a == NULL or not (has_low or has_high):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind == INT64:
         if (has_low and low.tag != TAG_INT) or (has_high and high.tag != TAG_INT):
-            return run_record(op, r, at)
+            return run_in_order(op, r, at)
     elif kind != FLOAT and kind != DOUBLE:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     elif (has_low and not read_number(low, kind, &least)) or (has_high and not read_number(high, kind, &most)):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(a), r, at, op.nargs)
@@ -173,7 +174,7 @@ cdef int rsub(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double by
     if x == NULL or r[at[1]].tag == TAG_BOOL or not is_one(&r[at[2]]) or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &by):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return run_formula(op, r, at, RSUB, x, NULL, NULL, by)
 
 
@@ -183,10 +184,10 @@ cdef int add_scaled(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *y
     cdef double by
     if x == NULL or r[at[2]].tag == TAG_BOOL or not read_number(&r[at[2]], scalar_type(&r[at[0]]), &by):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     y = alike(x, scalar_type(&r[at[0]]), &r[at[1]])
     if y == NULL:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return run_formula(op, r, at, ADD_SCALED, x, y, NULL, by)
 
 
@@ -195,7 +196,7 @@ cdef int power(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef IValue *by = &r[at[1]]
     if x == NULL or not ((by.tag == TAG_INT and by.v.i == 2) or (by.tag == TAG_FLOAT and by.v.f == 2)):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return run_formula(op, r, at, SQUARE, x, NULL, NULL, 0)
 
 
@@ -204,10 +205,10 @@ cdef int lerp(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *y
     cdef double by
     if x == NULL or not read_number(&r[at[2]], scalar_type(&r[at[0]]), &by):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     y = alike(x, scalar_type(&r[at[0]]), &r[at[1]])
     if y == NULL:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return run_formula(op, r, at, LERP_LOW if -0.5 < by < 0.5 else LERP_HIGH, x, y, NULL, by)
 
 
@@ -217,11 +218,11 @@ cdef int addcmul(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *z
     cdef double by
     if x == NULL or not read_number(&r[at[3]], scalar_type(&r[at[0]]), &by):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     y = alike(x, scalar_type(&r[at[0]]), &r[at[1]])
     z = alike(x, scalar_type(&r[at[0]]), &r[at[2]])
     if y == NULL or z == NULL:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return run_formula(op, r, at, ADDCMUL, x, y, z, by)
 
 
@@ -247,10 +248,10 @@ cdef int divided(Operator op, IValue *r, const int32_t *at, bint rest) except -1
     cdef object made
     cdef Away away
     if x == NULL or scalar_type(&r[at[0]]) != INT64 or r[at[1]].tag != TAG_INT:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     by = r[at[1]].v.i
     if by == 0 or by == -1:  # an error; what overflows
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     made = new_like(x, INT64)
     away = leave_gil(size_of(x), r, at, op.nargs)
     divide(rest, <int64_t *>data_of(x), size_of(x), by, <int64_t *>data_of(<PyArrayObject *>made))

@@ -15,7 +15,8 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -70,24 +71,24 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
     cdef npy_intp *lengths = few_lengths
     cdef Away away
     if type(parts) is not List or parts.size == 0:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     first = flat_array(&parts.items[0])
     if first == NULL or ndim_of(first) + stacked > MOST_DIMS:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     count = parts.size
     kind = scalar_type(&parts.items[0])
     nd = ndim_of(first)
     if dim < 0:
         dim += nd + stacked
     if not 0 <= dim < nd + stacked or size_of(first) == 0:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     for i in range(count):
         a = part_of(parts, i, kind, nd)
         if a == NULL or size_of(a) == 0:
-            return run_record(op, r, at)
+            return run_in_order(op, r, at)
         for d in range(nd):
             if dims_of(a)[d] != dims_of(first)[d] and (stacked or d != dim):
-                return run_record(op, r, at)
+                return run_in_order(op, r, at)
         total += 1 if stacked else dims_of(a)[dim]
     inner = item_size(first)
     for d in range(nd):

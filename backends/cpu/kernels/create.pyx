@@ -24,9 +24,10 @@ from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MOST_DIMS, flat_array, item_size, new_flat, new_like, put_array, put_object, scalar_type
+    MOST_DIMS, flat_array, is_tensor, item_size, new_flat, new_like, put_array, put_object, scalar_type
 )
-from ts._core.tensor.tensor cimport Tensor, wrote
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
+from ts.backends.cpu.kernels.walk cimport in_order
 
 from ts import devices, dtypes
 
@@ -279,8 +280,14 @@ cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
-    if flat_array(&r[at[0]]) == NULL or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i != 0):
+    cdef Tensor x
+    if not is_tensor(&r[at[0]]) or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i != 0):
         return run_record(op, r, at)
+    x = <Tensor>r[at[0]].v.o
+    if x.backend != BACKEND_CPU:
+        return run_record(op, r, at)
+    if not flags_of(<PyArrayObject *>x.array) & cnp.NPY_ARRAY_C_CONTIGUOUS:
+        return put_array(&r[at[op.nargs]], in_order(<PyArrayObject *>x.array), x.scalar_type)
     return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 

@@ -10,13 +10,9 @@ general way.
 cimport cython
 from cpython.ref cimport PyObject
 
-from numpy cimport npy_intp
-
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.tensor cimport Tensor
-
-# NumPy's signature of inner loops: operands, count, steps in bytes, the loop's own data.
-ctypedef void (*Loop)(char **args, const npy_intp *count, const npy_intp *steps, void *data) noexcept nogil
+from ts.backends.cpu.kernels.walk cimport Loop
 
 cdef enum:
     SCALAR_TYPES = 16                  # bool, integers, floats, complex; bfloat16 has no loops
@@ -31,6 +27,7 @@ cdef class Loops:
     cdef void *data[SCALAR_TYPES]
     cdef int result_type[SCALAR_TYPES]
     cdef int arity
+    cdef bint to_float                 # integers and bools are promoted to the default dtype
     cdef readonly str name
 
 

@@ -17,16 +17,19 @@ cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, INT8, INT16, INT32, INT64, UINT8
-from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of, strides_of
-from ts._core.tensor.overlap cimport meet
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
+from ts._core.tensor.overlap cimport meet, repeats
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, same_shape
+from ts.backends.cpu.kernels.walk cimport (
+    Operand, bring_in_order, broadcast_into, lay_out, lay_out_number, new_result, walk
+)
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, scalar_type_of_number, wrap_cpu, wrote
 
 from ts import dtypes
@@ -34,14 +37,8 @@ from ts import dtypes
 cnp.import_array()
 cnp.import_ufunc()
 
-cdef enum:
-    MOST_OPERANDS = 3
-
-
-ctypedef struct Operand:
-    PyArrayObject *array
-    npy_intp strides[MOST_DIMS]
-
+cdef extern from "numpy/arrayobject.h":
+    object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
 
 # ---------------------------------------------------------------- loops of a ufunc
 
@@ -86,6 +83,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     loops = Loops()
     loops.name = name
     loops.arity = ufunc.nin
+    loops.to_float = promotion == "float"
     for i in range(ufunc.ntypes):
         operands, _, results = found.types[i].partition("->")  # NumPy 2.5 shows Cython no `types` of a ufunc
         operand, result = scalar_type_of_character(operands[0]), scalar_type_of_character(results)
@@ -160,74 +158,6 @@ cdef inline bint store_element(int scalar_type, Tensor x, char *out) noexcept:
 
 # ---------------------------------------------------------------- running a loop
 
-cdef int run_nd(Loops loops, int scalar_type, int count, Operand *operands, int ndim, npy_intp *shape) except -1:
-    """Run over an n-dimensional index space: the loop takes the innermost dimension, an odometer the rest.
-
-    There are two operands at least, and the last is the result, or one of them.
-    """
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp index[MOST_DIMS]
-    cdef npy_intp steps[MOST_OPERANDS]
-    cdef char *args[MOST_OPERANDS]
-    cdef char *at[MOST_OPERANDS]
-    cdef int d, k, n = 0
-    cdef bint mergeable
-    # Drop dimensions of length 1 and merge neighbours that every operand walks through evenly.
-    for d in range(ndim):
-        if shape[d] == 0:
-            return 0
-        if shape[d] == 1:
-            continue
-        mergeable = n > 0
-        if mergeable:
-            for k in range(count):
-                if operands[k].strides[n - 1] != operands[k].strides[d] * shape[d]:
-                    mergeable = False
-                    break
-        if mergeable:
-            dims[n - 1] *= shape[d]
-        else:
-            dims[n] = shape[d]
-            n += 1
-        for k in range(count):
-            operands[k].strides[n - 1] = operands[k].strides[d]
-    if n == 0:
-        dims[0] = 1
-        n = 1
-        for k in range(count):
-            operands[k].strides[0] = 0
-    for k in range(count):
-        at[k] = data_of(operands[k].array)
-        steps[k] = operands[k].strides[n - 1]
-    for d in range(n):
-        index[d] = 0
-    cdef Loop function = loops.function[scalar_type]
-    cdef void *data = loops.data[scalar_type]
-    cdef npy_intp inner = dims[n - 1], total = 1
-    for d in range(n):
-        total *= dims[d]
-    cdef Away away = leave_gil_with(total, operands[0].array, operands[1].array)
-    while True:
-        for k in range(count):
-            args[k] = at[k]
-        function(args, &inner, steps, data)
-        d = n - 2
-        while d >= 0:
-            index[d] += 1
-            for k in range(count):
-                at[k] += operands[k].strides[d]
-            if index[d] < dims[d]:
-                break
-            for k in range(count):
-                at[k] -= operands[k].strides[d] * dims[d]
-            index[d] = 0
-            d -= 1
-        if d < 0:
-            break
-    take_gil(away)
-    return -1 if PyErr_Occurred() else 0
-
-
 cdef inline int run_flat(
     Loops loops, int scalar_type, char **args, npy_intp n, npy_intp *steps, PyArrayObject *x, PyArrayObject *y
 ) except -1:
@@ -263,18 +193,14 @@ cdef PyObject *steal(Tensor t) noexcept:
     return <PyObject *>t
 
 
-cdef inline bint row_major(PyArrayObject *a) noexcept nogil:
-    """Whether the strides do not grow from a dimension to the next: then a result in C order suits."""
+cdef inline bint is_aligned(PyArrayObject *a) noexcept nogil:
+    return flags_of(a) & cnp.NPY_ARRAY_ALIGNED != 0
+
+
+cdef inline void copy_shape(npy_intp *shape, PyArrayObject *a) noexcept nogil:
     cdef int d
-    cdef npy_intp last = 0
-    if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
-        return False
-    for d in range(ndim_of(a) - 1, -1, -1):
-        if dims_of(a)[d] > 1 and strides_of(a)[d] != 0:
-            if strides_of(a)[d] < last:
-                return False
-            last = strides_of(a)[d]
-    return True
+    for d in range(ndim_of(a)):
+        shape[d] = dims_of(a)[d]
 
 
 cdef PyObject *unary(Loops loops, Tensor x) except? NULL:
@@ -287,36 +213,55 @@ cdef PyObject *unary(Loops loops, Tensor x) except? NULL:
     if not has_loop(loops, x):
         return NULL
     a = <PyArrayObject *>x.array
-    if not row_major(a):
-        return NULL
+    if not is_flat(a):
+        return unary_nd(loops, kind, a) if is_aligned(a) else NULL
     result_type = loops.result_type[kind]
     result = new_array(ndim_of(a), dims_of(a), number_of_scalar_type(result_type))
-    if is_flat(a):
-        args[0] = data_of(a)
-        args[1] = data_of(<PyArrayObject *>result)
-        steps[0] = item_size(kind)
-        steps[1] = item_size(result_type)
-        run_flat(loops, kind, args, size_of(a), steps, a, NULL)
-    else:
-        lay_out(&operands[0], a, ndim_of(a))
-        lay_out(&operands[1], <PyArrayObject *>result, ndim_of(a))
-        run_nd(loops, kind, 2, operands, ndim_of(a), dims_of(a))
+    args[0] = data_of(a)
+    args[1] = data_of(<PyArrayObject *>result)
+    steps[0] = item_size(kind)
+    steps[1] = item_size(result_type)
+    run_flat(loops, kind, args, size_of(a), steps, a, NULL)
     return steal(wrap_cpu(result, result_type))
+
+
+cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
+    """An operand that has gaps, or lies in another order."""
+    cdef npy_intp shape[MOST_DIMS]
+    cdef Operand operands[2]
+    cdef int ndim = ndim_of(a)
+    cdef object result
+    copy_shape(shape, a)
+    lay_out(&operands[0], a, ndim, shape)
+    result = new_result(operands, 1, ndim, shape, loops.result_type[kind])
+    walk(loops.function[kind], loops.data[kind], operands, 2, ndim, shape)
+    return steal(wrap_cpu(result, loops.result_type[kind]))
+
+
+cdef inline bint is_target(PyArrayObject *a) noexcept nogil:
+    """What can be written in place: elements of which no two are one."""
+    return is_aligned(a) and flags_of(a) & cnp.NPY_ARRAY_WRITEABLE and not repeats(a)
 
 
 cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
     cdef PyArrayObject *a
     cdef char *args[2]
     cdef npy_intp steps[2]
+    cdef PyObject *made
     cdef int kind = x.scalar_type
     if not has_loop(loops, x) or loops.result_type[kind] != kind:
         return NULL
     a = <PyArrayObject *>x.array
-    if not is_flat(a) or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
+    if not is_target(a):
         return NULL
-    args[0] = args[1] = data_of(a)
-    steps[0] = steps[1] = item_size(kind)
-    run_flat(loops, kind, args, size_of(a), steps, a, NULL)
+    if is_flat(a):
+        args[0] = args[1] = data_of(a)
+        steps[0] = steps[1] = item_size(kind)
+        run_flat(loops, kind, args, size_of(a), steps, a, NULL)
+    else:
+        made = unary_nd(loops, kind, a)
+        cnp.PyArray_CopyInto(<cnp.ndarray>x.array, <cnp.ndarray>(<Tensor>made).array)
+        Py_DECREF(<object>made)
     wrote(x)
     return steal(x)
 
@@ -349,6 +294,64 @@ cdef inline Other read_other(Loops loops, Tensor x, IValue *other, char *number)
     return NEITHER if refuses(loops, y.scalar_type == BOOL) or not store_element(x.scalar_type, y, number) else NUMBER
 
 
+cdef inline bint is_floating(int kind) noexcept nogil:
+    return kind == FLOAT or kind == DOUBLE
+
+
+cdef inline bint is_whole(int kind) noexcept nogil:
+    return kind <= INT64 or kind == BOOL
+
+
+cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
+    """The floating ScalarType in which a tensor and another, or a number, meet; -1 where it is none, or there are others."""
+    cdef Tensor y
+    cdef bint to_default
+    if other.tag == TAG_OBJECT:
+        if not isinstance(<object>other.v.o, Tensor) or (<Tensor>other.v.o).backend != BACKEND_CPU:
+            return -1
+        y = <Tensor>other.v.o
+        if is_floating(x.scalar_type) and is_whole(y.scalar_type):
+            return x.scalar_type
+        if is_whole(x.scalar_type) and is_floating(y.scalar_type):
+            return y.scalar_type
+        to_default = loops.to_float and is_whole(x.scalar_type) and is_whole(y.scalar_type)
+    else:
+        to_default = other.tag == TAG_FLOAT or (loops.to_float and (other.tag == TAG_INT or other.tag == TAG_BOOL))
+        to_default = to_default and is_whole(x.scalar_type)
+    return dtypes.get_default_dtype().code if to_default else -1
+
+
+cdef Tensor in_kind(Tensor x, int kind):
+    """x converted, its dimensions in the same order."""
+    cdef cnp.dtype dtype = cnp.PyArray_DescrFromType(number_of_scalar_type(kind))
+    Py_INCREF(dtype)
+    cdef object made = new_alike(<cnp.ndarray>x.array, cnp.NPY_KEEPORDER, dtype, 0)
+    cnp.PyArray_CopyInto(<cnp.ndarray>made, <cnp.ndarray>x.array)
+    return wrap_cpu(made, kind)
+
+
+cdef PyObject *binary_of_two_kinds(Loops loops, Tensor x, IValue *other) except? NULL:
+    """One operand of floats and one of integers or bools, or two of these that give floats: converted first."""
+    cdef int kind = common_kind(loops, x, other)
+    cdef Tensor y
+    cdef IValue converted
+    cdef bint with_bool = x.scalar_type == BOOL or other.tag == TAG_BOOL
+    if not is_floating(kind) or loops.function[kind] == NULL or x.backend != BACKEND_CPU or repeats(<PyArrayObject *>x.array):
+        return NULL
+    if x.scalar_type != kind:
+        x = in_kind(x, kind)
+    if other.tag != TAG_OBJECT:
+        return NULL if refuses(loops, with_bool) else binary(loops, x, other)
+    y = <Tensor>other.v.o
+    if refuses(loops, with_bool or y.scalar_type == BOOL) or repeats(<PyArrayObject *>y.array):
+        return NULL
+    if y.scalar_type != kind:
+        y = in_kind(y, kind)
+    converted.tag = TAG_OBJECT
+    converted.v.o = <PyObject *>y
+    return binary(loops, x, &converted)
+
+
 cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
     cdef PyArrayObject *a
     cdef PyArrayObject *b = NULL
@@ -359,10 +362,10 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
     cdef Other what
     cdef object result
     if not has_loop(loops, x):
-        return NULL
+        return binary_of_two_kinds(loops, x, other)
     what = read_other(loops, x, other, number)
     if what == NEITHER:
-        return NULL
+        return binary_of_two_kinds(loops, x, other)
     a = <PyArrayObject *>x.array
     result_type = loops.result_type[kind]
     steps[0] = item_size(kind)
@@ -371,64 +374,40 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
     if what == TENSOR:
         b = <PyArrayObject *>(<Tensor>other.v.o).array
         if not is_flat(a) or not is_flat(b) or not same_shape(a, b):
-            return binary_nd(loops, x, <Tensor>other.v.o)
+            return binary_nd(loops, kind, a, b, NULL)
         args[1] = data_of(b)
         steps[1] = steps[0]
     elif is_flat(a):
         args[1] = number
         steps[1] = 0
     else:
-        return NULL
+        return binary_nd(loops, kind, a, NULL, number)
     result = new_array(ndim_of(a), dims_of(a), number_of_scalar_type(result_type))
     args[2] = data_of(<PyArrayObject *>result)
     run_flat(loops, kind, args, size_of(a), steps, a, b)
     return steal(wrap_cpu(result, result_type))
 
 
-cdef PyObject *binary_nd(Loops loops, Tensor x, Tensor y) except? NULL:
-    """Operands of one dtype that broadcast against each other or have gaps."""
-    cdef PyArrayObject *a = <PyArrayObject *>x.array
-    cdef PyArrayObject *b = <PyArrayObject *>y.array
-    cdef int ndim = max(ndim_of(a), ndim_of(b)), d
-    cdef int kind = x.scalar_type
+cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except? NULL:
+    """Operands of one dtype that broadcast against each other, have gaps, or lie in another order; b may be a number."""
+    cdef int ndim = ndim_of(a) if b == NULL else max(ndim_of(a), ndim_of(b)), d
     cdef npy_intp shape[MOST_DIMS]
     cdef Operand operands[3]
     cdef object result
-    if not row_major(a) or not row_major(b):
+    if not is_aligned(a) or (b != NULL and not is_aligned(b)):
         return NULL
     for d in range(ndim):
         shape[d] = 1
-    if not broadcast_into(shape, ndim, a) or not broadcast_into(shape, ndim, b):
+    if not broadcast_into(shape, ndim, a) or (b != NULL and not broadcast_into(shape, ndim, b)):
         return NULL
-    result = new_array(ndim, shape, number_of_scalar_type(loops.result_type[kind]))
-    lay_out(&operands[0], a, ndim)
-    lay_out(&operands[1], b, ndim)
-    lay_out(&operands[2], <PyArrayObject *>result, ndim)
-    run_nd(loops, kind, 3, operands, ndim, shape)
+    lay_out(&operands[0], a, ndim, shape)
+    if b == NULL:
+        lay_out_number(&operands[1], number, ndim)
+    else:
+        lay_out(&operands[1], b, ndim, shape)
+    result = new_result(operands, 2, ndim, shape, loops.result_type[kind])
+    walk(loops.function[kind], loops.data[kind], operands, 3, ndim, shape)
     return steal(wrap_cpu(result, loops.result_type[kind]))
-
-
-cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept nogil:
-    """Widen `shape` by `a`'s; false where they do not fit (the general way raises)."""
-    cdef int d, lead = ndim - ndim_of(a)
-    cdef npy_intp length
-    for d in range(ndim_of(a)):
-        length = dims_of(a)[d]
-        if length != 1:
-            if shape[lead + d] != 1 and shape[lead + d] != length:
-                return False
-            shape[lead + d] = length
-    return True
-
-
-cdef void lay_out(Operand *operand, PyArrayObject *a, int ndim) noexcept nogil:
-    """The operand's strides over the broadcast shape: 0 where it repeats."""
-    cdef int d, lead = ndim - ndim_of(a)
-    operand.array = a
-    for d in range(lead):
-        operand.strides[d] = 0
-    for d in range(ndim_of(a)):
-        operand.strides[lead + d] = 0 if dims_of(a)[d] == 1 else strides_of(a)[d]
 
 
 cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL:
@@ -437,41 +416,54 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
     cdef char *args[3]
     cdef npy_intp steps[3]
     cdef char number[16]
-    cdef Operand operands[3]
-    cdef int kind = x.scalar_type, d, lead
+    cdef int kind = x.scalar_type
     cdef Other what
     if not has_loop(loops, x) or loops.result_type[kind] != kind:
         return NULL
     a = <PyArrayObject *>x.array
-    if not is_flat(a) or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
+    if not is_target(a):
         return NULL
     what = read_other(loops, x, other, number)
     if what == NEITHER:
         return NULL
     args[0] = args[2] = data_of(a)
+    args[1] = number
     steps[0] = steps[2] = item_size(kind)
-    if what == NUMBER:
-        args[1] = number
-        steps[1] = 0
-    else:
+    steps[1] = 0
+    if what == TENSOR:
         b = <PyArrayObject *>(<Tensor>other.v.o).array
         args[1] = data_of(b)
-        steps[1] = 0 if ndim_of(b) == 0 else steps[0]
         if a != b and meet(a, b):
             return NULL
-        if a != b and ndim_of(b) != 0:
-            lead = ndim_of(a) - ndim_of(b)
-            if lead < 0 or not row_major(b):
-                return NULL
-            for d in range(ndim_of(b)):
-                if dims_of(b)[d] != 1 and dims_of(b)[d] != dims_of(a)[lead + d]:
-                    return NULL
-            lay_out(&operands[0], a, ndim_of(a))
-            lay_out(&operands[1], b, ndim_of(a))
-            lay_out(&operands[2], a, ndim_of(a))
-            run_nd(loops, kind, 3, operands, ndim_of(a), dims_of(a))
-            wrote(x)
-            return steal(x)
-    run_flat(loops, kind, args, size_of(a), steps, a, b)
+        if ndim_of(b):
+            steps[1] = steps[0]
+    if is_flat(a) and (b == NULL or a == b or ndim_of(b) == 0):
+        run_flat(loops, kind, args, size_of(a), steps, a, b)
+    elif not inplace_nd(loops, kind, a, b, number):
+        return NULL
     wrote(x)
     return steal(x)
+
+
+cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except -1:
+    """a := a op b, where b, which may be a number, broadcasts to a; false where it does not."""
+    cdef int ndim = ndim_of(a), lead, d
+    cdef npy_intp shape[MOST_DIMS]
+    cdef int order[MOST_DIMS]
+    cdef Operand operands[3]
+    copy_shape(shape, a)
+    if b != NULL:
+        lead = ndim - ndim_of(b)
+        if lead < 0 or not is_aligned(b):
+            return False
+        for d in range(ndim_of(b)):
+            if dims_of(b)[d] != 1 and dims_of(b)[d] != shape[lead + d]:
+                return False
+        lay_out(&operands[1], b, ndim, shape)
+    else:
+        lay_out_number(&operands[1], number, ndim)
+    lay_out(&operands[0], a, ndim, shape)
+    bring_in_order(operands, 2, ndim, shape, order)
+    operands[2] = operands[0]
+    walk(loops.function[kind], loops.data[kind], operands, 3, ndim, shape)
+    return True

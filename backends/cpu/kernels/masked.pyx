@@ -14,7 +14,8 @@ from libc.math cimport fabs, isfinite
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -109,24 +110,24 @@ cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind = -1, i
     cdef npy_intp width = 0
     if mask == NULL or scalar_type(&r[at[0]]) != BOOL:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     for i in range(2):
         if r[at[i + 1]].tag == TAG_OBJECT:
             a = flat_array(&r[at[i + 1]])
             if a == NULL or not (same_shape(a, mask) or ndim_of(a) == 0):
-                return run_record(op, r, at)
+                return run_in_order(op, r, at)
             if kind >= 0 and scalar_type(&r[at[i + 1]]) != kind:
-                return run_record(op, r, at)
+                return run_in_order(op, r, at)
             kind = scalar_type(&r[at[i + 1]])
             width = item_size(a)
             data[i] = data_of(a)
             steps[i] = 0 if ndim_of(a) == 0 else 1
     if kind < 0 or not has_plain_width(width):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     for i in range(2):
         if r[at[i + 1]].tag != TAG_OBJECT:
             if not store(&r[at[i + 1]], kind, numbers[i]):
-                return run_record(op, r, at)
+                return run_in_order(op, r, at)
             data[i] = numbers[i]
             steps[i] = 0
     return put_chosen(op, r, at, kind, mask, data[0], steps[0], data[1], steps[1])
@@ -138,10 +139,10 @@ cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
     cdef char number[8]
     cdef int kind
     if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL or not same_shape(a, mask):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if not has_plain_width(item_size(a)) or not store(&r[at[2]], kind, number):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return put_chosen(op, r, at, kind, mask, number, 0, data_of(a), 1)
 
 
@@ -192,7 +193,7 @@ cdef object masked(int nargs, IValue *r, const int32_t *at, IValue *source, IVal
 
 cdef int masked_select(Operator op, IValue *r, const int32_t *at) except -1:
     made = masked(op.nargs, r, at, &r[at[0]], &r[at[1]])
-    return run_record(op, r, at) if made is None else put_made(&r[at[op.nargs]], made)
+    return run_in_order(op, r, at) if made is None else put_made(&r[at[op.nargs]], made)
 
 
 cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
@@ -205,7 +206,7 @@ cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object made
     cdef Away away
     if a == NULL or scalar_type(&r[at[0]]) != BOOL or not 1 <= ndim_of(a) <= 2:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     mask = <const uint8_t *>data_of(a)
     n = size_of(a)
     dims[0] = count_true(mask, n)

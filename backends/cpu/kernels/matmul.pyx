@@ -27,6 +27,8 @@ from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, wrap_cpu
 from ts._core.value.sealed cimport seal
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
+from ts.backends.cpu.kernels.walk cimport in_order
 from ts.backends.cpu.kernels.gemm_tiles cimport BLOCK_COLUMNS, BLOCK_ROWS, has_wide_tiles, panel_columns, tiled_block
 
 from ts.backends.cpu import blas, workers
@@ -376,7 +378,7 @@ cdef int kind_of(a) except -2:
 
 
 def multiply(cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray c not None, double alpha, double beta):
-    """c = alpha * a @ b + beta * c for matrices or stacks of as many; False where BLAS does not take them.
+    """c = alpha * a @ b + beta * c for matrices or stacks that broadcast to c's; False where BLAS does not take them.
 
     All of one dtype, not empty; `c` is C-contiguous.  A `beta` of 0 hides what is in c.
     """
@@ -387,57 +389,141 @@ cdef bint multiplied(object a, object b, object c, double alpha, double beta) ex
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef PyArrayObject *y = <PyArrayObject *>b
     cdef PyArrayObject *z = <PyArrayObject *>c
+    cdef Stacks stacks
     cdef Matrix left, right
     cdef int ndim = ndim_of(z), kind = kind_of(c)
-    cdef int64_t itemsize, i, count = 1, pitch
-    cdef Job job
-    cdef npy_intp x_step = 0, y_step = 0, z_step = 0
-    cdef double work
-    cdef Away away
-    cdef char *out = data_of(z)
+    cdef npy_intp pitch
     if library_bits == UNKNOWN:
         find_library()
-    if library_bits == 0 or kind < 0 or not 2 <= ndim <= 3 or size_of(x) == 0 or size_of(y) == 0:
+    if library_bits == 0 or kind < 0 or ndim < 2 or size_of(x) == 0 or size_of(y) == 0:
         return False
-    if not (ndim == ndim_of(x) == ndim_of(y) and kind_of(a) == kind_of(b) == kind):
-        return False
-    itemsize = ITEM_SIZES[kind]
-    if not (flags_of(x) & flags_of(y) & flags_of(z) & cnp.NPY_ARRAY_ALIGNED):
+    if not (2 <= ndim_of(x) <= ndim and 2 <= ndim_of(y) <= ndim and kind_of(a) == kind_of(b) == kind):
         return False
     if not flags_of(z) & cnp.NPY_ARRAY_C_CONTIGUOUS or not flags_of(z) & cnp.NPY_ARRAY_WRITEABLE:
         return False
-    if ndim == 3:
-        if dims_of(x)[0] != dims_of(y)[0] or dims_of(x)[0] != dims_of(z)[0]:
-            return False
-        count = dims_of(z)[0]
-        x_step, y_step, z_step = strides_of(x)[0], strides_of(y)[0], strides_of(z)[0]
+    a, b = with_rows(a, kind), with_rows(b, kind)
+    x, y = <PyArrayObject *>a, <PyArrayObject *>b
     pitch = dims_of(z)[ndim - 1]
-    if not as_matrix(&left, data_of(x), dims_of(x) + ndim - 2, strides_of(x) + ndim - 2, itemsize, False):
-        return False
-    if not as_matrix(&right, data_of(y), dims_of(y) + ndim - 2, strides_of(y) + ndim - 2, itemsize, False):
-        return False
+    read_matrix(&left, x, ITEM_SIZES[kind])
+    read_matrix(&right, y, ITEM_SIZES[kind])
     if left.columns != right.rows or left.rows != dims_of(z)[ndim - 2] or right.columns != pitch:
         return False
-    if not fits_library(&left) or not fits_library(&right):
+    if not fits_library(&left) or not fits_library(&right) or not read_stacks(&stacks, x, y, z):
         return False
-    work = <double>left.rows * left.columns * pitch
-    if kind > 1 or work >= THREADED_FROM:
-        job = Job.__new__(Job)
-        job.left_array, job.right_array, job.out_array = a, b, c
-        job.way = BY_TILES if tiles_serve(kind, &left, &right) else BY_BLAS
-        job.kind, job.itemsize, job.left, job.right, job.out, job.pitch = kind, itemsize, left, right, out, pitch
-        job.alpha, job.beta, job.count = alpha, beta, count
-        job.left_step, job.right_step, job.out_step = x_step, y_step, z_step
-        job.run()
-        return True
-    away = leave_gil_with(<npy_intp>work * count, x, y)
-    for i in range(count):
-        gemm(kind, &left, &right, out, pitch, alpha, beta)
-        left.data += x_step
-        right.data += y_step
-        out += z_step
-    take_gil(away)
+    run_stacks(a, b, c, kind, &left, &right, &stacks, pitch, alpha, beta)
     return True
+
+
+cdef bint read_matrix(Matrix *m, PyArrayObject *a, int64_t itemsize) noexcept:
+    """The last two dimensions for BLAS; false where neither rows nor columns lie in order."""
+    cdef int last = ndim_of(a) - 2
+    if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
+        return False
+    return as_matrix(m, data_of(a), dims_of(a) + last, strides_of(a) + last, itemsize, False)
+
+
+cdef object with_rows(object a, int kind):
+    """An array whose matrices have rows or columns in order: a itself, or a copy."""
+    cdef Matrix m
+    return a if read_matrix(&m, <PyArrayObject *>a, ITEM_SIZES[kind]) else in_order(<PyArrayObject *>a)
+
+
+ctypedef struct Stacks:                # the dimensions before the matrices' of both factors and the product
+    int n                              # how many there are, where neighbours that lie evenly are one; one at least
+    npy_intp dims[MOST_DIMS]
+    npy_intp steps[3][MOST_DIMS]       # in bytes
+
+
+cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
+    """False where a factor does not broadcast to the product."""
+    cdef PyArrayObject **arrays = [x, y, z]
+    cdef npy_intp step[3]
+    cdef npy_intp length
+    cdef int d, k, own
+    cdef bint even
+    s.n = 1
+    s.dims[0] = 1
+    for d in range(ndim_of(z) - 2):
+        length = dims_of(z)[d]
+        for k in range(3):
+            own = d - ndim_of(z) + ndim_of(arrays[k])
+            step[k] = 0
+            if own >= 0 and dims_of(arrays[k])[own] != 1:
+                if dims_of(arrays[k])[own] != length:
+                    return False
+                step[k] = strides_of(arrays[k])[own]
+        if length == 1:
+            continue
+        even = s.dims[s.n - 1] == 1
+        if not even:
+            even = True
+            for k in range(3):
+                even = even and s.steps[k][s.n - 1] == step[k] * length
+            if not even:
+                s.n += 1
+                s.dims[s.n - 1] = 1
+        s.dims[s.n - 1] *= length
+        for k in range(3):
+            s.steps[k][s.n - 1] = step[k]
+    if s.dims[0] == 1:
+        s.steps[0][0] = s.steps[1][0] = s.steps[2][0] = 0
+    return True
+
+
+cdef int run_stacks(
+    object a, object b, object c, int kind, Matrix *left, Matrix *right, Stacks *s, npy_intp pitch, double alpha, double beta
+) except -1:
+    """The products of all stacks; a stack of large ones is divided among threads."""
+    cdef npy_intp index[MOST_DIMS]
+    cdef char *out = data_of(<PyArrayObject *>c)
+    cdef double work = <double>left.rows * left.columns * pitch
+    cdef int last = s.n - 1, d
+    cdef Job job
+    for d in range(s.n):
+        index[d] = 0
+    while True:
+        if kind > 1 or work >= THREADED_FROM:
+            job = Job.__new__(Job)
+            job.left_array, job.right_array, job.out_array = a, b, c
+            job.way = BY_TILES if tiles_serve(kind, left, right) else BY_BLAS
+            job.kind, job.itemsize, job.left, job.right = kind, ITEM_SIZES[kind], left[0], right[0]
+            job.out, job.pitch, job.alpha, job.beta, job.count = out, pitch, alpha, beta, s.dims[last]
+            job.left_step, job.right_step, job.out_step = s.steps[0][last], s.steps[1][last], s.steps[2][last]
+            job.run()
+        else:
+            run_small(a, b, kind, left, right, s, out, pitch, work, alpha, beta)
+        d = last - 1
+        while d >= 0:
+            index[d] += 1
+            left.data += s.steps[0][d]
+            right.data += s.steps[1][d]
+            out += s.steps[2][d]
+            if index[d] < s.dims[d]:
+                break
+            left.data -= s.steps[0][d] * s.dims[d]
+            right.data -= s.steps[1][d] * s.dims[d]
+            out -= s.steps[2][d] * s.dims[d]
+            index[d] = 0
+            d -= 1
+        if d < 0:
+            return 0
+
+
+cdef void run_small(
+    object a, object b, int kind, Matrix *left, Matrix *right, Stacks *s, char *out, npy_intp pitch, double work,
+    double alpha, double beta,
+) noexcept:
+    """One stack of products, one after the other."""
+    cdef Matrix x = left[0], y = right[0]
+    cdef int last = s.n - 1
+    cdef npy_intp i
+    cdef Away away = leave_gil_with(<npy_intp>work * s.dims[last], <PyArrayObject *>a, <PyArrayObject *>b)
+    for i in range(s.dims[last]):
+        gemm(kind, &x, &y, out, pitch, alpha, beta)
+        x.data += s.steps[0][last]
+        y.data += s.steps[1][last]
+        out += s.steps[2][last]
+    take_gil(away)
 
 
 # ---------------------------------------------------------------- two matrices

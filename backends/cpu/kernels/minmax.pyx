@@ -13,7 +13,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 from numpy cimport npy_bool, npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, size_of
@@ -84,13 +85,13 @@ cdef int extreme(Operator op, IValue *r, const int32_t *at, bint largest, IValue
     cdef int kind
     cdef Away away
     if a == NULL or not read_shape(a, dims, keepdim, &s):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind > DOUBLE and kind != BOOL:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     loop = (_maximum if largest else _minimum).function[kind]
     if loop == NULL:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     made = new_flat(s.nd, s.dims, kind)
     away = leave_gil(size_of(a), r, at, op.nargs)
     reduce_by_loop(loop, data_of(a), item_size(a), &s, data_of(<PyArrayObject *>made))
@@ -179,10 +180,10 @@ cdef int place_of(Operator op, IValue *r, const int32_t *at, bint largest, bint 
     cdef int kind
     cdef Away away
     if a == NULL or not read_shape(a, &r[at[1]], r[at[2]].v.i, &s):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind not in (FLOAT, DOUBLE, INT32, INT64) and not (kind == BOOL and with_values):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     places = new_flat(s.nd, s.dims, INT64)
     values = new_flat(s.nd, s.dims, kind) if with_values else None
     place = <int64_t *>data_of(<PyArrayObject *>places)

@@ -13,7 +13,7 @@ from ts.backends.cpu.kernels.table cimport kernel_named
 
 from ts.backends.cpu.kernels import (  # they register theirs
     activation, addmm, any_all, arithmetic, batch_norm, cat, create, element, gather, masked, minmax, norm, recurrent, reduce,
-    scan, scatter, softmax, view,
+    reshape, scan, scatter, softmax, view,
 )
 
 

@@ -14,7 +14,8 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -130,25 +131,25 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object made
     cdef Away away
     if a == NULL or type(shape) is not List or not 0 < shape.size <= ndim_of(a) or size_of(a) == 0:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     nd = ndim_of(a)
     kind = scalar_type(&r[at[0]])
     for i in range(<int>shape.size):
         if shape.items[i].v.i != dims_of(a)[nd - <int>shape.size + i]:
-            return run_record(op, r, at)
+            return run_in_order(op, r, at)
         n *= shape.items[i].v.i
     for i in range(2, 4):  # a weight has the very shape
         if r[at[i]].tag == TAG_NONE:
             continue
         if flat_array(&r[at[i]]) == NULL or ndim_of(flat_array(&r[at[i]])) != shape.size:
-            return run_record(op, r, at)
+            return run_in_order(op, r, at)
         for d in range(<int>shape.size):
             if dims_of(flat_array(&r[at[i]]))[d] != shape.items[d].v.i:
-                return run_record(op, r, at)
+                return run_in_order(op, r, at)
     if (kind != FLOAT and kind != DOUBLE) or not vector(&r[at[2]], kind, n, &weight):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     if not vector(&r[at[3]], kind, n, &bias):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(a), r, at, op.nargs)
@@ -175,13 +176,13 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object made
     cdef Away away
     if a == NULL or ndim_of(a) < 2 or size_of(a) == 0 or groups <= 0 or dims_of(a)[1] % groups:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     channels = dims_of(a)[1]
     if (kind != FLOAT and kind != DOUBLE) or not vector(&r[at[2]], kind, channels, &weight):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     if not vector(&r[at[3]], kind, channels, &bias):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     inner = size_of(a) // (dims_of(a)[0] * channels)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)

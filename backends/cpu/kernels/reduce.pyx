@@ -19,7 +19,8 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
@@ -326,14 +327,14 @@ cdef int run_reduction(
     cdef void *out
     cdef Away away
     if a == NULL or not read_shape(a, dims, keepdim, &s):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     kind = result = scalar_type(&r[at[0]])
     if kind != FLOAT and kind != DOUBLE:
         result = INT64
         if (what != SUM and what != PRODUCT) or kind not in (BOOL, UINT8, INT8, INT16, INT32, INT64):
-            return run_record(op, r, at)
+            return run_in_order(op, r, at)
     if (what == VARIANCE or what == DEVIATION) and s.n <= correction:  # the record warns
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     made = new_flat(s.nd, s.dims, result)
     x = data_of(a)
     out = data_of(<PyArrayObject *>made)
@@ -361,9 +362,9 @@ cdef inline int run_typed(
 ) except -1:
     """A reduction with an argument for the dtype, which has to be the tensor's own."""
     if dtype.tag != TAG_NONE and not (flat_array(&r[at[0]]) != NULL and same_dtype(dtype, scalar_type(&r[at[0]]))):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     if dtype.tag != TAG_NONE and dtype.v.i not in (FLOAT, DOUBLE, INT64):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return run_reduction(op, r, at, what, dims, keepdim, 0)
 
 
@@ -402,7 +403,7 @@ cdef int moment_corrected(Operator op, IValue *r, const int32_t *at, Reduction w
     elif correction.tag == TAG_FLOAT:
         value = correction.v.f
     elif correction.tag != TAG_NONE:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return run_reduction(op, r, at, what, &r[at[1]], r[at[3]].v.i, value)
 
 cdef int variance_all(Operator op, IValue *r, const int32_t *at) except -1:
@@ -432,7 +433,7 @@ cdef inline bint is_two(IValue *p) noexcept:
 
 cdef int norm(Operator op, IValue *r, const int32_t *at, IValue *dims, bint keepdim) except -1:
     if flat_array(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) not in (FLOAT, DOUBLE) or not is_two(&r[at[1]]):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return run_reduction(op, r, at, NORM, dims, keepdim, 0)
 
 
@@ -446,7 +447,7 @@ cdef int norm_dims(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int vector_norm(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[4]].tag != TAG_NONE:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return norm(op, r, at, &r[at[2]], r[at[3]].v.i)
 
 

@@ -12,7 +12,8 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, size_of
@@ -114,12 +115,12 @@ cdef int run_scan(Operator op, IValue *r, const int32_t *at, bint product) excep
     cdef void *out
     cdef Away away
     if a == NULL:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind not in (FLOAT, DOUBLE, INT64) or size_of(a) == 0 or not same_dtype(&r[at[2]], kind):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     if read_axis(a, r[at[1]].v.i, &axis) < 0:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(a), r, at, op.nargs)

@@ -18,7 +18,8 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -312,11 +313,11 @@ cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64
     cdef Away away
     cdef bint done
     if a == NULL:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     dim = read_axis(a, dim, &axis)
     if (kind != FLOAT and kind != DOUBLE) or dim < 0 or size_of(a) == 0:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     for i in range(ndim_of(a)):
         if i != dim or what != LOG_SUM_EXP or keepdim:
             dims[nd] = 1 if i == dim and what == LOG_SUM_EXP else dims_of(a)[i]
@@ -336,23 +337,23 @@ cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64
 
 cdef int softmax(Operator op, IValue *r, const int32_t *at) except -1:
     if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return run_softmax(op, r, at, SOFTMAX, r[at[1]].v.i, True)
 
 
 cdef int log_softmax(Operator op, IValue *r, const int32_t *at) except -1:
     if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return run_softmax(op, r, at, LOG_SOFTMAX, r[at[1]].v.i, True)
 
 
 cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List dims
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not List:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     dims = <List>r[at[1]].v.o
     if dims.size != 1:
-        return run_record(op, r, at)
+        return run_in_order(op, r, at)
     return run_softmax(op, r, at, LOG_SUM_EXP, dims.items[0].v.i, r[at[2]].v.i)
 
 

@@ -4,6 +4,7 @@ In: registers, with a tensor and dimensions or a range.  Out: the register of th
 
     x[1], x[i, j]    aten::select.int        x.t(), x.transpose(0, 1)     strides exchanged
     x[a:b]           aten::slice.Tensor      x.unsqueeze(0)               a dimension of length 1
+    x.split([2, 3])  aten::split.sizes       x.mT, x.movedim(0, -1)       another order
 
 The records of `ts.ops.view` name these kernels (`loop="select"`).  Whatever is out of the ordinary, wrong
 arguments above all, is left to the record's own kernel, which has the messages.
@@ -18,43 +19,14 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_new
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object_steal
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object, set_object_steal
 from ts._core.thread.deadline cimport worked
-from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
+from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
 from ts._core.tensor.subscripts cimport view_at
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor
+from ts._core.tensor.tensor cimport Tensor
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 
 cnp.import_array()
-
-
-cdef PyArrayObject *plain_array(IValue *x) noexcept:
-    """The array of a CPU tensor; NULL for anything else."""
-    if not is_tensor(x):
-        return NULL
-    cdef Tensor t = <Tensor>x.v.o
-    return <PyArrayObject *>t.array if t.backend == BACKEND_CPU else NULL
-
-
-cdef inline int put_view(IValue *out, Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except -1:
-    set_object_steal(out, view_at(x, nd, dims, strides, offset))
-    return 0
-
-
-cdef inline int copy_layout(PyArrayObject *a, npy_intp *dims, npy_intp *strides) noexcept:
-    """Shape and strides as they are; the number of dimensions."""
-    cdef int i
-    for i in range(ndim_of(a)):
-        dims[i] = dims_of(a)[i]
-        strides[i] = strides_of(a)[i]
-    return ndim_of(a)
-
-
-cdef inline int wrapped(int64_t dim, int nd) noexcept:
-    """The dimension, counted from the front; -1 where there is none."""
-    if dim < 0:
-        dim += nd
-    return <int>dim if 0 <= dim < nd else -1
 
 
 # ---------------------------------------------------------------- a part of a dimension
@@ -170,6 +142,35 @@ cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
     return put_parts(r, at, axis, (dims_of(a)[axis] + count - 1) // count, &r[at[3]])
 
 
+cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
+    """The sizes are looked at as they are used: other threads may change the list while tensors are made."""
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef List sizes = <List>r[at[1]].v.o
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
+    cdef int axis = -1 if a == NULL else wrapped(r[at[2]].v.i, ndim_of(a)), nd
+    cdef int64_t start = 0, i = 0, total
+    if axis < 0:
+        return run_record(op, r, at)
+    nd = copy_layout(a, dims, strides)
+    total = dims[axis]
+    cdef List parts = list_new(list_spec(TENSOR_SPEC), sizes.size)
+    while i < sizes.size and i < parts.capacity:
+        dims[axis] = sizes.items[i].v.i
+        if not 0 <= dims[axis] <= total - start:
+            return run_record(op, r, at)
+        worked(0)
+        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, nd, dims, strides, start * strides[axis])
+        parts.items[i].tag = TAG_OBJECT
+        start += dims[axis]
+        i += 1
+        parts.size = i
+    if start != total:
+        return run_record(op, r, at)
+    set_object(&r[at[3]], parts)
+    return 0
+
+
 cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])
     cdef int axis = -1 if a == NULL else wrapped(r[at[1]].v.i, ndim_of(a))
@@ -223,6 +224,34 @@ cdef int matrix_transpose(Operator op, IValue *r, const int32_t *at) except -1:
     if a == NULL or ndim_of(a) > 2:
         return run_record(op, r, at)
     return exchanged(op, r, at, a, 0, ndim_of(a) - 1, &r[at[1]])
+
+
+cdef int matrices_transpose(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    if a == NULL or ndim_of(a) < 2:
+        return run_record(op, r, at)
+    return exchanged(op, r, at, a, ndim_of(a) - 2, ndim_of(a) - 1, &r[at[1]])
+
+
+cdef int move_dimension(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
+    cdef npy_intp n, step
+    cdef int source, target, nd, i
+    if a == NULL:
+        return run_record(op, r, at)
+    source, target = wrapped(r[at[1]].v.i, ndim_of(a)), wrapped(r[at[2]].v.i, ndim_of(a))
+    if source < 0 or target < 0:
+        return run_record(op, r, at)
+    nd = copy_layout(a, dims, strides)
+    n, step = dims[source], strides[source]
+    for i in range(source, target):
+        dims[i], strides[i] = dims[i + 1], strides[i + 1]
+    for i in range(source, target, -1):
+        dims[i], strides[i] = dims[i - 1], strides[i - 1]
+    dims[target], strides[target] = n, step
+    return put_view(&r[at[3]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
 
 
 cdef int permute(Operator op, IValue *r, const int32_t *at) except -1:
@@ -294,116 +323,24 @@ cdef int squeeze_dim(Operator op, IValue *r, const int32_t *at) except -1:
     return squeezed(r, at, a, axis, &r[at[2]])
 
 
-# ---------------------------------------------------------------- another shape
-
-cdef int expand(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef List shape = <List>r[at[1]].v.o
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
-    cdef int i, extra
-    cdef int64_t n
-    if a == NULL or shape.size > MOST_DIMS or shape.size < ndim_of(a):
-        return run_record(op, r, at)
-    extra = <int>shape.size - ndim_of(a)
-    for i in range(<int>shape.size - 1, -1, -1):
-        n = shape.items[i].v.i
-        dims[i] = n
-        if i >= extra and (n == -1 or n == dims_of(a)[i - extra]):
-            dims[i] = dims_of(a)[i - extra]
-            strides[i] = strides_of(a)[i - extra]
-        elif n < 0 or (i >= extra and dims_of(a)[i - extra] != 1):
-            return run_record(op, r, at)
-        elif n != 1:
-            strides[i] = 0
-        else:  # as `unsqueeze` has it
-            strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < shape.size else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
-    return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, <int>shape.size, dims, strides, 0)
-
-
-cdef int reshape(Operator op, IValue *r, const int32_t *at) except -1:
-    """Elements that lie in order can have any shape; others are NumPy's business."""
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef List shape = <List>r[at[1]].v.o
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp known = 1
-    cdef int i, nd = <int>shape.size, open_at = -1
-    cdef int64_t n
-    if a == NULL or nd > MOST_DIMS or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
-        return run_record(op, r, at)
-    for i in range(nd):
-        n = shape.items[i].v.i
-        if n == -1 and open_at < 0:
-            open_at = i
-        elif n <= 0 or n > size_of(a):
-            return run_record(op, r, at)
-        else:
-            known *= n
-            if known > size_of(a):
-                return run_record(op, r, at)
-        dims[i] = n
-    if open_at >= 0:
-        if size_of(a) % known:
-            return run_record(op, r, at)
-        dims[open_at] = size_of(a) // known
-    elif known != size_of(a):
-        return run_record(op, r, at)
-    return put_in_order(&r[at[2]], <Tensor>r[at[0]].v.o, a, nd, dims)
-
-
-cdef int put_in_order(IValue *out, Tensor x, PyArrayObject *a, int nd, npy_intp *dims) except -1:
-    """A view of elements that lie in order, in another shape of as many."""
-    cdef npy_intp strides[MOST_DIMS]
-    cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
-    cdef int i
-    for i in range(nd - 1, -1, -1):
-        strides[i] = step
-        step *= dims[i]
-    return put_view(out, x, nd, dims, strides, 0)
-
-
-cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST_DIMS]
-    cdef int start, end, i, nd = 0
-    if a == NULL or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
-        return run_record(op, r, at)
-    start, end = wrapped(r[at[1]].v.i, ndim_of(a)), wrapped(r[at[2]].v.i, ndim_of(a))
-    if start < 0 or end <= start:
-        return run_record(op, r, at)
-    for i in range(ndim_of(a)):
-        if start < i <= end:
-            dims[nd - 1] *= dims_of(a)[i]
-        else:
-            dims[nd] = dims_of(a)[i]
-            nd += 1
-    return put_in_order(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, a, nd, dims)
-
-
-cdef int view_as(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef PyArrayObject *b = plain_array(&r[at[1]])
-    if a == NULL or b == NULL or not flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS or size_of(a) == 0:
-        return run_record(op, r, at)
-    if size_of(b) != size_of(a):
-        return run_record(op, r, at)
-    return put_in_order(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, a, ndim_of(b), dims_of(b))
-
-
 register_kernel("select", select)
 register_kernel("slice", slice_part)
 register_kernel("narrow", narrow)
 register_kernel("split", split)
 register_kernel("chunk", chunk)
 register_kernel("unbind", unbind)
+register_kernel("aten::split.sizes", split_sizes)
+register_kernel("aten::split", split_sizes)
+register_kernel("aten::split_with_sizes", split_sizes)
 register_kernel("transpose", transpose)
+register_kernel("aten::swapaxes", transpose)
+register_kernel("aten::swapdims", transpose)
 register_kernel("t", matrix_transpose)
+register_kernel("aten::numpy_T", matrix_transpose)
+register_kernel("aten::mT", matrices_transpose)
+register_kernel("aten::movedim.int", move_dimension)
+register_kernel("aten::moveaxis.int", move_dimension)
 register_kernel("permute", permute)
 register_kernel("unsqueeze", unsqueeze)
 register_kernel("squeeze", squeeze)
 register_kernel("squeeze_dim", squeeze_dim)
-register_kernel("expand", expand)
-register_kernel("reshape", reshape)
-register_kernel("aten::flatten.using_ints", flatten)
-register_kernel("aten::view_as", view_as)
-register_kernel("aten::reshape_as", view_as)

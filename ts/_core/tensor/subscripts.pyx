@@ -11,7 +11,7 @@ from cpython.ref cimport Py_INCREF
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, follow, wrap_cpu
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, follow, number_of_scalar_type, wrap_cpu
 
 cnp.import_array()
 
@@ -33,19 +33,32 @@ cdef enum:
     LAYOUT_FLAGS = cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
 
 
-cdef PyObject *view_at(Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except NULL:
-    cdef PyArrayObject *a = <PyArrayObject *>x.array
+cdef inline PyObject *view_of(
+    Tensor x, PyObject *descr, int kind, int nd, npy_intp *dims, npy_intp *strides, char *data
+) except NULL:
+    """A view with elements of a dtype, whose reference is stolen."""
     cdef PyObject *base = <PyObject *>x.array
-    incref(descr_of(a))
     cdef object array = new_view(
-        array_type, descr_of(a), nd, dims, strides, data_of(a) + offset, flags_of(a) & LAYOUT_FLAGS, NULL
+        array_type, descr, nd, dims, strides, data, flags_of(<PyArrayObject *>base) & LAYOUT_FLAGS, NULL
     )
     incref(base)
     set_base(<PyArrayObject *>array, base)
-    cdef Tensor made = wrap_cpu(array, x.scalar_type)
+    cdef Tensor made = wrap_cpu(array, kind)
     follow(made, x)
     Py_INCREF(made)
     return <PyObject *>made
+
+
+cdef PyObject *view_at(Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except NULL:
+    cdef PyArrayObject *a = <PyArrayObject *>x.array
+    incref(descr_of(a))
+    return view_of(x, descr_of(a), x.scalar_type, nd, dims, strides, data_of(a) + offset)
+
+
+cdef PyObject *retyped_at(Tensor x, int kind, int nd, npy_intp *dims, npy_intp *strides) except NULL:
+    cdef object descr = cnp.PyArray_DescrFromType(number_of_scalar_type(kind))
+    Py_INCREF(descr)
+    return view_of(x, <PyObject *>descr, kind, nd, dims, strides, data_of(<PyArrayObject *>x.array))
 
 
 cdef int counted(object index) except -2:

@@ -1,0 +1,261 @@
+"""CPU tensors in another shape or of another dtype: views where their elements lie so, copies where a copy is asked for.
+
+In: registers, with a tensor and sizes.  Out: the register of the view.
+
+    x.view(2, -1), x.reshape(6), x.flatten(1), x.unflatten(0, [2, 3])     as many elements
+    x.expand(4, 3), x.expand_as(y)                                        one for several
+    view_as_real(z), view_as_complex(x)                                   the same bytes
+
+A shape that does not fit, and a view that would need a copy, are left to the record's own kernel, which has the messages.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
+from ts._core.tensor.subscripts cimport retyped_at
+from ts._core.tensor.tensor cimport Tensor
+from ts._core.value.container cimport List
+from ts._core.value.ivalue cimport IValue, set_object_steal
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, put_array, scalar_type
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.view cimport copy_layout, plain_array, put_view, wrapped
+from ts.backends.cpu.kernels.walk cimport in_order
+
+cnp.import_array()
+
+
+# ---------------------------------------------------------------- as many elements
+
+cdef bint read_sizes(List sizes, npy_intp count, npy_intp *dims) noexcept:
+    """A shape of `count` elements, which are some; one size may be -1."""
+    cdef npy_intp known = 1
+    cdef Py_ssize_t i
+    cdef int open_at = -1
+    cdef int64_t n
+    if sizes.size > MOST_DIMS or count == 0:
+        return False
+    for i in range(sizes.size):
+        n = sizes.items[i].v.i
+        if n == -1 and open_at < 0:
+            open_at = <int>i
+        elif n <= 0 or n > count:
+            return False
+        else:
+            known *= n
+            if known > count:
+                return False
+        dims[i] = n
+    if open_at >= 0:
+        dims[open_at] = count // known
+        known *= dims[open_at]
+    return known == count
+
+
+cdef bint fit(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *strides) noexcept:
+    """The strides of the same elements in another shape; false where they would have to be copied.
+
+    Dimensions that lie evenly one behind the other are a run, of which new dimensions are made from the inside.
+    """
+    cdef int i = ndim_of(a) - 1, j = nd - 1
+    cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a), run = 1, filled = 1
+    while True:
+        while i >= 0 and dims_of(a)[i] == 1:
+            i -= 1
+        if i >= 0:
+            run, step = dims_of(a)[i], strides_of(a)[i]
+            i -= 1
+            while i >= 0 and (dims_of(a)[i] == 1 or strides_of(a)[i] == step * run):
+                run *= dims_of(a)[i]
+                i -= 1
+            filled = 1
+        while j >= 0 and (filled < run or dims[j] == 1):
+            strides[j] = step * filled
+            filled *= dims[j]
+            j -= 1
+        if filled != run:
+            return False
+        if i < 0:
+            return j < 0
+
+
+cdef int put_fitting(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims, bint may_copy) except -1:
+    """A view of as many elements in another shape, or a copy, or what the record says."""
+    cdef npy_intp strides[MOST_DIMS]
+    cdef cnp.PyArray_Dims shape
+    if fit(a, nd, dims, strides):
+        return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
+    if not may_copy:
+        return run_record(op, r, at)
+    shape.ptr, shape.len = dims, nd
+    made = cnp.PyArray_Newshape(<cnp.ndarray>in_order(a), &shape, cnp.NPY_CORDER)
+    return put_array(&r[at[op.nargs]], made, scalar_type(&r[at[0]]))
+
+
+cdef int reshaped(Operator op, IValue *r, const int32_t *at, bint may_copy) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef List sizes = <List>r[at[1]].v.o
+    cdef npy_intp dims[MOST_DIMS]
+    if a == NULL or not read_sizes(sizes, size_of(a), dims):
+        return run_record(op, r, at)
+    return put_fitting(op, r, at, a, <int>sizes.size, dims, may_copy)
+
+
+cdef int view(Operator op, IValue *r, const int32_t *at) except -1:
+    return reshaped(op, r, at, False)
+
+
+cdef int reshape(Operator op, IValue *r, const int32_t *at) except -1:
+    return reshaped(op, r, at, True)
+
+
+cdef int view_as(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef PyArrayObject *b = plain_array(&r[at[1]])
+    if a == NULL or b == NULL or size_of(a) == 0 or size_of(b) != size_of(a):
+        return run_record(op, r, at)
+    return put_fitting(op, r, at, a, ndim_of(b), dims_of(b), False)
+
+
+cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef npy_intp dims[MOST_DIMS]
+    cdef int start, end, i, nd = 0
+    if a == NULL or size_of(a) == 0:
+        return run_record(op, r, at)
+    start, end = wrapped(r[at[1]].v.i, ndim_of(a)), wrapped(r[at[2]].v.i, ndim_of(a))
+    if start < 0 or end <= start:
+        return run_record(op, r, at)
+    for i in range(ndim_of(a)):
+        if start < i <= end:
+            dims[nd - 1] *= dims_of(a)[i]
+        else:
+            dims[nd] = dims_of(a)[i]
+            nd += 1
+    return put_fitting(op, r, at, a, nd, dims, True)
+
+
+cdef int unflatten(Operator op, IValue *r, const int32_t *at) except -1:
+    """One dimension in several: always a view."""
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef List sizes = <List>r[at[2]].v.o
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
+    cdef npy_intp step
+    cdef int axis = -1 if a == NULL else wrapped(r[at[1]].v.i, ndim_of(a)), i, more
+    if axis < 0 or sizes.size == 0 or ndim_of(a) - 1 + sizes.size > MOST_DIMS:
+        return run_record(op, r, at)
+    if not read_sizes(sizes, dims_of(a)[axis], dims + axis):
+        return run_record(op, r, at)
+    more = <int>sizes.size - 1
+    step = strides_of(a)[axis]
+    for i in range(axis + more, axis - 1, -1):
+        strides[i] = step
+        step *= dims[i]
+    for i in range(ndim_of(a)):
+        if i != axis:
+            dims[i + (more if i > axis else 0)] = dims_of(a)[i]
+            strides[i + (more if i > axis else 0)] = strides_of(a)[i]
+    return put_view(&r[at[3]], <Tensor>r[at[0]].v.o, ndim_of(a) + more, dims, strides, 0)
+
+
+# ---------------------------------------------------------------- one element for several
+
+cdef int expand(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef List sizes = <List>r[at[1]].v.o
+    cdef npy_intp dims[MOST_DIMS]
+    cdef Py_ssize_t i
+    if a == NULL or sizes.size > MOST_DIMS:
+        return run_record(op, r, at)
+    for i in range(sizes.size):
+        dims[i] = sizes.items[i].v.i
+    return put_expanded(op, r, at, a, <int>sizes.size, dims)
+
+
+cdef int expand_as(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef PyArrayObject *b = plain_array(&r[at[1]])
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
+    if a == NULL or b == NULL:
+        return run_record(op, r, at)
+    copy_layout(b, dims, strides)
+    return put_expanded(op, r, at, a, ndim_of(b), dims)
+
+
+cdef int put_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims) except -1:
+    """The view of a with these sizes, of which -1 is a's; a step of 0 repeats."""
+    cdef npy_intp strides[MOST_DIMS]
+    cdef int i, extra = nd - ndim_of(a)
+    cdef npy_intp n
+    if extra < 0:
+        return run_record(op, r, at)
+    for i in range(nd - 1, -1, -1):
+        n = dims[i]
+        if i >= extra and (n == -1 or n == dims_of(a)[i - extra]):
+            dims[i] = dims_of(a)[i - extra]
+            strides[i] = strides_of(a)[i - extra]
+        elif n < 0 or (i >= extra and dims_of(a)[i - extra] != 1):
+            return run_record(op, r, at)
+        elif n != 1:
+            strides[i] = 0
+        else:  # as `unsqueeze` has it
+            strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+    return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
+
+
+# ---------------------------------------------------------------- the same bytes
+
+cdef int view_as_real(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
+    cdef int nd, kind = -1 if a == NULL else scalar_type(&r[at[0]])
+    if (kind != CFLOAT and kind != CDOUBLE) or ndim_of(a) == MOST_DIMS:
+        return run_record(op, r, at)
+    nd = copy_layout(a, dims, strides)
+    dims[nd] = 2
+    strides[nd] = 4 if kind == CFLOAT else 8
+    set_object_steal(
+        &r[at[1]], retyped_at(<Tensor>r[at[0]].v.o, FLOAT if kind == CFLOAT else DOUBLE, nd + 1, dims, strides)
+    )
+    return 0
+
+
+cdef int view_as_complex(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
+    cdef npy_intp item
+    cdef int nd, d, kind = -1 if a == NULL else scalar_type(&r[at[0]])
+    if (kind != FLOAT and kind != DOUBLE) or ndim_of(a) == 0:
+        return run_record(op, r, at)
+    item = 4 if kind == FLOAT else 8
+    nd = copy_layout(a, dims, strides) - 1
+    if dims[nd] != 2 or strides[nd] != item or <size_t>data_of(a) % (2 * item):
+        return run_record(op, r, at)
+    for d in range(nd):
+        if strides[d] % (2 * item):
+            return run_record(op, r, at)
+    set_object_steal(
+        &r[at[1]], retyped_at(<Tensor>r[at[0]].v.o, CFLOAT if kind == FLOAT else CDOUBLE, nd, dims, strides)
+    )
+    return 0
+
+
+register_kernel("view", view)
+register_kernel("aten::_unsafe_view", view)
+register_kernel("reshape", reshape)
+register_kernel("aten::flatten.using_ints", flatten)
+register_kernel("aten::unflatten.int", unflatten)
+register_kernel("aten::view_as", view_as)
+register_kernel("aten::reshape_as", view_as)
+register_kernel("expand", expand)
+register_kernel("aten::broadcast_to", expand)
+register_kernel("aten::expand_as", expand_as)
+register_kernel("aten::view_as_real", view_as_real)
+register_kernel("aten::view_as_complex", view_as_complex)

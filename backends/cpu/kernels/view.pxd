@@ -1,0 +1,39 @@
+"""What views of CPU tensors have in common: the array, its layout, the register of the view."""
+
+from numpy cimport npy_intp
+from libc.stdint cimport int64_t
+
+from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
+from ts._core.tensor.subscripts cimport view_at
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.value.ivalue cimport IValue, set_object_steal
+from ts.backends.cpu.kernels.kernel cimport is_tensor
+
+
+cdef inline PyArrayObject *plain_array(IValue *x) noexcept:
+    """The array of a CPU tensor; NULL for anything else."""
+    if not is_tensor(x):
+        return NULL
+    cdef Tensor t = <Tensor>x.v.o
+    return <PyArrayObject *>t.array if t.backend == BACKEND_CPU else NULL
+
+
+cdef inline int put_view(IValue *out, Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except -1:
+    set_object_steal(out, view_at(x, nd, dims, strides, offset))
+    return 0
+
+
+cdef inline int copy_layout(PyArrayObject *a, npy_intp *dims, npy_intp *strides) noexcept:
+    """Shape and strides as they are; the number of dimensions."""
+    cdef int i
+    for i in range(ndim_of(a)):
+        dims[i] = dims_of(a)[i]
+        strides[i] = strides_of(a)[i]
+    return ndim_of(a)
+
+
+cdef inline int wrapped(int64_t dim, int nd) noexcept:
+    """The dimension, counted from the front; -1 where there is none."""
+    if dim < 0:
+        dim += nd
+    return <int>dim if 0 <= dim < nd else -1

@@ -1,0 +1,270 @@
+"""How a loop of a ufunc walks over operands of any strides: `walk.pxd` says what for."""
+
+cimport numpy as cnp
+from cpython.exc cimport PyErr_Occurred
+from cpython.object cimport PyObject, PyTypeObject
+
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
+from libc.string cimport memcpy
+
+from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, size_of, strides_of
+from ts._core.tensor.tensor cimport number_of_scalar_type
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
+
+cdef extern from "numpy/arrayobject.h":
+    # As PyArray_New: with strides and without data it makes elements that lie as the strides say.
+    object new_strided "PyArray_New"(
+        PyTypeObject *, int, const npy_intp *, int, const npy_intp *, void *, int, int, PyObject *
+    )
+
+cnp.import_array()
+
+cdef enum:
+    SHORT = 8                          # elements, fewer than which are no work for a call of the loop
+    MOST_MOVED = 1 << 16               # elements; NumPy goes through more in blocks that the cache holds
+
+# What `walk` is given for the data of loops that may run along any dimension.
+cdef void *MOVES = <void *>&move_of
+
+cdef PyTypeObject *array_type = <PyTypeObject *>cnp.ndarray
+
+
+cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept nogil:
+    cdef int d, lead = ndim - ndim_of(a)
+    cdef npy_intp length
+    for d in range(ndim_of(a)):
+        length = dims_of(a)[d]
+        if length != 1:
+            if shape[lead + d] != 1 and shape[lead + d] != length:
+                return False
+            shape[lead + d] = length
+    return True
+
+
+cdef void lay_out(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil:
+    cdef int d, lead = ndim - ndim_of(a)
+    operand.array = a
+    operand.data = data_of(a)
+    for d in range(lead):
+        operand.strides[d] = 0
+    for d in range(ndim_of(a)):
+        operand.strides[lead + d] = 0 if dims_of(a)[d] == 1 != shape[lead + d] else strides_of(a)[d]
+
+
+cdef void lay_out_number(Operand *operand, char *number, int ndim) noexcept nogil:
+    cdef int d
+    operand.array = NULL
+    operand.data = number
+    for d in range(ndim):
+        operand.strides[d] = 0
+
+
+cdef int compared(Operand *operands, int count, npy_intp *shape, int a, int b) noexcept nogil:
+    """1 where dimension `a` belongs outside of `b`, -1 where inside, 0 where nothing says."""
+    cdef npy_intp first, second
+    cdef int k
+    for k in range(count):
+        first, second = operands[k].strides[a], operands[k].strides[b]
+        if first == 0 or second == 0:
+            continue
+        if first != second:
+            return 1 if first > second else -1
+        if shape[a] > shape[b]:
+            return 1
+    return 0
+
+
+cdef bint bring_in_order(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil:
+    cdef npy_intp before[MOST_DIMS]
+    cdef int i, j, at, swap, k
+    cdef bint changed = False
+    for i in range(ndim):
+        order[i] = i
+    # From the innermost outwards; where strides are 0 the order in which they are written decides.
+    for i in range(ndim - 2, -1, -1):
+        at = i
+        for j in range(i + 1, ndim):
+            swap = compared(operands, count, shape, order[j], order[at])
+            if swap > 0:
+                order[j], order[at] = order[at], order[j]
+                at = j
+                changed = True
+            elif swap < 0:
+                break
+    if not changed:
+        return False
+    for i in range(ndim):
+        before[i] = shape[i]
+    for i in range(ndim):
+        shape[i] = before[order[i]]
+    for k in range(count):
+        for i in range(ndim):
+            before[i] = operands[k].strides[i]
+        for i in range(ndim):
+            operands[k].strides[i] = before[order[i]]
+    return True
+
+
+cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind):
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp strides[MOST_DIMS]
+    cdef int order[MOST_DIMS]
+    cdef int d, number = number_of_scalar_type(kind)
+    cdef npy_intp step
+    cdef object made
+    cdef Operand *result = &operands[count]
+    if bring_in_order(operands, count, ndim, shape, order):
+        step = cnp.PyArray_DescrFromType(number).itemsize
+        for d in range(ndim - 1, -1, -1):
+            dims[order[d]] = shape[d]
+            strides[order[d]] = result.strides[d] = step
+            step *= max(shape[d], <npy_intp>1)
+        made = new_strided(array_type, ndim, dims, number, strides, NULL, 0, 0, NULL)
+    else:
+        made = new_strided(array_type, ndim, shape, number, NULL, NULL, 0, 0, NULL)
+        for d in range(ndim):
+            result.strides[d] = strides_of(<PyArrayObject *>made)[d]
+    result.array = <PyArrayObject *>made
+    result.data = data_of(result.array)
+    return made
+
+
+cdef void lengthen(Operand *operands, int count, npy_intp *dims, int n) noexcept nogil:
+    """Exchange the last dimension with the longest, that the loop is called less often."""
+    cdef int d, k, longest = n - 1
+    for d in range(n - 1):
+        if dims[d] > dims[longest]:
+            longest = d
+    dims[longest], dims[n - 1] = dims[n - 1], dims[longest]
+    for k in range(count):
+        operands[k].strides[longest], operands[k].strides[n - 1] = operands[k].strides[n - 1], operands[k].strides[longest]
+
+
+cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape) except -1:
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp index[MOST_DIMS]
+    cdef npy_intp steps[MOST_OPERANDS]
+    cdef char *args[MOST_OPERANDS]
+    cdef char *at[MOST_OPERANDS]
+    cdef int d, k, n = 0
+    cdef bint mergeable
+    # Drop dimensions of length 1 and merge neighbours that every operand walks through evenly.
+    for d in range(ndim):
+        if shape[d] == 0:
+            return 0
+        if shape[d] == 1:
+            continue
+        mergeable = n > 0
+        if mergeable:
+            for k in range(count):
+                if operands[k].strides[n - 1] != operands[k].strides[d] * shape[d]:
+                    mergeable = False
+                    break
+        if mergeable:
+            dims[n - 1] *= shape[d]
+        else:
+            dims[n] = shape[d]
+            n += 1
+        for k in range(count):
+            operands[k].strides[n - 1] = operands[k].strides[d]
+    if n == 0:
+        dims[0] = 1
+        n = 1
+        for k in range(count):
+            operands[k].strides[0] = 0
+    if dims[n - 1] < SHORT and (count > 2 or data == MOVES):
+        lengthen(operands, count, dims, n)
+    for k in range(count):
+        at[k] = operands[k].data
+        steps[k] = operands[k].strides[n - 1]
+    for d in range(n):
+        index[d] = 0
+    cdef npy_intp inner = dims[n - 1], total = 1
+    for d in range(n):
+        total *= dims[d]
+    cdef Away away = leave_gil_with(total, operands[0].array, operands[1].array)
+    while True:
+        for k in range(count):
+            args[k] = at[k]
+        function(args, &inner, steps, data)
+        d = n - 2
+        while d >= 0:
+            index[d] += 1
+            for k in range(count):
+                at[k] += operands[k].strides[d]
+            if index[d] < dims[d]:
+                break
+            for k in range(count):
+                at[k] -= operands[k].strides[d] * dims[d]
+            index[d] = 0
+            d -= 1
+        if d < 0:
+            break
+    take_gil(away)
+    return -1 if PyErr_Occurred() else 0
+
+
+# ---------------------------------------------------------------- copies
+
+ctypedef fused element:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+
+
+cdef void move(char **args, npy_intp n, npy_intp from_step, npy_intp to_step, element of_width) noexcept nogil:
+    cdef char *x = args[0]
+    cdef char *y = args[1]
+    cdef npy_intp i
+    if from_step == sizeof(element) and to_step == sizeof(element):
+        memcpy(y, x, n * sizeof(element))
+    elif to_step == sizeof(element):
+        for i in range(n):
+            (<element *>y)[i] = (<element *>(x + i * from_step))[0]
+    else:
+        for i in range(n):
+            (<element *>(y + i * to_step))[0] = (<element *>(x + i * from_step))[0]
+
+
+cdef void move_1(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    move[int8_t](a, n[0], s[0], s[1], 0)
+
+cdef void move_2(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    move[int16_t](a, n[0], s[0], s[1], 0)
+
+cdef void move_4(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    move[int32_t](a, n[0], s[0], s[1], 0)
+
+cdef void move_8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    move[int64_t](a, n[0], s[0], s[1], 0)
+
+
+cdef Loop move_of(npy_intp width) noexcept nogil:
+    """The loop that moves elements of so many bytes, or NULL."""
+    if width == 4:
+        return move_4
+    if width == 8:
+        return move_8
+    if width == 2:
+        return move_2
+    if width == 1:
+        return move_1
+    return NULL
+
+
+cdef object in_order(PyArrayObject *a):
+    cdef Loop loop = move_of(cnp.PyArray_ITEMSIZE(<cnp.ndarray>a))
+    cdef npy_intp shape[MOST_DIMS]
+    cdef Operand operands[2]
+    cdef object made
+    cdef int d, nd = ndim_of(a)
+    if loop == NULL or size_of(a) > MOST_MOVED or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
+        return cnp.PyArray_NewCopy(<cnp.ndarray>a, cnp.NPY_CORDER)
+    made = new_strided(array_type, nd, dims_of(a), cnp.PyArray_TYPE(<cnp.ndarray>a), NULL, NULL, 0, 0, NULL)
+    for d in range(nd):
+        shape[d] = dims_of(a)[d]
+    lay_out(&operands[0], a, nd, shape)
+    lay_out(&operands[1], <PyArrayObject *>made, nd, shape)
+    walk(loop, MOVES, operands, 2, nd, shape)
+    return made

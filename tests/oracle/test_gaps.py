@@ -1,0 +1,205 @@
+"""Operators on tensors with gaps, in other orders and of two dtypes: values, dtypes and strides are PyTorch's."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import ts  # noqa: E402
+
+SHAPES = [(3, 4), (2, 3, 4), (2, 3, 4, 5), (8, 3, 2, 2)]
+
+
+def ways(x):
+    """The same elements in each order of dimensions, with gaps, and repeated."""
+    for order in itertools.permutations(range(x.dim())):
+        yield x.permute(order)
+    yield x[..., ::2]
+    yield x[:, 1:]
+    yield x[..., :1]
+    yield x[:, :1].expand(*x.shape)
+
+
+def both(shape, seed, most):
+    """Pairs of a tensor of ts and one of PyTorch, that lie alike."""
+    x = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+    pairs = list(zip(ways(ts.tensor(x)), ways(torch.tensor(x)), strict=True))
+    return pairs if len(pairs) <= most else random.Random(seed).sample(pairs, most)
+
+
+def outcome(function, *operands):
+    """What comes out, or the class and the first line of the error."""
+    try:
+        return function(*operands)
+    except (RuntimeError, IndexError) as error:
+        return type(error).__name__, str(error).split("\n")[0]
+
+
+def check(ours, theirs, what):
+    """The same dtype, elements and strides, but of dimensions of length 1; or the same error."""
+    if isinstance(ours, tuple) or isinstance(theirs, tuple):
+        assert ours == theirs, what
+        return
+    assert (str(ours.dtype), tuple(ours.shape)) == (str(theirs.dtype), tuple(theirs.shape)), what
+    long = [d for d, n in enumerate(theirs.shape) if n > 1] if theirs.numel() else []
+    assert [ours.stride(d) for d in long] == [theirs.stride(d) for d in long], what
+    np.testing.assert_array_equal(ours.numpy(), theirs.numpy(), str(what))
+
+
+ONE = {
+    "neg": lambda x: -x,
+    "number": lambda x: x * 2.5,
+    "compared": lambda x: x > 0,
+    "floor": lambda x: x.floor(),
+    "copy": lambda x: x.clone().mul_(2),
+    "part in place": lambda x: x[..., 0].add_(1),
+    "in place": lambda x: x.add_(1.5).neg_(),
+    "clamp": lambda x: x.clamp(-1, 1),
+    "contiguous": lambda x: x.contiguous(),
+    "largest": lambda x: x.amax(-1),
+}
+TWO = {
+    "sum": lambda x, y: x + y,
+    "less": lambda x, y: x < y,
+    "in place": lambda x, y: x.sub_(y),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", ONE)
+def test_one_operand(name, shape):
+    """Results lie as PyTorch's do."""
+    for x, y in both(shape, 0, 12):
+        check(outcome(ONE[name], x), outcome(ONE[name], y), (y.shape, y.stride()))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", TWO)
+def test_two_operands(name, shape):
+    """The first operand's order decides, then the second's; what does not broadcast is refused in PyTorch's words."""
+    for (x, u), (y, v) in itertools.product(both(shape, 0, 9), both(shape, 1, 9)):
+        check(outcome(TWO[name], x, y), outcome(TWO[name], u, v), (u.shape, u.stride(), v.shape, v.stride()))
+
+
+@pytest.mark.parametrize("shape", SHAPES[1:])
+def test_rows(shape):
+    """What is computed along the last dimension, of tensors in any order."""
+    n = shape[-1]
+    for x, y in both(shape, 0, 12):
+        if y.shape[-1] != n:
+            continue
+        for name, arguments in (
+            ("layer_norm", ([n],)),
+            ("rms_norm", ([n],)),
+            ("softmax", (-1,)),
+            ("cumsum", (-1,)),
+        ):
+            ours, theirs = getattr(ts, name)(x, *arguments), getattr(torch, name)(y, *arguments)
+            assert ours.stride() == theirs.stride(), (name, y.stride())
+            np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-5, 1e-6, err_msg=name)
+
+
+def test_joined_in_any_order():
+    """Parts with gaps, and parts of a list that lie in another order."""
+    for (x, u), (y, v) in itertools.product(both((4, 4), 0, 9), both((4, 4), 1, 9)):
+        for name, dim in (("cat", 0), ("cat", 1), ("stack", -1)):
+            ours, theirs = outcome(getattr(ts, name), [x, y], dim), outcome(getattr(torch, name), [u, v], dim)
+            check(ours, theirs, (name, dim, u.stride(), v.stride()))
+
+
+KINDS = ["uint8", "int32", "int64", "float16", "float32", "float64", "bool"]
+SIZES = [((3, 4), (3, 4)), ((3, 4), ()), ((), (3, 4)), ((), ()), ((3, 1), (4,)), ((0, 3), (1,))]
+WITH_NUMBERS = ["add", "sub", "mul", "div", "lt", "eq"]
+
+
+@pytest.mark.parametrize("name", [*WITH_NUMBERS, "maximum", "bitwise_and"])
+def test_two_dtypes(name):
+    """Operands of two dtypes meet in PyTorch's, and so do tensors and numbers."""
+    rng = np.random.RandomState(0)
+    for one, other, (size, second) in itertools.product(KINDS, KINDS, SIZES):
+        arrays = (np.asarray(rng.randint(0, 5, size), one), np.asarray(rng.randint(0, 5, second), other))
+        ours, theirs = ([package.tensor(a) for a in arrays] for package in (ts, torch))
+        check(
+            outcome(getattr(ts, name), *ours),
+            outcome(getattr(torch, name), *theirs),
+            (one, other, size, second),
+        )
+        for number in (2, 0.5, True) if name in WITH_NUMBERS else ():
+            found, wanted = (
+                outcome(getattr(p, name), x[0], number) for p, x in ((ts, ours), (torch, theirs))
+            )
+            check(found, wanted, (one, number, size))
+
+
+# ---------------------------------------------------------------- views
+
+SEEN = {
+    "view": lambda x, shape: x.view(shape),
+    "reshape": lambda x, shape: x.reshape(shape),
+    "flatten": lambda x, shape: x.flatten(min(1, x.dim() - 1)),
+    "unflatten": lambda x, shape: x.unflatten(0, [1, -1]),
+    "mT": lambda x, shape: x.mT,
+    "movedim": lambda x, shape: x.movedim(0, -1),
+    "split": lambda x, shape: x.split([1, x.shape[0] - 1])[1],
+    "expand_as": lambda x, shape: x[:1].expand_as(x),
+}
+
+
+def drawn_shape(rng, n):
+    """Sizes whose product is n, some of them 1."""
+    shape = []
+    while n > 1:
+        shape.append(rng.choice([d for d in range(2, n + 1) if n % d == 0]))
+        n //= shape[-1]
+    for _ in range(rng.randint(0, 2)):
+        shape.insert(rng.randint(0, len(shape)), 1)
+    return shape
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_other_shapes(name):
+    """Strides, shared memory and refusals are PyTorch's, whatever order and gaps the elements have."""
+    rng = random.Random(name)
+    for _ in range(300):
+        n = rng.choice([6, 8, 12, 24])
+        old, shape, gaps, repeated = (
+            drawn_shape(rng, n),
+            drawn_shape(rng, n),
+            rng.random() < 0.3,
+            rng.random() < 0.2,
+        )
+        order = rng.sample(range(len(old)), len(old)) if rng.random() < 0.7 else range(len(old))
+        results = []
+        for package in (ts, torch):
+            x = package.arange(2 * n).reshape([*old, 2])[..., 0] if gaps else package.arange(n).reshape(old)
+            x = x.permute(*order)
+            x = x.unsqueeze(0).expand(3, *x.shape) if repeated else x
+            y = outcome(SEEN[name], x, shape)
+            results.append(y)
+            shares = isinstance(y, tuple) or y._is_view()
+            results.append(shares)
+        what = (old, order, shape, gaps, repeated)
+        check(results[0], results[2], what)
+        assert results[1] == results[3], what
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_same_bytes(dtype):
+    """Complex numbers and their parts, of all that lies so; else the refusals."""
+    for strided in (
+        lambda x: x,
+        lambda x: x[1:],
+        lambda x: x[:, ::2],
+        lambda x: x[..., 1:],
+        lambda x: x.transpose(0, 1),
+    ):
+        made = [
+            outcome(p.view_as_complex, strided(p.arange(32, dtype=getattr(p, dtype)).reshape(4, 4, 2)))
+            for p in (ts, torch)
+        ]
+        check(*made, dtype)
+        if not isinstance(made[0], tuple):
+            check(ts.view_as_real(made[0]), torch.view_as_real(made[1]), dtype)
