@@ -1,5 +1,6 @@
 """`ts.save` and `ts.load` without PyTorch: what comes back, and what is refused."""
 
+import copy
 import io
 import pickle
 import zipfile
@@ -66,3 +67,89 @@ def test_memory_formats():
     assert x.stride() == (60, 1, 15, 3) and x.is_contiguous(memory_format=ts.channels_last)
     assert x.double().stride() == ts.empty_like(x).stride() == x.clone().stride() == x.stride()
     assert x.contiguous().stride() == (60, 20, 5, 1) and x.dim_order() == (0, 2, 3, 1)
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.parametrize("zipped", [True, False])
+def test_storages_are_values_that_tensors_share(weights_only, zipped):
+    """Typed storages come back as storages of the same memory; one storage is one object."""
+    x = ts.arange(6.0)
+    file = io.BytesIO()
+    ts.save([x, x.storage(), (x[2:].storage(), x[:1])], file, _use_new_zipfile_serialization=zipped)
+    file.seek(0)
+    tensor, storage, (other, part) = ts.load(file, weights_only=weights_only)
+    assert isinstance(storage, ts.FloatStorage) and storage is other and len(storage) == 6
+    tensor.fill_(7)
+    assert storage.tolist() == [7.0] * 6 and part.item() == 7 and storage.data_ptr() == tensor.data_ptr()
+    storage[0] = 1
+    assert tensor[0] == 1
+    for copied in (copy.deepcopy(storage), pickle.loads(pickle.dumps(storage))):
+        assert type(copied) is ts.TypedStorage and copied.tolist() == storage.tolist()
+
+
+def test_one_memory_under_two_types_is_not_saved():
+    """A file says the dtype of each storage: with two of them one tensor would come back wrong."""
+    x = ts.ones(3)
+    for value in ([x, x.view(ts.int32)], [x, x.untyped_storage()]):
+        with pytest.raises(RuntimeError, match="view the same data as different types"):
+            ts.save(value, io.BytesIO())
+
+
+def test_values_in_a_row(tmp_path):
+    """Reading the old format leaves an open file behind the value."""
+    for file in (io.BytesIO(), open(tmp_path / "values", "w+b")):
+        with file:
+            for value in ("head", ts.ones(3), [ts.zeros(2)]):
+                if value == "head":
+                    pickle.dump(value, file)
+                else:
+                    ts.save(value, file, _use_new_zipfile_serialization=False)
+            file.write(b"tail")
+            file.seek(0)
+            assert pickle.load(file) == "head" and ts.load(file).tolist() == [1.0] * 3
+            assert ts.load(file, weights_only=False)[0].tolist() == [0.0] * 2 and file.read() == b"tail"
+
+
+class Pipe:
+    def __init__(self, data):
+        self.read = io.BytesIO(data).read
+
+
+class Filling(io.BytesIO):
+    """A file that fills memory in small steps."""
+
+    def read(self, *size):
+        raise AssertionError("readinto does without a copy")
+
+    def readinto(self, memory):
+        return super().readinto(memory[:100])
+
+
+def test_files_that_only_read_and_files_that_fill_memory():
+    file = io.BytesIO()
+    ts.save(ts.arange(100), file)
+    for given in (Pipe(file.getvalue()), Filling(file.getvalue())):
+        assert ts.load(given).tolist() == list(range(100))
+
+
+def test_texts_of_python_2():
+    """Their encoding is the reader's to know: UTF-8 if nothing is said."""
+    with io.BytesIO() as file:
+        ts.save(["abc", ts.ones(1)], file, _use_new_zipfile_serialization=False)
+        data = file.getvalue().replace(b"X\x03\x00\x00\x00abc", b"U\x03a\xc3\xa9")
+    for weights_only in (True, False):
+        texts = [
+            ts.load(io.BytesIO(data), weights_only=weights_only, **given)[0]
+            for given in ({}, {"encoding": "latin1"}, {"encoding": "bytes"})
+        ]
+        assert texts == ["a\xe9", "a\xc3\xa9", b"a\xc3\xa9"]
+
+
+@pytest.mark.skipif(ts.cuda.is_available(), reason="there is a CUDA device")
+def test_tensors_of_cuda_devices_say_how_to_read_them():
+    file = io.BytesIO()
+    ts.save(ts.ones(2), file, _use_new_zipfile_serialization=False)
+    data = file.getvalue().replace(b"X\x03\x00\x00\x00cpu", b"X\x06\x00\x00\x00cuda:0")
+    with pytest.raises(RuntimeError, match=r"Attempting to deserialize object on a CUDA device .* map_location='cpu'"):
+        ts.load(io.BytesIO(data))
+    assert ts.load(io.BytesIO(data), map_location="cpu").tolist() == [1.0, 1.0]

@@ -325,3 +325,16 @@ def test_scripts_draw_the_same_numbers():
     for a, b in zip(got, want, strict=True):
         assert np.allclose(a.numpy(), b.numpy(), rtol=1e-5, atol=1e-6)
     assert np.array_equal(ts.get_rng_state().numpy(), torch.get_rng_state().numpy())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "complex64"])
+def test_many_normal_numbers(dtype):
+    """They are made piece by piece; the last 16 are drawn again."""
+    torch.manual_seed(1), ts.manual_seed(1)
+    for library in (ts, torch):
+        made = library.randn(40_003, dtype=getattr(library, dtype))
+        parts = (made, library.randn(3))
+        if library is ts:
+            ours = [part.tolist() for part in parts]
+    assert ours[1] == pytest.approx(parts[1].tolist(), rel=1e-5)
+    torch.testing.assert_close(torch.tensor(ours[0], dtype=made.dtype), made, rtol=1e-5, atol=1e-5)

@@ -40,6 +40,7 @@ class Parts(NamedTuple):
 
     pickle: bytes
     storages: dict[str, Storage]
+    end: int  # where they end in the file
 
 
 def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDArray[np.uint8]]]) -> None:
@@ -60,7 +61,7 @@ def read(file: IO[bytes]) -> Parts:
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     deadline.reserve(size)
-    data = file.read()
+    data = file.getvalue() if isinstance(file, io.BytesIO) else file.read()
     _, at = _plain(data, 0)
     version, at = _plain(data, at)
     system, at = _plain(data, at)
@@ -91,7 +92,7 @@ def read(file: IO[bytes]) -> Parts:
         elements = np.frombuffer(data, np.uint8, end - at - 8, at + 8).copy()
         storages[key] = read_storage(elements, kind.dtype, numel, location)
         at = end
-    return Parts(value, storages)
+    return Parts(value, storages, at)
 
 
 def part_of(storage: Storage, view: Any) -> Storage:

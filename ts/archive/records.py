@@ -31,7 +31,7 @@ from ts._core.thread import deadline
 from ts.archive.storages import Storage, StorageType, read_storage, storage_type, view
 from ts.archive.unpickler import Global
 from ts.devices import device
-from ts.errors import ArchiveError
+from ts.errors import ArchiveError, MissingCudaError
 
 Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
@@ -223,7 +223,14 @@ class StoredTensors:
         if isinstance(wanted, Mapping):
             wanted = wanted.get(location, location)
         target = device_named(location if wanted is None else wanted)
-        return elements if target.type == "cpu" else elements.to(target)
+        try:
+            return elements if target.type == "cpu" else elements.to(target)
+        except MissingCudaError as error:
+            raise MissingCudaError(
+                "Attempting to deserialize object on a CUDA device but there is none. If you are running on "
+                "a CPU-only machine, please use map_location='cpu' to map your storages to the CPU. "
+                f"({error})"
+            ) from None
 
 
 def device_named(name: Any) -> device:

@@ -22,16 +22,18 @@ import os
 import pickle
 import zipfile
 from collections import Counter, OrderedDict
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from types import FunctionType
 from typing import IO, Any, Final
 
 from ts import devices, dtypes
 from ts._core.tensor.size import Size
+from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import Tensor
 from ts.archive import legacy
 from ts.archive.records import Location, Records, StoredTensors, device_named
-from ts.archive.storages import Storage, WrittenStorages, storage_type
+from ts.archive.storages import LoadedStorage, Place, Storage, WrittenStorages, storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.archive.write import replaced, write_record
 from ts.errors import ArchiveError
@@ -101,6 +103,8 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
             super().save_global(obj, name)
 
     def persistent_id(self, obj: Any) -> Any:
+        if isinstance(obj, TypedStorage | UntypedStorage):
+            return self.reference(self.storages.place_of_storage(obj)).identity
         return obj.identity if isinstance(obj, _Reference) else None
 
     def reducer_override(self, obj: Any) -> Any:
@@ -119,6 +123,19 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
             return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
         return NotImplemented
 
+    def reference(self, place: Place) -> _Reference:
+        """What stands for the storage of a place."""
+        found = self.references.get(place.key)
+        if found is None:
+            identity = ("storage", _named_storage(place.storage), place.key, place.location, place.numel)
+            found = _Reference((*identity, None) if self.legacy else identity)
+            self.references[place.key] = found
+        if found.identity[1] is not _named_storage(place.storage):
+            raise RuntimeError(
+                "Cannot save multiple tensors or storages that view the same data as different types"
+            )
+        return found
+
     def tensor(self, x: Tensor) -> Any:
         from ts.nn.parameter import Parameter
 
@@ -126,13 +143,8 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
             return _PARAMETER, (x.detach(), x.requires_grad, OrderedDict())
         place = self.storages.place(x)
         untyped = place.storage == "UntypedStorage"
-        reference = self.references.get(place.key)
-        if reference is None:
-            identity = ("storage", _named_storage(place.storage), place.key, place.location, place.numel)
-            reference = _Reference((*identity, None) if self.legacy else identity)
-            self.references[place.key] = reference
         arguments: tuple[Any, ...] = (
-            reference, place.offset, place.size, place.stride, x.requires_grad, OrderedDict(),
+            self.reference(place), place.offset, place.size, place.stride, x.requires_grad, OrderedDict(),
         )  # fmt: skip
         build = _TENSOR
         if untyped:
@@ -154,6 +166,7 @@ def _name_in_pytorch(obj: Any) -> _Named:
     return _Named(f"torch{obj.__module__.removeprefix('ts')}", obj.__qualname__)
 
 
+@cache
 def _named_storage(name: str) -> _Named:
     return _Named("torch.storage" if name == "UntypedStorage" else "torch", name)
 
@@ -181,10 +194,12 @@ def save(
     write = _write if _use_new_zipfile_serialization else _write_legacy
     if isinstance(f, (str, os.PathLike)):
         replaced(os.fspath(f), partial(write, obj))
+    elif not _use_new_zipfile_serialization:
+        _write_legacy(obj, f, "")
     else:
         buffer = io.BytesIO()
         write(obj, buffer, "archive")
-        f.write(buffer.getvalue())
+        f.write(buffer.getbuffer())
 
 
 def _write(obj: Any, file: IO[bytes], root: str) -> None:
@@ -211,6 +226,9 @@ def _write_legacy(obj: Any, file: IO[bytes], root: str) -> None:
 # ---------------------------------------------------------------- reading
 
 
+_Build = Callable[[bytes, "_Reader"], Any]  # from a pickle to its value
+
+
 def load(
     f: str | os.PathLike[str] | IO[bytes],
     map_location: Location = None,
@@ -226,42 +244,80 @@ def load(
     file to others, or a function of a storage's elements and its device that gives a tensor or None.
     Unless `weights_only` is False, nothing but the listed types is built.  With `mmap`, large tensors of a
     file are mapped into memory: they take none before they are read; writing to them leaves the file alone.
+    `encoding` is that of texts which Python 2 wrote; "bytes" leaves them as they are.
     """
+    options = {"encoding": "utf-8", **pickle_load_args}
     trusted = weights_only is not None and not weights_only
+    build: _Build = partial(_trusted, options) if trusted else partial(_value, options["encoding"])
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            return _load(file, map_location, trusted, bool(mmap))
+            return _load(file, map_location, build, bool(mmap))
     if mmap:
         raise ValueError("f must be a file path in order to use the mmap argument")
-    return _load(io.BytesIO(f.read()), map_location, trusted, False)
+    try:
+        begin = f.tell()
+    except (AttributeError, OSError):  # a pipe
+        return _load(io.BytesIO(f.read()), map_location, build, False)
+    contents = _contents(f)
+    value = _load(contents, map_location, build, False)
+    f.seek(begin + contents.tell())  # what follows may be another value
+    return value
 
 
-def _load(file: IO[bytes], map_location: Location, trusted: bool, mapped: bool) -> Any:
+def _contents(f: IO[bytes]) -> io.BytesIO:
+    """What is left of a file, without a copy of it where the file fills memory by itself."""
+    if not hasattr(f, "readinto"):
+        return io.BytesIO(f.read())
+    begin = f.tell()
+    f.seek(0, io.SEEK_END)
+    size = f.tell() - begin
+    f.seek(begin)
+    contents = io.BytesIO()
+    if size > 0:
+        contents.seek(size - 1)
+        contents.write(b"\0")
+        contents.seek(0)
+        with contents.getbuffer() as memory:
+            filled = 0
+            while filled < size and (count := f.readinto(memory[filled:])):
+                filled += count
+        contents.truncate(filled)
+    return contents
+
+
+def _load(file: IO[bytes], map_location: Location, build: _Build, mapped: bool) -> Any:
+    """The value at the start of a file, whose position is behind it afterwards."""
     beginning = file.read(len(legacy.BEGINNING))
     file.seek(0)
     if beginning == legacy.BEGINNING:
         parts = legacy.read(file)
-        return _value(parts.pickle, _LegacyReader(parts.storages, map_location), trusted)
+        file.seek(parts.end)
+        return build(parts.pickle, _LegacyReader(parts.storages, map_location))
     if not beginning.startswith(b"PK"):
         raise ArchiveError("the file is no zip file: it is damaged, or PyTorch before 0.2 wrote it")
     with Records(file, scripted=False, mapped=mapped) as records:
         if records.has("constants.pkl"):
             raise ArchiveError("the file holds a scripted module: ts.jit.load reads it")
-        return _value(records.bytes("data.pkl"), _Reader(records, map_location), trusted)
+        value = build(records.bytes("data.pkl"), _Reader(records, map_location))
+    file.seek(0, io.SEEK_END)
+    return value
 
 
-def _value(data: bytes, reader: _Reader, trusted: bool) -> Any:
+def _value(encoding: str, data: bytes, reader: _Reader) -> Any:
+    """What a pickle holds, of the listed types."""
+    return Unpickler(data, reader.name, partial(reader.storage, "data"), encoding).load()
+
+
+def _trusted(options: dict[str, Any], data: bytes, reader: _Reader) -> Any:
     """What a pickle holds."""
-    if trusted:
-        return _Trusting(data, reader).load()
-    return Unpickler(data, reader.name, partial(reader.storage, "data")).load()
+    return _Trusting(data, reader, options).load()
 
 
 class _Trusting(pickle.Unpickler):
     """Reads a pickle whose names are imported, PyTorch's as their namesakes in `ts`."""
 
-    def __init__(self, data: bytes, reader: _Reader) -> None:
-        super().__init__(io.BytesIO(data))
+    def __init__(self, data: bytes, reader: _Reader, options: dict[str, Any]) -> None:
+        super().__init__(io.BytesIO(data), **options)
         self.reader = reader
 
     def find_class(self, module: str, name: str) -> Any:
@@ -284,6 +340,12 @@ class _Trusting(pickle.Unpickler):
 
 class _Reader(StoredTensors):
     """What the pickle of a file may name."""
+
+    values: dict[int, LoadedStorage]
+
+    def __init__(self, records: Records, map_location: Location) -> None:
+        super().__init__(records, map_location)
+        self.values = {}
 
     def name(self, module: str, name: str) -> Any:
         found = self.known(module, name)
@@ -322,6 +384,21 @@ class _Reader(StoredTensors):
             return Global(full, ordered_dict, build=_set_attributes)
         return Global(full, calls[full]) if full in calls else None
 
+    def storage(self, archive: str, reference: Any) -> Any:
+        """The storage that a persistent id means: part of the value, or of a tensor in it."""
+        return self.loaded(super().storage(archive, reference))
+
+    def loaded(self, stored: Storage) -> LoadedStorage:
+        """A storage as a value; one is one object."""
+        found = self.values.get(id(stored.elements))
+        if found is None:
+            found = self.values[id(stored.elements)] = LoadedStorage(stored, self.located)
+        return found
+
+    def tensor(self, storage: Any, *place: Any) -> Tensor:
+        """The tensor at a place of a storage."""
+        return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *place)
+
     def tensor_of_old(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
         """The tensor at a place of a storage, as PyTorch before 0.4 wrote it."""
         return self.tensor(storage, offset, size, stride, False, None)
@@ -330,8 +407,9 @@ class _Reader(StoredTensors):
         self, storage: Any, offset: Any, size: Any, stride: Any, grad: Any, hooks: Any, dtype: Any, *rest: Any
     ) -> Tensor:
         """The tensor at a place of a storage of bytes."""
-        if not isinstance(storage, Storage) or not isinstance(dtype, dtypes.dtype):
+        if not isinstance(storage, LoadedStorage) or not isinstance(dtype, dtypes.dtype):
             raise ArchiveError("a tensor has no storage or no dtype")
+        storage = storage.stored
         if len(storage.elements) % dtype.itemsize:
             raise ArchiveError(f"a storage of {len(storage.elements)} bytes has no elements of {dtype}")
         typed = Storage(storage.elements.view(dtype.numpy_dtype), storage.location)
@@ -342,6 +420,7 @@ class _LegacyReader(_Reader):
     """The same for a file whose storages are read already."""
 
     def __init__(self, storages: dict[str, Storage], map_location: Location) -> None:
+        self.values = {}
         self.found = storages
         self.map_location = map_location
 
@@ -350,7 +429,7 @@ class _LegacyReader(_Reader):
         if reference[0] == "module":
             return reference[1]
         *_, key, _, _, view = reference  # of a form that `legacy.read` has looked at
-        return legacy.part_of(self.found[key], view)
+        return self.loaded(legacy.part_of(self.found[key], view))
 
 
 def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:

@@ -8,13 +8,18 @@ In: tensors. Out: bytes and the place of each tensor in them; and the other way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ts import dtypes
-from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.construct import from_numpy
+from ts._core.tensor.storage import TypedStorage, UntypedStorage
+from ts._core.tensor.tensor import Tensor, wrap_array
 from ts.dtypes import dtype
 from ts.errors import ArchiveError
 
@@ -55,6 +60,13 @@ class WrittenStorages:
         self.arrays: dict[str, NDArray[Any]] = {}  # bytes, by key
         self._keys: dict[tuple[int, int], str] = {}
         self._kept: list[object] = []  # so that addresses stay those of these tensors
+
+    def place_of_storage(self, storage: UntypedStorage | TypedStorage) -> Place:
+        """A storage as the place of all its elements."""
+        if isinstance(storage, TypedStorage):
+            return self.place(storage._elements())
+        place = self.place(wrap_array(storage.bytes))
+        return place._replace(storage="UntypedStorage", numel=storage.nbytes())
 
     def place(self, tensor: Tensor) -> Place:
         """Where a tensor lies in its storage, which is taken up if it is new."""
@@ -118,6 +130,26 @@ class Storage(NamedTuple):
 
     elements: NDArray[Any]
     location: str
+
+
+class LoadedStorage(TypedStorage):
+    """A storage of a file in the value that the file holds: it is put on its device when it is first used."""
+
+    def __init__(self, stored: Storage, located: Callable[[Tensor, str], Tensor]) -> None:
+        self.stored = stored
+        self._located = located
+        self._tensor = from_numpy(stored.elements)
+        self.dtype = self._tensor.dtype
+
+    @cached_property
+    def _untyped_storage(self) -> UntypedStorage:  # type: ignore[override]
+        return UntypedStorage.of(self._located(self._tensor, self.stored.location).array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TypedStorage, (self._untyped_storage, self.dtype)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TypedStorage:
+        return TypedStorage(deepcopy(self._untyped_storage, memo), self.dtype)
 
 
 def read_storage(data: NDArray[np.uint8], dtype: dtype, numel: int, location: str) -> Storage:

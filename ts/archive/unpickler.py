@@ -71,9 +71,14 @@ class Unpickler:
     """Runs one pickle."""
 
     def __init__(
-        self, data: bytes, names: Callable[[str, str], Global], storages: Callable[[Any], Any]
+        self,
+        data: bytes,
+        names: Callable[[str, str], Global],
+        storages: Callable[[Any], Any],
+        encoding: str = "latin-1",
     ) -> None:
         self.data = data
+        self.encoding = encoding  # of texts of Python 2; "bytes" leaves them as they are
         self.at = 0
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
@@ -228,11 +233,20 @@ class Unpickler:
             self.fail("a number has a negative size")
         self.stack.append(int.from_bytes(self.take(size), "little", signed=True))
 
-    def text(self, form: str, encoding: str = "utf-8") -> None:
+    def text(self, form: str) -> None:
+        self.stack.append(self.sized(form).decode("utf-8", "surrogatepass"))
+
+    def text_of_old(self, form: str) -> None:
+        """A text of Python 2: bytes, of which nobody has noted the encoding."""
+        data = self.sized(form)
+        self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding))
+
+    def sized(self, form: str) -> bytes:
+        """As many bytes as a number says that comes first."""
         size = self.number(form)
         if size < 0:
             self.fail("a text has a negative size")
-        self.stack.append(self.take(size).decode(encoding, "surrogatepass"))
+        return self.take(size)
 
 
 def _pairs(values: list[Any]) -> dict[Any, Any]:
@@ -277,8 +291,8 @@ _ACTIONS: Final[dict[int, _Action]] = {
     ord("X"): lambda m: m.text("<I"),
     0x8C: lambda m: m.text("<B"),
     0x8D: lambda m: m.text("<Q"),
-    ord("T"): lambda m: m.text("<i", "latin-1"),
-    ord("U"): lambda m: m.text("<B", "latin-1"),
+    ord("T"): lambda m: m.text_of_old("<i"),
+    ord("U"): lambda m: m.text_of_old("<B"),
     ord(")"): lambda m: m.stack.append(()),
     0x85: lambda m: m.push_tuple(1),
     0x86: lambda m: m.push_tuple(2),

@@ -23,6 +23,7 @@ from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister
 from ts.devices import device as Device
 
 DEFAULT_SEED = 67280421310721
+_PIECE = 1 << 14  # normal numbers made at once: what they are made of stays in the cache
 _BYTES = STATE_BYTES + 512  # of a generator, with the objects that it consists of
 
 
@@ -42,7 +43,9 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]  # its stub lies under a
         draw = self.doubles if double else self.floats
         whole = n - n % 16
         data = np.empty(n, np.float64 if double else np.float32)
-        data[:whole] = _box_muller(draw(whole))
+        for start in range(0, whole, _PIECE):
+            stop = min(start + _PIECE, whole)
+            data[start:stop] = _box_muller(draw(stop - start))
         if n % 16:
             if not narrow:
                 draw(n - whole)

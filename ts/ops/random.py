@@ -73,15 +73,17 @@ def normal_samples(
     if not stream.in_blocks(n, blocks):
         return _narrowed(stream.normals(n) * std + mean, dtype)
     work = rules.opmath(dtype)
-    samples = stream.block_normals(n, work == rules.DOUBLE, dtype in NARROW) * work.type(std) + work.type(
-        mean
-    )
+    samples = stream.block_normals(n, work == rules.DOUBLE, dtype in NARROW)
+    samples *= work.type(std)
+    samples += work.type(mean)
     return _narrowed(samples, dtype)
 
 
 def _narrowed(samples: Array, dtype: rules.DType) -> Array:
     """Samples in `dtype`; 16-bit floats come from float32."""
-    return samples.astype(rules.opmath(dtype)).astype(dtype) if dtype in NARROW else samples.astype(dtype)
+    if dtype in NARROW:
+        samples = samples.astype(rules.opmath(dtype))
+    return samples.astype(dtype, copy=False)
 
 
 def integer_samples(stream: Any, n: int, low: int, span: int) -> Array:
