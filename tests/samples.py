@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import ts
+from tests import quantized_samples
 from ts.ops import registry
 
 DTYPES = (
@@ -149,6 +150,7 @@ Maker = Callable[..., list[Any]]
 
 # name, or name with overload -> arguments from t(*shape, k=0), a tensor of the dtype, and i(*shape), one of indices
 SPECIAL: dict[str, Maker] = {
+    **quantized_samples.ROWS,
     "clip": lambda t, i: [t(2, 3), 0, 1],
     "clip.Tensor": lambda t, i: [t(2, 3), t(3, k=1), t(3, k=2)],
     "clamp": lambda t, i: [t(2, 3), 0, 1],

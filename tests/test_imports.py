@@ -60,7 +60,7 @@ MAY_IMPORT = {
     "quasirandom": "ts _core random",
     "utils": "ts _core ops cuda",
     # compiled functions, and what is done with them
-    "archive": "_core ir passes bytecode frontend nn",
+    "archive": "_core ir ops passes bytecode frontend nn",
     "runtime": "_core ir analysis passes bytecode frontend nn archive",
     "tracing": "_core ir ops passes frontend autograd runtime",
     "jit": "_core ir passes frontend nn archive runtime tracing",

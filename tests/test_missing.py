@@ -93,9 +93,9 @@ def test_attributes():
 
 def test_constants():
     """What constants.pkl names; functions are not compiled without their constants."""
-    constants = b"\x80\x02ctorch\nQInt8Storage\n\x85."
+    constants = b"\x80\x02ctorch\nBits8Storage\n\x85."
     source = module("return torch.relu(x, CONSTANTS.c0)", parameters=", x: Tensor")
-    assert found(source, **{"constants.pkl": constants}) == [("class", "torch.QInt8Storage", ["constants.pkl"])]
+    assert found(source, **{"constants.pkl": constants}) == [("class", "torch.Bits8Storage", ["constants.pkl"])]
 
 
 def test_versions():

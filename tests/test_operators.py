@@ -34,6 +34,9 @@ DEPENDS = {
     *"_pack_padded_sequence _pad_packed_sequence lstm.data gru.data rnn_tanh.data rnn_relu.data".split(),
     *"_ctc_loss.Tensor repeat_interleave.Tensor repeat_interleave.self_Tensor narrow.Tensor one_hot cpu".split(),
     *"tensor_split.tensor_indices_or_sections".split(),
+    *"quantize_per_tensor.tensor_qparams quantize_per_tensor.tensors quantize_per_tensor_dynamic".split(),
+    *"quantized_lstm.data quantized_gru.data quantized::add_scalar.Tensor quantized::add_scalar_relu.Tensor".split(),
+    *"quantized::mul_scalar.Tensor quantized::mul_scalar_relu.Tensor".split(),
 }
 # What no sample can be made for, and why.
 NO_SAMPLES = {

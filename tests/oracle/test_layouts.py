@@ -152,7 +152,8 @@ def test_strides_are_pytorchs(family):
         count += n
         wrong += bad
     assert not wrong, "\n".join(wrong[:20])
-    assert count or family == "stft"  # PyTorch refuses its samples: they do not say return_complex
+    # PyTorch refuses the samples: they do not say return_complex, or are of no quantized dtype.
+    assert count or family in ("stft", "quantized", "quantized_rnn")
 
 
 FLAT = [

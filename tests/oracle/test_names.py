@@ -14,7 +14,7 @@ import ts  # noqa: E402
 
 EXCUSED = {
     "sparse, quantized and nested tensors do not exist here": """
-        *sparse* *quantize* quantized_* q_* fake_quantize_* fused_moving_avg* choose_qparams* empty_quantized
+        *sparse* *quantize* quantized_* q_* fused_moving_avg* choose_qparams* empty_quantized
         int_repr per_channel_* per_tensor_* qint* quint* QInt* QUInt* qscheme *indices *indices_copy values
         coalesce is_coalesced resize_as_sparse_ smm sspaddmm saddmm hsmm hspmm dsmm spmm
         segment_reduce nested jagged slice_inverse

@@ -90,7 +90,7 @@ def read(file: IO[bytes]) -> Parts:
         if struct.unpack_from("<q", data, at) != (numel,):
             raise ArchiveError(f"the storage {key!r} has not the {numel} elements that its tensors ask for")
         elements = np.frombuffer(data, np.uint8, end - at - 8, at + 8).copy()
-        storages[key] = read_storage(elements, kind.dtype, numel, location)
+        storages[key] = read_storage(elements, kind, numel, location)
         at = end
     return Parts(value, storages, at)
 

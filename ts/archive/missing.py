@@ -32,11 +32,10 @@ from ts.frontend.imported import Unit
 from ts.frontend.needs import is_operator, needs
 from ts.frontend.ranges import Ranges
 from ts.ir.source import Source, SourceRange
-from ts.ir.types import ClassType
+from ts.ir.types import CUSTOM_CLASS_PREFIX, CUSTOM_CLASSES, ClassType
 
 _SHOWN: Final = 5  # places of one thing
 _BACKENDS: Final = "__torch__.torch.classes.__backends__."
-_CUSTOM: Final = "__torch__.torch.classes."
 
 Definition = ast.ClassDef | ast.FunctionDef
 
@@ -123,6 +122,8 @@ class _Search:
 
     def is_defined(self, name: str) -> bool:
         """Whether a name, or what stands before its last dots, is defined in the archive."""
+        if name in CUSTOM_CLASSES:
+            return True
         prefix, _, last = name.rpartition(".")
         while prefix:
             if last in self.files.get(f"code/{prefix.replace('.', '/')}.py", {}):
@@ -205,7 +206,7 @@ def _kind_of_name(name: str) -> tuple[str, str]:
     """What sort of thing a name that is not defined stands for, and its name without members."""
     if name.startswith(_BACKENDS):
         return "backend", name.removeprefix(_BACKENDS).partition(".")[0]
-    if name.startswith(_CUSTOM):
+    if name.startswith(CUSTOM_CLASS_PREFIX):
         return "class", ".".join(name.split(".")[:5])
     if name.endswith("LoweredModule"):
         return "backend", name.rpartition(".")[2].removesuffix("LoweredModule")

@@ -21,6 +21,7 @@ from ts._core.value.dicts import Dict
 from ts._core.value.ivalue import from_core, object_get, to_core
 from ts._core.value.lists import List, Tuple
 from ts._core.value.objects import Object
+from ts.archive import quantized
 from ts.archive.storages import Place
 from ts.bytecode.typespec import type_spec
 from ts.devices import device
@@ -41,6 +42,8 @@ from ts.ir.types import (
     Type,
     UnionType,
 )
+from ts.ops.packed import Packed
+from ts.ops.quantizer import Grid, grid_of
 
 _PICKLE: Final = "torch.jit._pickle"
 _BUILDERS: Final[dict[Type, str]] = {
@@ -149,6 +152,8 @@ class Pickler:
                 self.named("torch", "device")
                 self.text(str(value))
                 self.write(b"\x85R")
+            case Packed():
+                self.packed(value)
             case List() | Dict() | Tuple() | Object() | list() | dict() | tuple():
                 self.container(value, _own_type(value, type))
             case _:
@@ -224,6 +229,16 @@ class Pickler:
             self.write(b"u")
         self.write(b"b")
 
+    def packed(self, value: Packed) -> None:
+        if self.recall(id(value)):
+            return
+        self.kept.append(value)
+        self.named(*self.split(value.__ts_type__))
+        self.write(b")\x81")
+        self.remember(id(value))
+        self.push(value.state(), value.state_type)
+        self.write(b"b")
+
     def split(self, type: Type) -> tuple[str, str]:
         """Module and name of a class."""
         module, _, name = self.name(type).rpartition(".")
@@ -235,10 +250,15 @@ class Pickler:
         if self.recall(id(value)):
             return
         self.kept.append(value)
-        place = self.place(value)
-        if place.storage == "UntypedStorage":
-            raise ArchiveError(f"tensors of type {value.dtype} cannot be saved")
-        self.named("torch._utils", "_rebuild_tensor_v2")
+        grid = grid_of(value)
+        if grid is None:
+            place = self.place(value)
+            if place.storage == "UntypedStorage":
+                raise ArchiveError(f"tensors of type {value.dtype} cannot be saved")
+            self.named("torch._utils", "_rebuild_tensor_v2")
+        else:
+            place = quantized.place(value, self.place, self.kept)
+            self.named("torch._utils", "_rebuild_qtensor")
         self.write(b"(")
         key = ("storage", place.key, place.storage)
         if not self.recall(key):
@@ -253,10 +273,25 @@ class Pickler:
         self.number(place.offset)
         self.numbers(place.size)
         self.numbers(place.stride)
+        if grid is not None:
+            self.grid(grid)
         self.write(b"\x88" if value.requires_grad else b"\x89")
         self.named("collections", "OrderedDict")
         self.write(b")RtR")
         self.remember(id(value))
+
+    def grid(self, grid: Grid) -> None:
+        """What a quantized tensor says of its numbers."""
+        self.write(b"(")
+        self.named("torch", quantized.scheme(grid))
+        if grid.axis < 0:
+            self.real(grid.scale)
+            self.number(grid.zero_point)
+        else:
+            self.tensor(grid.scale)
+            self.tensor(grid.zero_point)
+            self.number(grid.axis)
+        self.write(b"t")
 
 
 def _own_type(value: Any, type: Type) -> Type:

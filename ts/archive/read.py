@@ -25,6 +25,7 @@ from ts._core.value.ivalue import new_object, object_set, to_core
 from ts._core.value.objects import Object
 from ts._core.value.spec import KINDS, TypeSpec
 from ts._core.value.type_of import infer_spec, is_small
+from ts.archive import quantized
 from ts.archive.places import read_places
 from ts.archive.records import Location, Records, StoredTensors, device_named
 from ts.archive.storages import storage_type
@@ -35,7 +36,7 @@ from ts.frontend.compile import compile_all
 from ts.frontend.imported import Unit
 from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ir.source import Source
-from ts.ir.types import ClassType, EnumType, ModuleType, NoneType, OptionalType
+from ts.ir.types import CUSTOM_CLASS_PREFIX, ClassType, EnumType, ModuleType, NoneType, OptionalType
 from ts.passes.unwrap_numbers import as_number
 
 NEWEST_VERSION: Final = 10
@@ -143,10 +144,16 @@ class Reader(StoredTensors):
             raise ArchiveError(f"the archive names {full}, which is not among what may be in an archive")
         if full == _TENSOR:
             return Global(full, self.tensor)
+        if full == quantized.REBUILD:
+            return Global(full, partial(quantized.tensor, self.located))
         call = _CALLS.get(full)
         return Global(name) if call is None else Global(full, call)
 
     def definition(self, name: str) -> Global:
+        if name.startswith(CUSTOM_CLASS_PREFIX):
+            custom = quantized.custom_class(name)
+            if custom is not None:
+                return custom
         found = self.unit.find(name)
         if isinstance(found, EnumType) and found.python_class is not None:
             return Global(name, partial(_member, found.python_class))
@@ -264,4 +271,5 @@ _CALLS: Final[dict[str, Callable[..., Any]]] = {
 def may_be_named(module: str, name: str) -> bool:
     """Whether pickles of archives may name this of PyTorch and Python."""
     full = f"{module}.{name}"
-    return full == _TENSOR or full in _CALLS or (module == "torch" and storage_type(name) is not None)
+    known = (_TENSOR, quantized.REBUILD, *_CALLS, *quantized.SCHEMES)
+    return full in known or (module == "torch" and storage_type(name, quantized=True) is not None)

@@ -190,13 +190,13 @@ class StoredTensors:
                 pass
             case _:
                 raise ArchiveError("the archive refers to what is no storage")
-        type: StorageType | None = storage_type(name)
+        type: StorageType | None = storage_type(name, quantized=True)
         if type is None or numel < 0 or "/" in key:
             raise ArchiveError(f"the archive refers to a storage {name} of {numel} elements")
         found = self.storages.get((archive, key))
-        if found is None or found.elements.dtype != type.dtype.numpy_dtype:
+        if found is None or not found.is_of(type):
             data = self.records.storage(f"{archive}/{key}", numel * type.dtype.itemsize)
-            found = read_storage(data, type.dtype, numel, location)
+            found = read_storage(data, type, numel, location)
             self.storages[archive, key] = found
         return found
 
@@ -204,7 +204,7 @@ class StoredTensors:
         self, storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, *rest: Any
     ) -> Tensor:
         """The tensor at a place of a storage."""
-        if not isinstance(storage, Storage):
+        if not isinstance(storage, Storage) or storage.quantized is not None:
             raise ArchiveError("a tensor has no storage")
         from ts._core.tensor.construct import from_numpy
 

@@ -117,12 +117,24 @@ class StorageType(NamedTuple):
     """`torch.FloatStorage`: what a pickle says of the elements."""
 
     dtype: dtype
+    quantized: int | None = None  # the number of the quantized dtype whose integers they are
 
 
-def storage_type(name: str) -> StorageType | None:
-    """The storage class of a name; None if it is none."""
+QUANTIZED: Final = {  # the integers, and PyTorch's number of the dtype
+    "QInt8Storage": StorageType(dtypes.int8, 12),
+    "QUInt8Storage": StorageType(dtypes.uint8, 13),
+    "QInt32Storage": StorageType(dtypes.int32, 14),
+    "QUInt4x2Storage": StorageType(dtypes.uint8, 16),  # two to a byte
+    "QUInt2x4Storage": StorageType(dtypes.uint8, 17),
+}
+
+
+def storage_type(name: str, quantized: bool = False) -> StorageType | None:
+    """The storage class of a name; None if it is none.  Those of `quantized` tensors are in modules only."""
     found = _NAMES.get(name)
-    return None if found is None else StorageType(found)
+    if found is not None:
+        return StorageType(found)
+    return QUANTIZED.get(name) if quantized else None
 
 
 class Storage(NamedTuple):
@@ -130,6 +142,11 @@ class Storage(NamedTuple):
 
     elements: NDArray[Any]
     location: str
+    quantized: int | None = None
+
+    def is_of(self, type: StorageType) -> bool:
+        """Whether it was read as one of that class."""
+        return (self.elements.dtype, self.quantized) == (type.dtype.numpy_dtype, type.quantized)
 
 
 class LoadedStorage(TypedStorage):
@@ -152,11 +169,12 @@ class LoadedStorage(TypedStorage):
         return TypedStorage(deepcopy(self._untyped_storage, memo), self.dtype)
 
 
-def read_storage(data: NDArray[np.uint8], dtype: dtype, numel: int, location: str) -> Storage:
+def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, location: str) -> Storage:
     """The storage in the bytes of a record."""
+    dtype = type.dtype
     if len(data) != numel * dtype.itemsize:
         raise ArchiveError(f"a storage of {numel} elements of {dtype} has {len(data)} bytes")
-    return Storage(data.view(dtype.numpy_dtype), location)
+    return Storage(data.view(dtype.numpy_dtype), location, type.quantized)
 
 
 def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> NDArray[Any]:

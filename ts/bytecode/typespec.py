@@ -16,6 +16,7 @@ from ts.ir.graph import Graph
 from ts.ir.types import (
     NONE,
     ClassType,
+    CustomClassType,
     DictType,
     EnumType,
     FutureType,
@@ -87,6 +88,11 @@ def result_spec(graph: Graph) -> TypeSpec:
 def _make_spec(type: Type) -> TypeSpec:
     if isinstance(type, ClassType):
         return object_class(type).spec
+    if isinstance(type, CustomClassType):
+        from ts.ops.packed import CLASSES
+
+        name = type.qualified_name()
+        return TypeSpec(_KIND_OBJECT, (), name, CLASSES[name])
     children: tuple[Type, ...] = ()
     detail: Any = None
     if isinstance(type, ListType | OptionalType | FutureType):

@@ -120,7 +120,7 @@ def _methods(module: ScriptModule) -> list[str]:
     lines = []
     for name in method_names(module):
         try:
-            schema = getattr(module, name).schema
+            schema = module.archived().cls.type.methods[name].schema
         except FrontendError:  # why is told among what is missing
             lines.append(f"{name}: does not compile")
             continue

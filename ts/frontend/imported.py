@@ -37,7 +37,17 @@ from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ir.attributes import type_of_constant
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.source import Source
-from ts.ir.types import TENSOR, ClassType, EnumType, InterfaceType, ModuleType, OptionalType, TupleType, Type
+from ts.ir.types import (
+    CUSTOM_CLASSES,
+    TENSOR,
+    ClassType,
+    EnumType,
+    InterfaceType,
+    ModuleType,
+    OptionalType,
+    TupleType,
+    Type,
+)
 
 ReadSource = Callable[[str], Source | None]
 """From `code/__torch__/model.py` to the source file; None if there is none of that name."""
@@ -91,7 +101,7 @@ class Unit:
 
     def find(self, name: str) -> Any:
         """What a qualified name stands for; None for a namespace."""
-        found = self._found.get(name)
+        found = self._found.get(name) or CUSTOM_CLASSES.get(name)
         if found is None:
             prefix, _, last = name.rpartition(".")
             file = self._file(prefix)

@@ -29,7 +29,16 @@ from ts.ir.marks import Marks
 from ts.ir.print import format_value
 from ts.ir.python_print import to_source
 from ts.ir.schema import FunctionSchema
-from ts.ir.types import ClassType, EnumType, FunctionType, InterfaceType, ModuleType, TupleType, Type
+from ts.ir.types import (
+    ClassType,
+    CustomClassType,
+    EnumType,
+    FunctionType,
+    InterfaceType,
+    ModuleType,
+    TupleType,
+    Type,
+)
 from ts.ir.types.nominal import NamedType
 
 
@@ -53,6 +62,8 @@ class Names:
 
     def name(self, thing: Any) -> str:
         """The qualified name of a class, a named tuple, an enumeration, an interface or a function."""
+        if isinstance(thing, CustomClassType):
+            return thing.qualified_name()  # in all archives, and none defines it
         found = self._named.get(thing)
         if found is None:
             own: Any = thing.name if isinstance(thing, TupleType) else thing.qualified_name

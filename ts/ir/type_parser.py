@@ -17,6 +17,7 @@ from ts.ir.types import (
     ANY,
     BOOL,
     COMPLEX,
+    CUSTOM_CLASSES,
     DEVICE,
     FLOAT,
     GENERATOR,
@@ -286,7 +287,7 @@ def _read_base(tokens: Tokens, find_class: ClassLookup) -> tuple[Type, AliasInfo
     if number is not None:
         return (_read_tensor(tokens, number) if opening == "(" else TensorType(number)), None
     if token.startswith("__torch__") or "." in token:
-        return find_class(token), _read_alias(tokens)
+        return CUSTOM_CLASSES.get(token) or find_class(token), _read_alias(tokens)
     return VarType(token), _read_alias(tokens)
 
 

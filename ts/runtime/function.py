@@ -41,7 +41,7 @@ from ts.frontend.parse import ParsedFunction
 from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
-from ts.ir.types import BOOL, ModuleType, TupleType
+from ts.ir.types import BOOL, CustomClassType, ModuleType, TupleType, Type
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.garbage import no_collection
 from ts.runtime.objects import has_interface, instance_of, object_of, order_of
@@ -267,8 +267,9 @@ def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None]
 
 def _class_spec(cls: type) -> TypeSpec | None:
     """What the core knows a class of Python as, where its instances are given for an `Any`."""
-    known = issubclass(cls, Enum) or "__ts_type__" in cls.__dict__
-    type = object_type(cls) if known else None
+    type: Type | None = cls.__dict__.get("__ts_type__")
+    if not isinstance(type, CustomClassType):
+        type = object_type(cls) if issubclass(cls, Enum) or type is not None else None
     return None if type is None else type_spec(type)
 
 

@@ -54,6 +54,8 @@ cdef TypeSpec spec_of_text(str kind):
         found = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
     elif kind.startswith("Future("):
         found = TypeSpec(KIND_FUTURE, (spec_of_text(kind[7:len(kind) - 1]),), "Future")
+    elif kind.startswith("__torch__."):  # a class that PyTorch defines in C++
+        found = TypeSpec(KIND_OBJECT, (), kind)
     elif kind.startswith("(") and kind.endswith(")"):
         found = tuple_spec(tuple([spec_of_text(part) for part in kind[1:len(kind) - 1].split(", ")]))
     elif _VARIABLE.fullmatch(kind):

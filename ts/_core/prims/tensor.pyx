@@ -308,7 +308,7 @@ def operators():
         row("prim::name(Tensor a) -> str?", nameless),
         *[
             row(f"prim::is_{kind}(Tensor a) -> bool", never)
-            for kind in ("sparse", "sparse_csr", "quantized", "mkldnn", "nested", "vulkan", "mps", "xla", "xpu", "ipu")
+            for kind in ("sparse", "sparse_csr", "mkldnn", "nested", "vulkan", "mps", "xla", "xpu", "ipu")
         ],
         row("prim::tolist(...) -> ...", to_list),
     ]

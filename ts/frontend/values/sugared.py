@@ -160,6 +160,8 @@ class SimpleValue(SugaredValue):
                 return SimpleValue(emit_builtin_call(None, em.graph, f"{_PROPERTIES[name]}::{name}", [value]))
         elif type is ir.DEVICE and name in _DEVICE_PROPERTIES:
             return SimpleValue(emit_builtin_call(None, em.graph, f"prim::{name}", [value]))
+        elif isinstance(type, ir.CustomClassType) and name in type.methods:
+            return CustomMethod(type.methods[name], value)
         elif isinstance(type, ir.EnumType):
             from ts.frontend.enums import enum_attribute
 
@@ -313,6 +315,21 @@ class SugaredTuple(SugaredValue):
 def inserted(em: Emitter, arg: Actual) -> Value:
     """An argument as a value: a literal becomes a constant where it is needed."""
     return arg if isinstance(arg, Value) else arg.insert(em.graph)
+
+
+class CustomMethod(SugaredValue):
+    """A method of a class that PyTorch defines in C++: an operator whose first argument is the object."""
+
+    kind = "method"
+
+    def __init__(self, operator: str, value: Value) -> None:
+        self.operator = BuiltinFunction(operator)
+        self.value = value
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        return self.operator.call(em, range, [self.value, *args], kwargs, n_binders)
 
 
 class BuiltinFunction(SugaredValue):

@@ -30,8 +30,11 @@ from ts.ir.types.container import (
     TupleType,
 )
 from ts.ir.types.nominal import (
+    CUSTOM_CLASS_PREFIX,
+    CUSTOM_CLASSES,
     OBJECT_TYPES,
     ClassType,
+    CustomClassType,
     EnumType,
     FunctionType,
     InterfaceType,
@@ -99,6 +102,8 @@ __all__ = [
     "ANY",
     "BOOL",
     "COMPLEX",
+    "CUSTOM_CLASSES",
+    "CUSTOM_CLASS_PREFIX",
     "DEVICE",
     "FLOAT",
     "GENERATOR",
@@ -119,6 +124,7 @@ __all__ = [
     "CapsuleType",
     "ClassType",
     "ComplexType",
+    "CustomClassType",
     "DeviceObjType",
     "DictType",
     "EnumType",

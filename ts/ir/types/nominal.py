@@ -222,6 +222,38 @@ class InterfaceType(NamedType):
 
 
 # Types whose values are objects with methods.
+class CustomClassType(NamedType):
+    """A class that PyTorch defines in C++, of packed parameters: an object of Python (`ts.ops.packed`).
+
+    There is one type of each name, in all archives.  `methods` says which operators its methods are.
+    """
+
+    __slots__ = ("__weakref__", "methods")
+
+    def __init__(self, qualified_name: str, methods: Mapping[str, str]) -> None:
+        super().__init__(qualified_name)
+        self.methods = methods
+
+    def kind(self) -> str:
+        return "ClassType"
+
+    def find_method(self, name: str) -> None:
+        """None: its methods are operators."""
+
+
+CUSTOM_CLASS_PREFIX: Final = "__torch__.torch.classes."
+_PACKED: Final = {
+    "quantized.LinearPackedParamsBase": {"unpack": "quantized::linear_unpack"},
+    "quantized.Conv2dPackedParamsBase": {"unpack": "quantized::conv2d_unpack"},
+    "quantized.Conv3dPackedParamsBase": {"unpack": "quantized::conv3d_unpack"},
+    "quantized.EmbeddingPackedParamsBase": {"unpack": "quantized::embedding_bag_unpack"},
+    "rnn.CellParamsBase": {},
+}
+CUSTOM_CLASSES: Final = {
+    name: CustomClassType(name, methods)
+    for name, methods in ((CUSTOM_CLASS_PREFIX + last, methods) for last, methods in _PACKED.items())
+}
+
 OBJECT_TYPES: Final = (ClassType, InterfaceType)
 
 

@@ -1,0 +1,296 @@
+"""Quantized archives, written by hand: what comes out of them, and what a wrong one is refused with."""
+
+import copy
+import io
+import struct
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import ts
+from tests.test_archives import rewritten
+from tests.trust.crafted import archive, load, module, state, text
+from ts.errors import ArchiveError
+from ts.ops import packed, quantizer, registry
+
+pytestmark = pytest.mark.filterwarnings("ignore:Quantized tensors and operators run dequantised")
+CLASSES = "__torch__.torch.classes.quantized"
+INTEGERS = np.array([[1, -2, 3], [4, 5, -128]], np.int8)
+LINEAR = module(
+    "return ops.quantized.linear(x, self.p, 0.5, 3)",
+    attributes=f"p : {CLASSES}.LinearPackedParamsBase",
+    parameters=", x: Tensor",
+)
+
+
+class Name(str):
+    """A name in a pickle: its module and itself, with a space between."""
+
+
+def written(value):
+    """The piece of a pickle for a value; bytes are one already."""
+    match value:
+        case bytes():
+            return value
+        case None:
+            return b"N"
+        case bool():
+            return b"\x88" if value else b"\x89"
+        case Name():
+            return b"c" + value.replace(" ", "\n").encode() + b"\n"
+        case int():
+            return b"J" + struct.pack("<i", value)
+        case float():
+            return b"G" + struct.pack(">d", value)
+        case str():
+            return text(value)
+        case tuple():
+            return b"(" + b"".join(map(written, value)) + b"t"
+        case list():
+            return b"](" + b"".join(map(written, value)) + b"e"
+    raise TypeError(value)
+
+
+def called(name, *arguments):
+    return written(Name(name)) + written(arguments) + b"R"
+
+
+def made(name, its_state):
+    return written(Name(name)) + b")\x81" + written(its_state) + b"b"
+
+
+def stored(kind, key, numel):
+    return written(("storage", Name(f"torch {kind}"), key, "cpu", numel)) + b"Q"
+
+
+def tensor(kind, key, *size):
+    ones = tuple(int(np.prod(size[i + 1 :])) for i in range(len(size)))
+    numel = int(np.prod(size))
+    hooks = called("collections OrderedDict")
+    return called("torch._utils _rebuild_tensor_v2", stored(kind, key, numel), 0, size, ones, False, hooks)
+
+
+def quantized(parameters, key="0", size=(2, 3), kind="QInt8Storage", numel=6):
+    hooks = called("collections OrderedDict")
+    ones = tuple(int(np.prod(size[i + 1 :])) for i in range(len(size)))
+    return called(
+        "torch._utils _rebuild_qtensor", stored(kind, key, numel), 0, size, ones, parameters, False, hooks
+    )
+
+
+PER_TENSOR = (Name("torch per_tensor_affine"), 0.25, 1)
+WEIGHT = quantized(PER_TENSOR)
+
+
+def linear(its_state):
+    return made(f"{CLASSES} LinearPackedParamsBase", its_state)
+
+
+def with_records(data, **records):
+    """The archive with storages beside its pickle."""
+    out = io.BytesIO(data)
+    with zipfile.ZipFile(out, "a") as file:
+        for name, contents in records.items():
+            file.writestr(f"archive/data/{name.removeprefix('s')}", contents)
+    return out.getvalue()
+
+
+def linear_archive(its_state=(WEIGHT, None), source=LINEAR, **records):
+    data = archive(source, state(p=linear(its_state)))
+    return with_records(data, s0=INTEGERS.tobytes(), **records)
+
+
+def test_linear():
+    """The weight dequantised, and the result on the grid that the operator is given."""
+    loaded = load(linear_archive())
+    x = ts.tensor([[1.0, 2.0, 3.0], [0.1, 0.2, 0.3]])
+    weight = (INTEGERS.astype(np.float32) - 1) * 0.25  # -128 - 1 is no number of 8 bits
+    expected = np.clip(np.rint(x.numpy() @ weight.T / 0.5) + 3, 0, 255) * 0.5 - 1.5
+    assert np.array_equal(loaded(x).numpy(), expected)
+    assert ts.jit.missing(io.BytesIO(linear_archive())) == []
+
+
+def test_rows_have_their_scales():
+    """Scales and zero points of an axis, and the bias."""
+    scales, zeros = np.array([0.5, 0.25]), np.array([1, -1])
+    per_channel = (Name("torch per_channel_affine"), tensor("DoubleStorage", "1", 2), tensor("LongStorage", "2", 2), 0)
+    bias = np.array([0.5, 1.0], np.float32)
+    data = linear_archive(
+        (quantized(per_channel), tensor("FloatStorage", "3", 2)),
+        LINEAR.replace("ops.quantized.linear(x, self.p, 0.5, 3)", "ops.quantized.linear_dynamic(x, self.p)"),
+        s1=scales.tobytes(), s2=zeros.tobytes(), s3=bias.tobytes(),
+    )  # fmt: skip
+    weight = (INTEGERS - zeros[:, None]) * scales[:, None]
+    assert np.allclose(load(data)(ts.eye(3)).numpy(), weight.T + bias)
+
+
+def test_four_bits():
+    """Two elements to a byte, the lower four bits first."""
+    table = made(
+        f"{CLASSES} EmbeddingPackedParamsBase",
+        (1, [quantized(PER_TENSOR, "1", (2, 3), "QUInt4x2Storage", 3)], [], [4]),
+    )
+    source = module(
+        "return ops.quantized.embedding_4bit(self.p, x)",
+        attributes=f"p : {CLASSES}.EmbeddingPackedParamsBase",
+        parameters=", x: Tensor",
+    )
+    data = with_records(archive(source, state(p=table)), s1=bytes([0x21, 0x43, 0xF5]))
+    rows = load(data)(ts.tensor([1, 0]))
+    assert rows.tolist() == [[(n - 1) * 0.25 for n in row] for row in ([4, 5, 15], [1, 2, 3])]
+
+
+def test_saved_and_copied():
+    """What is written is what was read; copies share what nothing changes."""
+    loaded = load(linear_archive())
+    again = load(loaded.save_to_buffer())
+    x = ts.randn(4, 3)
+    for other in (again, copy.deepcopy(loaded), ts.jit.freeze(loaded.eval()), load(ts.jit.freeze(loaded).save_to_buffer())):
+        assert ts.equal(other(x), loaded(x))
+    names = zipfile.ZipFile(io.BytesIO(loaded.save_to_buffer())).namelist()
+    assert not [name for name in names if "classes" in name], "the class is PyTorch's"
+
+
+def test_says_once_what_it_does():
+    """In a process of its own: one warning, however much is read."""
+    program = "import ts, warnings, io\nwarnings.simplefilter('always')\nfor _ in range(2): ts.jit.load(io.BytesIO(data))"
+    run = subprocess.run(
+        [sys.executable, "-c", f"data = {linear_archive()!r}\n{program}"], capture_output=True, text=True, check=True
+    )
+    assert run.stderr.count("run dequantised here, in float32") == 1
+
+
+def test_what_has_no_grid():
+    """The scale of what is not quantized: the message says where it went."""
+    scale = module("return torch.q_scale(x)", parameters=", x: Tensor")
+    with pytest.raises(RuntimeError, match="the tensor has no scale and no zero point"):
+        load(archive(scale))(ts.ones(2))
+    x = quantizer.onto(ts.ones(2), quantizer.checked_grid(0.3, 5, quantizer.QUINT8))
+    assert load(archive(scale))(x) == 0.3
+    assert registry.lookup("aten::int_repr")[0](x).tolist() == [8, 8]
+
+
+def test_unpacked():
+    """The method of the object is an operator."""
+    source = module(
+        "w, b, = (self.p).unpack()\nreturn torch.dequantize(w)", attributes=f"p : {CLASSES}.LinearPackedParamsBase"
+    )
+    loaded = load(linear_archive(source=source))
+    assert loaded().tolist() == ((INTEGERS.astype(float) - 1) * 0.25).tolist()
+    assert "quantized::linear_unpack" in str(loaded.graph)
+
+
+
+
+def conv(windows, weight=(1, 1, 2, 3), bias=None, version="2"):
+    data = np.array(windows, np.int16).tobytes()
+    its_state = (version, [tensor("ShortStorage", "1", len(windows)), quantized(PER_TENSOR, size=weight)], [bias])
+    source = module("return 1", attributes=f"p : {CLASSES}.Conv2dPackedParamsBase")
+    packed_params = made(f"{CLASSES} Conv2dPackedParamsBase", its_state)
+    return with_records(archive(source, state(p=packed_params)), s0=INTEGERS.tobytes(), s1=data)
+
+
+GOOD = [2, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0]
+WRONG = {
+    "scale": (linear_archive((quantized((Name("torch per_tensor_affine"), 0.0, 1)), None)), "no good scale"),
+    "scale-nan": (linear_archive((quantized((Name("torch per_tensor_affine"), float("nan"), 1)), None)), "no good scale"),
+    "scale-text": (linear_archive((quantized((Name("torch per_tensor_affine"), "a", 1)), None)), "no good scale"),
+    "zero-point": (linear_archive((quantized((Name("torch per_tensor_affine"), 0.1, 300)), None)), "no good scale"),
+    "scheme": (linear_archive((quantized((Name("torch FloatStorage"), 0.1, 1)), None)), "no good scale"),
+    "no-parameters": (linear_archive((quantized(7), None)), "no good scale"),
+    "axis": (
+        linear_archive((quantized((Name("torch per_channel_affine"), None, None, 5)), None)), "no good scale"
+    ),
+    "scales": (
+        linear_archive((
+            quantized((Name("torch per_channel_affine"), tensor("DoubleStorage", "1", 3), tensor("LongStorage", "2", 3), 0)),
+            None,
+        ), s1=bytes(24), s2=bytes(24)), "no good scale"
+    ),
+    "size": (linear_archive((quantized(PER_TENSOR, size=(3, 3)), None)), "reaches element 8 of a storage of 6"),
+    "plain-storage": (
+        linear_archive((quantized(PER_TENSOR, "1", kind="CharStorage"), None), s1=INTEGERS.tobytes()),
+        "has no storage of integers",
+    ),
+    "quantized-storage": (linear_archive((tensor("QInt8Storage", "0", 2, 3), None)), "a tensor has no storage"),
+    "no-tensor": (linear_archive((7, None)), "no tensor of 2 dimensions"),
+    "three": (linear_archive((WEIGHT, None, None)), "is none of that class"),
+    "bias": (linear_archive((WEIGHT, tensor("FloatStorage", "1", 3)), s1=bytes(12)), "the bias has 3 elements for 2"),
+    "windows": (conv(GOOD[:-1]), "its windows have not 2 dimensions"),
+    "dimensions": (conv([3, *GOOD[1:]]), "its windows have not 2 dimensions"),
+    "groups": (conv([*GOOD[:-2], 0, 0]), "there are 0 groups"),
+    "version": (conv(GOOD, version="9"), "it has the version '9'"),
+    "conv-weight": (conv(GOOD, weight=(2, 3)), "no tensor of 4 dimensions"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_refused(name):
+    """What a file says is checked before anything relies on it."""
+    data, message = WRONG[name]
+    with pytest.raises(ArchiveError, match=message):
+        load(data)
+
+
+def test_taken():
+    """The convolution of which `WRONG` has the changes."""
+    assert load(conv(GOOD))() == 1
+
+
+def test_without_state():
+    """A file may make an object and give it no state: it is refused where it is used."""
+    hollow = written(Name(f"{CLASSES} LinearPackedParamsBase")) + b")\x81"
+    loaded = load(archive(LINEAR, state(p=hollow)))
+    with pytest.raises(RuntimeError, match=r"a quantized\.LinearPackedParamsBase has no state"):
+        loaded(ts.ones(1, 3))
+
+
+def test_another_class():
+    """An attribute of one class holds no object of another."""
+    source = LINEAR.replace("Linear", "Embedding", 1).replace("return ops.quantized.linear(x, self.p, 0.5, 3)", "return x")
+    with pytest.raises(ArchiveError, match="does not fit its class"):
+        load(linear_archive(source=source))
+
+
+def test_classes_that_are_none():
+    source = LINEAR.replace("LinearPackedParamsBase", "XPackedParamsBase")
+    found = ts.jit.missing(io.BytesIO(archive(source, state(p=made(f"{CLASSES} XPackedParamsBase", (WEIGHT, None))))))
+    assert [(each.kind, each.name) for each in found] == [("class", f"{CLASSES}.XPackedParamsBase")]
+
+
+def test_every_class_has_its_type():
+    """The names of `ts.ir.types` are those of the classes here."""
+    from ts.ir.types import CUSTOM_CLASSES
+
+    assert set(CUSTOM_CLASSES) == set(packed.CLASSES)
+    for type in CUSTOM_CLASSES.values():
+        assert all(registry.lookup(operator) for operator in type.methods.values())
+
+
+def test_third_version_of_convolutions():
+    """Windows as a list, and flags."""
+    weight = quantizer.onto(ts.ones(1, 1, 2, 2), quantizer.Grid(0.5, 0, quantizer.QINT8))
+    windows = [2, 1, 2, 3, 4, 1, 1, 0, 0, 1, 1]
+    made = packed.Conv2dParams.from_state((3, windows, [None, weight, None]))
+    assert (made.stride, made.padding, made.groups, made.transposed) == ([1, 2], [3, 4], 1, True)
+    again = packed.Conv2dParams.from_state(made.state())
+    assert again.window == made.window and again.transposed and again.weight is weight
+
+
+def test_damaged_archives():
+    """Bytes changed anywhere in the pickle: a module, or an ArchiveError."""
+    data = linear_archive()
+    pickle = zipfile.ZipFile(io.BytesIO(data)).read("archive/data.pkl")
+    refused = 0
+    for at in range(2, len(pickle)):
+        for change in (1, 0x80):
+            damaged = bytearray(pickle)
+            damaged[at] ^= change
+            try:
+                load(rewritten(data, **{"data.pkl": bytes(damaged)}))
+            except ArchiveError:
+                refused += 1
+    assert refused > len(pickle) / 2

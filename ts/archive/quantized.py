@@ -1,0 +1,120 @@
+"""Quantized tensors and packed parameters in archives, which come out dequantised.
+
+In: what a pickle says of a tensor of a quantized dtype, or of an object that PyTorch defines in C++.  Out: a
+float32 tensor on its grid (`ts.ops.quantizer`), an object of `ts.ops.packed`:
+
+    torch._utils._rebuild_qtensor(storage, 0, (2, 3), (3, 1), (torch.per_tensor_affine, 0.1, 10), False, ...)
+    __torch__.torch.classes.quantized.LinearPackedParamsBase, (weight, bias)
+
+Nothing of a file is believed: scales are finite and positive, and there are as many as an axis is long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts._core.tensor.construct import from_numpy
+from ts._core.tensor.strides import contiguous
+from ts._core.tensor.tensor import Tensor
+from ts.archive.storages import QUANTIZED, Place, Storage, view
+from ts.archive.unpickler import Global
+from ts.errors import ArchiveError
+from ts.ops.packed import CLASSES, Packed
+from ts.ops.quantizer import QUINT2X4, QUINT4X2, Grid, checked_grid, from_integers, grid_of, to_integers
+
+REBUILD: Final = "torch._utils._rebuild_qtensor"
+_BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}  # of those that share bytes; a storage counts its bytes
+SCHEMES: Final = {
+    "torch.per_tensor_affine": False,
+    "torch.per_channel_affine": True,
+    "torch.per_channel_affine_float_qparams": True,
+}
+
+_STORAGES: Final = {type.quantized: name for name, type in QUANTIZED.items()}
+
+Located = Callable[[Tensor, str], Tensor]
+
+
+def tensor(
+    located: Located, storage: Any, offset: Any, size: Any, stride: Any, parameters: Any, *rest: Any
+) -> Tensor:
+    """The tensor at a place of a storage, dequantised; `located` puts it on its device."""
+    if not isinstance(storage, Storage) or storage.quantized is None:
+        raise ArchiveError("a quantized tensor has no storage of integers")
+    integers = _integers(storage, offset, size, stride)
+    try:
+        grid = _grid(parameters, storage.quantized, integers.shape)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise ArchiveError(f"a quantized tensor has no good scale: {error}") from error
+    return located(from_integers(integers, grid), storage.location)
+
+
+def _integers(storage: Storage, offset: Any, size: Any, stride: Any) -> NDArray[Any]:
+    bits = _BITS.get(storage.quantized or 0)
+    if bits is None:
+        return view(storage, offset, size, stride)
+    parts = np.stack([storage.elements >> shift & (1 << bits) - 1 for shift in range(0, 8, bits)], -1)
+    return view(Storage(parts.reshape(-1), storage.location), offset, size, stride)
+
+
+def _grid(parameters: Any, dtype: int, shape: tuple[int, ...]) -> Grid:
+    scheme, scale, zero_point, *rest = parameters
+    name = scheme.name if isinstance(scheme, Global) else ""
+    if f"torch.{name}" not in SCHEMES:
+        raise ValueError("its scheme is none that tensors have")
+    if not SCHEMES[f"torch.{name}"]:
+        if type(scale) is not float or type(zero_point) is not int:
+            raise ValueError("its scale and zero point are not a float and an int")
+        return checked_grid(scale, zero_point, dtype)
+    (axis,) = rest
+    if type(axis) is not int or not 0 <= axis < len(shape):
+        raise ValueError(f"it has no axis {axis!r}")
+    for x in (scale, zero_point):
+        if not isinstance(x, Tensor) or x.shape != (shape[axis],):
+            raise ValueError(f"it has not {shape[axis]} scales and zero points")
+    if not (np.isfinite(scale.array) & (scale.array > 0)).all() or not np.isfinite(zero_point.array).all():
+        raise ValueError("its scales are no positive numbers")
+    return checked_grid(scale, zero_point, dtype, axis)
+
+
+def scheme(grid: Grid) -> str:
+    """The name of the scheme, in `torch`."""
+    if grid.axis < 0:
+        return "per_tensor_affine"
+    floats = grid.zero_point.is_floating_point()
+    return "per_channel_affine_float_qparams" if floats else "per_channel_affine"
+
+
+def place(x: Tensor, of: Callable[[Tensor], Place], kept: list[object]) -> Place:
+    """Where the integers of a tensor on a grid lie: `of` a tensor of them, which must be `kept`."""
+    grid = grid_of(x)
+    assert grid is not None
+    integers = to_integers(x, grid)
+    bits = _BITS.get(grid.dtype)
+    if bits is not None:
+        n = integers.contiguous().array.reshape(-1)
+        n = np.pad(n, (0, -len(n) % (8 // bits))).reshape(-1, 8 // bits)
+        integers = from_numpy(np.bitwise_or.reduce(n << np.arange(0, 8, bits, dtype=np.uint8), -1))
+    kept.append(integers)
+    found = of(integers)._replace(storage=_STORAGES[grid.dtype])
+    size = tuple(x.shape)
+    return found if bits is None else found._replace(size=size, stride=contiguous(size))
+
+
+def custom_class(name: str) -> Global | None:
+    """What the name of a class that PyTorch defines in C++ stands for; None for any other name."""
+    found = CLASSES.get(name)
+    return None if found is None else Global(name, new=partial(_blank, found), build=_fill)
+
+
+def _blank(cls: type[Packed]) -> Packed:
+    return cls.__new__(cls)
+
+
+def _fill(made: Packed, state: Any) -> None:
+    vars(made).update(vars(made.from_state(state)))

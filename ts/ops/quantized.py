@@ -1,0 +1,417 @@
+"""Operators on quantized tensors, `quantized::…`: computed in float32, and rounded to the grid of the result.
+
+In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed`), and mostly the scale and zero
+point of the result.  Out: a tensor on that grid:
+
+    quantized::linear(x, packed, 0.1, 128)      linear(x, weight, bias), to the nearest (n - 128) * 0.1
+    quantized::linear_dynamic(x, packed)        linear(x, weight, bias): PyTorch rounds x first
+
+Where an operator is given no grid, its result has that of its argument, if that one is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ts._core.tensor.tensor import Tensor
+from ts.ir.types import CUSTOM_CLASS_PREFIX
+from ts.ops.functional import operator
+from ts.ops.packed import Conv2dParams, Conv3dParams, ConvParams, EmbeddingParams, LinearParams, as_packed
+from ts.ops.quantizer import QUINT8, Grid, checked_grid, grid_of, onto, with_grid
+from ts.ops.registry import Record, add, op
+from ts.ops.shapes import ITEM
+
+Compute = Callable[..., Any]
+_OUTPUT: Final = "float output_scale, int output_zero_point"
+
+
+def enter(schema: str, kernel: Compute, **fields: Any) -> None:
+    """Enter a record: archives have these operators, Python has no names for them."""
+    add(Record(f"quantized::{schema}", kernel, "quantized", "", whole=True, **fields))
+
+
+def _call(name: str, *given: Any) -> Any:
+    return operator(name)(*given)
+
+
+def _relu(x: Tensor) -> Any:
+    return _call("relu", x)
+
+
+def _grid(x: Any, scale: Any, zero_point: Any) -> Grid:
+    """That of a result: its dtype is the argument's."""
+    own = grid_of(x)
+    return checked_grid(float(scale), int(zero_point), QUINT8 if own is None or own.axis >= 0 else own.dtype)
+
+
+def _keeping(x: Tensor, made: Tensor) -> Tensor:
+    """A result on the grid of the argument, if that is known."""
+    own = grid_of(x)
+    return made if own is None or own.axis >= 0 else onto(made, own)
+
+
+def _rounding(compute: Compute) -> Compute:
+    """A kernel whose last arguments are the scale and the zero point of its result."""
+
+    def kernel(x: Tensor, *rest: Any) -> Tensor:
+        *arguments, scale, zero_point = rest
+        return onto(compute(x, *arguments), _grid(x, scale, zero_point))
+
+    return kernel
+
+
+def _then_relu(compute: Compute) -> Compute:
+    return lambda *arguments: _relu(compute(*arguments))
+
+
+# ---- linear layers ---------------------------------------------------------------------------------
+
+_LINEAR = f"Tensor X, {CUSTOM_CLASS_PREFIX}{LinearParams.title} W_prepack"
+
+
+def _linear(x: Tensor, packed: Any, reduce_range: bool = False) -> Any:
+    found = as_packed(packed, LinearParams)
+    return _call("linear", x, found.weight, found.bias)
+
+
+def _linear_tanh(x: Tensor, packed: Any) -> Any:
+    return _call("tanh", _linear(x, packed))
+
+
+def _linear_leaky_relu(x: Tensor, packed: Any, scale: float, zero_point: int, slope: float) -> Tensor:
+    return onto(_call("leaky_relu", _linear(x, packed), slope), _grid(x, scale, zero_point))
+
+
+def _linear_of_grid(x: Tensor, scale: float, zero_point: int, packed: Any) -> Any:
+    return _linear(onto(x, checked_grid(scale, zero_point, QUINT8)), packed)
+
+
+_Y = "float Y_scale_i, int Y_zero_point_i"
+enter(f"linear({_LINEAR}, {_Y}) -> Tensor Y", _rounding(_linear))
+enter(f"linear_relu({_LINEAR}, {_Y}) -> Tensor Y", _rounding(_then_relu(_linear)))
+enter(f"linear_tanh({_LINEAR}, {_Y}) -> Tensor Y", _rounding(_linear_tanh))
+enter(f"linear_leaky_relu({_LINEAR}, {_Y}, float negative_slope) -> Tensor Y", _linear_leaky_relu)
+enter(f"linear_dynamic({_LINEAR}, bool reduce_range=False) -> Tensor Y", _linear)
+enter(f"linear_relu_dynamic({_LINEAR}, bool reduce_range=False) -> Tensor Y", _then_relu(_linear))
+enter(f"linear_dynamic_fp16({_LINEAR}) -> Tensor Y", _linear)
+enter(f"linear_relu_dynamic_fp16({_LINEAR}) -> Tensor Y", _then_relu(_linear))
+_WITH_INPUT = "linear_with_input_q_dq_qweight_dq"
+_LINEAR_OF_GRID = _LINEAR.replace("Tensor X, ", "Tensor X, float X_scale, int X_zero_point, ")
+enter(f"{_WITH_INPUT}_output_fp32({_LINEAR_OF_GRID}) -> Tensor Y", _linear_of_grid)
+enter(f"{_WITH_INPUT}_relu_output_fp32({_LINEAR_OF_GRID}) -> Tensor Y", _then_relu(_linear_of_grid))
+
+
+@op(
+    "quantized::linear_dynamic_fp16_unpacked_weight(Tensor X, Tensor weight, Tensor? bias) -> Tensor Y",
+    where="",
+    whole=True,
+)
+def _linear_of_halves(x: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
+    return _call("linear", x, weight.float(), bias)
+
+
+# ---- convolutions ----------------------------------------------------------------------------------
+
+
+def _convolve(cls: type[ConvParams], flat: bool, transposed: bool) -> Compute:
+    def compute(x: Tensor, packed: Any, reduce_range: bool = False) -> Any:
+        p = as_packed(packed, cls)
+        if p.transposed != transposed:
+            raise RuntimeError("quantized convolution: its parameters are of the transposed one, or it is")
+        return _window(x, p, p.window, p.groups, flat)
+
+    return compute
+
+
+def _window(x: Tensor, p: ConvParams, window: Sequence[Any], groups: int, flat: bool) -> Any:
+    stride, padding, dilation, output_padding = window
+    given = x.unsqueeze(2) if flat else x
+    made = _call(
+        "convolution",
+        given,
+        p.weight,
+        p.bias,
+        stride,
+        padding,
+        dilation,
+        p.transposed,
+        output_padding,
+        groups,
+    )
+    return made.squeeze(2) if flat else made
+
+
+def _old_convolution(cls: type[ConvParams], then: Compute) -> Compute:
+    """Of the first versions: the windows come again as arguments."""
+
+    def kernel(
+        x: Tensor, packed: Any, stride: Any, padding: Any, dilation: Any, groups: int, *output: Any
+    ) -> Any:
+        p = as_packed(packed, cls)
+        made = _window(x, p, (stride, padding, dilation, p.output_padding), groups, False)
+        return onto(then(made), _grid(x, *output))
+
+    return kernel
+
+
+def _as_it_is(x: Any) -> Any:
+    return x
+
+
+def _enter_convolutions(name: str, cls: type[ConvParams], transposed: bool) -> None:
+    compute = _convolve(cls, "1d" in name, transposed)
+    type_name = CUSTOM_CLASS_PREFIX + cls.title
+    packed = f"{type_name} packed_weight"
+    takes = f"(Tensor qx, {packed}, {_OUTPUT}) -> Tensor"
+    enter(f"{name}_dynamic(Tensor qx, {packed}, bool reduce_range=False) -> Tensor", compute)
+    if transposed or "1d" in name:
+        enter(f"{name}{takes}", _rounding(compute))
+        if not transposed:
+            enter(f"{name}_relu{takes}", _rounding(_then_relu(compute)))
+        return
+    windows = "int[] stride, int[] padding, int[] dilation, int groups"
+    old = f"(Tensor qx, {type_name} weight, {windows}, {_OUTPUT})"
+    enter(f"{name}.new{takes}", _rounding(compute))
+    enter(f"{name}_relu.new{takes}", _rounding(_then_relu(compute)))
+    enter(f"{name}{old} -> Tensor", _old_convolution(cls, _as_it_is))
+    enter(f"{name}_relu{old} -> Tensor", _old_convolution(cls, _relu))
+
+
+for _n, _cls in ((1, Conv2dParams), (2, Conv2dParams), (3, Conv3dParams)):
+    _enter_convolutions(f"conv{_n}d", _cls, False)
+    _enter_convolutions(f"conv_transpose{_n}d", _cls, True)
+
+
+def _conv_add(x: Tensor, accumulated: Tensor, packed: Any) -> Any:
+    return _call("add", _convolve(Conv2dParams, False, False)(x, packed), accumulated)
+
+
+_ACCUMULATED = f"Tensor qx, Tensor qaccum, {CUSTOM_CLASS_PREFIX}{Conv2dParams.title} packed_weight, {_OUTPUT}"
+enter(f"conv2d_add({_ACCUMULATED}) -> Tensor", _rounding(_conv_add))
+enter(f"conv2d_add_relu({_ACCUMULATED}) -> Tensor", _rounding(_then_relu(_conv_add)))
+
+
+# ---- arithmetic ------------------------------------------------------------------------------------
+
+_BINARY: Final = "(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc"
+
+
+def _named(name: str) -> Compute:
+    return lambda *arguments: _call(name, *arguments)
+
+
+def _number(x: Any) -> float:
+    return float(x.item() if isinstance(x, Tensor) else x)
+
+
+def _add_number(x: Tensor, b: Any) -> Tensor:
+    """b to the nearest step of the grid of x, which moves by so many steps, or gets wider ones."""
+    grid = grid_of(x)
+    if grid is None or grid.axis >= 0:
+        return _call("add", x, _number(b))  # type: ignore[no-any-return]
+    low, high = grid.range
+    steps = round(_number(b) / grid.scale)
+    made, moved = _call("add", x, steps * grid.scale), grid.zero_point - steps
+    if low <= moved <= high:
+        return with_grid(made, grid._replace(zero_point=moved))
+    reach = high - moved if moved < low else moved - low
+    return onto(
+        made,
+        grid._replace(scale=grid.scale * reach / (high - low), zero_point=low if moved < low else high),
+    )
+
+
+def _mul_number(x: Tensor, b: Any) -> Tensor:
+    """The same steps of a grid that is wider by b; where b is negative, it is turned round."""
+    grid, factor = grid_of(x), _number(b)
+    made = _call("mul", x, factor)
+    if grid is None or grid.axis >= 0:
+        return made  # type: ignore[no-any-return]
+    if factor == 0:
+        return with_grid(made, grid._replace(scale=1.0, zero_point=0))
+    low, high = grid.range
+    zero_point = grid.zero_point if factor > 0 else high - (grid.zero_point - low)
+    return with_grid(made, grid._replace(scale=grid.scale * abs(factor), zero_point=zero_point))
+
+
+def _relu_on_grid(x: Tensor) -> Tensor:
+    return with_grid(_relu(x), grid_of(x))
+
+
+for _name, _compute in (("add", _add_number), ("mul", _mul_number)):
+    for _suffix, _then in (("", _as_it_is), ("_relu", _relu_on_grid)):
+
+        def _of_number(a: Any, b: Any, compute: Compute = _compute, then: Compute = _then) -> Tensor:
+            return then(compute(a, b) if isinstance(a, Tensor) else compute(b, a))  # type: ignore[no-any-return]
+
+        _tensors = _named(_name) if _then is _as_it_is else _then_relu(_named(_name))
+        enter(f"{_name}{_suffix}{_BINARY}", _rounding(_tensors))
+        enter(f"{_name}{_suffix}.Scalar(Tensor qa, Scalar b) -> Tensor qc", _of_number)
+        enter(f"{_name}{_suffix}.Scalar2(Scalar b, Tensor qa) -> Tensor qc", _of_number)
+        enter(f"{_name}_scalar{_suffix}(Tensor qa, Scalar b) -> Tensor qc", _of_number)
+        enter(f"{_name}_scalar{_suffix}.Tensor(Tensor qa, Tensor b) -> Tensor qc", _of_number, shape=ITEM)
+enter(f"matmul{_BINARY}", _rounding(_named("matmul")))
+
+
+def _cat(then: Compute) -> Compute:
+    def kernel(xs: Sequence[Tensor], dim: int, scale: float | None, zero_point: int | None) -> Tensor:
+        if not xs:
+            raise RuntimeError("quantized::cat: there are no tensors to join")
+        own = grid_of(xs[0])
+        if own is not None and own.axis < 0:
+            scale = own.scale if scale is None else scale
+            zero_point = own.zero_point if zero_point is None else zero_point
+        made = then(_call("cat", list(xs), dim))
+        return made if scale is None or zero_point is None else onto(made, _grid(xs[0], scale, zero_point))
+
+    return kernel
+
+
+_CAT = "(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor"
+enter(f"cat{_CAT}", _cat(_as_it_is))
+enter(f"cat_relu{_CAT}", _cat(_relu))
+
+
+# ---- activations -----------------------------------------------------------------------------------
+
+
+def _elu(x: Tensor, scale: float, zero_point: int, *factors: Any) -> Tensor:
+    return onto(_call("elu", x, *factors), _grid(x, scale, zero_point))
+
+
+def _celu(x: Tensor, scale: float, zero_point: int, alpha: Any) -> Tensor:
+    return onto(_call("celu", x, alpha), _grid(x, scale, zero_point))
+
+
+def _leaky_relu(x: Tensor, slope: Any, inplace: bool) -> Any:
+    return _call("leaky_relu", x, slope)
+
+
+def _relu6(x: Tensor, inplace: bool) -> Tensor:
+    made = _keeping(x, _call("clamp", x, 0, 6))
+    return with_grid(_call("copy_", x, made), grid_of(x)) if inplace else made
+
+
+def _dropout(x: Tensor, scale: float, zero_point: int, p: Any, training: bool) -> Any:
+    return _call("clone", x)
+
+
+def _kept(name: str) -> Compute:
+    return lambda x, *arguments: _keeping(x, _call(name, x, *arguments))
+
+
+enter(f"sigmoid(Tensor qx, {_OUTPUT}) -> Tensor", _rounding(_named("sigmoid")))
+enter(f"hardswish(Tensor input, {_OUTPUT}) -> Tensor", _rounding(_named("hardswish")))
+enter(f"softmax(Tensor qx, int dim, {_OUTPUT}) -> Tensor", _rounding(_named("softmax")))
+enter(f"prelu(Tensor qx, Tensor weight, {_OUTPUT}) -> Tensor", _rounding(_named("prelu")))
+enter(
+    f"leaky_relu(Tensor qx, Scalar negative_slope, bool inplace, {_OUTPUT}) -> Tensor", _rounding(_leaky_relu)
+)
+enter(f"elu(Tensor self, {_OUTPUT}, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", _elu)
+enter(f"celu(Tensor self, {_OUTPUT}, Scalar alpha=1) -> Tensor", _celu)
+enter(f"dropout(Tensor self, {_OUTPUT}, Scalar p=0.5, bool training=False) -> Tensor", _dropout)
+enter("relu6(Tensor qx, bool inplace=False) -> Tensor", _relu6)
+enter("clamp(Tensor qx, Scalar? min=None, Scalar? max=None) -> Tensor qy", _kept("clamp"))
+enter("threshold(Tensor qx, Scalar threshold, Scalar value) -> Tensor qy", _kept("threshold"))
+
+
+# ---- pooling ---------------------------------------------------------------------------------------
+
+for _n in (1, 2):
+    enter(
+        f"max_pool{_n}d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool "
+        f"ceil_mode) "
+        "-> Tensor",
+        _kept(f"max_pool{_n}d"),
+    )
+for _n in (1, 2, 3):
+    _fill = (f"int[{_n}] padding=0, int[{_n}] dilation=1", "int[1] padding=[0], int[1] dilation=[1]")[_n == 1]
+    add(
+        Record(
+            f"aten::quantized_max_pool{_n}d(Tensor self, int[{_n}] kernel_size, int[{_n}] stride=[], "
+            f"{_fill}, bool "
+            "ceil_mode=False) -> Tensor",
+            _kept(f"max_pool{_n}d"),
+            "quantized",
+            "",
+            whole=True,
+        )
+    )
+
+
+# ---- normalisation ---------------------------------------------------------------------------------
+
+
+def _batch_norm(x: Tensor, weight: Any, bias: Any, mean: Tensor, var: Tensor, eps: float) -> Any:
+    return _call("batch_norm", x, weight, bias, mean, var, False, 0.0, eps, False)
+
+
+def _instance_norm(x: Tensor, weight: Any, bias: Any, eps: float) -> Any:
+    return _call("instance_norm", x, weight, bias, None, None, True, 0.0, eps, False)
+
+
+_MOMENTS = f"Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, {_OUTPUT}) -> Tensor"
+for _suffix in ("", "1d", "2d", "3d"):
+    enter(f"batch_norm{_suffix}(Tensor qx, {_MOMENTS}", _rounding(_batch_norm))
+    enter(f"batch_norm{_suffix}_relu(Tensor qx, {_MOMENTS}", _rounding(_then_relu(_batch_norm)))
+add(
+    Record(
+        f"aten::quantized_batch_norm(Tensor input, {_MOMENTS}",
+        _rounding(_batch_norm),
+        "quantized",
+        "",
+        whole=True,
+    )
+)
+_AFFINE = f"Tensor? weight, Tensor? bias, float eps, {_OUTPUT}) -> Tensor"
+enter(f"layer_norm(Tensor input, int[] normalized_shape, {_AFFINE}", _rounding(_named("layer_norm")))
+enter(f"group_norm(Tensor input, int num_groups, {_AFFINE}", _rounding(_named("group_norm")))
+enter(f"instance_norm(Tensor input, {_AFFINE}", _rounding(_instance_norm))
+
+
+# ---- tables ----------------------------------------------------------------------------------------
+
+_TABLE = f"{CUSTOM_CLASS_PREFIX}{EmbeddingParams.title} weight, Tensor indices"
+_BAGS = (
+    f"{_TABLE}, Tensor? offsets=None, bool scale_grad_by_freq=False, int mode=0, bool "
+    f"pruned_weights=False, Tensor? "
+    "per_sample_weights=None, Tensor? compressed_indices_mapping=None, bool include_last_offset=False"
+)
+
+
+def _embedding(packed: Any, indices: Tensor, pruned: bool) -> Any:
+    return _call("embedding", as_packed(packed, EmbeddingParams).weight, indices)
+
+
+def _embedding_bag(
+    packed: Any,
+    indices: Tensor,
+    offsets: Tensor | None,
+    scale_grad_by_freq: bool,
+    mode: int,
+    pruned: bool,
+    per_sample_weights: Tensor | None,
+    mapping: Tensor | None,
+    include_last_offset: bool,
+) -> Any:
+    """The sums of the rows of each bag, which is all that PyTorch computes."""
+    if pruned or mapping is not None:
+        raise NotImplementedError("quantized::embedding_bag: tables without their unused rows are not there")
+    table = as_packed(packed, EmbeddingParams).weight
+    if offsets is None:
+        if indices.ndim != 2:
+            raise RuntimeError("embedding_bag expects offsets, or indices of 2 dimensions")
+        rows, size = indices.shape
+        offsets = operator("arange")(0, rows * size, size, device=indices.device)
+        indices = indices.reshape(-1)
+        include_last_offset = False
+    if per_sample_weights is not None:
+        per_sample_weights = per_sample_weights.reshape(-1)
+    given = table, indices, offsets, scale_grad_by_freq, 0, False, per_sample_weights, include_last_offset
+    return _call("embedding_bag", *given)[0]
+
+
+for _bits in ("byte", "4bit"):
+    enter(f"embedding_{_bits}({_TABLE}, bool pruned_weights=False) -> Tensor", _embedding)
+    enter(f"embedding_bag_{_bits}({_BAGS}) -> Tensor", _embedding_bag)

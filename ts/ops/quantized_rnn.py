@@ -1,0 +1,112 @@
+"""Recurrent networks with quantized weights: dequantised, they are those of `ts.ops.rnn`.
+
+In: a sequence, the states, packed cells (`CellParams`), options.  Out: what `lstm` and `gru` give of the same
+weights; PyTorch rounds what the weights are multiplied by:
+
+    aten::quantized_lstm.input(x, [h, c], cells, True, 1, 0., False, False, False)      output, h, c
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts.dtypes import float32
+from ts.ir.types import CUSTOM_CLASS_PREFIX
+from ts.ops.functional import operator
+from ts.ops.packed import CellParams, LinearParams, as_packed
+from ts.ops.quantized import enter
+from ts.ops.registry import Record, add
+from ts.ops.shapes import ITEM
+
+_CELL = CUSTOM_CLASS_PREFIX + CellParams.title
+_LINEAR = CUSTOM_CLASS_PREFIX + LinearParams.title
+
+
+# ---- packing ---------------------------------------------------------------------------------------
+
+
+def _of_layers(
+    w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, reduce_range: bool = False
+) -> CellParams:
+    """The biases are those that were packed, as in PyTorch."""
+    layers = as_packed(w_ih, LinearParams), as_packed(w_hh, LinearParams)
+    return CellParams(*layers, reduce_range=reduce_range)
+
+
+_LAYERS = f"{_LINEAR} w_ih, {_LINEAR} w_hh"
+enter(f"make_quantized_cell_params_fp16({_LAYERS}) -> {_CELL}", _of_layers)
+enter(
+    f"make_quantized_cell_params_dynamic({_LAYERS}, Tensor bias_ih, Tensor bias_hh, bool "
+    f"reduce_range=False) -> "
+    f"{_CELL}",
+    _of_layers,
+)
+
+
+def _check(input: Tensor) -> None:
+    if input.dtype != float32:
+        raise RuntimeError(f"quantized recurrent layers take float32, not {input.dtype.type_name}")
+
+
+# ---- cells -----------------------------------------------------------------------------------------
+
+
+def _enter_cell(name: str, state: str, biases: str, returns: str) -> None:
+    def kernel(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Tensor, b_hh: Tensor) -> Any:
+        _check(input)
+        cell = _of_layers(w_ih, w_hh, b_ih, b_hh)
+        made = operator(f"{name}_cell")(input, hx, *cell.tensors)
+        return made.contiguous() if isinstance(made, Tensor) else made
+
+    enter(
+        f"quantized_{name}_cell_dynamic(Tensor input, {state} hx, {_LAYERS}, {biases}) -> {returns}", kernel
+    )
+
+
+_enter_cell("lstm", "Tensor[]", "Tensor bias_ih, Tensor bias_hh", "(Tensor, Tensor)")
+for _name in ("gru", "rnn_tanh", "rnn_relu"):
+    _enter_cell(_name, "Tensor", "Tensor b_ih, Tensor b_hh", "Tensor")
+
+
+# ---- stacks ----------------------------------------------------------------------------------------
+
+_OPTIONS = f"{_CELL}[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
+
+
+def _enter_stack(name: str, state: str, options: str, returns: str) -> None:
+    """Padded, and packed: the same arguments, as they stand in the schemas, but for the cells."""
+
+    def stack(given: Sequence[Any], cells: Any, layers: int, rest: Sequence[Any]) -> Any:
+        _check(given[0])
+        directions = 2 if rest[2] else 1
+        if len(cells) != layers * directions:
+            raise RuntimeError(
+                f"quantized_{name}: {len(cells)} cells for {layers} layers of {directions} directions"
+            )
+        weights = [x for cell in cells for x in as_packed(cell, CellParams).tensors]
+        return operator(name)(*given, weights, True, layers, *rest)
+
+    def padded(input: Tensor, hx: Any, cells: Any, has_biases: bool, layers: int, *rest: Any) -> Any:
+        return stack((input, hx), cells, layers, rest[:4])
+
+    def packed(
+        data: Tensor, sizes: Tensor, hx: Any, cells: Any, has_biases: bool, layers: int, *rest: Any
+    ) -> Any:
+        return stack((data, sizes, hx), cells, layers, rest[:3])
+
+    head = f"aten::quantized_{name}"
+    texts: dict[str, Any] = {
+        f"{head}.input(Tensor input, {state} hx, {_OPTIONS}, bool batch_first{options}) -> {returns}": padded,
+        f"{head}.data(Tensor data, Tensor batch_sizes, {state} hx, {_OPTIONS}{options}) -> {returns}": packed,
+    }
+    for text, kernel in texts.items():
+        shape = ITEM if kernel is packed else None
+        add(Record(text, kernel, "quantized_rnn", "", whole=True, shape=shape))
+
+
+_enter_stack(
+    "lstm", "Tensor[]", ", *, ScalarType? dtype=None, bool use_dynamic=False", "(Tensor, Tensor, Tensor)"
+)
+_enter_stack("gru", "Tensor", "", "(Tensor, Tensor)")

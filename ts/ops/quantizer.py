@@ -1,0 +1,329 @@
+"""Quantized tensors, dequantised: numbers in float32 that lie on a grid.
+
+In: a tensor, a scale and a zero point.  Out: a float32 tensor of the nearest numbers that the quantized dtype
+has, which remembers its `Grid`:
+
+    quantize_per_tensor(x, 0.5, 10, quint8)     (n - 10) * 0.5, n from 0 to 255
+    dequantize(q)                               the same numbers, without a grid
+    q_scale(q), int_repr(q)                     0.5, n
+
+There are no quantized dtypes: operators compute with the numbers in float32, and round their results to the
+grid that they are given.  What an operator that knows of no grids gives has none.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ts import dtypes
+from ts._core.tensor.construct import from_numpy
+from ts._core.tensor.tensor import Tensor
+from ts.ops import rules
+from ts.ops.functional import operator
+from ts.ops.registry import facts, op
+from ts.ops.shapes import ITEM
+
+Array = rules.Array
+
+QINT8, QUINT8, QINT32, QUINT4X2, QUINT2X4 = 12, 13, 14, 16, 17  # PyTorch's numbers for these dtypes
+RANGES: Final = {
+    QINT8: (-128, 127),
+    QUINT8: (0, 255),
+    QINT32: (-(1 << 31), (1 << 31) - 1),
+    QUINT4X2: (0, 15),
+    QUINT2X4: (0, 3),
+}
+_FORMATS: Final = {4: (dtypes.channels_last,), 5: (dtypes.channels_last_3d,)}
+_ATTRIBUTE: Final = "_grid"  # where a tensor keeps its grid
+_SCRIPT: Final[dict[str, Any]] = {
+    "where": "",
+    "whole": True,
+}  # archives have these; Python has no dtypes for them
+
+
+class Grid(NamedTuple):
+    """The numbers (n - zero_point) * scale, for the n of a dtype; of an axis, each index has its own."""
+
+    scale: Any  # a float, or a tensor
+    zero_point: Any  # an int, or a tensor
+    dtype: int
+    axis: int = -1
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The least and the greatest n."""
+        return RANGES[self.dtype]
+
+
+@cache
+def say_once() -> None:
+    """Say, once in a process, what happens to quantized models."""
+    warnings.warn(
+        "Quantized tensors and operators run dequantised here, in float32: their numbers are rounded to "
+        "those "
+        "that the quantized tensor would have, and differ from PyTorch's by a step now and then.",
+        stacklevel=2,
+    )
+
+
+def grid_of(x: Tensor) -> Grid | None:
+    """The grid on which the elements of a tensor lie, as far as that is known."""
+    found = x.__dict__.get(_ATTRIBUTE)
+    return found if isinstance(found, Grid) else None
+
+
+def with_grid(x: Tensor, grid: Grid | None) -> Tensor:
+    """The tensor, which remembers the grid from now on, if there is one."""
+    if grid is not None:
+        x.__dict__[_ATTRIBUTE] = grid
+    return x
+
+
+def checked_grid(scale: Any, zero_point: Any, dtype: int, axis: int = -1) -> Grid:
+    """A grid of one scale; refuses what is none."""
+    if dtype not in RANGES:
+        raise RuntimeError(f"quantize: {dtype} is the number of no quantized dtype")
+    if axis < 0 and not 0 < scale < float("inf"):
+        raise RuntimeError(f"quantize: the scale is {scale}, and must be a positive number")
+    low, high = RANGES[dtype]
+    if axis < 0 and not low <= zero_point <= high:
+        raise RuntimeError(f"quantize: the zero point is {zero_point}, and must be between {low} and {high}")
+    return Grid(scale, zero_point, dtype, axis)
+
+
+def onto(x: Tensor, grid: Grid) -> Tensor:
+    """The nearest numbers on the grid."""
+    if x.dtype != dtypes.float32:
+        raise RuntimeError(f"Quantize only works on Float Tensor, got {x.dtype.type_name}")
+    say_once()
+    low, high = grid.range
+    if grid.axis < 0:
+        made = operator("fake_quantize_per_tensor_affine")(x, grid.scale, grid.zero_point, low, high)
+    else:
+        made = operator("fake_quantize_per_channel_affine")(
+            x, grid.scale, grid.zero_point, grid.axis, low, high
+        )
+    return with_grid(_in_order(made), grid)
+
+
+def _in_order(x: Tensor) -> Tensor:
+    """The elements in order, or the channels innermost: as quantized tensors lie."""
+    if x.is_contiguous() or any(x.is_contiguous(memory_format=f) for f in _FORMATS.get(x.ndim, ())):
+        return x
+    return x.contiguous()  # type: ignore[no-any-return]
+
+
+# ---- rounding --------------------------------------------------------------------------------------
+
+
+def _rounded(xp: Any, x: Array, scale: Any, zero_point: Any, low: int, high: int) -> Array:
+    """The nearest (n - zero_point) * scale, low <= n <= high, in the dtype of x."""
+    wide = rules.DOUBLE if max(-low, high) >= 1 << 24 else rules.FLOAT
+    n = xp.rint(x.astype(wide, copy=False) * (1 / xp.asarray(scale, wide))) + xp.asarray(zero_point, wide)
+    return ((xp.clip(n, low, high) - zero_point) * xp.asarray(scale, wide)).astype(x.dtype, copy=False)
+
+
+def _no_integers(kernel: str) -> dict[str, str]:
+    return {"bic": f"fake_quantize_{kernel}_type_handling"}
+
+
+def _check_bounds(low: int, high: int) -> None:
+    if low > high:
+        raise RuntimeError("`quant_min` should be less than or equal to `quant_max`.")
+
+
+@op(
+    "aten::fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int "
+    "quant_max) "
+    "-> Tensor"
+)
+@op(
+    "aten::fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int "
+    "quant_min, int quant_max) -> Tensor"
+)
+@facts(where="f", refuses=_no_integers("tensor_cachemask_kernel"))
+def _fake_quantize(xp: Any, self: Array, scale: Any, zero_point: Any, low: int, high: int) -> Array:
+    _check_bounds(low, high)
+    return _rounded(xp, self, scale, zero_point, low, high)
+
+
+@op(
+    "aten::fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int "
+    "quant_min, "
+    "int quant_max) -> Tensor",
+    where="f",
+    refuses=_no_integers("channel_cachemask_cpu"),
+)
+def _fake_quantize_channels(
+    xp: Any, self: Array, scale: Array, zero_point: Array, axis: int, low: int, high: int
+) -> Array:
+    _check_bounds(low, high)
+    if not 0 <= axis < self.ndim:
+        raise RuntimeError("`axis` must be between 0 and number of dimensions of input")
+    if scale.ndim != 1 or zero_point.shape != scale.shape or len(scale) != self.shape[axis]:
+        raise RuntimeError("dimensions of scale and zero-point are not consistent with input tensor")
+    along = [-1 if d == axis else 1 for d in range(self.ndim)]
+    return _rounded(xp, self, scale.reshape(along), zero_point.reshape(along), low, high)
+
+
+# ---- to a grid and off it --------------------------------------------------------------------------
+
+
+def _number(x: Any) -> Any:
+    return x.item() if isinstance(x, Tensor) else x
+
+
+@op(
+    "aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) -> Tensor",
+    **_SCRIPT,
+)
+@op(
+    "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, ScalarType "
+    "dtype) -> Tensor",
+    shape=ITEM,
+    **_SCRIPT,
+)
+def _quantize(self: Tensor, scale: Any, zero_point: Any, dtype: int) -> Tensor:
+    return onto(self, checked_grid(float(_number(scale)), int(_number(zero_point)), dtype))
+
+
+@op(
+    "aten::quantize_per_tensor.tensors(Tensor[] tensors, Tensor scales, Tensor zero_points, ScalarType "
+    "dtype) -> Tensor[]",
+    shape=ITEM,
+    **_SCRIPT,
+)
+def _quantize_each(
+    tensors: Sequence[Tensor], scales: Tensor, zero_points: Tensor, dtype: int
+) -> list[Tensor]:
+    return [_quantize(x, scales[i], zero_points[i], dtype) for i, x in enumerate(tensors)]
+
+
+@op(
+    "aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, int axis, ScalarType "
+    "dtype) -> Tensor",
+    **_SCRIPT,
+)
+def _quantize_channels(self: Tensor, scales: Tensor, zero_points: Tensor, axis: int, dtype: int) -> Tensor:
+    return onto(self, checked_grid(scales, zero_points, dtype, rules.wrap_dim(axis, self.ndim)))
+
+
+@op(
+    "aten::quantize_per_tensor_dynamic(Tensor self, ScalarType dtype, bool reduce_range) -> Tensor",
+    shape=ITEM,
+    **_SCRIPT,
+)
+def _quantize_by_range(self: Tensor, dtype: int, reduce_range: bool) -> Tensor:
+    low, high = RANGES[checked_grid(1.0, 0, dtype).dtype]
+    if reduce_range:
+        low, high = -(-low // 2), high // 2
+    least, most = (min(0.0, self.min().item()), max(0.0, self.max().item())) if self.numel() else (0.0, 0.0)
+    scale = (most - least) / (high - low) or 0.1
+    zero_point = min(max(round(low - least / scale), low), high)
+    return onto(self, Grid(scale, zero_point, dtype))
+
+
+@op("aten::dequantize.self(Tensor self) -> Tensor", order="self tensors tensor list any", **_SCRIPT)
+@op("aten::dequantize.tensor(Tensor qtensor) -> Tensor", **_SCRIPT)
+def _dequantize(self: Tensor) -> Tensor:
+    """What has no grid is given back, if it is of float32."""
+    return self.float() if grid_of(self) is None else _in_order(operator("clone")(self))
+
+
+@op("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]", **_SCRIPT)
+@op("aten::dequantize.list(Tensor[] qtensors) -> Tensor[]", **_SCRIPT)
+def _dequantize_each(tensors: Sequence[Tensor]) -> list[Tensor]:
+    return [_dequantize(x) for x in tensors]
+
+
+@op("aten::dequantize.any(Any tensors) -> Any", **_SCRIPT)
+def _dequantize_inside(tensors: Any) -> Any:
+    if isinstance(tensors, Tensor):
+        return _dequantize(tensors)
+    if isinstance(tensors, tuple | list):
+        return type(tensors)(map(_dequantize_inside, tensors))
+    return tensors
+
+
+# ---- what is known of a grid -----------------------------------------------------------------------
+
+
+@op("prim::is_quantized(Tensor a) -> bool", **_SCRIPT)
+def _is_quantized(a: Tensor) -> bool:
+    return grid_of(a) is not None
+
+
+def _grid(x: Tensor, per_channel: bool) -> Grid:
+    found = grid_of(x)
+    if found is None:
+        raise RuntimeError(
+            "the tensor has no scale and no zero point: quantized models run dequantised here, in float32, "
+            "and "
+            "only what quantizes, and operators `quantized::…`, say on which numbers their results lie"
+        )
+    if (found.axis >= 0) != per_channel:
+        kind = "PerChannelAffine" if per_channel else "PerTensorAffine"
+        raise RuntimeError(f"Expected quantizer->qscheme() == k{kind} to be true, but got false.")
+    return found
+
+
+@op("aten::q_scale(Tensor self) -> float", **_SCRIPT)
+def _scale(self: Tensor) -> float:
+    return float(_grid(self, False).scale)
+
+
+@op("aten::q_zero_point(Tensor self) -> int", **_SCRIPT)
+def _zero_point(self: Tensor) -> int:
+    return int(_grid(self, False).zero_point)
+
+
+@op("aten::q_per_channel_scales(Tensor self) -> Tensor", **_SCRIPT)
+def _scales(self: Tensor) -> Any:
+    return _grid(self, True).scale
+
+
+@op("aten::q_per_channel_zero_points(Tensor self) -> Tensor", **_SCRIPT)
+def _zero_points(self: Tensor) -> Any:
+    return _grid(self, True).zero_point
+
+
+@op("aten::q_per_channel_axis(Tensor self) -> int", **_SCRIPT)
+def _axis(self: Tensor) -> int:
+    return _grid(self, True).axis
+
+
+_INT_DTYPES: Final = {QINT8: dtypes.int8, QINT32: dtypes.int32}
+
+
+@op("aten::int_repr(Tensor self) -> Tensor", **_SCRIPT)
+def _int_repr(self: Tensor) -> Any:
+    return to_integers(self, grid_of(self) or _grid(self, False))
+
+
+# ---- what files hold -------------------------------------------------------------------------------
+
+
+def to_integers(x: Tensor, grid: Grid) -> Any:
+    """For each element, as which number of the grid it is."""
+    scale, zero_point = grid.scale, grid.zero_point
+    if grid.axis >= 0:
+        along = [-1 if d == grid.axis else 1 for d in range(x.ndim)]
+        scale, zero_point = scale.reshape(along), zero_point.reshape(along)
+    return (x.detach().double() / scale + zero_point).round().to(_INT_DTYPES.get(grid.dtype, dtypes.uint8))
+
+
+def from_integers(n: Array, grid: Grid) -> Tensor:
+    """The tensor whose elements are the n-th numbers of a grid, n an array."""
+    say_once()
+    scale: Any = grid.scale
+    zero_point: Any = grid.zero_point
+    if grid.axis >= 0:
+        along = [-1 if d == grid.axis else 1 for d in range(n.ndim)]
+        scale, zero_point = scale.array.reshape(along), zero_point.array.reshape(along)
+    steps = (n.astype(rules.DOUBLE) - zero_point).astype(rules.FLOAT)
+    return with_grid(from_numpy(steps * np.asarray(scale, rules.FLOAT)), grid)
