@@ -1,13 +1,18 @@
 """The models of `tests/oracle/models`, as archives: how long they take to load, to run once, and again.
 
-The archives are PyTorch's where it is installed, and of `ts` otherwise.
+The archives are PyTorch's where it is installed, and of `ts` otherwise.  "First call" compiles; "first call,
+kept code" finds what a process before has compiled (`ts.runtime.code_cache`).
 """
 
 from __future__ import annotations
 
 import io
+import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
@@ -36,18 +41,38 @@ def contestants() -> dict[str, ModuleType]:
 def tables() -> dict[str, list[Case]]:
     """A table for each of the three, with a row for each model."""
     packages = contestants()
-    found: dict[str, list[Case]] = {"Models: load": [], "Models: first call": [], "Models: call": []}
+    kinds = ("load", "first call", "first call, kept code", "call")
+    found: dict[str, list[Case]] = {f"Models: {kind}": [] for kind in kinds}
     for family, name in models.names(OURS):
-        loads, firsts, calls = timed(packages, family, name)
+        archive, method = saved(next(reversed(packages.values())), family, name)
+        with kept_code("0"):
+            loads, firsts, calls = timed(packages, family, name, archive, method)
+        with TemporaryDirectory() as folder, kept_code("1", folder):
+            _, kept, _ = timed({OURS: ts}, family, name, archive, method)
         title = f"{family}, {name}"
-        for cases, seconds in zip(found.values(), (loads, firsts, {}), strict=True):
+        for cases, seconds in zip(found.values(), (loads, firsts, firsts | kept, {}), strict=True):
             cases.append(Case(title, calls, seconds=seconds))
     return found
 
 
-def timed(packages: dict[str, ModuleType], family: str, name: str) -> tuple[Any, Any, Any]:
+@contextmanager
+def kept_code(switch: str, folder: str = "") -> Iterator[None]:
+    """Whether code is kept, and where."""
+    before = {name: os.environ.get(name) for name in ("TS_CACHE", "TS_CACHE_DIR")}
+    os.environ.update(TS_CACHE=switch, TS_CACHE_DIR=folder)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+def timed(
+    packages: dict[str, ModuleType], family: str, name: str, archive: bytes, method: str
+) -> tuple[Any, Any, Any]:
     """The seconds of a load and of a first call, the best of some, and what calls the model again."""
-    archive, method = saved(next(reversed(packages.values())), family, name)
     best: tuple[dict[str, float], dict[str, float]] = {}, {}
     calls = {}
     for _ in range(ROUNDS):

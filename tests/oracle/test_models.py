@@ -170,14 +170,18 @@ def check_back(module, case, way, want, with_state=True):
 
 
 @pytest.mark.parametrize(("family", "name"), CASES)
-def test_by_file(family, name):
-    """Archives that PyTorch wrote (scripted, traced, frozen) run here, and those run in PyTorch that are saved of them."""
+def test_by_file(family, name, monkeypatch, tmp_path):
+    """Archives that PyTorch wrote (scripted, traced, frozen) run here, the second time with the code that the first one
+    kept; and those run in PyTorch that are saved of them."""
+    monkeypatch.setenv("TS_CACHE", "1")
+    monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path))
     case = case_of(family, name)
     for way in case.ways:
         want = record(family, name, way)
         module = loaded(ts, want.archive)
         check_back(module, case, way, want)
         assert compare(outcome(ts, module, case, way), want) == [], way
+        assert compare(outcome(ts, loaded(ts, want.archive), case, way), want) == [], f"{way}, kept"
 
 
 @pytest.mark.parametrize(("family", "name"), CASES)

@@ -119,7 +119,7 @@ class Reader(StoredTensors):
             )
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
         constants: list[object] = []
-        self.unit = Unit(read_sources(records).get, constants, version, terms)
+        self.unit = Unit(read_sources(records), constants, version, terms)
         values = self.value("constants")
         if not isinstance(values, tuple):
             raise ArchiveError("constants.pkl holds no tuple")

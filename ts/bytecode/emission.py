@@ -20,6 +20,7 @@ from ts._core.value.spec import TypeSpec
 from ts._core.vm.code import Code
 from ts.bytecode.instruction import SCALARS, Instruction, Label
 from ts.bytecode.opcodes import BY_NAME, NUMBER
+from ts.bytecode.program import Program
 from ts.bytecode.registers import Allocator
 from ts.bytecode.tidy import tidy
 from ts.bytecode.typespec import register_class, type_spec
@@ -58,6 +59,7 @@ class Emission:
         self.types: dict[Type, int] = {}
         self.entered: list[Handler] = []  # the `with` statements around the next instruction
         self.handlers: list[Handler] = []
+        self.program: Program | None = None  # in the end: what the code is made from
 
     # ---- registers -------------------------------------------------------------------------------------
 
@@ -220,7 +222,7 @@ class Emission:
                 words.append(operand)
             rows.append(tuple(words))
             lines.append(self.stack_of(instruction.line))
-        return Code(
+        self.program = Program(
             self.name,
             rows,
             "".join(real) + "".join(self.classes[r] for r in used),
@@ -238,3 +240,4 @@ class Emission:
             ],
             result,
         )
+        return self.program.code()

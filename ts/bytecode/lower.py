@@ -33,6 +33,7 @@ from ts.bytecode.emission import Handler
 from ts.bytecode.instruction import SCALARS, Instruction, Label
 from ts.bytecode.loops import Loops
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, register_format
+from ts.bytecode.program import Program
 from ts.bytecode.typespec import register_class, result_spec, type_spec
 from ts.errors import CompilationError, FrontendError
 from ts.ir.graph import Block, Graph, Node, Value
@@ -59,7 +60,15 @@ Prepare = Callable[[Graph, str], Code]
 
 def lower(graph: Graph, name: str = "graph", prepare: Prepare | None = None) -> Code:
     """The code of a graph; `prepare` makes that of the graphs in its nodes, once they run."""
-    return Lowering(graph, name, prepare or lower).run()
+    return lower_to_program(graph, name, prepare)[0]
+
+
+def lower_to_program(graph: Graph, name: str, prepare: Prepare | None = None) -> tuple[Code, Program]:
+    """The same with what the code is made from."""
+    lowering = Lowering(graph, name, prepare or lower)
+    code = lowering.run()
+    assert lowering.program is not None
+    return code, lowering.program
 
 
 class ForkedFunction(Function):

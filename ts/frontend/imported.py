@@ -1,10 +1,9 @@
 """The definitions of an archive: source files to types and functions, each made when it is first named.
 
-In: a way to read the files (`code/__torch__/model.py` holds what is called `__torch__.model.…`), the
-constants without a literal, the version of the operators, and the terms on which the code is taken.  Out:
-`Unit.find`:
+In: the files by name (`code/__torch__/model.py` holds what is called `__torch__.model.…`), the constants
+without a literal, the version of the operators, and the terms on which the code is taken.  Out: `Unit.find`:
 
-    unit = Unit(read, constants, version)
+    unit = Unit(sources, constants, version)
     unit.find("__torch__.model.Net")        its `ModuleType`: slots, parameters, buffers, methods
     unit.find("__torch__.model.helper")     a scripted function
     unit.find("__torch__.model.Mode")       an `EnumType`, a named tuple's `TupleType`, an `InterfaceType`
@@ -19,10 +18,14 @@ from __future__ import annotations
 import ast
 import threading
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from hashlib import sha256
 from typing import Any, Final
 
+import numpy as np
+
+from ts._core.tensor.tensor import Tensor
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import classes, parse, python_syntax
 from ts.frontend.annotations import to_type
@@ -49,9 +52,7 @@ from ts.ir.types import (
     Type,
 )
 
-ReadSource = Callable[[str], Source | None]
-"""From `code/__torch__/model.py` to the source file; None if there is none of that name."""
-
+_MOST_HASHED: Final = 16 << 20  # bytes of constants
 _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__forward_hooks__")
 
 
@@ -90,10 +91,16 @@ class Unit:
     """The types and functions of one archive."""
 
     def __init__(
-        self, read: ReadSource, constants: Sequence[object], version: int, terms: Terms = ANY_TERMS
+        self,
+        sources: Mapping[str, Source],
+        constants: Sequence[object],
+        version: int,
+        terms: Terms = ANY_TERMS,
     ) -> None:
-        self._read = read
-        self._terms = terms
+        self.sources = sources
+        self.constants = constants
+        self.version = version
+        self.terms = terms
         self._files: dict[str, _File | None] = {}
         self._found: dict[str, Any] = {}
         self._begun: set[tuple[int, str]] = set()  # by which thread, which name
@@ -118,13 +125,37 @@ class Unit:
                     self._begun.discard(begun)
         return found
 
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """The hash of all that the code follows from; None where constants are too large for that."""
+        found = sha256(repr(self.version).encode())
+        for name, source in sorted(self.sources.items()):
+            found.update(f"{name}\0{source.text}\0".encode("utf-8", "surrogatepass"))
+        room = _MOST_HASHED
+        for value in self.constants:
+            if not isinstance(value, Tensor):
+                found.update(f"{type(value).__name__} {value!r}\0".encode("utf-8", "surrogatepass"))
+                continue
+            room -= value.numel() * value.element_size()
+            if room < 0 or value.device.type != "cpu":
+                return None
+            found.update(f"{value.dtype} {value.shape} {value.stride()}\0".encode())
+            found.update(np.ascontiguousarray(value._host()).tobytes())
+        return found.hexdigest()
+
+    def function(self, name: str) -> Any | None:
+        """The function, or the method of a class, of that qualified name."""
+        prefix, _, last = name.rpartition(".")
+        owner = self.find(prefix)
+        return owner.methods.get(last) if isinstance(owner, ClassType) else self.find(name)
+
     def type(self, text: str) -> Type:
         """The type that an annotation in an archive means."""
         return to_type(python_syntax.expression(text), self.names)
 
     def _file(self, prefix: str) -> _File | None:
         if prefix not in self._files:
-            source = self._read(f"code/{prefix.replace('.', '/')}.py")
+            source = self.sources.get(f"code/{prefix.replace('.', '/')}.py")
             self._files[prefix] = None if source is None else _File(source)
         return self._files[prefix]
 
@@ -207,7 +238,8 @@ class Unit:
                 self._on_terms(classes.declare_later(type, member.name, parse_it))
 
     def _on_terms(self, function: Any) -> Any:
-        function.terms = self._terms
+        function.terms = self.terms
+        function.unit = self
         function.waits = True
         return function
 

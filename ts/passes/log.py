@@ -80,6 +80,11 @@ def _pass_name(name: str) -> str:
     return _ALIASES.get(stem, stem)
 
 
+def is_configured() -> bool:
+    """Whether anything is logged or limited."""
+    return bool(_levels or _limits)
+
+
 def enabled(name: str, level: int = UPDATE) -> bool:
     """Whether pass `name` logs messages of `level`."""
     return bool(_levels) and _levels.get(name, -1) >= level

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
-from ts.bytecode.lower import lower
+from ts.bytecode.lower import lower_to_program
+from ts.bytecode.program import Program
 from ts.errors import LimitExceeded
 from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ir.graph import Graph
@@ -60,7 +61,19 @@ def prepare(function: ScriptFunction) -> Any:
         from ts.debugger.process import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
-    return prepare_graph(function.graph, function.name, function.terms)
+    if function.unit is None or not _optimize.get():
+        return prepare_graph(function.graph, function.name, function.terms)
+    from ts.runtime.code_cache import entry_of  # only archives need it
+
+    entry = entry_of(function)
+    if entry is None:
+        return prepare_graph(function.graph, function.name, function.terms)
+    with function.terms.within():
+        code = entry.read()
+    if code is None:
+        code, program = prepare_program(function.graph, function.name, function.terms)
+        entry.keep(program)
+    return code
 
 
 def _place(graph: Graph) -> SourceRange | None:
@@ -70,12 +83,17 @@ def _place(graph: Graph) -> SourceRange | None:
 
 def prepare_graph(graph: Graph, name: str, terms: Terms = ANY_TERMS) -> Any:
     """The code of a graph, and later of those in its nodes, made within the limits of its terms."""
+    return prepare_program(graph, name, terms)[0]
+
+
+def prepare_program(graph: Graph, name: str, terms: Terms) -> tuple[Any, Program]:
+    """The same with what the code is made from."""
     optimize = _optimize.get()
 
-    def optimize_and_lower() -> Any:
+    def optimize_and_lower() -> tuple[Any, Program]:
         try:
             ready = optimized(graph) if optimize else faithful(graph).copy()
-            return lower(ready, name, partial(prepare_graph, terms=terms))
+            return lower_to_program(ready, name, partial(prepare_graph, terms=terms))
         except LimitExceeded as error:
             error.stack = error.stack or [(name, _place(graph))]
             raise

@@ -56,6 +56,7 @@ class ScriptFunction(Function):
     """A compiled function."""
 
     terms: Terms = ANY_TERMS  # on which its source was taken
+    unit: Any = None  # of a function of an archive: the definitions that it is one of
     waits = False  # whether its callers go by its declaration, and it is compiled when it is called
 
     def __init__(self, name: str, qualified_name: str = "", parsed: ToCompile | None = None) -> None:
@@ -67,6 +68,7 @@ class ScriptFunction(Function):
         self._definition = _definition(parsed)
         self.holds_breakpoint = False  # whether it calls `breakpoint`
         self._graph: Graph | None = None
+        self._adopted = False  # whether it has its signature, though it may have no graph
         self._schema: FunctionSchema | None = None
         if isinstance(parsed, ParsedFunction) and parsed.function is not None:
             self.__doc__ = parsed.function.__doc__
@@ -210,9 +212,21 @@ class ScriptFunction(Function):
         object_set(made, 0, True)
         return made
 
+    def adopt(
+        self, arguments: list[tuple[Any, ...]], declaration: str, by_name: int, result: TypeSpec
+    ) -> None:
+        """Give the function the signature that comes with kept code; its graph is compiled when asked for."""
+        with my_turn():
+            if self._graph is None and not self._adopted:
+                super().__init__(self.name, arguments, declaration, by_name, result)
+                self._adopted = True
+
     def finish(self, graph: Graph, schema: FunctionSchema) -> None:
         """Give the function its graph and its signature."""
         self._schema = schema
+        if self._adopted:
+            self._graph = graph
+            return
         arguments = []
         for a in schema.arguments:
             spec = argument_spec(a.type) if a.size is None else sized_spec(a.type, a.size)

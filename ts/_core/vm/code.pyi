@@ -42,5 +42,7 @@ class Code:
 
 class Method:
     name: str
+    specs: tuple[TypeSpec, ...]
+    result: TypeSpec
     twin_of: Any
     def __init__(self, name: str, specs: tuple[TypeSpec, ...], result: TypeSpec) -> None: ...

@@ -1,0 +1,296 @@
+"""Kept code of archives (`runtime/code_cache`): the next load runs it, and runs as if it had been compiled."""
+
+import copy
+import hashlib
+import io
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+from enum import Enum
+from typing import NamedTuple
+
+import pytest
+
+import ts
+from tests.trust.crafted import archive, module
+from ts.bytecode import program
+from ts.errors import CompilationError, LimitExceeded
+from ts.runtime import executor
+
+WHOLE = archive(
+    module(
+        """\
+        _0 = __torch__.pick(x, n)
+        sizes = [2, 3]
+        if torch.gt(n, 3):
+          ops.prim.RaiseException("too large", "builtins.ValueError")
+        else:
+          pass
+        return torch.add(torch.reshape(_0, sizes), torch.tensor([1.5, 2.5, 3.5]))""".replace("        ", ""),
+        definitions="def pick(x: Tensor, n: int) -> Tensor:\n  return torch.mul(x, n)\n",
+        parameters=", x: Tensor, n: int=2",
+    )
+)
+
+
+class Mode(Enum):
+    PLAIN = 1
+    DOUBLE = 2
+
+
+class Pair(NamedTuple):
+    x: ts.Tensor
+    n: int
+
+
+@ts.jit.interface
+class Step(ts.nn.Module):
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        pass
+
+
+class Twice(ts.nn.Module):
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        return x * 2
+
+
+class Everything(ts.nn.Module):
+    """What data has names for: enumerations, named tuples, interfaces, recursion, warnings, constants of all kinds."""
+
+    step: Step
+
+    def __init__(self):
+        super().__init__()
+        self.step = Twice()
+        self.mode = Mode.DOUBLE
+        self.register_buffer("weight", ts.arange(3.0))
+
+    @ts.jit.export
+    def falls(self, n: int) -> int:
+        return n if n < 2 else self.falls(n - 1) + self.falls(n - 2)
+
+    def forward(self, x: ts.Tensor, mode: Mode = Mode.DOUBLE, words: list[str] | None = None) -> Pair:
+        n = len(words) if words is not None else self.falls(10)
+        for a, b in [(1, "one"), (2, "two")]:
+            n += a * len(b)
+        if mode == self.mode:
+            x = self.step.forward(x)
+        return Pair(x + self.weight.to(ts.device("cpu")), n)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where code is kept."""
+    monkeypatch.setenv("TS_CACHE", "1")
+    monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """The names of the functions that are compiled."""
+    names = []
+    prepare = executor.prepare_program
+    monkeypatch.setattr(executor, "prepare_program", lambda g, name, terms: names.append(name) or prepare(g, name, terms))
+    return names
+
+
+def load(data=WHOLE, **terms):
+    return ts.jit.load(io.BytesIO(data), **terms)
+
+
+def saved(module):
+    buffer = io.BytesIO()
+    ts.jit.save(ts.jit.script(module), buffer)
+    return buffer.getvalue()
+
+
+def files(folder):
+    return sorted(folder.rglob("*.json"))
+
+
+def test_read_by_the_next(folder, compiled):
+    """What was compiled once is read, in other archives of the same bytes and in other processes."""
+    x = ts.arange(6.0)
+    want = load()(x).tolist()
+    assert compiled == ["forward"]
+    (file,) = files(folder)
+    again = load()
+    assert again(x).tolist() == want and compiled == ["forward"]
+    script = f"import io, ts; m = ts.jit.load(io.BytesIO({WHOLE!r})); print(m(ts.arange(6.0)).tolist())"
+    before = file.stat().st_mtime_ns
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert out == f"{want}\n" and files(folder) == [file] and file.stat().st_mtime_ns == before
+    assert "aten::reshape" in str(again.graph) and "sizes" in again.code  # compiled when they are asked for
+    assert again(x).tolist() == want and again.forward.schema.arguments[2].default == 2
+
+
+def test_all_kinds(folder, compiled):
+    data, x = saved(Everything()), ts.ones(3)
+    first, second = load(data), load(data)
+    want = first(x, words=["a"])
+    assert first.falls(7) == 13
+    count = len(compiled)
+    got = second(x, words=["a"])
+    assert second.falls(7) == 13
+    assert len(compiled) == count and "forward" in compiled
+    assert got.x.tolist() == want.x.tolist() and got.n == want.n == 1 + 3 + 6 and type(got).__name__ == "Pair"
+    assert second(x).n == 55 + 9 and second(x, mode=next(iter(type(second.mode)))).x.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_same_errors(folder, compiled):
+    """Errors have the places and the texts that they have without kept code."""
+    def message(*args, **kwargs):
+        with pytest.raises(Exception) as error:
+            load()(*args, **kwargs)
+        return type(error.value), str(error.value)
+
+    calls = [((ts.ones(6), 5), {}), ((ts.ones(5),), {}), ((), {}), ((1,), {}), ((ts.ones(6),), {"m": 1}), ((ts.ones(6), 1.5), {})]
+    first = [message(*args, **kwargs) for args, kwargs in calls]
+    assert len(compiled) == 1
+    assert [message(*args, **kwargs) for args, kwargs in calls] == first
+    assert len(compiled) == 1
+    assert first[0][0] is ts.jit.Error and 'File "code/__torch__.py", line 10' in first[0][1]
+
+
+def test_what_the_code_follows_from(folder, compiled):
+    """Another text, other constants, another default dtype: other code."""
+    def value(text, constants=b"\x80\x02)."):
+        return load(archive(module(text), constants=constants))()
+
+    assert value("return torch.add(1, 1)") == 2 and value("return torch.add(1, 2)") == 3
+    plain = "return torch.tensor([1.5])"
+    assert value(plain).dtype == ts.float32
+    ts.set_default_dtype(ts.float64)
+    try:
+        assert value(plain).dtype == ts.float64
+    finally:
+        ts.set_default_dtype(ts.float32)
+    text = "return CONSTANTS.c0"
+    assert value(text, b"\x80\x02K\x05\x85.") == 5 and value(text, b"\x80\x02K\x06\x85.") == 6
+    assert len(compiled) == len(files(folder)) == 6
+
+
+def test_constants_of_frozen_modules(folder, compiled):
+    """Tensors that are constants of the code count by what they hold."""
+    def frozen(fill):
+        layer = ts.nn.Linear(3, 2).eval()
+        ts.nn.init.constant_(layer.weight, fill)
+        ts.nn.init.zeros_(layer.bias)
+        buffer = io.BytesIO()
+        ts.jit.save(ts.jit.freeze(ts.jit.script(layer)), buffer)
+        return buffer.getvalue()
+
+    for _, (fill, data) in itertools.product(range(2), [(fill, frozen(fill)) for fill in (1.0, 2.0)]):
+        assert load(data)(ts.ones(1, 3)).tolist() == [[3 * fill, 3 * fill]]
+    assert len(compiled) == 2
+
+
+def test_switches(folder, compiled, monkeypatch):
+    monkeypatch.setenv("TS_CACHE", "0")
+    load()(ts.ones(6))
+    assert files(folder) == []
+    monkeypatch.setenv("TS_CACHE", "1")
+    load(allowed_ops="aten::*")(ts.ones(6))  # each operator of which is looked at
+    assert files(folder) == []
+    with ts.jit.optimized_execution(False):
+        load()(ts.ones(6))
+    assert files(folder) == [] and compiled[2:] == ["forward", "pick"]
+    load()(ts.ones(6))
+    with pytest.raises(CompilationError, match="not among the allowed"):
+        load(allowed_ops="aten::mul")
+    with pytest.raises(LimitExceeded):
+        load(limits=ts.limits(bytes=10))
+    assert len(files(folder)) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes of files are Unix's")
+def test_folders_of_others(folder, compiled):
+    """A folder that others may write to is not used, one that cannot be made is no error."""
+    load()(ts.ones(6))
+    os.chmod(files(folder)[0].parent, 0o777)
+    load()(ts.ones(6))
+    assert len(compiled) == 2
+    os.environ["TS_CACHE_DIR"] = str(files(folder)[0])  # a file
+    load()(ts.ones(6))
+    assert len(compiled) == 3
+
+
+def test_damaged_files(folder, compiled):
+    """A file that was cut or changed is as good as none, and is written again."""
+    want = load()(ts.ones(6)).tolist()
+    (file,) = files(folder)
+    whole = file.read_bytes()
+    for damaged in (b"", whole[:-1], whole[:40], whole.replace(b"reshape", b"flatten"), b"\n", whole + b"\0"):
+        file.write_bytes(damaged)
+        assert load()(ts.ones(6)).tolist() == want
+        assert file.read_bytes() == whole
+    assert len(compiled) == 7
+
+
+def leaves(data):
+    """(container, key) of everything that is in nested data."""
+    keys = range(len(data)) if isinstance(data, list) else list(data)
+    for key in keys:
+        yield data, key
+        if isinstance(data[key], list | dict):
+            yield from leaves(data[key])
+
+
+STRANGE = [None, True, -1, 0, 1, 7, 255, 1 << 31, 1 << 70, 0.5, "", "i", "Tensor", "__torch__.M", "aten::add.Tensor", [], [0], {}, {"of": "int"}]
+
+
+def test_hostile_files(folder):
+    """Files that say anything under a hash that fits: a result or an error, as of compiled code."""
+    load()(ts.ones(6))
+    (file,) = files(folder)
+    whole = json.loads(file.read_bytes().partition(b"\n")[2])
+    drawn = random.Random(0)
+    for _ in range(400):
+        data = copy.deepcopy(whole)
+        for _ in range(drawn.choice([1, 1, 1, 2, 4])):
+            container, key = drawn.choice(list(leaves(data)))
+            container[key] = drawn.choice(STRANGE)
+        body = json.dumps(data).encode()
+        file.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        with ts.limits(seconds=5, bytes=1 << 28):
+            try:
+                load()(ts.ones(6))
+            except (RuntimeError, ValueError, TypeError, LookupError, LimitExceeded):
+                continue
+
+
+def test_what_is_not_kept(folder):
+    """Tasks are compiled anew; so is what calls a Python function."""
+    body = "def task():\n  return torch.add(x, 1)\nf = fork(task)\nreturn torch.wait(f)"
+    forks = archive(module(body, parameters=", x: int"))
+    assert load(forks)(2) == load(forks)(2) == 3
+    assert files(folder) == []
+
+
+def test_number_of_files(folder, monkeypatch):
+    """The oldest go."""
+    from ts.runtime import code_cache
+
+    monkeypatch.setattr(code_cache, "_MOST_FILES", 256 * 8)
+    inside = folder / "00"
+    for i in range(20):
+        code_cache._write(inside / f"{i}.json", b"")
+        os.utime(inside / f"{i}.json", (i, i))
+    assert 7 <= len(files(folder)) <= 8 and inside / "19.json" in files(folder) and inside / "0.json" not in files(folder)
+
+
+def test_plain_data_and_back():
+    """A program is the same after its data: its code has the same listing."""
+    place = program.Place(ts.jit.CompilationUnit().__class__, lambda name: None, {}, ())
+    for value in (None, True, 3, -0.0, float("inf"), "text\ud800", ts.device("cpu"), ts.arange(4)):
+        data = json.loads(json.dumps(program.constant_data(value, place)))
+        back = program.constant_of(data, place)
+        assert repr(back) == repr(value) and type(back) is type(value)
+    with pytest.raises(program.NotPlainError):
+        program.constant_data(ts.zeros(1 << 20), place)
+    with pytest.raises(program.NotPlainError):
+        program.constant_data(object(), place)

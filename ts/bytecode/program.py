@@ -1,0 +1,308 @@
+"""What a `Code` is made from, and the same as plain data that a file can keep.
+
+    program = Program(name, rows, classes, parameters, constants, ...)      what the lowering gives
+    program.code()                                                          the verified Code
+    plain(program, place)                                                   numbers, texts, lists of them
+    program_of(data, place)                                                 the Program again
+
+What data cannot say stands in the `Place` that the program belongs to, an archive as a rule: types and
+functions by name, source texts, tensors.  A program that is not all data (it starts tasks, calls Python,
+holds large tensors) raises `NotPlainError`.  Data is not trusted: `Code` verifies what it says.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from itertools import chain
+from typing import Any, Final, NamedTuple, overload
+
+import numpy as np
+
+from ts._core.tensor.tensor import Tensor, wrap_array
+from ts._core.value.ivalue import to_core
+from ts._core.value.lists import List, Tuple
+from ts._core.value.spec import KINDS, TypeSpec
+from ts._core.value.type_of import infer_spec
+from ts._core.vm.code import Code, Method
+from ts._core.vm.python_call import WarnOperator
+from ts.bytecode.typespec import type_spec
+from ts.devices import device
+from ts.ir.source import Source, SourceRange
+from ts.ir.types import Type
+from ts.ops import registry
+
+_MOST_BYTES: Final = 1 << 16  # of a tensor that stands in the data
+_SCALARS: Final = (type(None), bool, int, float, str)
+_LIST, _TUPLE, _OPTIONAL = KINDS["ListType"], KINDS["TupleType"], KINDS["OptionalType"]
+_ENUM: Final = re.compile(r"Enum<([^<>]*)>")  # in texts of types
+_plain_types: dict[str, Type] = {}  # by text: those that mean the same everywhere
+
+
+class NotPlainError(Exception):
+    """Part of a program cannot be kept as data."""
+
+
+class Program(NamedTuple):
+    """The arguments of a `Code`."""
+
+    name: str
+    rows: Sequence[tuple[int, ...]]
+    classes: str
+    parameters: Sequence[TypeSpec]
+    constants: Sequence[Any]
+    pool: Sequence[int]
+    operators: Sequence[Any]
+    functions: Sequence[Any]
+    types: Sequence[TypeSpec]
+    lines: Sequence[Any]
+    handlers: Sequence[tuple[int, int, int, Any]]
+    result: TypeSpec
+
+    def code(self) -> Code:
+        """The verified code."""
+        return Code(*self)
+
+
+class Place(NamedTuple):
+    """What the data of a program leaves to where the program belongs."""
+
+    type_named: Callable[[str], Type]  # from the text of a type
+    function_named: Callable[[str], Any]  # from a qualified name; None if there is none
+    sources: Mapping[str, Source]  # by file name
+    constants: Sequence[Any]  # tensors of any size
+
+
+def plain(program: Program, place: Place) -> dict[str, Any]:
+    """The program as dictionaries, lists, numbers and texts; NotPlainError where there is more to it."""
+    if program.handlers:
+        raise NotPlainError
+    lines = _Lines(place)
+    return {
+        "name": program.name,
+        "rows": list(chain.from_iterable(program.rows)),
+        "classes": program.classes,
+        "parameters": [spec_text(spec, place) for spec in program.parameters],
+        "constants": [constant_data(value, place) for value in program.constants],
+        "pool": list(program.pool),
+        "operators": [_operator_data(operator) for operator in program.operators],
+        "functions": [_function_data(function, place) for function in program.functions],
+        "types": [spec_text(spec, place) for spec in program.types],
+        "lines": [lines.number(stack) for stack in program.lines],
+        "stacks": lines.stacks,
+        "texts": lines.texts,
+        "result": spec_text(program.result, place),
+    }
+
+
+def program_of(data: Mapping[str, Any], place: Place) -> Program:
+    """The program that `plain` gave; LookupError, TypeError or ValueError for what it cannot have given."""
+    words = iter(data["rows"])
+    stacks = _stacks(data["stacks"], data["texts"], place)
+    return Program(
+        data["name"],
+        list(zip(words, words, words, words, strict=True)),
+        data["classes"],
+        [spec_of(text, place) for text in data["parameters"]],
+        [constant_of(value, place) for value in data["constants"]],
+        data["pool"],
+        [_operator_of(operator) for operator in data["operators"]],
+        [_function_of(function, place) for function in data["functions"]],
+        [spec_of(text, place) for text in data["types"]],
+        [stacks[number] for number in data["lines"]],
+        (),
+        spec_of(data["result"], place),
+    )
+
+
+# ---- types -------------------------------------------------------------------------------------------------
+
+
+def spec_text(spec: TypeSpec, place: Place, make: Callable[[Type], TypeSpec] = type_spec) -> str:
+    """The text of the type that `make` gives this descriptor for, where the program belongs."""
+    try:
+        same = spec_of(spec.text, place, make) == spec
+    except Exception as error:  # whatever a text that means no type may raise
+        raise NotPlainError(spec.text) from error
+    if not same:
+        raise NotPlainError(spec.text)
+    return spec.text
+
+
+def spec_of(text: str, place: Place, make: Callable[[Type], TypeSpec] = type_spec) -> TypeSpec:
+    """The descriptor of the type that a text means there."""
+    type = _plain_types.get(text)
+    if type is None:
+        type = place.type_named(_ENUM.sub(r"\1", text))
+        if not type.mentions_class() and "__torch__" not in text:
+            _plain_types[text] = type
+    return make(type)
+
+
+# ---- constants ---------------------------------------------------------------------------------------------
+
+
+def constant_data(value: Any, place: Place) -> Any:
+    """A constant as data: scalars as they are, all else as a dictionary that says what it is."""
+    if type(value) in _SCALARS:
+        return value
+    if isinstance(value, List | Tuple):
+        return {"of": spec_text(infer_spec(value), place), "value": _items(value, place)}
+    if isinstance(value, Enum):
+        return {"enum": spec_text(infer_spec(value), place), "member": value.name}
+    if isinstance(value, device):
+        return {"device": str(value)}
+    if isinstance(value, Tensor):
+        return _tensor_data(value, place)
+    raise NotPlainError(type(value).__name__)
+
+
+def constant_of(data: Any, place: Place) -> Any:
+    """The constant of such data."""
+    if not isinstance(data, dict):
+        return data
+    if "of" in data:
+        spec = spec_of(data["of"], place)
+        return to_core(_filled(data["value"], spec, place), spec)
+    if "enum" in data:
+        return spec_of(data["enum"], place).detail[data["member"]]
+    if "device" in data:
+        return device(data["device"])
+    if "constant" in data:
+        return place.constants[data["constant"]]
+    array = np.frombuffer(base64.b64decode(data["tensor"]), np.dtype(data["dtype"]))
+    return wrap_array(array.reshape(data["sizes"]).copy())
+
+
+def _items(container: Any, place: Place) -> list[Any]:
+    nested = (_items(x, place) if isinstance(x, List | Tuple) else constant_data(x, place) for x in container)
+    return list(nested)
+
+
+def _filled(data: Any, spec: TypeSpec, place: Place) -> Any:
+    """The items of a container, in lists and tuples as its type has them."""
+    if spec.kind == _LIST:
+        return [_filled(item, spec.children[0], place) for item in data]
+    if spec.kind == _TUPLE:
+        return tuple(_filled(item, part, place) for item, part in zip(data, spec.children, strict=True))
+    if spec.kind == _OPTIONAL and data is not None:
+        return _filled(data, spec.children[0], place)
+    return constant_of(data, place)
+
+
+def _tensor_data(x: Any, place: Place) -> dict[str, Any]:
+    for number, constant in enumerate(place.constants):
+        if constant is x:
+            return {"constant": number}
+    if x.device.type != "cpu" or x.requires_grad or not x.is_contiguous():
+        raise NotPlainError("a tensor")
+    array = x._host()
+    if array.nbytes > _MOST_BYTES or array.dtype.kind not in "biufc":
+        raise NotPlainError("a tensor")
+    text = base64.b64encode(array.tobytes()).decode()
+    return {"tensor": text, "dtype": array.dtype.str, "sizes": list(array.shape)}
+
+
+# ---- operators and functions -------------------------------------------------------------------------------
+
+
+def _operator_data(operator: Any) -> Any:
+    if isinstance(operator, WarnOperator):
+        return [operator.filename, operator.line]
+    name = f"{operator.name}.{operator.overload}" if operator.overload else operator.name
+    if _operator_of(name) is not operator:
+        raise NotPlainError(name)
+    return name
+
+
+def _operator_of(data: Any) -> Any:
+    if not isinstance(data, str):
+        filename, line = data
+        return WarnOperator(filename, line)
+    name, _, overload = data.partition(".")
+    return next(operator for operator in registry.lookup(name) if operator.overload == overload)
+
+
+def _function_data(function: Any, place: Place) -> Any:
+    if isinstance(function, Method):
+        specs = [spec_text(spec, place) for spec in function.specs]
+        return [function.name, specs, spec_text(function.result, place)]
+    name = getattr(function, "qualified_name", "")
+    if not name or place.function_named(name) is not function:
+        raise NotPlainError(name)
+    return name
+
+
+def _function_of(data: Any, place: Place) -> Any:
+    if isinstance(data, str):
+        return place.function_named(data)
+    name, specs, result = data
+    return Method(name, tuple(spec_of(text, place) for text in specs), spec_of(result, place))
+
+
+# ---- places in the source ----------------------------------------------------------------------------------
+
+
+class _Lines:
+    """The stacks of a program's lines, each once: function, text, start, end of each level, outermost first.
+
+    A text is the name of a source file, or all of it where the program's archive does not have it.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._numbers: dict[Any, int] = {}
+        self._text_numbers: dict[int, int] = {}
+        self.stacks: list[list[Any]] = []
+        self.texts: list[Any] = []
+
+    def number(self, stack: Any) -> int:
+        """The number of a stack, entered now if it is new."""
+        found = self._numbers.get(stack)
+        if found is None:
+            found = self._numbers[stack] = len(self.stacks)
+            self.stacks.append([word for name, range in stack for word in (name, *self._range(range))])
+        return found
+
+    def _range(self, range: SourceRange | None) -> tuple[int, int, int]:
+        if range is None:
+            return -1, 0, 0
+        source = range.source
+        if id(source) not in self._text_numbers:
+            self._text_numbers[id(source)] = len(self.texts)
+            known = self._place.sources.get(source.filename or "") is source
+            whole = [source.text, source.filename, source.first_line, source.leading_whitespace_removed]
+            self.texts.append(source.filename if known else whole)
+        return self._text_numbers[id(source)], range.start, range.end
+
+
+class _Stack(Sequence[tuple[str, Any]]):
+    """A stack that is made when an error or a listing asks for it."""
+
+    __slots__ = ("_sources", "_words")
+
+    def __init__(self, words: list[Any], sources: Sequence[Source]) -> None:
+        self._words = words
+        self._sources = sources
+
+    def __len__(self) -> int:
+        return len(self._words) // 4
+
+    @overload
+    def __getitem__(self, i: int) -> tuple[str, Any]: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[tuple[str, Any]]: ...
+    def __getitem__(self, i: int | slice) -> Any:
+        return tuple(self._levels())[i]
+
+    def _levels(self) -> Iterator[tuple[str, Any]]:
+        words = iter(self._words)
+        for name, source, start, end in zip(words, words, words, words, strict=True):
+            yield name, SourceRange(self._sources[source], start, end) if source >= 0 else None
+
+
+def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], place: Place) -> list[_Stack]:
+    sources = [place.sources[text] if isinstance(text, str) else Source(*text) for text in texts]
+    return [_Stack(words, sources) for words in stacks]
