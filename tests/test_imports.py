@@ -198,7 +198,7 @@ print(wrong)
 
 
 def test_loading_needs_no_writing(tmp_path):
-    """Who loads an archive and calls it pays nothing for what writing one takes: sums, temporary files, SciPy."""
+    """Who loads an archive and calls it pays nothing for what writing one takes: OpenSSL's sums, temporary files, SciPy."""
     ts.jit.save(ts.jit.CompilationUnit("def f(x):\n    return x + 1\n").f, tmp_path / "f.pt")
     code = f"import sys, ts\nts.jit.load({str(tmp_path / 'f.pt')!r})(ts.ones(2))\nprint([m for m in ('hashlib', 'tempfile', 'scipy', 'torch', 'ts.archive.write') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -20,7 +20,6 @@ import threading
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from hashlib import sha256
 from typing import Any, Final
 
 import numpy as np
@@ -31,6 +30,7 @@ from ts.frontend import classes, parse, python_syntax
 from ts.frontend.annotations import to_type
 from ts.frontend.defaults import NO_DEFAULT
 from ts.frontend.enums import read_enum_type
+from ts.frontend.hashing import blake2b
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.printed import PrintedNames
@@ -128,7 +128,7 @@ class Unit:
     @cached_property
     def fingerprint(self) -> str | None:
         """The hash of all that the code follows from; None where constants are too large for that."""
-        found = sha256(repr(self.version).encode())
+        found = blake2b(repr(self.version).encode(), digest_size=32)
         for name, source in sorted(self.sources.items()):
             found.update(f"{name}\0{source.text}\0".encode("utf-8", "surrogatepass"))
         room = _MOST_HASHED

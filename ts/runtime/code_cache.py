@@ -16,17 +16,16 @@ is as good as none.  The folder is the user's own, or it is not used.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
 import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import ts.backends
 from ts._core.vm.code import Code
 from ts.bytecode.program import (
     NotPlainError,
@@ -42,6 +41,7 @@ from ts.bytecode.program import (
 from ts.bytecode.typespec import argument_spec
 from ts.dtypes import get_default_dtype
 from ts.errors import LimitExceeded
+from ts.frontend.hashing import blake2b
 from ts.passes import log
 from ts.passes.inline import get_inline_everything_mode
 
@@ -130,7 +130,7 @@ def entry_of(function: ScriptFunction) -> Entry | None:
     if folder is None or fingerprint is None:
         return None
     words = [_FORMAT, _build(), sys.version, str(get_default_dtype()), fingerprint, function.qualified_name]
-    name = hashlib.sha256(json.dumps(words).encode()).hexdigest()
+    name = blake2b(json.dumps(words).encode(), digest_size=32).hexdigest()
     return Entry(folder / name[:2] / f"{name[2:]}.json", function)
 
 
@@ -148,7 +148,7 @@ def cache_folder() -> Path | None:
 
 
 def _digest(body: bytes) -> bytes:
-    return hashlib.sha256(body).hexdigest().encode()
+    return blake2b(body, digest_size=32).hexdigest().encode()
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -191,7 +191,9 @@ def _trim(folder: Path) -> None:
 @cache
 def _build() -> str:
     """What tells this build of `ts` from any other: its files, as they were when it was imported."""
-    roots = [Path(__file__).parents[1], *map(Path, ts.backends.__path__)]
+    spec = find_spec("ts.backends")
+    backends = () if spec is None else spec.submodule_search_locations or ()
+    roots = [Path(__file__).parents[1], *map(Path, backends)]
     return _digest("\n".join(line for root in roots for line in _listing(str(root))).encode()).decode()
 
 
