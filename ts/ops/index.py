@@ -78,6 +78,8 @@ def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexErr
     found = re.fullmatch(r"(index -?\d+ is out of bounds for) axis (\d+) (with size \d+)", str(error))
     if found is None:
         return error
+    if found[3] == "with size 0":
+        return IndexError("index is out of bounds for dimension with size 0")
     before = sum(a is not None for a in arrays[: int(found[2])])
     return IndexError(f"{found[1]} dimension {before} {found[3]}")
 
@@ -136,6 +138,10 @@ def _write_at(
 ) -> None:
     """target[indices] = values, or += values."""
     if target.dtype != values.dtype:
+        shape = target[_key(index_arrays(target, indices))].shape
+        lengths = zip(reversed(values.shape), reversed(shape), strict=False)
+        if values.ndim > len(shape) or any(n not in (1, length) for n, length in lengths):
+            raise _mismatch(values, shape)
         raise RuntimeError(
             f"Index put requires the source and destination dtypes match, got {rules.NAME_OF[target.dtype]} "
             f"for the destination and {rules.NAME_OF[values.dtype]} for the source."
@@ -150,10 +156,14 @@ def _write_at(
     except IndexError as error:
         raise _out_of_range(error, arrays) from None
     except ValueError:
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing "
-            f"result of shape {list(target[key].shape)}"
-        ) from None
+        raise _mismatch(values, target[key].shape) from None
+
+
+def _mismatch(values: Array, shape: Sequence[int]) -> RuntimeError:
+    return RuntimeError(
+        f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result "
+        f"of shape {list(shape)}"
+    )
 
 
 @op(
@@ -268,6 +278,13 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {found}")
     if dim is None:
         return self.reshape(-1)[rules.settled(indices).reshape(-1)]
+    if indices.ndim != self.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{self.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
+    if not self.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = rules.wrap_dim(dim, self.ndim)
     rest = list(rules.broadcast_shapes(
         tuple(1 if d == axis else n for d, n in enumerate(self.shape)),

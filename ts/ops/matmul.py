@@ -181,6 +181,9 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
             f"non-singleton dimension {result.ndim - 1}.  Target sizes: {list(result.shape)}.  Tensor "
             f"sizes: {list(self.shape)}"
         )
+    for factor in (alpha, beta):
+        if isinstance(factor, complex) and rules.CATEGORY_OF[self.dtype] != rules.COMPLEX:
+            rules.check_number(factor, self.dtype)
     if alpha != 1 or isinstance(alpha, bool):
         result = result * rules.cast(xp, alpha, result.dtype)
     if beta == 0:

@@ -230,7 +230,7 @@ for _side, _cuda in (("left", "a << b"), ("right", "a >> b")):
 def add_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     """self + alpha * other"""
     x, y = promote(xp, SAME, self, other)
-    if alpha is not True and alpha == 1:
+    if type(alpha) is int and alpha == 1:
         return xp.add(x, y)
     rules.check_factor(x.dtype, alpha, "alpha")
     return rules.cast(xp, xp.add(x, y * rules.cast_checked(xp, alpha, x.dtype)), x.dtype)
@@ -240,7 +240,7 @@ def sub_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     """self - alpha * other"""
     arithmetic.refuse_bool_sub(self, other)
     x, y = promote(xp, SAME, self, other)
-    if alpha == 1:
+    if type(alpha) is int and alpha == 1:
         return xp.subtract(x, y)
     rules.check_factor(x.dtype, alpha, "alpha")
     return rules.cast(xp, xp.subtract(x, y * rules.cast_checked(xp, alpha, x.dtype)), x.dtype)

@@ -205,7 +205,7 @@ def check_factor(dtype: DType, factor: Any, name: str) -> None:
     """Refuse a factor (`alpha`, `beta`) of a higher category than the dtype that it multiplies."""
     if isinstance(factor, bool) and dtype != BOOL:
         raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
-    if isinstance(factor, float) and CATEGORY_OF[dtype] < FLOATING:
+    if isinstance(factor, float | complex) and CATEGORY_OF[dtype] < FLOATING:
         raise RuntimeError(
             f"For integral input tensors, argument {name} must not be a floating point number."
         )

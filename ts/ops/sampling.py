@@ -89,11 +89,26 @@ def _in_memory_order(xp: Any, self: Array, x: Array) -> Array:
     return flat.astype(rules.opmath(flat.dtype))
 
 
-@op(f"aten::bernoulli(Tensor self, {_GENERATOR}) -> Tensor", out="out", nondeterministic=True, order="- out")
+@op(f"aten::bernoulli(Tensor self, {_GENERATOR}) -> Tensor", nondeterministic=True, order="- out")
 def _bernoulli(xp: Any, self: Array, generator: Any = None) -> Array:
     if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
         rules.refuse("bernoulli_tensor_cpu_p_", self.dtype)
     return bernoulli_array(xp, xp.empty(self.shape, dtype=self.dtype), self, generator)
+
+
+@op(
+    f"aten::bernoulli.out(Tensor self, {_GENERATOR}, Tensor(a!) out) -> Tensor(a!)",
+    variant="out",
+    where="f",
+    nondeterministic=True,
+)
+def _bernoulli_into(xp: Any, self: Array, generator: Any, out: Array) -> Array:
+    """Into a tensor of any dtype: 0 and 1 are in all of them."""
+    if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
+        rules.refuse("bernoulli_tensor_cpu_p_", self.dtype)
+    return write_out(
+        xp, out, bernoulli_array(xp, xp.empty(self.shape, dtype=out.dtype), self, generator), SILENT
+    )
 
 
 @op(f"aten::bernoulli.p(Tensor self, float p, {_GENERATOR}) -> Tensor", nondeterministic=True)

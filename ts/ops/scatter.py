@@ -196,7 +196,7 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
     beyond = RuntimeError(_BOUNDS) if self.ndim == 2 else IndexError(_BEYOND)
     result, key = _along(xp, self, dim, index, beyond)
     piece = source if source.ndim or self.ndim == 0 else source.reshape(1)
-    xp.add.at(result, key, rules.cast(xp, piece * rules.cast(xp, alpha, self.dtype), self.dtype))
+    xp.add.at(result, key, rules.cast(xp, piece * rules.cast_checked(xp, alpha, self.dtype), self.dtype))
     return result.reshape(self.shape)
 
 

@@ -353,6 +353,8 @@ def _repeat_interleave_tensor(
 ) -> Array:
     if repeats.dtype not in (rules.INT64, rules.INT32):
         raise RuntimeError("repeats has to be Long or Int tensor")
+    if repeats.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     counts = repeats if repeats.ndim == 0 or repeats.size != 1 else repeats.reshape(())
     if counts.size and int(counts.min()) < 0:
         raise RuntimeError("repeats can not be negative")

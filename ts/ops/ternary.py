@@ -370,11 +370,7 @@ _OTHER_OUT = "Expected object of scalar type {want} but got scalar type {got} fo
 def _complex(xp: Any, real: Array, imag: Array) -> Array:
     _check_parts(real, imag)
     shape = rules.broadcast_shapes(real.shape, imag.shape)
-    if real.dtype != imag.dtype:
-        raise RuntimeError(
-            f"Expected object of scalar type {rules.NAME_OF[real.dtype]} but got scalar type "
-            f"{rules.NAME_OF[imag.dtype]} for second argument"
-        )
+    _check_same(real, imag)
     result = xp.empty(shape, dtype=rules.complex_dtype(real.dtype))
     result.real, result.imag = real, imag
     return result
@@ -385,7 +381,16 @@ def _polar(xp: Any, abs: Array, angle: Array) -> Array:
     _check_parts(abs, angle)
     if rules.HALF in (abs.dtype, angle.dtype):
         rules.refuse("polar_cpu", rules.HALF)
+    _check_same(abs, angle)
     return _complex(xp, abs * xp.cos(angle), abs * xp.sin(angle))
+
+
+def _check_same(a: Array, b: Array) -> None:
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {rules.NAME_OF[a.dtype]} but got scalar type "
+            f"{rules.NAME_OF[b.dtype]} for second argument"
+        )
 
 
 def _check_parts(a: Array, b: Array) -> None:

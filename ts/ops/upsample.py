@@ -123,9 +123,7 @@ def _check_sizes(x: Array, size: Sizes) -> None:
         )
 
 
-def _taps(
-    xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool
-) -> Taps:
+def _taps(xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool) -> Taps:
     """The taps of one dimension; a model asks for the same ones again and again."""
     if xp.shapes_only or m > _KEPT:
         return taps(xp, n, m, scale, align)
@@ -133,9 +131,7 @@ def _taps(
 
 
 @functools.lru_cache(maxsize=64)
-def _kept_taps(
-    xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool
-) -> Taps:
+def _kept_taps(xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool) -> Taps:
     return taps(xp, n, m, scale, align)
 
 
@@ -153,9 +149,7 @@ def resampled(
     bytes_too = taps in (_nearest, _nearest_exact) or len(size) == 2
     if rules.CATEGORY_OF[x.dtype] != rules.FLOATING and not (x.dtype == rules.UINT8 and bytes_too):
         rules.refuse(name, x.dtype)
-    found = [
-        _taps(xp, taps, n, m, s, align) for n, m, s in zip(x.shape[2:], size, scales, strict=True)
-    ]
+    found = [_taps(xp, taps, n, m, s, align) for n, m, s in zip(x.shape[2:], size, scales, strict=True)]
     wide = rules.cast(xp, x, rules.opmath(x.dtype))
     for axis, (index, weight) in reversed(list(enumerate(found, 2))):
         if weight is None:

@@ -14,7 +14,7 @@ from ts._core.dispatch.operator cimport Kernel, Operator, run_record, set_kernel
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, set_object_steal
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace
-from ts.backends.cpu.kernels.kernel cimport is_tensor
+from ts.backends.cpu.kernels.kernel cimport float_array, is_tensor
 from ts.backends.cpu.kernels.table cimport kernel_named
 
 from ts.backends.cpu.kernels.activation_loops import activation_loops
@@ -47,8 +47,11 @@ cdef int bind_loops(Operator op) except -1:
     return set_kernel(op, BACKEND_CPU, kernel, loops)
 
 
-cdef inline bint is_one(IValue *alpha) noexcept:
-    return (alpha.tag == TAG_INT and alpha.v.i == 1) or (alpha.tag == TAG_FLOAT and alpha.v.f == 1)
+cdef inline bint is_one(IValue *alpha, IValue *x) noexcept:
+    """Whether a factor is 1; 1.0 is one of floats only, which the record refuses for others."""
+    if alpha.tag == TAG_INT:
+        return alpha.v.i == 1
+    return alpha.tag == TAG_FLOAT and alpha.v.f == 1 and float_array(x) != NULL
 
 
 cdef inline Loops loops_of(Operator op):
@@ -87,18 +90,18 @@ cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1
 
 cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
     """x op alpha * y."""
-    return run_binary(op, r, at) if is_one(&r[at[2]]) else run_record(op, r, at)
+    return run_binary(op, r, at) if is_one(&r[at[2]], &r[at[0]]) else run_record(op, r, at)
 
 
 cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_binary_inplace(op, r, at) if is_one(&r[at[2]]) else run_record(op, r, at)
+    return run_binary_inplace(op, r, at) if is_one(&r[at[2]], &r[at[0]]) else run_record(op, r, at)
 
 
 cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
     """x + alpha * y: a kernel of its own has what two loops would take."""
     cdef IValue *x = &r[at[0]]
     cdef PyObject *result = NULL
-    if is_one(&r[at[2]]) and is_tensor(x):
+    if is_one(&r[at[2]], x) and is_tensor(x):
         result = binary(loops_of(op), <Tensor>x.v.o, &r[at[1]])
     if result == NULL:
         return scaled_sum()(op, r, at)

@@ -235,8 +235,9 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
 
 
 def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred: dtypes.dtype) -> None:
-    if inferred.is_complex and not wanted.is_complex:
-        raise TypeError("must be real number, not complex")
+    if inferred.is_complex and not wanted.is_complex and wanted is not dtypes.bool_:
+        as_integer = "'complex' object cannot be interpreted as an integer"
+        raise TypeError("must be real number, not complex" if wanted.is_floating_point else as_integer)
     target = result.reshape(-1)
     for start in range(0, len(flat), _PIECE):
         piece = flat[start : start + _PIECE]

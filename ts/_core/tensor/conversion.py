@@ -124,6 +124,10 @@ def _applied(name: str, count: int) -> Callable[..., Tensor]:
             raise RuntimeError(
                 f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}()."
             )
+        for x in others:
+            if x.dtype is not self.dtype:
+                wanted, given = type_name(self.dtype, "cpu"), type_name(x.dtype, x.device.type)
+                raise TypeError(f"{name}: expected {wanted} for 'other' (got {given})")
         lists = [construct.expanded(x, self.shape)._host() for x in (self, *others)]
         for place in np.ndindex(*self.shape):
             self[place] = function(*[x[place].item() for x in lists])

@@ -265,6 +265,15 @@ cdef object only_element(Tensor x):
     return float(value) if x.scalar_type == 15 else value
 
 
+cdef dict in_format(object memory_format):
+    return {} if memory_format is None else {"memory_format": memory_format}
+
+
+cdef object converted(Tensor x, object wanted, object memory_format):
+    """x.to(wanted, memory_format=memory_format)"""
+    return cast(x, wanted) if memory_format is None else x.to(wanted, memory_format=memory_format)
+
+
 cdef object cast(Tensor x, object wanted):
     """`x` with another dtype."""
     if tracing():
@@ -659,23 +668,24 @@ cdef class Tensor:
         return tracer().to(self, args, kwargs) if tracing() else construct.to(self, args, kwargs)
 
     def cpu(self, memory_format=None):
-        return self.to(devices.CPU)
+        return self.to(devices.CPU, **in_format(memory_format))
 
     def cuda(self, device=None, non_blocking=False, memory_format=None):
-        return self.to(devices.device("cuda" if device is None else device), non_blocking=non_blocking)
+        place = devices.device("cuda" if device is None else device)
+        return self.to(place, non_blocking=non_blocking, **in_format(memory_format))
 
-    def float(self, memory_format=None): return cast(self, dtypes.float32)
-    def double(self, memory_format=None): return cast(self, dtypes.float64)
-    def half(self, memory_format=None): return cast(self, dtypes.float16)
-    def bfloat16(self, memory_format=None): return cast(self, dtypes.bfloat16)
-    def int(self, memory_format=None): return cast(self, dtypes.int32)
-    def long(self, memory_format=None): return cast(self, dtypes.int64)
-    def short(self, memory_format=None): return cast(self, dtypes.int16)
-    def char(self, memory_format=None): return cast(self, dtypes.int8)
-    def byte(self, memory_format=None): return cast(self, dtypes.uint8)
-    def bool(self, memory_format=None): return cast(self, dtypes.bool_)
-    def cfloat(self, memory_format=None): return cast(self, dtypes.complex64)
-    def cdouble(self, memory_format=None): return cast(self, dtypes.complex128)
+    def float(self, memory_format=None): return converted(self, dtypes.float32, memory_format)
+    def double(self, memory_format=None): return converted(self, dtypes.float64, memory_format)
+    def half(self, memory_format=None): return converted(self, dtypes.float16, memory_format)
+    def bfloat16(self, memory_format=None): return converted(self, dtypes.bfloat16, memory_format)
+    def int(self, memory_format=None): return converted(self, dtypes.int32, memory_format)
+    def long(self, memory_format=None): return converted(self, dtypes.int64, memory_format)
+    def short(self, memory_format=None): return converted(self, dtypes.int16, memory_format)
+    def char(self, memory_format=None): return converted(self, dtypes.int8, memory_format)
+    def byte(self, memory_format=None): return converted(self, dtypes.uint8, memory_format)
+    def bool(self, memory_format=None): return converted(self, dtypes.bool_, memory_format)
+    def cfloat(self, memory_format=None): return converted(self, dtypes.complex64, memory_format)
+    def cdouble(self, memory_format=None): return converted(self, dtypes.complex128, memory_format)
 
     # ---- indexing
 
