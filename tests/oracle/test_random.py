@@ -46,6 +46,9 @@ CASES = {
     "randint_like": (lambda m, s, d: m.randint_like(strided(m, s, d), 3, 90), (*FLOATS, *INTEGERS), SIZES),
     "bernoulli": (lambda m, s, d: m.bernoulli(spread(m, s, d)), FLOATS, SIZES),
     "bernoulli.t": (lambda m, s, d: m.bernoulli(spread(m, s[::-1], d).t()), FLOATS, ((5, 7), (3, 2))),
+    "bernoulli.flat": (lambda m, s, d: m.zeros(s, dtype=d).bernoulli_(0.4), FLOATS, SIZES),
+    "uniform.flat": (lambda m, s, d: m.zeros(s, dtype=d).uniform_(-2, 3), FLOATS, SIZES),
+    "dropout.flat": (lambda m, s, d: m.dropout(spread(m, s, d), 0.3, True), FLOATS, SIZES),
     "bernoulli.p": (lambda m, s, d: m.bernoulli(strided(m, s, d), 0.4), (*FLOATS, *INTEGERS, "bool"), SIZES),
     "bernoulli.tensor": (
         lambda m, s, d: strided(m, s, d).bernoulli_(spread(m, s, m.float32)), (*FLOATS, *INTEGERS), SIZES,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ts import backends
 from ts._core.thread import deadline
-from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister
+from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister, set_default
 from ts.devices import device as Device
 
 DEFAULT_SEED = 67280421310721
@@ -62,6 +62,7 @@ def _box_muller(uniform: NDArray[Any]) -> NDArray[Any]:
 
 
 default_stream = CpuStream(DEFAULT_SEED)
+set_default(default_stream)
 
 
 def source(xp: Any, generator: Any) -> Any:

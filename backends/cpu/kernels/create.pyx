@@ -36,7 +36,7 @@ cnp.import_array()
 cdef int64_t MOST_ELEMENTS = <int64_t>1 << 40  # beyond, the general kernel refuses
 
 
-cdef inline bint plain_place(IValue *layout, IValue *device, IValue *pinned) noexcept:
+cdef bint plain_place(IValue *layout, IValue *device, IValue *pinned) noexcept:
     """Whether layout, device and pin_memory ask for an ordinary CPU tensor."""
     if layout.tag != TAG_NONE and layout.v.i != 0:
         return False
@@ -260,6 +260,37 @@ cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
     return put_array(&r[at[op.nargs]], made, INT64)
 
 
+cdef int of_numbers(Operator op, IValue *r, const int32_t *at) except -1:
+    """ts.tensor([1, 2]), of a list of numbers."""
+    cdef List given
+    cdef npy_intp n, i
+    cdef int kind, missing = -1
+    cdef npy_intp width
+    cdef char *out
+    if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not List or (op.nargs == 4 and r[at[3]].v.i):
+        return run_record(op, r, at)
+    if r[at[2]].tag != TAG_NONE and <object>r[at[2]].v.o is not devices.CPU:
+        return run_record(op, r, at)
+    given = <List>r[at[0]].v.o
+    n = given.size
+    if n == 0:
+        return run_record(op, r, at)
+    if given.items[0].tag == TAG_INT:
+        missing = INT64
+    elif given.items[0].tag == TAG_BOOL:
+        missing = BOOL
+    kind = wanted(&r[at[1]], missing)
+    if kind < 0:
+        return run_record(op, r, at)
+    made = new_flat(1, &n, kind)
+    out = data_of(<PyArrayObject *>made)
+    width = item_size(<PyArrayObject *>made)
+    for i in range(n):
+        if given.size != n or not store(&given.items[i], kind, out + i * width):
+            return run_record(op, r, at)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
 # ---------------------------------------------------------------- copies
 
 cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
@@ -288,13 +319,6 @@ cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
         return run_record(op, r, at)
     if not flags_of(<PyArrayObject *>x.array) & cnp.NPY_ARRAY_C_CONTIGUOUS:
         return put_array(&r[at[op.nargs]], in_order(<PyArrayObject *>x.array), x.scalar_type)
-    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
-
-
-cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
-    """In evaluation: the tensor itself."""
-    if flat_array(&r[at[0]]) == NULL or r[at[2]].v.i or not 0 <= r[at[1]].v.f <= 1:
-        return run_record(op, r, at)
     return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
@@ -392,8 +416,9 @@ register_kernel("aten::fill_.Scalar", fill_)
 register_kernel("aten::zero_", zero_)
 register_kernel("aten::arange", arange)
 register_kernel("aten::arange.start", arange)
+register_kernel("aten::tensor", of_numbers)
+register_kernel("aten::as_tensor.list", of_numbers)
 register_kernel("aten::clone", clone)
 register_kernel("aten::contiguous", contiguous)
-register_kernel("aten::dropout", dropout)
 register_kernel("aten::to.dtype", to_dtype)
 register_kernel("aten::to.prim_dtype", to_prim_dtype)

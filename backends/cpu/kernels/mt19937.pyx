@@ -19,7 +19,7 @@ The state, as PyTorch lays it out:
 """
 
 from libc.math cimport NAN, ceil, cos, exp, floor, fma, fmaf, isnan, lgamma, log, log1p, pow, sin, sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -27,21 +27,6 @@ import numpy as np
 DEF N = 624
 DEF M = 397
 
-
-cdef struct State:
-    uint64_t seed
-    int32_t left
-    int32_t seeded
-    uint64_t next
-    uint64_t words[N]
-    double x
-    double y
-    double rho
-    int32_t y_valid
-    int32_t unused
-    float sample
-    uint8_t sample_valid
-    uint8_t unused2[3]
 
 assert sizeof(State) == 5056
 
@@ -52,8 +37,6 @@ cdef double TWO_PI = 6.283185307179586476925286766559
 
 cdef class MersenneTwister:
     """MT19937, with the leftover number of its normal distribution."""
-
-    cdef State s
 
     def __cinit__(self, seed):
         self.seed(seed)
@@ -109,7 +92,7 @@ cdef class MersenneTwister:
         self.s.left = N
         self.s.next = 0
 
-    cdef inline uint32_t word(self) noexcept:
+    cdef uint32_t word(self) noexcept:
         cdef uint32_t y
         self.s.left -= 1
         if self.s.left == 0:
@@ -121,7 +104,7 @@ cdef class MersenneTwister:
         y ^= (y << 15) & 0xEFC60000U
         return y ^ (y >> 18)
 
-    cdef inline uint64_t two_words(self) noexcept:
+    cdef uint64_t two_words(self) noexcept:
         cdef uint64_t high = self.word()
         return (high << 32) | self.word()
 
@@ -145,7 +128,7 @@ cdef class MersenneTwister:
 
     # ---------------------------------------------------------------- uniform and normal numbers
 
-    cdef inline double unit(self) noexcept:
+    cdef double unit(self) noexcept:
         """In [0, 1): 53 bits of two words."""
         return <double>(self.two_words() & 0x1FFFFFFFFFFFFFULL) * (1.0 / 9007199254740992.0)
 
@@ -153,21 +136,33 @@ cdef class MersenneTwister:
         """`n` float64 in [low, high): 53 bits of two words each, rounded once when they are moved to the range."""
         made = np.empty(n, dtype=np.float64)
         cdef double[::1] out = made
+        if n:
+            self.fill_doubles(&out[0], n, low, high)
+        return made
+
+    cdef void fill_doubles(self, double *out, Py_ssize_t n, double low, double high) noexcept:
         cdef double span = high - low
         cdef Py_ssize_t i
         for i in range(n):
             out[i] = fma(self.unit(), span, low)
-        return made
 
     def floats(self, Py_ssize_t n, float low=0, float high=1):
         """`n` float32 in [low, high): 24 bits of one word each, rounded once when they are moved to the range."""
         made = np.empty(n, dtype=np.float32)
         cdef float[::1] out = made
+        if n:
+            self.fill_floats(&out[0], n, low, high)
+        return made
+
+    cdef void fill_floats(self, float *out, Py_ssize_t n, float low, float high) noexcept:
         cdef float span = high - low
         cdef Py_ssize_t i
         for i in range(n):
-            out[i] = fmaf(<float>(self.word() & 0xFFFFFFU) * <float>(1.0 / 16777216.0), span, low)
-        return made
+            out[i] = fmaf(self.float_unit(), span, low)
+
+    cdef float float_unit(self) noexcept:
+        """In [0, 1): 24 bits of one word."""
+        return <float>(self.word() & 0xFFFFFFU) * <float>(1.0 / 16777216.0)
 
     cdef double normal(self) noexcept:
         """One standard normal number; they come in pairs, the second is kept for the next call."""
@@ -348,6 +343,19 @@ cdef class MersenneTwister:
                 return scale * d * v
             if log(u) < 0.5 * x * x + d * (1 - v + log(v)):
                 return scale * d * v
+
+
+cdef MersenneTwister _default = None
+
+
+cdef MersenneTwister default_stream():
+    return _default
+
+
+def set_default(MersenneTwister stream not None):
+    """Let operators that are given no generator draw from `stream`."""
+    global _default
+    _default = stream
 
 
 # log(k!) less Stirling's formula with k + 1/2 in place of k, for k below 10.

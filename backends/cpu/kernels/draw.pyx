@@ -1,0 +1,239 @@
+"""Random numbers of the default stream, straight into new tensors or those that lie in order.
+
+In: registers with sizes, bounds and probabilities.  Out: the register of the tensor.
+
+    rand([2, 3])     randint(10, [4])     x.uniform_(0, 1)     bernoulli(p), x.bernoulli_(0.3)     dropout(x, 0.5, True)
+
+Numbers are those of `ts.ops.random`, `ts.ops.sampling` and `ts.ops.dropout`, drawn in the same order.  Other generators,
+dtypes, layouts and wrong bounds are left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.float cimport FLT_MAX
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, flags_of, size_of
+from ts._core.tensor.tensor cimport Tensor, wrote
+from ts._core.value.ivalue cimport IValue, TAG_NONE
+from ts.backends.cpu.kernels.create cimport plain_place, read_sizes, wanted
+from ts.backends.cpu.kernels.kernel cimport (
+    MOST_DIMS, flat_array, float_array, new_flat, new_like, put_array, put_object, scalar_type
+)
+from ts.backends.cpu.kernels.mt19937 cimport MersenneTwister, default_stream
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cnp.import_array()
+
+ctypedef fused floating:
+    float
+    double
+
+
+# ---------------------------------------------------------------- uniform numbers
+
+cdef int uniform(PyArrayObject *a, int kind, double low, double high) noexcept:
+    if kind == FLOAT:
+        default_stream().fill_floats(<float *>data_of(a), size_of(a), <float>low, <float>high)
+    else:
+        default_stream().fill_doubles(<double *>data_of(a), size_of(a), low, high)
+    return 0
+
+
+cdef int rand(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef npy_intp dims[MOST_DIMS]
+    cdef int nd, kind = wanted(&r[at[1]], -1)
+    if (kind != FLOAT and kind != DOUBLE) or not plain_place(&r[at[2]], &r[at[3]], &r[at[4]]):
+        return run_record(op, r, at)
+    if default_stream() is None or not read_sizes(&r[at[0]], dims, &nd):
+        return run_record(op, r, at)
+    made = new_flat(nd, dims, kind)
+    uniform(<PyArrayObject *>made, kind, 0, 1)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int rand_like(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = float_array(&r[at[0]])
+    cdef IValue *format = &r[at[5]]
+    cdef int kind
+    if a == NULL or default_stream() is None or not plain_place(&r[at[2]], &r[at[3]], &r[at[4]]):
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if (r[at[1]].tag != TAG_NONE and r[at[1]].v.i != kind) or (format.tag != TAG_NONE and format.v.i > 1):
+        return run_record(op, r, at)
+    made = new_like(a, kind)
+    uniform(<PyArrayObject *>made, kind, 0, 1)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef PyArrayObject *written(IValue *x, IValue *generator) noexcept:
+    """The array of a tensor to overwrite with numbers of the default stream; NULL for anything else."""
+    cdef PyArrayObject *a = float_array(x)
+    if a == NULL or generator.tag != TAG_NONE or default_stream() is None:
+        return NULL
+    return a if flags_of(a) & cnp.NPY_ARRAY_WRITEABLE and not (<Tensor>x.v.o).wants_grad else NULL
+
+
+cdef int uniform_(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = written(&r[at[0]], &r[at[3]])
+    cdef double low = r[at[1]].v.f, high = r[at[2]].v.f, most = FLT_MAX / 2
+    if a == NULL or not (fabs(low) <= most and fabs(high) <= most and low <= high):
+        return run_record(op, r, at)
+    uniform(a, scalar_type(&r[at[0]]), low, high)
+    wrote(<Tensor>r[at[0]].v.o)
+    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+
+
+# ---------------------------------------------------------------- integers
+
+cdef int integers(Operator op, IValue *r, const int32_t *at, int64_t low, int64_t high, int sizes_at) except -1:
+    """In [low, high), one word each."""
+    cdef npy_intp dims[MOST_DIMS]
+    cdef IValue *dtype = &r[at[sizes_at + 1]]
+    cdef int nd
+    cdef npy_intp i
+    cdef uint32_t span
+    cdef int64_t *out
+    cdef MersenneTwister stream = default_stream()
+    if stream is None or (dtype.tag != TAG_NONE and dtype.v.i != INT64) or not -(1 << 60) < low < high < 1 << 60:
+        return run_record(op, r, at)
+    if high - low >= 1 << 28 or not plain_place(&r[at[sizes_at + 2]], &r[at[sizes_at + 3]], &r[at[sizes_at + 4]]):
+        return run_record(op, r, at)
+    if not read_sizes(&r[at[sizes_at]], dims, &nd):
+        return run_record(op, r, at)
+    span = <uint32_t>(high - low)
+    made = new_flat(nd, dims, INT64)
+    out = <int64_t *>data_of(<PyArrayObject *>made)
+    for i in range(size_of(<PyArrayObject *>made)):
+        out[i] = low + stream.word() % span
+    return put_array(&r[at[op.nargs]], made, INT64)
+
+
+cdef int randint(Operator op, IValue *r, const int32_t *at) except -1:
+    return integers(op, r, at, 0, r[at[0]].v.i, 1)
+
+cdef int randint_low(Operator op, IValue *r, const int32_t *at) except -1:
+    return integers(op, r, at, r[at[0]].v.i, r[at[1]].v.i, 2)
+
+
+cdef int randperm(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef MersenneTwister stream = default_stream()
+    if stream is None or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i != INT64) or not 0 <= r[at[0]].v.i < 1 << 40:
+        return run_record(op, r, at)
+    if not plain_place(&r[at[2]], &r[at[3]], &r[at[4]]):
+        return run_record(op, r, at)
+    return put_array(&r[at[op.nargs]], stream.permutation(r[at[0]].v.i), INT64)
+
+
+# ---------------------------------------------------------------- coins
+
+cdef bint are_chances(const floating *p, npy_intp n) noexcept:
+    cdef npy_intp i
+    for i in range(n):
+        if not 0 <= p[i] <= 1:
+            return False
+    return True
+
+
+cdef void toss(const floating *p, npy_intp n, floating *out) noexcept:
+    """Each with a chance of its own, by a number of the chance's width."""
+    cdef MersenneTwister stream = default_stream()
+    cdef npy_intp i
+    for i in range(n):
+        if floating is float:
+            out[i] = stream.float_unit() < p[i]
+        else:
+            out[i] = stream.unit() < p[i]
+
+
+cdef void toss_all(double p, npy_intp n, floating *out, floating yes) noexcept:
+    """`yes` with one chance for all, else 0."""
+    cdef MersenneTwister stream = default_stream()
+    cdef npy_intp i
+    for i in range(n):
+        out[i] = yes if stream.unit() < p else 0
+
+
+cdef int bernoulli(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = float_array(&r[at[0]])
+    cdef int kind
+    cdef npy_intp n
+    cdef void *out
+    if a == NULL or r[at[1]].tag != TAG_NONE or default_stream() is None:
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    n = size_of(a)
+    if not (are_chances(<float *>data_of(a), n) if kind == FLOAT else are_chances(<double *>data_of(a), n)):
+        return run_record(op, r, at)
+    made = new_like(a, kind)
+    out = data_of(<PyArrayObject *>made)
+    if kind == FLOAT:
+        toss(<float *>data_of(a), n, <float *>out)
+    else:
+        toss(<double *>data_of(a), n, <double *>out)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef void toss_into(PyArrayObject *a, int kind, double p, double yes) noexcept:
+    if kind == FLOAT:
+        toss_all(p, size_of(a), <float *>data_of(a), <float>yes)
+    else:
+        toss_all(p, size_of(a), <double *>data_of(a), yes)
+
+
+cdef int bernoulli_p(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = float_array(&r[at[0]])
+    if a == NULL or r[at[2]].tag != TAG_NONE or default_stream() is None or not 0 <= r[at[1]].v.f <= 1:
+        return run_record(op, r, at)
+    made = new_like(a, scalar_type(&r[at[0]]))
+    toss_into(<PyArrayObject *>made, scalar_type(&r[at[0]]), r[at[1]].v.f, 1)
+    return put_array(&r[at[op.nargs]], made, scalar_type(&r[at[0]]))
+
+
+cdef int bernoulli_(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = written(&r[at[0]], &r[at[2]])
+    if a == NULL or not 0 <= r[at[1]].v.f <= 1:
+        return run_record(op, r, at)
+    toss_into(a, scalar_type(&r[at[0]]), r[at[1]].v.f, 1)
+    wrote(<Tensor>r[at[0]].v.o)
+    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+
+
+# ---------------------------------------------------------------- dropout
+
+cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
+    """In evaluation the tensor itself; in training its elements times coins that weigh 1 / (1 - p)."""
+    cdef PyArrayObject *a = float_array(&r[at[0]])
+    cdef double p = r[at[1]].v.f, keep = 1 - p
+    cdef npy_intp i
+    cdef int kind
+    cdef PyArrayObject *noise
+    if not r[at[2]].v.i and 0 <= p <= 1 and flat_array(&r[at[0]]) != NULL:
+        return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    if a == NULL or not r[at[2]].v.i or not 0 < p < 1 or size_of(a) == 0 or default_stream() is None:
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    made = new_like(a, kind)
+    noise = <PyArrayObject *>made
+    toss_into(noise, kind, keep, <float>1 / <float>keep if kind == FLOAT else 1 / keep)
+    if kind == FLOAT:
+        for i in range(size_of(a)):
+            (<float *>data_of(noise))[i] *= (<float *>data_of(a))[i]
+    else:
+        for i in range(size_of(a)):
+            (<double *>data_of(noise))[i] *= (<double *>data_of(a))[i]
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+register_kernel("aten::rand", rand)
+register_kernel("aten::rand_like", rand_like)
+register_kernel("aten::uniform_", uniform_)
+register_kernel("aten::randint", randint)
+register_kernel("aten::randint.low", randint_low)
+register_kernel("aten::randperm", randperm)
+register_kernel("aten::bernoulli", bernoulli)
+register_kernel("aten::bernoulli.p", bernoulli_p)
+register_kernel("aten::bernoulli_.float", bernoulli_)
+register_kernel("aten::dropout", dropout)

@@ -1,0 +1,41 @@
+"""The stream of random numbers as kernels draw from it, number by number or into memory."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+
+cdef struct State:
+    uint64_t seed
+    int32_t left
+    int32_t seeded
+    uint64_t next
+    uint64_t words[624]
+    double x
+    double y
+    double rho
+    int32_t y_valid
+    int32_t unused
+    float sample
+    uint8_t sample_valid
+    uint8_t unused2[3]
+
+
+cdef class MersenneTwister:
+    cdef State s
+
+    cdef void twist(self) noexcept
+    cdef uint32_t word(self) noexcept
+    cdef uint64_t two_words(self) noexcept
+    cdef double unit(self) noexcept    # in [0, 1), of two words
+    cdef float float_unit(self) noexcept  # of one
+    cdef double normal(self) noexcept
+    cdef double count_of(self, double rate) noexcept
+    cdef double successes(self, double count, double prob) noexcept
+    cdef double waited(self, double count, double prob) noexcept
+    cdef double squeezed(self, double count, double prob) noexcept
+    cdef double gamma_of(self, double alpha) noexcept
+    cdef void fill_floats(self, float *out, Py_ssize_t n, float low, float high) noexcept
+    cdef void fill_doubles(self, double *out, Py_ssize_t n, double low, double high) noexcept
+
+
+# The stream that operators draw from where they are given no generator; None until there is one.
+cdef MersenneTwister default_stream()

@@ -1,0 +1,242 @@
+"""Padding of CPU tensors whose elements lie in order: with a number, reflected, replicated, circular.
+
+In: registers with a tensor, pairs (before, after) from the last dimension on, a mode and a number.  Out: the register of
+the result.
+
+    pad(x, [1, 2], "reflect")      constant_pad_nd(x, [1, 1], 0.5)
+
+Each place of the result has a source along each dimension, or none: then it is the number.  Other layouts, numbers that the
+dtype does not hold, and wrong arguments are left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy, memset
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport BOOL, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.value.container cimport List
+from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
+from ts.backends.cpu.kernels.create cimport store
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, item_size, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cnp.import_array()
+
+cdef enum Mode:
+    CONSTANT
+    REFLECT
+    REPLICATE
+    CIRCULAR
+    UNKNOWN
+
+cdef enum:
+    WIDEST = 16                        # bytes of an element
+
+cdef int64_t MOST_ELEMENTS = <int64_t>1 << 40  # beyond, the general kernel refuses
+
+
+ctypedef struct Plan:
+    Mode mode
+    int nd
+    int first                          # the first dimension that is padded
+    npy_intp before[MOST_DIMS]         # elements before it, of each dimension; what is cut off is negative
+    npy_intp size[MOST_DIMS]           # of the source
+    npy_intp new[MOST_DIMS]
+    npy_intp step[MOST_DIMS]           # of the source, in bytes
+    npy_intp width
+    char fill[WIDEST]
+
+
+cdef inline npy_intp source_of(Plan *p, int d, npy_intp i) noexcept nogil:
+    """Where place i of the result comes from along a dimension; -1: from nowhere."""
+    cdef npy_intp n = p.size[d]
+    i -= p.before[d]
+    if 0 <= i < n:
+        return i
+    if p.mode == REFLECT:
+        return -i if i < 0 else 2 * (n - 1) - i
+    if p.mode == REPLICATE:
+        return 0 if i < 0 else n - 1
+    if p.mode == CIRCULAR:
+        return i + n if i < 0 else i - n
+    return -1
+
+
+cdef inline char *put_one(const char *x, npy_intp width, char *out) noexcept nogil:
+    if width == 4:
+        memcpy(out, x, 4)
+    elif width == 8:
+        memcpy(out, x, 8)
+    else:
+        memcpy(out, x, width)
+    return out + width
+
+
+cdef inline char *put_fill(Plan *p, char *out, npy_intp count) noexcept nogil:
+    cdef npy_intp i
+    for i in range(count):
+        out = put_one(p.fill, p.width, out)
+    return out
+
+
+cdef char *put_row(Plan *p, const char *row, char *out) noexcept nogil:
+    """One row of the last dimension; from nowhere where `row` is NULL."""
+    cdef int d = p.nd - 1
+    cdef npy_intp n = p.new[d], i = 0, at, inside
+    if row == NULL:
+        return put_fill(p, out, n)
+    while i < n:
+        at = source_of(p, d, i)
+        if at < 0:
+            out = put_fill(p, out, 1)
+            i += 1
+        elif at == i - p.before[d]:
+            inside = min(n - i, p.size[d] - at)
+            memcpy(out, row + at * p.width, inside * p.width)
+            out += inside * p.width
+            i += inside
+        else:
+            out = put_one(row + at * p.width, p.width, out)
+            i += 1
+    return out
+
+
+cdef void put_rows(Plan *p, const char *x, npy_intp outer, char *out) noexcept nogil:
+    """All rows; those dimensions that are not padded are one, `outer` long."""
+    cdef npy_intp index[MOST_DIMS]
+    cdef npy_intp k, at, rows = 1
+    cdef const char *row
+    cdef const char *block = x
+    cdef npy_intp apart = p.step[p.first] * p.size[p.first]
+    cdef int d
+    for d in range(p.first, p.nd - 1):
+        rows *= p.new[d]
+    for _ in range(outer):
+        for d in range(p.first, p.nd):
+            index[d] = 0
+        for k in range(rows):
+            row = block
+            for d in range(p.first, p.nd - 1):
+                at = source_of(p, d, index[d])
+                if at < 0:
+                    row = NULL
+                    break
+                row += at * p.step[d]
+            out = put_row(p, row, out)
+            d = p.nd - 2
+            while d >= p.first:
+                index[d] += 1
+                if index[d] < p.new[d]:
+                    break
+                index[d] = 0
+                d -= 1
+        block += apart
+
+
+# ---------------------------------------------------------------- from registers
+
+cdef Mode mode_of(IValue *x) noexcept:
+    if x.tag != TAG_OBJECT or type(<object>x.v.o) is not str:
+        return UNKNOWN
+    if <str>x.v.o == "constant":
+        return CONSTANT
+    if <str>x.v.o == "reflect":
+        return REFLECT
+    if <str>x.v.o == "replicate":
+        return REPLICATE
+    return CIRCULAR if <str>x.v.o == "circular" else UNKNOWN
+
+
+cdef bint fits(Plan *p, npy_intp before, npy_intp after, npy_intp n) noexcept:
+    """Whether the mode pads a dimension so; what is refused, and what is cut off and goes round, the record knows."""
+    if p.mode == CONSTANT:
+        return n + before + after >= 0
+    if n == 0 or n + before + after < 1 or -before >= n or -after >= n:
+        return False
+    if p.mode == REFLECT:
+        return before < n and after < n
+    return p.mode == REPLICATE or (0 <= before <= n and 0 <= after <= n)
+
+
+cdef bint make_plan(Plan *p, PyArrayObject *a, IValue *pads) noexcept:
+    cdef List pairs
+    cdef int d, n
+    cdef npy_intp before, after, total = 1
+    if pads.tag != TAG_OBJECT or type(<object>pads.v.o) is not List:
+        return False
+    pairs = <List>pads.v.o
+    p.nd = ndim_of(a)
+    p.width = item_size(a)
+    if pairs.size % 2 or pairs.size == 0 or pairs.size > 2 * p.nd or p.width > WIDEST:
+        return False
+    n = <int>pairs.size // 2
+    if p.mode != CONSTANT and p.nd != n + 1 and p.nd != n + 2:
+        return False
+    p.first = p.nd - n
+    for d in range(p.nd - 1, -1, -1):
+        p.size[d] = dims_of(a)[d]
+        p.step[d] = p.width if d == p.nd - 1 else p.step[d + 1] * p.size[d + 1]
+        before = after = 0
+        if d >= p.first:
+            before = pairs.items[2 * (p.nd - 1 - d)].v.i
+            after = pairs.items[2 * (p.nd - 1 - d) + 1].v.i
+            if not -MOST_ELEMENTS < before < MOST_ELEMENTS or not -MOST_ELEMENTS < after < MOST_ELEMENTS:
+                return False
+            if not fits(p, before, after, p.size[d]):
+                return False
+        p.before[d] = before
+        p.new[d] = p.size[d] + before + after
+        if p.new[d] > 1 and total > MOST_ELEMENTS // p.new[d]:
+            return False
+        total *= max(p.new[d], 1)
+    return True
+
+
+cdef bint read_fill(IValue *value, int kind, char *out) noexcept:
+    """The number in the dtype: 0 in each, others where `store` has them."""
+    if value.tag == TAG_NONE or (value.tag == TAG_INT and value.v.i == 0) or (value.tag == TAG_BOOL and value.v.i == 0):
+        memset(out, 0, WIDEST)
+        return True
+    return (value.tag == TAG_FLOAT or value.tag == TAG_INT) and store(value, kind, out)
+
+
+cdef int padded(Operator op, IValue *r, const int32_t *at, Plan *p, IValue *value) except -1:
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef npy_intp outer = 1
+    cdef int kind, d
+    cdef char *out
+    cdef Away away
+    if a == NULL or p.mode == UNKNOWN or not make_plan(p, a, &r[at[1]]):
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if not (read_fill(value, kind, p.fill) if p.mode == CONSTANT else value.tag == TAG_NONE):
+        return run_record(op, r, at)
+    if kind == BOOL and p.mode != CONSTANT and p.mode != CIRCULAR:
+        return run_record(op, r, at)
+    made = new_flat(p.nd, p.new, kind)
+    out = data_of(<PyArrayObject *>made)
+    for d in range(p.first):
+        outer *= p.size[d]
+    away = leave_gil(size_of(<PyArrayObject *>made), r, at, op.nargs)
+    put_rows(p, data_of(a), outer, out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int pad(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Plan plan
+    plan.mode = mode_of(&r[at[2]])
+    return padded(op, r, at, &plan, &r[at[3]])
+
+
+cdef int constant_pad(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Plan plan
+    plan.mode = CONSTANT
+    return padded(op, r, at, &plan, &r[at[2]])
+
+
+register_kernel("aten::pad", pad)
+register_kernel("aten::constant_pad_nd", constant_pad)
