@@ -49,6 +49,8 @@ WITHOUT_END = {
     "ts._core.vm.execution.Execution.run",
     "ts._core.value.type_of.is_small",
 }
+# Operators are shared by all that goes on: without its record one may be missing where the next tensor is printed.
+SHARED = {"ts._core.dispatch.operator.Operator.record ="}
 
 
 def modules() -> list[str]:
@@ -148,7 +150,7 @@ def entries(names: list[str]) -> Iterator[tuple[str, Any, Callable[..., Any]]]:
         module = importlib.import_module(name)
         for called, function in callables(module):
             owner, dot, _ = called.partition(".")
-            if f"{name}.{called}" not in WITHOUT_END:
+            if f"{name}.{called}" not in WITHOUT_END | SHARED:
                 yield f"{name}.{called}", getattr(module, owner) if dot else None, function
 
 
