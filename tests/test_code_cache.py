@@ -271,6 +271,25 @@ def test_what_is_not_kept(folder):
     assert files(folder) == []
 
 
+class ByKey(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.steps = ts.nn.ModuleDict({"twice": Twice()})
+
+    def forward(self, x: ts.Tensor, key: str) -> ts.Tensor:
+        step: Step = self.steps[key]
+        return step.forward(x)
+
+
+def test_modules_by_a_key_that_is_computed(folder):
+    """Which one a key means, an operator knows that is made for the place: no file can say it."""
+    file = io.BytesIO()
+    ts.jit.save(ts.jit.script(ByKey()), file)
+    for _ in range(2):
+        file.seek(0)
+        assert ts.jit.load(file)(ts.ones(2), "twice").tolist() == [2.0, 2.0]
+
+
 def test_number_of_files(folder, monkeypatch):
     """The oldest go."""
     from ts.runtime import code_cache

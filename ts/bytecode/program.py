@@ -222,7 +222,10 @@ def _operator_of(data: Any) -> Any:
         filename, line = data
         return WarnOperator(filename, line)
     name, _, overload = data.partition(".")
-    return next(operator for operator in registry.lookup(name) if operator.overload == overload)
+    for operator in registry.lookup(name):
+        if operator.overload == overload:
+            return operator
+    raise NotPlainError(data)  # it is made by a node: which module of a dictionary a key means
 
 
 def _function_data(function: Any, place: Place) -> Any:
