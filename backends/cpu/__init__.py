@@ -26,6 +26,7 @@ KERNELS = {
         for n in (1, 2, 3)
     },
     **{f"aten::{name}": "kernels.addmm" for name in ("addmm", "baddbmm", "bmm", "matmul", "linear")},
+    "aten::einsum": "einsum",
     **{f"aten::max_pool{n}d_with_indices": "pool" for n in (1, 2, 3)},
 }
 

@@ -6,6 +6,7 @@ In: a name of NumPy's; out: NumPy's function.  Of what every namespace has (`bac
     xp.ranking              equal elements in PyTorch's order
     xp.transforms           scipy.fft, or numpy.fft where SciPy is not installed
     xp.products(a, b)       stacks of matrices by our kernels of products, on several threads
+    xp.einsum(text, a, b)   by products of stacks
     xp.weighted_sums(...)   by a kernel, likewise, and xp.weighted_picks(...)
     xp.in_pieces(f, x, y)   f(x, y), by pieces where time is limited, with a look at the clock between them
 """
@@ -91,6 +92,12 @@ class CpuNamespace(Over):
         found: Array | None = multiply(a, b)
         made: Array = np.matmul(a, b) if found is None else found
         return made
+
+    def einsum(self, text: str, *operands: Array, **unused: Any) -> Array:
+        """By products of stacks, where NumPy goes through the elements."""
+        from .einsum import einsum  # here: few programs use it
+
+        return einsum(self.products, text, operands)
 
     def weighted_sums(self, x: Array, axis: int, places: Array, weights: Array) -> Array:
         """The sums lie as x does, with the dimensions in the same order."""

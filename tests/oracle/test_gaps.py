@@ -102,6 +102,76 @@ def test_rows(shape):
             np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-5, 1e-6, err_msg=name)
 
 
+CHOSEN = {
+    "where": lambda p, m, x, y: p.where(m, x, y),
+    "a number": lambda p, m, x, y: p.where(m, x, 2.5),
+    "and a tensor": lambda p, m, x, y: p.where(m, -1.0, y),
+    "masked_fill": lambda p, m, x, y: x.masked_fill(m, 7.0),
+    "in place": lambda p, m, x, y: x.clone().masked_fill_(m, float("-inf")),
+    "a part in place": lambda p, m, x, y: y[..., :2].masked_fill_(m, 3),
+}
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (4, 3, 2, 2)])
+@pytest.mark.parametrize("name", CHOSEN)
+def test_choice_by_masks(name, shape):
+    """Masks and tensors that broadcast, in any order."""
+    masks = both(shape, 2, 9)
+    masks += [(x[..., :1], y[..., :1]) for x, y in masks[:4]] + [(x[0], y[0]) for x, y in masks[:2]]
+    for (x, u), (y, v), (m, n) in zip(both(shape, 0, 9) * 9, both(shape, 1, 9) * 9, masks * 5, strict=False):
+        what = (u.stride(), v.stride(), tuple(n.shape), n.stride())
+        found, wanted = outcome(CHOSEN[name], ts, m > 0, x, y), outcome(CHOSEN[name], torch, n > 0, u, v)
+        if isinstance(wanted, tuple) and "in place" in name:
+            assert found[0] == wanted[0], what  # the sizes stand the other way round in PyTorch's message
+        else:
+            check(found, wanted, what)
+
+
+ATTENTION = [((2, 2, 5, 8), (2, 2, 20, 8)), ((5, 8), (5, 8)), ((3, 5, 8), (3, 7, 8)), ((2, 1, 5, 8), (1, 2, 6, 8))]
+
+
+@pytest.mark.parametrize("kind", ["none", "causal", "bool", "number", "row of nothing"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_attention(kind, dtype):
+    """Heads as they are projected, masks that broadcast, and rows that look at nothing."""
+    for queries, keys in ATTENTION:
+        torch.manual_seed(0)
+        q, k, v = torch.randn(queries), torch.randn(keys), torch.randn(*keys[:-1], 6)
+        q, k, v = (x.mT.contiguous().mT.to(getattr(torch, dtype)) for x in (q, k, v))
+        rows, columns = q.shape[-2], k.shape[-2]
+        mask = {"bool": torch.rand(rows, columns) > 0.3, "number": torch.randn(1, columns).to(q.dtype)}.get(kind)
+        if kind == "row of nothing":
+            mask = torch.arange(rows)[:, None].expand(rows, columns) > 1
+        given = [None if x is None else ts.tensor(x.tolist(), dtype=getattr(ts, str(x.dtype)[6:])) for x in (q, k, v, mask)]
+        found = ts.nn.functional.scaled_dot_product_attention(*given, is_causal=kind == "causal")
+        wanted = torch.nn.functional.scaled_dot_product_attention(q, k, v, mask, is_causal=kind == "causal")
+        assert found.is_contiguous() and tuple(found.shape) == tuple(wanted.shape)
+        near = 2e-2 if dtype == "bfloat16" else 1e-5
+        np.testing.assert_allclose(found.float().numpy(), wanted.float().numpy(), near, near)
+
+
+@pytest.mark.parametrize("mask", ["none", "bool", "float"])
+def test_layers_of_encoders(mask):
+    """Drawn sizes, with normalisation first and last, both activations, and padding."""
+    rng = np.random.default_rng(0)
+    torch.manual_seed(0)
+    for _ in range(40):
+        heads, batch, length, inner = (int(rng.integers(1, most)) for most in (4, 4, 22, 40))
+        width = heads * int(rng.choice([2, 4, 8]))
+        sizes = [(3 * width, width), (3 * width,), (width, width), (width,), *[(width,)] * 4]
+        sizes += [(inner, width), (inner,), (width, inner), (width,)]
+        x, *weights = (torch.randn(*size) / 2 for size in [(batch, length, width), *sizes])
+        padding = torch.rand(batch, length) > 0.7
+        padding[:, 0] = False
+        if mask == "float":
+            padding = torch.zeros(batch, length).masked_fill(padding, float("-inf"))
+        given = [x, width, heads, *weights[:4], rng.random() < 0.5, rng.random() < 0.5, 1e-5, *weights[4:]]
+        given += [None, None] if mask == "none" else [padding, 1]
+        ours = [ts.tensor(a.numpy()) if isinstance(a, torch.Tensor) else a for a in given]
+        found, wanted = ts._transformer_encoder_layer_fwd(*ours), torch._transformer_encoder_layer_fwd(*given)
+        np.testing.assert_allclose(found.numpy(), wanted.numpy(), 1e-4, 1e-4)
+
+
 def test_joined_in_any_order():
     """Parts with gaps, and parts of a list that lie in another order."""
     for (x, u), (y, v) in itertools.product(both((4, 4), 0, 9), both((4, 4), 1, 9)):

@@ -1,7 +1,9 @@
 """Arguments copied into the order in which they are written down, for a kernel in C: `in_order.pxd` says when."""
 
 cimport numpy as cnp
+from libc.limits cimport LONG_MAX
 from libc.stdint cimport int32_t
+from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
@@ -29,6 +31,7 @@ ctypedef enum Lies:
 
 cdef Lies how(IValue *x) noexcept:
     cdef PyArrayObject *a
+    cdef npy_intp last = LONG_MAX
     cdef int d
     if (<Tensor>x.v.o).backend != BACKEND_CPU:
         return ELSEWHERE
@@ -37,9 +40,11 @@ cdef Lies how(IValue *x) noexcept:
         return IN_ORDER
     if repeats(a) and size_of(a) > MOST_REPEATED:
         return ELSEWHERE
-    for d in range(1, ndim_of(a)):
-        if strides_of(a)[d] > strides_of(a)[d - 1]:
+    for d in range(ndim_of(a)):  # where elements repeat, the stride says nothing
+        if strides_of(a)[d] > last:
             return OTHERWISE
+        if strides_of(a)[d]:
+            last = strides_of(a)[d]
     return WITH_GAPS
 
 

@@ -1,9 +1,9 @@
 """Choosing elements of CPU tensors by a mask: bytes are moved, whatever they mean.
 
-In: registers with tensors whose elements lie in order, and masks.  Out: the register of the result.
+In: registers with tensors and masks.  Out: the register of the result.
 
-    where(c, x, y), masked_fill(x, c, 0)      one element for each of the mask
-    masked_select, x[c], nonzero(c)           as many as the mask lets through
+    where(c, x, y), masked_fill(x, c, 0)      one element for each of the mask; operands broadcast, and lie anyhow
+    masked_select, x[c], nonzero(c)           as many as the mask lets through, of elements in order
 
 Other layouts, dtypes and shapes are left to the record's own kernel.
 """
@@ -14,14 +14,21 @@ from libc.math cimport fabs, isfinite
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
-from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT64
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
+from ts._core.tensor.overlap cimport meet, repeats
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    flat_array, has_plain_width, item_size, new_flat, new_like, put_array, put_made, same_shape, scalar_type
+    FLAT, MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_flat, new_like, put_array, put_made, put_object,
+    same_shape, scalar_type,
+)
+from ts.backends.cpu.kernels.walk cimport (
+    Loop, Operand, broadcast_into, lay_out, lay_out_number, new_result, walk
 )
 
 cnp.import_array()
@@ -100,50 +107,183 @@ cdef bint store(IValue *number, int kind, char *out) noexcept:
     return False
 
 
-cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
-    """Tensors of one dtype and shape, or one tensor and a number or a tensor without dimensions."""
-    cdef PyArrayObject *mask = flat_array(&r[at[0]])
+cdef void choose_each(char **args, npy_intp n, const npy_intp *steps, element of_width) noexcept nogil:
+    """The same for operands of any steps: mask, x, y, out."""
+    cdef npy_intp i
+    cdef char *mask = args[0]
+    cdef char *x = args[1]
+    cdef char *y = args[2]
+    cdef char *out = args[3]
+    for i in range(n):
+        (<element *>out)[0] = (<element *>x)[0] if mask[0] else (<element *>y)[0]
+        mask += steps[0]
+        x += steps[1]
+        y += steps[2]
+        out += steps[3]
+
+cdef void choose_1(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    choose_each[int8_t](args, n[0], steps, 0)
+
+cdef void choose_2(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    choose_each[int16_t](args, n[0], steps, 0)
+
+cdef void choose_4(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    choose_each[int32_t](args, n[0], steps, 0)
+
+cdef void choose_8(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    choose_each[int64_t](args, n[0], steps, 0)
+
+
+cdef Loop choice_of(npy_intp width) noexcept:
+    if width == 8:
+        return choose_8
+    if width == 4:
+        return choose_4
+    return choose_2 if width == 2 else choose_1
+
+
+cdef PyArrayObject *aligned_array(IValue *x) noexcept:
+    """The array of a CPU tensor of any layout; NULL for anything else."""
     cdef PyArrayObject *a
-    cdef char *data[2]
-    cdef npy_intp steps[2]
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
+        return NULL
+    a = <PyArrayObject *>(<Tensor>x.v.o).array
+    return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED else NULL
+
+
+cdef inline bint lies_as(PyArrayObject *a, PyArrayObject *mask) noexcept:
+    """Whether a goes along with a mask, element by element, or is one element."""
+    return a == NULL or ndim_of(a) == 0 or (flags_of(a) & FLAT == FLAT and same_shape(a, mask))
+
+
+cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
+    """Tensors of one dtype that broadcast, or one tensor and a number."""
+    cdef PyArrayObject *mask = aligned_array(&r[at[0]])
+    cdef PyArrayObject *arrays[2]
     cdef char numbers[2][8]
+    cdef char *data[2]
     cdef int kind = -1, i
     cdef npy_intp width = 0
     if mask == NULL or scalar_type(&r[at[0]]) != BOOL:
-        return run_in_order(op, r, at)
+        return run_record(op, r, at)
     for i in range(2):
+        arrays[i] = NULL
         if r[at[i + 1]].tag == TAG_OBJECT:
-            a = flat_array(&r[at[i + 1]])
-            if a == NULL or not (same_shape(a, mask) or ndim_of(a) == 0):
-                return run_in_order(op, r, at)
-            if kind >= 0 and scalar_type(&r[at[i + 1]]) != kind:
-                return run_in_order(op, r, at)
+            arrays[i] = aligned_array(&r[at[i + 1]])
+            if arrays[i] == NULL or (kind >= 0 and scalar_type(&r[at[i + 1]]) != kind):
+                return run_record(op, r, at)
             kind = scalar_type(&r[at[i + 1]])
-            width = item_size(a)
-            data[i] = data_of(a)
-            steps[i] = 0 if ndim_of(a) == 0 else 1
+            width = item_size(arrays[i])
+            data[i] = data_of(arrays[i])
     if kind < 0 or not has_plain_width(width):
-        return run_in_order(op, r, at)
+        return run_record(op, r, at)
     for i in range(2):
-        if r[at[i + 1]].tag != TAG_OBJECT:
+        if arrays[i] == NULL:
             if not store(&r[at[i + 1]], kind, numbers[i]):
-                return run_in_order(op, r, at)
+                return run_record(op, r, at)
             data[i] = numbers[i]
-            steps[i] = 0
-    return put_chosen(op, r, at, kind, mask, data[0], steps[0], data[1], steps[1])
+    if not flags_of(mask) & FLAT == FLAT or not lies_as(arrays[0], mask) or not lies_as(arrays[1], mask):
+        return where_nd(op, r, at, kind, mask, arrays, data, width)
+    return put_chosen(
+        op, r, at, kind, mask, data[0], arrays[0] != NULL and ndim_of(arrays[0]) != 0,
+        data[1], arrays[1] != NULL and ndim_of(arrays[1]) != 0,
+    )
+
+
+cdef int where_nd(
+    Operator op, IValue *r, const int32_t *at, int kind, PyArrayObject *mask, PyArrayObject **arrays, char **data, npy_intp width
+) except -1:
+    """Operands that broadcast, have gaps, or lie in another order."""
+    cdef npy_intp shape[MOST_DIMS]
+    cdef Operand operands[4]
+    cdef int nd = ndim_of(mask), i
+    cdef object last = None if arrays[1] == NULL else <object>arrays[1]  # held while `walk` reads it
+    for i in range(2):
+        if arrays[i] != NULL:
+            nd = max(nd, ndim_of(arrays[i]))
+    for i in range(nd):
+        shape[i] = 1
+    if not broadcast_into(shape, nd, mask):
+        return run_record(op, r, at)
+    for i in range(2):
+        if arrays[i] != NULL and not broadcast_into(shape, nd, arrays[i]):
+            return run_record(op, r, at)
+    lay_out(&operands[0], mask, nd, shape)
+    for i in range(2):
+        if arrays[i] == NULL:
+            lay_out_number(&operands[i + 1], data[i], nd)
+        else:
+            lay_out(&operands[i + 1], arrays[i], nd, shape)
+    made = new_result(operands, 3, nd, shape, kind)
+    walk(choice_of(width), NULL, operands, 4, nd, shape)
+    return put_array(&r[at[op.nargs]], made, kind)
 
 
 cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
-    cdef PyArrayObject *mask = flat_array(&r[at[1]])
+    """The result lies in order."""
+    cdef PyArrayObject *a = aligned_array(&r[at[0]])
+    cdef PyArrayObject *mask = aligned_array(&r[at[1]])
+    cdef npy_intp shape[MOST_DIMS]
+    cdef Operand operands[4]
     cdef char number[8]
-    cdef int kind
-    if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL or not same_shape(a, mask):
-        return run_in_order(op, r, at)
+    cdef int kind, nd, d
+    if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL:
+        return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
     if not has_plain_width(item_size(a)) or not store(&r[at[2]], kind, number):
-        return run_in_order(op, r, at)
-    return put_chosen(op, r, at, kind, mask, number, 0, data_of(a), 1)
+        return run_record(op, r, at)
+    if flags_of(a) & flags_of(mask) & FLAT == FLAT and same_shape(a, mask):
+        return put_chosen(op, r, at, kind, mask, number, 0, data_of(a), 1)
+    nd = max(ndim_of(a), ndim_of(mask))
+    for d in range(nd):
+        shape[d] = 1
+    if not broadcast_into(shape, nd, a) or not broadcast_into(shape, nd, mask):
+        return run_record(op, r, at)
+    made = new_flat(nd, shape, kind)
+    lay_out(&operands[0], mask, nd, shape)
+    lay_out(&operands[2], a, nd, shape)
+    lay_out(&operands[3], <PyArrayObject *>made, nd, shape)
+    held = <object>a
+    fill(operands, nd, shape, number, item_size(a))
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int fill(Operand *operands, int nd, npy_intp *shape, char *number, npy_intp width) except -1:
+    """The number, which becomes the second operand, where the mask is, and else the third."""
+    lay_out_number(&operands[1], number, nd)
+    return walk(choice_of(width), NULL, operands, 4, nd, shape)
+
+
+cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -1:
+    """A mask that broadcasts to the tensor."""
+    cdef PyArrayObject *a = aligned_array(&r[at[0]])
+    cdef PyArrayObject *mask = aligned_array(&r[at[1]])
+    cdef npy_intp shape[MOST_DIMS]
+    cdef Operand operands[4]
+    cdef char number[8]
+    cdef int kind, nd, d
+    if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL or ndim_of(mask) > ndim_of(a):
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if not has_plain_width(item_size(a)) or not store(&r[at[2]], kind, number):
+        return run_record(op, r, at)
+    if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or (<Tensor>r[at[0]].v.o).wants_grad or repeats(a) or meet(a, mask):
+        return run_record(op, r, at)
+    nd = ndim_of(a)
+    for d in range(nd):
+        shape[d] = dims_of(a)[d]
+    if not broadcast_into(shape, nd, mask):
+        return run_record(op, r, at)
+    for d in range(nd):  # a mask that is longer than the tensor
+        if shape[d] != dims_of(a)[d]:
+            return run_record(op, r, at)
+    lay_out(&operands[0], mask, nd, shape)
+    lay_out(&operands[2], a, nd, shape)
+    operands[3] = operands[2]
+    held = <object>a
+    fill(operands, nd, shape, number, item_size(a))
+    wrote(<Tensor>r[at[0]].v.o)
+    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
 # ---------------------------------------------------------------- what a mask lets through
@@ -235,5 +375,6 @@ register_kernel("aten::where.self", where)
 register_kernel("aten::where.ScalarOther", where)
 register_kernel("aten::where.ScalarSelf", where)
 register_kernel("aten::masked_fill.Scalar", masked_fill)
+register_kernel("aten::masked_fill_.Scalar", masked_fill_inplace)
 register_kernel("aten::masked_select", masked_select)
 register_kernel("aten::nonzero", nonzero)

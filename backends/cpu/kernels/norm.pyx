@@ -2,13 +2,14 @@
 
 In: registers with a floating tensor and the weights of a layer.  Out: the register of the result.
 
-    layer_norm, group_norm                  batch_norm has a file of its own
+    layer_norm, rms_norm, group_norm                  batch_norm has a file of its own
 
 Moments are computed about the rounded mean and corrected, in double.
 Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
 """
 
 cimport numpy as cnp
+from libc.float cimport DBL_EPSILON, FLT_EPSILON
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
@@ -17,11 +18,11 @@ from ts._core.value.container cimport List
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts._core.value.ivalue cimport IValue, TAG_NONE
+from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport flat_array, new_like, put_array, scalar_type
-from ts.backends.cpu.kernels.reduce cimport BLOCK, block_squares, block_sum, floating
+from ts.backends.cpu.kernels.reduce cimport BLOCK, LANES, block_squares, block_sum, floating
 
 cnp.import_array()
 
@@ -120,35 +121,63 @@ cdef bint vector(IValue *x, int kind, npy_intp n, void **data) noexcept:
     return True
 
 
+cdef object layer_norm_rows(object x, object weight, object bias, double eps):
+    cdef PyArrayObject *a = <PyArrayObject *>x
+    cdef npy_intp n = dims_of(a)[ndim_of(a) - 1]
+    cdef object made = new_like(a, FLOAT)
+    normalise_rows[float](
+        <float *>data_of(a), size_of(a) // n, n, <float *>data_of(<PyArrayObject *>weight),
+        <float *>data_of(<PyArrayObject *>bias), eps, <float *>data_of(<PyArrayObject *>made),
+    )
+    return made
+
+
+cdef npy_intp length_of(PyArrayObject *a, List shape) noexcept:
+    """How many elements the last dimensions have, which are to have that shape; 0 where they have another."""
+    cdef npy_intp n = 1
+    cdef int i, first = ndim_of(a) - <int>shape.size
+    if type(shape) is not List or shape.size == 0 or first < 0:
+        return 0
+    for i in range(<int>shape.size):
+        if shape.items[i].v.i != dims_of(a)[first + i]:
+            return 0
+        n *= shape.items[i].v.i
+    return n
+
+
+cdef bint row(IValue *x, int kind, PyArrayObject *a, List shape, npy_intp n, void **data) noexcept:
+    """An optional tensor of the very shape of the last dimensions of a."""
+    cdef PyArrayObject *w
+    cdef int d, first = ndim_of(a) - <int>shape.size
+    if not vector(x, kind, n, data):
+        return False
+    if data[0] == NULL:
+        return True
+    w = flat_array(x)
+    if ndim_of(w) != shape.size:
+        return False
+    for d in range(ndim_of(w)):
+        if dims_of(w)[d] != dims_of(a)[first + d]:
+            return False
+    return True
+
+
 cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef List shape = <List>r[at[1]].v.o
     cdef void *weight
     cdef void *bias
     cdef void *out
-    cdef npy_intp n = 1
-    cdef int i, d, nd, kind
+    cdef npy_intp n = 0 if a == NULL else length_of(a, shape)
+    cdef int kind
     cdef object made
     cdef Away away
-    if a == NULL or type(shape) is not List or not 0 < shape.size <= ndim_of(a) or size_of(a) == 0:
+    if n == 0 or size_of(a) == 0:
         return run_in_order(op, r, at)
-    nd = ndim_of(a)
     kind = scalar_type(&r[at[0]])
-    for i in range(<int>shape.size):
-        if shape.items[i].v.i != dims_of(a)[nd - <int>shape.size + i]:
-            return run_in_order(op, r, at)
-        n *= shape.items[i].v.i
-    for i in range(2, 4):  # a weight has the very shape
-        if r[at[i]].tag == TAG_NONE:
-            continue
-        if flat_array(&r[at[i]]) == NULL or ndim_of(flat_array(&r[at[i]])) != shape.size:
-            return run_in_order(op, r, at)
-        for d in range(<int>shape.size):
-            if dims_of(flat_array(&r[at[i]]))[d] != shape.items[d].v.i:
-                return run_in_order(op, r, at)
-    if (kind != FLOAT and kind != DOUBLE) or not vector(&r[at[2]], kind, n, &weight):
+    if (kind != FLOAT and kind != DOUBLE) or not row(&r[at[2]], kind, a, shape, n, &weight):
         return run_in_order(op, r, at)
-    if not vector(&r[at[3]], kind, n, &bias):
+    if not row(&r[at[3]], kind, a, shape, n, &bias):
         return run_in_order(op, r, at)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
@@ -161,6 +190,65 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
         normalise_rows[double](
             <double *>data_of(a), size_of(a) // n, n, <double *>weight, <double *>bias, r[at[4]].v.f, <double *>out
         )
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef void scale_rows(
+    const floating *x, npy_intp rows, npy_intp n, const floating *weight, double eps, floating *out
+) noexcept nogil:
+    """Each row by the root of the mean of its squares."""
+    cdef double lane[LANES]
+    cdef double total
+    cdef floating by
+    cdef npy_intp i, j, k
+    for i in range(rows):
+        for k in range(LANES):
+            lane[k] = 0
+        j = 0
+        while j + LANES <= n:
+            for k in range(LANES):
+                lane[k] += <double>x[j + k] * x[j + k]
+            j += LANES
+        total = 0
+        for k in range(LANES):
+            total += lane[k]
+        for k in range(j, n):
+            total += <double>x[k] * x[k]
+        by = <floating>(1 / sqrt(total / n + eps))
+        if weight == NULL:
+            for j in range(n):
+                out[j] = x[j] * by
+        else:
+            for j in range(n):
+                out[j] = x[j] * by * weight[j]
+        x += n
+        out += n
+
+
+cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef List shape = <List>r[at[1]].v.o
+    cdef void *weight
+    cdef void *out
+    cdef npy_intp n = 0 if a == NULL else length_of(a, shape)
+    cdef double eps
+    cdef int kind
+    cdef object made
+    cdef Away away
+    if n == 0 or size_of(a) == 0:
+        return run_in_order(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if (kind != FLOAT and kind != DOUBLE) or not row(&r[at[2]], kind, a, shape, n, &weight):
+        return run_in_order(op, r, at)
+    eps = r[at[3]].v.f if r[at[3]].tag == TAG_FLOAT else (FLT_EPSILON if kind == FLOAT else DBL_EPSILON)
+    made = new_like(a, kind)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    if kind == FLOAT:
+        scale_rows[float](<float *>data_of(a), size_of(a) // n, n, <float *>weight, eps, <float *>out)
+    else:
+        scale_rows[double](<double *>data_of(a), size_of(a) // n, n, <double *>weight, eps, <double *>out)
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, kind)
 
@@ -202,4 +290,5 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 register_kernel("aten::layer_norm", layer_norm)
+register_kernel("aten::rms_norm", rms_norm)
 register_kernel("aten::group_norm", group_norm)

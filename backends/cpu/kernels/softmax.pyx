@@ -303,6 +303,13 @@ cdef bint softmax_of(Kind what, floating *x, npy_intp outer, npy_intp n, npy_int
     return True
 
 
+cdef void softmax_rows(int kind, void *x, npy_intp rows, npy_intp n, void *out) noexcept nogil:
+    if kind == FLOAT:
+        softmax_of[float](SOFTMAX, <float *>x, rows, n, 1, <float *>out)
+    else:
+        softmax_of[double](SOFTMAX, <double *>x, rows, n, 1, <double *>out)
+
+
 cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64_t dim, bint keepdim) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Axis axis

@@ -18,7 +18,7 @@ from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 ctypedef void (*Loop)(char **args, const npy_intp *count, const npy_intp *steps, void *data) noexcept nogil
 
 cdef enum:
-    MOST_OPERANDS = 3
+    MOST_OPERANDS = 4
 
 
 ctypedef struct Operand:
@@ -38,7 +38,8 @@ cdef bint bring_in_order(Operand *operands, int count, int ndim, npy_intp *shape
 # An array of the ScalarType for the result, which becomes operands[count]; shape and strides are brought in its order.
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind)
 # Run over an n-dimensional index space: the loop takes the innermost dimension, an odometer the rest.
-# There are two operands at least, and the last is the result, or one of them.
+# There are two operands at least, and the last is the result, or one of them.  The first two are held while the GIL is away:
+# who has more holds them.
 #
 # A loop of one operand is given results without gaps: of NumPy 2.4's, `negative` and `isfinite` read the wrong elements where
 # the result has some.

@@ -1,0 +1,325 @@
+"""Attention of CPU tensors of floats, and the layers of encoders that are made of it.
+
+In: registers with queries, keys and values, or with a sequence and the weights of a layer.  Out: the register of the result.
+
+    scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v
+    _transformer_encoder_layer_fwd(x, ...)          attention, a feed-forward part, and a normalisation behind each or before it
+
+Stacks of heads lie as views of what they were projected to: products take them as they are.  Other dtypes, dropout, shapes that
+do not fit and masks of other kinds are left to the record's own kernel, which has the messages.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.math cimport INFINITY, sqrt
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memset
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
+from ts.backends.cpu.kernels.addmm cimport linear_product, product
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, is_tensor, new_like, put_array, same_shape, scalar_type
+from ts.backends.cpu.kernels.norm cimport layer_norm_rows
+from ts.backends.cpu.kernels.reduce cimport floating
+from ts.backends.cpu.kernels.softmax cimport softmax_rows
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.walk cimport Loop, Operand, broadcast_into, in_order, lay_out, walk
+
+cdef extern from "activation.h" nogil:
+    void simd_gelu_row(const float *x, npy_intp n, float *out)
+
+cnp.import_array()
+
+
+# ---------------------------------------------------------------- masks, on the scores where they are
+
+cdef void hide_where(char **args, npy_intp n, const npy_intp *steps, uint8_t hidden, floating of_width) noexcept nogil:
+    """Scores become -inf where the mask is `hidden`."""
+    cdef npy_intp i
+    for i in range(n):
+        if ((<uint8_t *>(args[1] + i * steps[1]))[0] != 0) == hidden:
+            (<floating *>(args[0] + i * steps[0]))[0] = -INFINITY
+
+cdef void add_to(char **args, npy_intp n, const npy_intp *steps, floating of_width) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        (<floating *>(args[0] + i * steps[0]))[0] += (<floating *>(args[1] + i * steps[1]))[0]
+
+cdef void keep_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    hide_where[float](args, n[0], steps, 0, 0)
+
+cdef void keep_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    hide_where[double](args, n[0], steps, 0, 0)
+
+cdef void hide_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    hide_where[float](args, n[0], steps, 1, 0)
+
+cdef void hide_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    hide_where[double](args, n[0], steps, 1, 0)
+
+cdef void add_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    add_to[float](args, n[0], steps, 0)
+
+cdef void add_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    add_to[double](args, n[0], steps, 0)
+
+
+cdef bint masked(PyArrayObject *scores, PyArrayObject *mask, Loop loop) except -1:
+    """Bring a mask, which broadcasts to the scores, to them; false where it does not."""
+    cdef npy_intp shape[MOST_DIMS]
+    cdef Operand operands[2]
+    cdef int nd = ndim_of(scores), d
+    if ndim_of(mask) > nd:
+        return False
+    for d in range(nd):
+        shape[d] = dims_of(scores)[d]
+    if not broadcast_into(shape, nd, mask):
+        return False
+    for d in range(nd):  # a mask that is longer than the scores
+        if shape[d] != dims_of(scores)[d]:
+            return False
+    lay_out(&operands[0], scores, nd, shape)
+    lay_out(&operands[1], mask, nd, shape)
+    walk(loop, NULL, operands, 2, nd, shape)
+    return True
+
+
+cdef void hide_later(floating *scores, npy_intp stacks, npy_intp rows, npy_intp columns) noexcept nogil:
+    """A row looks at columns up to its own."""
+    cdef npy_intp s, i, j
+    for s in range(stacks):
+        for i in range(rows):
+            for j in range(i + 1, columns):
+                scores[i * columns + j] = -INFINITY
+        scores += rows * columns
+
+
+cdef bint looks_at_nothing(const floating *row, npy_intp n) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        if row[i] != -INFINITY:
+            return False
+    return True
+
+
+cdef void weigh(
+    int kind, floating *scores, npy_intp stacks, npy_intp rows, npy_intp n, bint causal, bint blind_rows, floating *out
+) noexcept nogil:
+    """Softmax of each row; of those that look at nothing 0, where there may be such."""
+    cdef npy_intp first = 0, i
+    if causal:
+        hide_later(scores, stacks, rows, n)
+    rows *= stacks
+    if blind_rows:
+        for i in range(rows):
+            if not looks_at_nothing(scores + i * n, n):
+                continue
+            softmax_rows(kind, scores + first * n, i - first, n, out + first * n)
+            memset(out + i * n, 0, n * sizeof(floating))
+            first = i + 1
+    softmax_rows(kind, scores + first * n, rows - first, n, out + first * n)
+
+
+# ---------------------------------------------------------------- heads
+
+cdef enum Masking:
+    NOTHING
+    KEEPS                              # bools: True is looked at
+    HIDES                              # bools: True is not
+    ADDS                               # floats
+
+
+cdef object attended(object q, object k, object v, object mask, Masking masking, bint causal, double scale):
+    """The attention of stacks of heads, or None; a row that looks at nothing gives 0 but for what HIDES."""
+    cdef PyArrayObject *s
+    cdef int nd = ndim_of(<PyArrayObject *>k), kind
+    cdef npy_intp rows, columns
+    cdef char *out
+    cdef bint blind
+    cdef Away away
+    cdef object scores = product(q, cnp.PyArray_SwapAxes(<cnp.ndarray>k, nd - 2, nd - 1), None, scale, 0), weights
+    if scores is None:
+        return None
+    s = <PyArrayObject *>scores
+    nd = ndim_of(s)
+    rows, columns = dims_of(s)[nd - 2], dims_of(s)[nd - 1]
+    kind = FLOAT if cnp.PyArray_TYPE(<cnp.ndarray>scores) == cnp.NPY_FLOAT else DOUBLE
+    if masking != NOTHING and not masked(s, <PyArrayObject *>mask, loop_of(kind, masking)):
+        return None
+    weights = new_like(s, kind)
+    out = data_of(<PyArrayObject *>weights)
+    blind = masking == KEEPS or masking == ADDS
+    away = leave_gil_with(size_of(s), s, NULL)
+    if kind == FLOAT:
+        weigh[float](kind, <float *>data_of(s), size_of(s) // (rows * columns), rows, columns, causal, blind, <float *>out)
+    else:
+        weigh[double](kind, <double *>data_of(s), size_of(s) // (rows * columns), rows, columns, causal, blind, <double *>out)
+    take_gil(away)
+    return product(weights, v, None, 1, 0)
+
+
+cdef Loop loop_of(int kind, Masking masking) noexcept:
+    if masking == ADDS:
+        return add_floats if kind == FLOAT else add_doubles
+    if masking == KEEPS:
+        return keep_floats if kind == FLOAT else keep_doubles
+    return hide_floats if kind == FLOAT else hide_doubles
+
+
+cdef object stack_at(IValue *x, int kind):
+    """The array of a CPU tensor of the dtype with two dimensions at least, or None."""
+    cdef Tensor t
+    if not is_tensor(x):
+        return None
+    t = <Tensor>x.v.o
+    if t.backend != BACKEND_CPU or t.scalar_type != kind or ndim_of(<PyArrayObject *>t.array) < 2:
+        return None
+    return t.array
+
+
+cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef int kind = scalar_type(&r[at[0]]) if is_tensor(&r[at[0]]) else -1
+    cdef IValue *given = &r[at[3]]
+    cdef IValue *scale = &r[at[6]]
+    cdef Masking masking = NOTHING
+    cdef double factor
+    cdef bint causal = r[at[5]].v.i
+    if (kind != FLOAT and kind != DOUBLE) or r[at[4]].v.f != 0 or r[at[7]].v.i or (causal and given.tag != TAG_NONE):
+        return run_record(op, r, at)
+    q, k, v = stack_at(&r[at[0]], kind), stack_at(&r[at[1]], kind), stack_at(&r[at[2]], kind)
+    if q is None or k is None or v is None or size_of(<PyArrayObject *>q) == 0:
+        return run_record(op, r, at)
+    mask = None
+    if given.tag != TAG_NONE:
+        if not is_tensor(given) or (<Tensor>given.v.o).backend != BACKEND_CPU:
+            return run_record(op, r, at)
+        if scalar_type(given) != BOOL and scalar_type(given) != kind:
+            return run_record(op, r, at)
+        masking = KEEPS if scalar_type(given) == BOOL else ADDS
+        mask = (<Tensor>given.v.o).array
+    if scale.tag == TAG_FLOAT:
+        factor = scale.v.f
+    elif scale.tag == TAG_INT:
+        factor = <double>scale.v.i
+    else:
+        factor = 1 / sqrt(<double>dims_of(<PyArrayObject *>q)[ndim_of(<PyArrayObject *>q) - 1])
+    made = attended(q, k, v, mask, masking, causal, factor)
+    return run_record(op, r, at) if made is None else put_array(&r[at[op.nargs]], made, kind)
+
+
+# ---------------------------------------------------------------- layers of encoders
+
+cdef void add_rows(float *x, const float *y, npy_intp n) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        x[i] += y[i]
+
+
+cdef void rectify(float *x, npy_intp n) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        x[i] = 0 if x[i] < 0 else x[i]
+
+
+cdef object sum_of(object x, object y):
+    """x := x + y, of one shape, in order."""
+    add_rows(
+        <float *>data_of(<PyArrayObject *>x), <const float *>data_of(<PyArrayObject *>y), size_of(<PyArrayObject *>x)
+    )
+    return x
+
+
+cdef object self_attention(object x, int heads, list weights, object hidden):
+    """The projections of a sequence (N, L, E) to itself; None where they do not fit."""
+    cdef npy_intp n = dims_of(<PyArrayObject *>x)[0], length = dims_of(<PyArrayObject *>x)[1], width
+    cdef object qkv = linear_product(x, weights[0], weights[1])
+    if qkv is None or dims_of(<PyArrayObject *>qkv)[2] != 3 * dims_of(<PyArrayObject *>x)[2]:
+        return None
+    width = dims_of(<PyArrayObject *>x)[2] // heads
+    parts = qkv.reshape(n, length, 3, heads, width).transpose(2, 0, 3, 1, 4)
+    found = attended(
+        parts[0], parts[1], parts[2], hidden, NOTHING if hidden is None else HIDES, False, 1 / sqrt(<double>width)
+    )
+    if found is None:
+        return None
+    found = found.transpose(0, 2, 1, 3)
+    found = in_order(<PyArrayObject *>found).reshape(n, length, heads * width)
+    return linear_product(found, weights[2], weights[3])
+
+
+cdef object feed_forward(object x, bint use_gelu, list weights):
+    cdef object inner = linear_product(x, weights[8], weights[9]), active
+    cdef PyArrayObject *a
+    if inner is None:
+        return None
+    a = <PyArrayObject *>inner
+    if not use_gelu:
+        rectify(<float *>data_of(a), size_of(a))
+        return linear_product(inner, weights[10], weights[11])
+    active = new_like(a, FLOAT)
+    simd_gelu_row(<float *>data_of(a), size_of(a), <float *>data_of(<PyArrayObject *>active))
+    return linear_product(active, weights[10], weights[11])
+
+
+cdef enum:
+    FIRST_WEIGHT = 3                   # the arguments of a layer: the projections' weights and biases,
+    FIRST_NORM = 10                    # numbers; both normalisations', those of the feed-forward part, the mask
+    MASK = 18
+    OF_PADDING = 1                     # a kind of mask
+
+
+cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
+    """Of a batch that lies in order, with a mask of padding or none."""
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *w
+    cdef list weights = []
+    cdef npy_intp heads = r[at[2]].v.i, width = r[at[1]].v.i
+    cdef bint use_gelu = r[at[7]].v.i, norm_first = r[at[8]].v.i
+    cdef double eps = r[at[9]].v.f
+    cdef object hidden = None
+    cdef int i
+    if a == NULL or ndim_of(a) != 3 or scalar_type(&r[at[0]]) != FLOAT or size_of(a) == 0:
+        return run_record(op, r, at)
+    if dims_of(a)[2] != width or heads <= 0 or width % heads:
+        return run_record(op, r, at)
+    for i in (*range(FIRST_WEIGHT, FIRST_WEIGHT + 4), *range(FIRST_NORM, MASK)):
+        w = flat_array(&r[at[i]])
+        if w == NULL or scalar_type(&r[at[i]]) != FLOAT:
+            return run_record(op, r, at)
+        if FIRST_NORM <= i < FIRST_NORM + 4 and (ndim_of(w) != 1 or dims_of(w)[0] != width):
+            return run_record(op, r, at)
+        weights.append(<object>w)
+    if r[at[MASK]].tag != TAG_NONE:
+        w = flat_array(&r[at[MASK]])
+        if w == NULL or r[at[MASK + 1]].tag != TAG_INT or r[at[MASK + 1]].v.i != OF_PADDING:
+            return run_record(op, r, at)
+        if ndim_of(w) != 2 or dims_of(w)[0] != dims_of(a)[0] or dims_of(w)[1] != dims_of(a)[1]:
+            return run_record(op, r, at)
+        hidden = <object>w if scalar_type(&r[at[MASK]]) == BOOL else np.not_equal(<object>w, 0)
+        hidden = hidden[:, None, None, :]
+    made = encoded(<object>a, <int>heads, weights, hidden, use_gelu, norm_first, eps)
+    return run_record(op, r, at) if made is None else put_array(&r[at[op.nargs]], made, FLOAT)
+
+
+cdef object encoded(object x, int heads, list weights, object hidden, bint use_gelu, bint norm_first, double eps):
+    """The output of a layer, or None where its weights do not fit."""
+    cdef object part = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, hidden)
+    if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
+        return None
+    x = sum_of(part, x)
+    if not norm_first:
+        x = layer_norm_rows(x, weights[4], weights[5], eps)
+    part = feed_forward(layer_norm_rows(x, weights[6], weights[7], eps) if norm_first else x, use_gelu, weights)
+    if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
+        return None
+    x = sum_of(part, x)
+    return x if norm_first else layer_norm_rows(x, weights[6], weights[7], eps)
+
+
+register_kernel("aten::scaled_dot_product_attention", attention)
+register_kernel("aten::_transformer_encoder_layer_fwd", encoder_layer)

@@ -1,0 +1,69 @@
+"""Sums of products by an equation: pairs of operands as products of stacks give what NumPy's sums give."""
+
+import random
+
+import numpy as np
+import pytest
+
+import ts
+from ts.backends.cpu import einsum as plans
+
+LETTERS = "abcdef"
+
+
+def drawn(rng, seed):
+    """An equation for two to four operands of small whole numbers, which broadcast at times, and may have dots."""
+    sizes = {letter: rng.choice([1, 2, 3]) for letter in LETTERS}
+    inputs = ["".join(rng.sample(LETTERS, rng.randint(0, 4))) for _ in range(rng.choice([2, 2, 2, 3, 4]))]
+    shapes = [[sizes[c] if rng.random() < 0.9 else 1 for c in letters] for letters in inputs]
+    known = sorted(set("".join(inputs)))
+    output = "".join(rng.sample(known, rng.randint(0, len(known))))
+    dots = [rng.choice([2, 3]) for _ in range(rng.randint(1, 2))] if rng.random() < 0.2 else []
+    if dots:
+        for k, letters in enumerate(inputs):
+            some, at = rng.randint(0, len(dots)), rng.randint(0, len(letters))
+            inputs[k] = letters[:at] + "..." + letters[at:]
+            shapes[k][at:at] = dots[len(dots) - some :]
+        output = "..." + output
+    text = ",".join(inputs) + ("->" + output if dots or rng.random() < 0.8 else "")
+    return text, [np.random.default_rng(seed).integers(-3, 4, shape).astype("f") for shape in shapes]
+
+
+def test_equations():
+    """Whole numbers: exact.  The second call finds what the first has kept."""
+    rng = random.Random(0)
+    planned = 0
+    for seed in range(1500):
+        text, arrays = drawn(rng, seed)
+        expected = np.einsum(text, *arrays)
+        planned += plans.planned(text, tuple(x.shape for x in arrays)) is not None
+        for _ in range(2):
+            found = ts.einsum(text, *(ts.from_numpy(x) for x in arrays))
+            assert found.is_contiguous()
+            assert np.array_equal(found.numpy(), expected), (text, [x.shape for x in arrays])
+            assert found.shape == expected.shape
+    assert planned > 1400
+
+
+def test_operands_of_other_orders_and_dtypes():
+    """A plan is for shapes: what else there is of operands is looked at in each call."""
+    a, b = np.arange(24.0, dtype="f").reshape(2, 3, 4), np.arange(20.0, dtype="f").reshape(4, 5)
+    for _ in range(2):
+        for x in (ts.from_numpy(a), ts.from_numpy(a.transpose(2, 1, 0).copy()).permute(2, 1, 0)):
+            for dtype in (ts.float32, ts.float64, ts.int64, ts.complex64, ts.bfloat16):
+                found = ts.einsum("bij, jk -> bki", x.to(dtype), ts.from_numpy(b).to(dtype))
+                assert found.dtype == dtype
+                if dtype != ts.bfloat16:
+                    assert np.array_equal(found.numpy(), np.einsum("bij,jk->bki", a, b))
+        with pytest.raises(RuntimeError, match="not implemented for 'Bool'"):
+            ts.einsum("bij, jk -> bki", ts.from_numpy(a) > 1, ts.from_numpy(b) > 1)
+        with pytest.raises(RuntimeError, match="does not broadcast"):
+            ts.einsum("bij, jk -> bki", ts.from_numpy(a), ts.from_numpy(b.T.copy()))
+
+
+def test_the_same_bits_each_time():
+    """The first call, which checks, and those that follow."""
+    ts.manual_seed(0)
+    x, y = ts.randn(3, 40, 50), ts.randn(3, 50, 60)
+    first = ts.einsum("bij,bjk->bik", x, y)
+    assert ts.equal(first, ts.einsum("bij,bjk->bik", x, y)) and ts.equal(first, ts.bmm(x, y))
