@@ -426,6 +426,8 @@ class _LegacyReader(_Reader):
 
     def storage(self, archive: str, reference: Any) -> Any:
         """The storage that a persistent id means, or a part of it; or a class of modules."""
+        # of texts of Python 2, which `encoding="bytes"` leaves as they are
+        reference = [part.decode("ascii") if isinstance(part, bytes) else part for part in reference]
         if reference[0] == "module":
             return reference[1]
         *_, key, _, _, view = reference  # of a form that `legacy.read` has looked at
