@@ -195,6 +195,7 @@ def _mish(xp: Any, self: Array) -> Array:
     inplace=True,
     out="out",
     where="f",
+    ufunc="hardswish",
     refuses={"c": "hardswish_cpu"},
     out_refused=FOUND,
 )
@@ -207,6 +208,7 @@ def _hardswish(xp: Any, self: Array) -> Array:
     inplace=True,
     out="out",
     where="f",
+    ufunc="hardsigmoid",
     refuses={"c": "hardsigmoid_cpu"},
     out_refused=FOUND,
 )

@@ -1,4 +1,4 @@
-"""Inner loops that NumPy has no ufunc for: relu and sigmoid.
+"""Inner loops that NumPy has no ufunc for: relu and sigmoid, hardswish and hardsigmoid.
 
 In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: `activation_loops()`, by name:
 
@@ -59,6 +59,52 @@ cdef void relu_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) no
     relu_loop[int32_t](a, n[0], s[0], s[1], 0)
 
 
+# ---------------------------------------------------------------- hardswish, hardsigmoid
+
+ctypedef fused floating:
+    float
+    double
+
+
+cdef inline floating ramp(floating x) noexcept nogil:
+    """x + 3 within 0 and 6; NaN stays."""
+    x = x + 3
+    x = 0 if x < 0 else x
+    return 6 if x > 6 else x
+
+
+cdef void hard_loop(char **args, npy_intp n, npy_intp from_step, npy_intp to_step, bint swish, floating kind) noexcept nogil:
+    cdef npy_intp i
+    cdef char *x = args[0]
+    cdef char *y = args[1]
+    cdef floating value
+    if from_step == sizeof(floating) and to_step == sizeof(floating):
+        if swish:
+            for i in range(n):
+                value = (<floating *>x)[i]
+                (<floating *>y)[i] = value * ramp(value) / 6
+        else:
+            for i in range(n):
+                (<floating *>y)[i] = ramp((<floating *>x)[i]) / 6
+        return
+    for i in range(n):
+        value = (<floating *>(x + i * from_step))[0]
+        (<floating *>(y + i * to_step))[0] = value * ramp(value) / 6 if swish else ramp(value) / 6
+
+
+cdef void hardswish_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    hard_loop[float](a, n[0], s[0], s[1], True, 0)
+
+cdef void hardswish_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    hard_loop[double](a, n[0], s[0], s[1], True, 0)
+
+cdef void hardsigmoid_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    hard_loop[float](a, n[0], s[0], s[1], False, 0)
+
+cdef void hardsigmoid_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    hard_loop[double](a, n[0], s[0], s[1], False, 0)
+
+
 # ---------------------------------------------------------------- sigmoid
 
 cdef Loop exp_float = NULL       # NumPy's vectorised exponentials
@@ -66,11 +112,6 @@ cdef Loop exp_double = NULL
 
 cdef enum:
     TILE = 1024                        # elements of scratch
-
-
-ctypedef fused floating:
-    float
-    double
 
 
 cdef inline void sigmoid_loop(
@@ -122,6 +163,15 @@ cdef int set_loop(Loops loops, int scalar_type, Loop function) except -1:
     return 0
 
 
+cdef Loops floating_loops(str name, Loop single, Loop double_):
+    cdef Loops loops = Loops()
+    loops.arity = 1
+    loops.name = name
+    set_loop(loops, FLOAT, single)
+    set_loop(loops, DOUBLE, double_)
+    return loops
+
+
 @cache
 def activation_loops():
     """The loops by the names that records give."""
@@ -137,4 +187,9 @@ def activation_loops():
     set_loop(relu, INT32, relu_int32)
     set_loop(sigmoid, FLOAT, sigmoid_float)
     set_loop(sigmoid, DOUBLE, sigmoid_double)
-    return {"relu": relu, "sigmoid": sigmoid}
+    return {
+        "relu": relu,
+        "sigmoid": sigmoid,
+        "hardswish": floating_loops("hardswish", hardswish_float, hardswish_double),
+        "hardsigmoid": floating_loops("hardsigmoid", hardsigmoid_float, hardsigmoid_double),
+    }

@@ -33,6 +33,9 @@ from ts import devices, dtypes
 
 cnp.import_array()
 
+cdef extern from "numpy/arrayobject.h":
+    int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
+
 cdef int64_t MOST_ELEMENTS = <int64_t>1 << 40  # beyond, the general kernel refuses
 
 
@@ -293,14 +296,30 @@ cdef int of_numbers(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- copies
 
+cdef object one_dimension(IValue *x):
+    """The array of a CPU tensor of one dimension, however it lies; None for anything else."""
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
+        return None
+    array = (<Tensor>x.v.o).array
+    return array if ndim_of(<PyArrayObject *>array) == 1 else None
+
+
 cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef object made
     cdef npy_intp bytes
     cdef int kind
     cdef Away away
-    if a == NULL or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i > 1):
+    if r[at[1]].tag != TAG_NONE and r[at[1]].v.i > 1:
         return run_record(op, r, at)
+    if a == NULL:
+        held = one_dimension(&r[at[0]])  # whose memory NumPy reads without the GIL where there is much of it
+        if held is None:
+            return run_record(op, r, at)
+        kind = scalar_type(&r[at[0]])
+        made = new_like(<PyArrayObject *>held, kind)
+        copy_array(<PyArrayObject *>made, <PyArrayObject *>held)
+        return put_array(&r[at[op.nargs]], made, kind)
     kind = scalar_type(&r[at[0]])
     made = new_like(a, kind)
     bytes = size_of(a) * item_size(a)

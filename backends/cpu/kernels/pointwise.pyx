@@ -8,11 +8,14 @@ Operands that need a conversion, and whatever `elementwise` does not take, are l
 """
 
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Kernel, Operator, run_record, set_kernel
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, set_object_steal
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject
+from ts._core.tensor.overlap cimport meet
+from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT, set_object_steal
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace
 from ts.backends.cpu.kernels.kernel cimport float_array, is_tensor
 from ts.backends.cpu.kernels.table cimport kernel_named
@@ -94,7 +97,46 @@ cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_binary_inplace(op, r, at) if is_one(&r[at[2]], &r[at[0]]) else run_record(op, r, at)
+    """x := x op alpha * y; the product is a tensor of its own."""
+    cdef IValue product
+    cdef PyObject *result = NULL
+    if is_one(&r[at[2]], &r[at[0]]):
+        return run_binary_inplace(op, r, at)
+    if not may_scale(&r[at[0]], &r[at[1]], &r[at[2]]):
+        return run_record(op, r, at)
+    product.v.o = binary(multiplication(), <Tensor>r[at[1]].v.o, &r[at[2]])
+    if product.v.o != NULL:
+        product.tag = TAG_OBJECT
+        result = binary_inplace(loops_of(op), <Tensor>r[at[0]].v.o, &product)
+        Py_DECREF(<object>product.v.o)
+    return put(op, r, at, result)
+
+
+cdef bint may_scale(IValue *x, IValue *y, IValue *alpha) noexcept:
+    """Whether both are floats of one dtype that share no memory, and the factor is a number of theirs."""
+    cdef PyArrayObject *a
+    cdef PyArrayObject *b
+    if not is_tensor(x) or not is_tensor(y) or (<Tensor>x.v.o).wants_grad:
+        return False
+    if (<Tensor>x.v.o).backend != BACKEND_CPU or (<Tensor>y.v.o).backend != BACKEND_CPU:
+        return False
+    if (<Tensor>x.v.o).scalar_type != (<Tensor>y.v.o).scalar_type or (alpha.tag != TAG_INT and alpha.tag != TAG_FLOAT):
+        return False
+    if (<Tensor>x.v.o).scalar_type != FLOAT and (<Tensor>x.v.o).scalar_type != DOUBLE:
+        return False
+    a = <PyArrayObject *>(<Tensor>x.v.o).array
+    b = <PyArrayObject *>(<Tensor>y.v.o).array
+    return a == b or not meet(a, b)
+
+
+cdef Loops _multiplication = None
+
+
+cdef Loops multiplication():
+    global _multiplication
+    if _multiplication is None:
+        _multiplication = ufunc_loops("multiply")
+    return _multiplication
 
 
 cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
