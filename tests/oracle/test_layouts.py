@@ -179,7 +179,8 @@ def test_what_is_contiguous_can_be_flattened(line):
 
 IMAGES = [
     "F.conv2d(x, w)", "F.conv2d(x, w.contiguous(memory_format=t.channels_last))", "F.conv_transpose2d(x, v)",
-    "F.max_pool2d(x, 2)", "F.avg_pool2d(x, 2)", "F.adaptive_avg_pool2d(x, 2)", "F.adaptive_max_pool2d(x, 2)",
+    "F.max_pool2d(x, 2)", "F.avg_pool2d(x, 2)", "F.adaptive_avg_pool2d(x, 2)", "F.adaptive_avg_pool2d(x, 1)", "F.hardswish(x)", "F.hardsigmoid(x)",
+    "F.adaptive_max_pool2d(x, 2)",
     "F.interpolate(x, scale_factor=2)", "F.interpolate(x, scale_factor=2, mode='bilinear')",
     "F.interpolate(x, scale_factor=2, mode='bicubic')", "F.group_norm(x, 2)", "F.batch_norm(x, None, None, training=True)",
     "F.instance_norm(x)", "F.pad(x, (1, 1))", "F.pad(x, (1, 1, 1, 1), mode='reflect')",
