@@ -273,3 +273,23 @@ def test_the_same_bytes(dtype):
         check(*made, dtype)
         if not isinstance(made[0], tuple):
             check(ts.view_as_real(made[0]), torch.view_as_real(made[1]), dtype)
+
+
+SHORT = {
+    "two": lambda x, y: x * y + x / y,
+    "numbers": lambda x, y: (x + 1) * 2 - x / 4,
+    "compared": lambda x, y: (x <= 0) & (y > -3) & (x < y),
+    "one": lambda x, y: x.floor() + x.abs() + (-y).tanh().round(),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", SHORT)
+def test_16_bit_floats(name, dtype):
+    """Each operation is computed in 32 bits and rounded, in any order of dimensions."""
+    for (x, u), (y, v) in itertools.product(both((2, 3, 4), 0, 6), both((2, 3, 4), 1, 6)):
+        if u.shape == v.shape:
+            found = SHORT[name](x.to(getattr(ts, dtype)), y.to(getattr(ts, dtype)))
+            wanted = SHORT[name](u.to(getattr(torch, dtype)), v.to(getattr(torch, dtype)))
+            assert str(found.dtype) == str(wanted.dtype) and found.stride() == wanted.stride()
+            np.testing.assert_array_equal(found.float().numpy(), wanted.float().numpy())

@@ -27,6 +27,7 @@ cdef class Loops:
     cdef void *data[SCALAR_TYPES]
     cdef int result_type[SCALAR_TYPES]
     cdef int arity
+    cdef bint of_shorts                # 16-bit floats are computed with in 32 bits
     cdef bint to_float                 # integers and bools are promoted to the default dtype
     cdef readonly str name
 

@@ -27,6 +27,7 @@ from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, 
 from ts._core.tensor.overlap cimport meet, repeats
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, same_shape
+from ts.backends.cpu.kernels.short_floats cimport BRAIN, is_exact, shortened, widened
 from ts.backends.cpu.kernels.walk cimport (
     Operand, bring_in_order, broadcast_into, lay_out, lay_out_number, new_result, walk
 )
@@ -84,6 +85,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     loops.name = name
     loops.arity = ufunc.nin
     loops.to_float = promotion == "float"
+    loops.of_shorts = types is None or "e" in types
     for i in range(ufunc.ntypes):
         operands, _, results = found.types[i].partition("->")  # NumPy 2.5 shows Cython no `types` of a ufunc
         operand, result = scalar_type_of_character(operands[0]), scalar_type_of_character(results)
@@ -211,7 +213,7 @@ cdef PyObject *unary(Loops loops, Tensor x) except? NULL:
     cdef int kind = x.scalar_type, result_type
     cdef object result
     if not has_loop(loops, x):
-        return NULL
+        return unary_of_shorts(loops, x)
     a = <PyArrayObject *>x.array
     if not is_flat(a):
         return unary_nd(loops, kind, a) if is_aligned(a) else NULL
@@ -223,6 +225,56 @@ cdef PyObject *unary(Loops loops, Tensor x) except? NULL:
     steps[1] = item_size(result_type)
     run_flat(loops, kind, args, size_of(a), steps, a, NULL)
     return steal(wrap_cpu(result, result_type))
+
+
+cdef bint computes_shorts(Loops loops, Tensor x) noexcept:
+    """Whether x is of 16-bit floats that the loops for 32 bits serve."""
+    if x.backend != BACKEND_CPU or not loops.of_shorts or loops.function[FLOAT] == NULL:
+        return False
+    return (x.scalar_type == HALF or x.scalar_type == BRAIN) and not repeats(<PyArrayObject *>x.array)
+
+
+cdef Tensor wide_tensor(Tensor x):
+    return wrap_cpu(widened(<PyArrayObject *>x.array), FLOAT)
+
+
+cdef PyObject *short_result(PyObject *wide, int kind) except? NULL:
+    """A result in 32 bits, whose reference is stolen, as one of the 16-bit ScalarType; bools stay."""
+    cdef Tensor made
+    if wide == NULL:
+        return NULL
+    made = <Tensor>wide
+    Py_DECREF(made)
+    if made.scalar_type != FLOAT:
+        return steal(made)
+    return steal(wrap_cpu(shortened(<PyArrayObject *>made.array, number_of_scalar_type(kind)), kind))
+
+
+cdef PyObject *unary_of_shorts(Loops loops, Tensor x) except? NULL:
+    return short_result(unary(loops, wide_tensor(x)), x.scalar_type) if computes_shorts(loops, x) else NULL
+
+
+cdef PyObject *binary_of_shorts(Loops loops, Tensor x, IValue *other) except? NULL:
+    """With another of the same dtype, or a number that does not have to be rounded to it."""
+    cdef IValue converted
+    cdef double number
+    cdef Tensor y
+    if not computes_shorts(loops, x):
+        return NULL
+    if other.tag == TAG_OBJECT:
+        if not isinstance(<object>other.v.o, Tensor):
+            return NULL
+        y = <Tensor>other.v.o
+        if y.scalar_type != x.scalar_type or not computes_shorts(loops, y):
+            return NULL
+        y = wide_tensor(y)
+        converted.tag = TAG_OBJECT
+        converted.v.o = <PyObject *>y
+        return short_result(binary(loops, wide_tensor(x), &converted), x.scalar_type)
+    number = other.v.f if other.tag == TAG_FLOAT else <double>other.v.i
+    if (other.tag != TAG_FLOAT and other.tag != TAG_INT) or not is_exact(number, x.scalar_type):
+        return NULL
+    return short_result(binary(loops, wide_tensor(x), other), x.scalar_type)
 
 
 cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
@@ -332,6 +384,8 @@ cdef Tensor in_kind(Tensor x, int kind):
 
 cdef PyObject *binary_of_two_kinds(Loops loops, Tensor x, IValue *other) except? NULL:
     """One operand of floats and one of integers or bools, or two of these that give floats: converted first."""
+    if x.scalar_type == HALF or x.scalar_type == BRAIN:
+        return binary_of_shorts(loops, x, other)
     cdef int kind = common_kind(loops, x, other)
     cdef Tensor y
     cdef IValue converted

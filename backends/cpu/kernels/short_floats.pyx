@@ -17,8 +17,13 @@ cdef extern from "short_floats.h" nogil:
 
 cnp.import_array()
 
-cdef enum:
-    BRAIN = 15                         # bfloat16's ScalarType
+
+cdef bint is_exact(double x, int kind) noexcept:
+    cdef float wide = <float>x, back
+    cdef char short_one[2]
+    shorten(&wide, 1, kind == BRAIN, short_one, 2)
+    widen(short_one, 2, 1, kind == BRAIN, &back)
+    return back == x
 
 
 cdef bint is_short(int number) noexcept:
