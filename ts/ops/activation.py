@@ -309,6 +309,8 @@ def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
     "aten::glu_jvp(Tensor glu, Tensor x, Tensor dx, int dim) -> Tensor",
     where="",
     refuses={"bihc": "glu_jvp_cpu"},
+    out="out",
+    **COPIED,
 )
 def _glu_jvp(xp: Any, glu: Array, x: Array, dx: Array, dim: int) -> Array:
     """How `glu` of x changes where x changes by dx."""
@@ -391,13 +393,21 @@ def _refuse_conversion(half_to_float: bool) -> None:
     "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
     where="f",
     layout="contiguous",
+    out="out",
+    **COPIED,
 )
 def _plain_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> Array:
     _refuse_conversion(half_to_float)
     return softmax_kernel(xp, self, dim, None, False)
 
 
-@op("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", where="f", layout="contiguous")
+@op(
+    "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    where="f",
+    layout="contiguous",
+    out="out",
+    **COPIED,
+)
 def _plain_log_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> Array:
     _refuse_conversion(half_to_float)
     return softmax_kernel(xp, self, dim, None, True)
@@ -407,6 +417,8 @@ def _plain_log_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> A
     "aten::_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor",
     where="f",
     layout="like_first",
+    out="out",
+    **COPIED,
 )
 def _masked_softmax(
     xp: Any, self: Array, mask: Array, dim: int | None = None, mask_type: int | None = None

@@ -77,6 +77,9 @@ def _scaled_dot_product_attention(
     "Tensor)",
     where="f",
     layout=("contiguous", "contiguous", "contiguous"),
+    out="out",
+    out_names="out0,out1,out2",
+    **COPIED,
 )
 def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tuple[Array, ...]:
     """Queries, keys and values of each head, apart; the queries divided by the root of their length."""

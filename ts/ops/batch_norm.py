@@ -15,7 +15,7 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.normalization import Three, affine, check_parameters, floating_wide, moment_dtype, normalised
-from ts.ops.outputs import SCALAR
+from ts.ops.outputs import COPIED, SCALAR
 from ts.ops.registry import facts, op
 
 Array = rules.Array
@@ -211,9 +211,11 @@ def _batch_norm_impl_index(xp: Any, input: Array, *rest: Any) -> tuple[Any, ...]
 
 @op(
     f"aten::_batch_norm_no_update(Tensor input, {_STATISTICS}, float momentum, float eps) -> (Tensor, "
-    "Tensor, "
-    "Tensor, Tensor)",
+    "Tensor, Tensor, Tensor)",
     where="",
+    out="out",
+    out_names="out0,out1,out2,out3",
+    **COPIED,
 )
 @facts(layout=("channels", "contiguous", "contiguous", "contiguous"))
 def _batch_norm_no_update(
@@ -235,6 +237,10 @@ def _batch_norm_no_update(
     "Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
     where="",
     layout=("channels", "contiguous", "contiguous", "contiguous"),
+    out="out",
+    order="out",
+    out_names="d:out,e:save_mean,f:save_invstd,g:reserve",
+    out_refused=(SCALAR, SCALAR, SCALAR, ""),
 )
 def _batch_norm_with_update(xp: Any, input: Array, *rest: Any) -> tuple[Array, ...]:
     *given, momentum, eps = rest
@@ -290,6 +296,9 @@ def _moments(xp: Any, input: Array) -> tuple[Array, Array]:
     where="f",
     layout=("contiguous", "contiguous"),
     side_effect=True,
+    out="out",
+    out_names="out0,out1",
+    **COPIED,
 )
 def _update_stats(
     xp: Any, input: Array, running_mean: Array | None, running_var: Array | None, momentum: float
@@ -305,6 +314,10 @@ def _update_stats(
     "aten::batch_norm_stats(Tensor input, float eps) -> (Tensor, Tensor)",
     where="f",
     layout=("contiguous", "contiguous"),
+    out="out",
+    order="out",
+    out_names="out0,out1",
+    **COPIED,
 )
 def _stats(xp: Any, input: Array, eps: float) -> tuple[Array, Array]:
     mean, variance = _moments(xp, input)
@@ -317,6 +330,9 @@ def _stats(xp: Any, input: Array, eps: float) -> tuple[Array, Array]:
     "Tensor",
     where="f",
     layout="channels",
+    out="out",
+    order="out",
+    **COPIED,
 )
 def _elemt(
     xp: Any, input: Array, weight: Array | None, bias: Array | None, mean: Array, invstd: Array, eps: float
@@ -333,11 +349,19 @@ def _elemt(
     "running_mean, "
     "Tensor? running_var, float momentum, float eps, Tensor counts) -> (Tensor, Tensor)",
     where="f",
+    out="out",
+    order="out",
+    out_names="out0,out1",
+    **COPIED,
 )
 @op(
     "aten::batch_norm_gather_stats(Tensor input, Tensor mean, Tensor invstd, Tensor? running_mean, Tensor? "
     "running_var, float momentum, float eps, int count) -> (Tensor, Tensor)",
     where="f",
+    out="out",
+    order="out",
+    out_names="out0,out1",
+    **COPIED,
 )
 @facts(layout=("contiguous", "contiguous"), side_effect=True)
 def _gather_stats(

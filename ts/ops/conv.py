@@ -19,6 +19,7 @@ from typing import Any
 
 from ts._core.tensor import sizes
 from ts.ops import rules
+from ts.ops.outputs import COPIED
 from ts.ops.registry import Record, add, out_of
 from ts.ops.unfold import columns, folded, per_dim
 
@@ -401,7 +402,7 @@ for _text, _compute, _kinds in (
     (f"_conv_depthwise2d{_DEPTHWISE.format(n=2)}", depthwise, "b"),
     (f"conv_depthwise3d{_DEPTHWISE.format(n=3)}", depthwise, "b"),
 ):
-    add(
+    _record = add(
         Record(
             f"aten::{_text} -> Tensor",
             _compute,
@@ -410,8 +411,12 @@ for _text, _compute, _kinds in (
             layout="any_channels",
             refuses={_kinds: "slow_conv2d_cpu"},
             shape=_shape_of(_compute),
+            order="out" if _compute is depthwise else "",
+            **COPIED,
         )
     )
+    if not _text.startswith(("_convolution.", "_convolution_mode")):
+        add(out_of(_record, "out"))
 _PLAIN_NAMES = {1: "slow_conv2d_cpu", 2: "slow_conv2d_cpu", 3: "compute_columns3d"}
 _TRANSPOSED_NAMES = {n: f"slow_conv_transpose{max(n, 2)}d_out_cpu" for n in (1, 2, 3)}
 _TRANSPOSED_LAYOUTS: dict[int, str | tuple[str, ...]] = {1: (), 2: "any_channels", 3: "any_channels"}

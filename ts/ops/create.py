@@ -30,6 +30,8 @@ Array = rules.Array
     "device=None, "
     "bool? pin_memory=None) -> Tensor",
     where="f",
+    out="out",
+    **COPIED,
 )
 @op(
     "aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?"
@@ -217,6 +219,8 @@ def _new_empty_strided(
     "aten::_new_zeros_with_same_feature_meta(Tensor self, Tensor other, *, int self_num_batch_dims=0) -> "
     "Tensor",
     where="",
+    out="out",
+    **COPIED,
 )
 def _new_zeros_alike(xp: Any, self: Array, other: Array, self_num_batch_dims: int = 0) -> Array:
     """Zeros like `other`, for each place of the first dimensions of `self`."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from ts.ops import rules, work
 from ts.ops.loss import MEAN, reduced, refuse_bools, same, wide
+from ts.ops.outputs import COPIED
 from ts.ops.refusals import Missing
 from ts.ops.registry import op
 from ts.ops.vector_norm import vector_norm
@@ -73,6 +74,8 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
     layout="contiguous",
     refuses={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}"},
     work=work.pairs,
+    out="out",
+    **COPIED,
 )
 def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     if not p >= 0:
@@ -93,6 +96,8 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
         "c": Missing("clamp is not supported for complex types"),
     },
     work=work.pairs,
+    out="out",
+    **COPIED,
 )
 def _euclidean_dist(xp: Any, x1: Array, x2: Array) -> Array:
     """By products: |a - b|^2 = |a|^2 + |b|^2 - 2 ab, which no rounding may make negative."""
@@ -102,7 +107,14 @@ def _euclidean_dist(xp: Any, x1: Array, x2: Array) -> Array:
     return rules.cast(xp, xp.sqrt(xp.maximum(squares, 0)), x1.dtype)
 
 
-@op("aten::_pdist_forward(Tensor self, float p=2.) -> Tensor", where="", layout="contiguous", work=work.pairs)
+@op(
+    "aten::_pdist_forward(Tensor self, float p=2.) -> Tensor",
+    where="",
+    layout="contiguous",
+    work=work.pairs,
+    out="out",
+    **COPIED,
+)
 def _pdist_forward(xp: Any, self: Array, p: float = 2) -> Array:
     if self.ndim < 2:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")

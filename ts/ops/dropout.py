@@ -132,7 +132,14 @@ def _native_dropout_backward(xp: Any, grad_output: Array, mask: Array, scale: fl
     return _step(xp, "multiply", grad_output * mask, scale, grad_output.dtype)
 
 
-@op("aten::_masked_scale(Tensor self, Tensor mask, float scale) -> Tensor", where="f", layout="like_all")
+@op(
+    "aten::_masked_scale(Tensor self, Tensor mask, float scale) -> Tensor",
+    where="f",
+    layout="like_all",
+    out="out",
+    order="out",
+    **COPIED,
+)
 def _masked_scale(xp: Any, self: Array, mask: Array, scale: float) -> Array:
     return _step(xp, "multiply", self * rules.cast(xp, mask, self.dtype), scale, self.dtype)
 

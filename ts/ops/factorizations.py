@@ -224,7 +224,13 @@ def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     return xp.linalg.inv(xp.matmul(turned, self) if upper else xp.matmul(self, turned))
 
 
-@op("aten::_cholesky_solve_helper(Tensor self, Tensor A, bool upper) -> Tensor", where="", layout="columns")
+@op(
+    "aten::_cholesky_solve_helper(Tensor self, Tensor A, bool upper) -> Tensor",
+    where="",
+    layout="columns",
+    out="out",
+    **COPIED,
+)
 @op(
     "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     out="out",

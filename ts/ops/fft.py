@@ -14,7 +14,7 @@ from typing import Any
 
 from ts._core.thread import deadline
 from ts.ops import rules, work
-from ts.ops.outputs import COUNTED, OPTIONS, OfCategory
+from ts.ops.outputs import COPIED, COUNTED, OPTIONS, OfCategory
 from ts.ops.registry import facts, op
 
 Array = rules.Array
@@ -303,6 +303,8 @@ def _scaled(xp: Any, self: Array, result: Array, lengths: Sequence[int], normali
     "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
     where="f",
     refuses=_COMPLEX_ONLY,
+    out="out",
+    **COPIED,
 )
 def _complex_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: int, forward: bool) -> Array:
     axes = rules.wrap_dims(dim, self.ndim) if dim else ()
@@ -317,6 +319,8 @@ def _complex_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization:
     "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
     where="f",
     refuses=_REAL_ONLY,
+    out="out",
+    **COPIED,
 )
 def _real_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
     """All frequencies, or those of the last dimension that do not follow from others."""
@@ -331,6 +335,8 @@ def _real_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: in
     "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
     where="f",
     refuses=_COMPLEX_ONLY,
+    out="out",
+    **COPIED,
 )
 def _complex_to_real(
     xp: Any, self: Array, dim: Sequence[int], normalization: int, last_dim_size: int

@@ -44,23 +44,12 @@ def _copy_of(key: str) -> Record:
 for _key in _VIEWS:
     _record = _copy_of(_key)
     add(out_of(_record, f"{_record.overload}_out" if _record.overload else "out"))
-add(
-    Record(
-        "aten::_fw_primal_copy(Tensor self, int level) -> Tensor",
-        _copying(lambda xp, self, level: self),
-        "functional_forms",
-        where="f",
-    )
-)
-_detached = Record(
-    "aten::detach_copy(Tensor self) -> Tensor",
-    _copying(lambda xp, self: self),
-    "functional_forms",
-    where="f",
-    **COPIED,
-)
-add(_detached)
-add(out_of(_detached, "out"))
+for _text, _kernel in (
+    ("aten::_fw_primal_copy(Tensor self, int level) -> Tensor", _copying(lambda xp, self, level: self)),
+    ("aten::detach_copy(Tensor self) -> Tensor", _copying(lambda xp, self: self)),
+):
+    _record = add(Record(_text, _kernel, "functional_forms", where="f", **COPIED))
+    add(out_of(_record, "out"))
 
 
 _DRAWN = work.of(work.elements, 3.5)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 from ts.ops.upsample import cubic_weights
 
@@ -133,7 +134,7 @@ def _grid_sampler_2d(xp: Any, input: Array, grid: Array, mode: int, padding: int
     return sampled(xp, input, grid, mode, padding, align)
 
 
-@op(f"aten::_grid_sampler_2d_cpu_fallback{_ARGUMENTS}", where="f")
+@op(f"aten::_grid_sampler_2d_cpu_fallback{_ARGUMENTS}", where="f", out="out", **COPIED)
 def _grid_sampler_2d_float(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     if input.dtype != rules.FLOAT:
         raise RuntimeError(f"expected scalar type Float but found {rules.NAME_OF[input.dtype]}")

@@ -258,6 +258,8 @@ def _bin_edges(
     "bool "
     "density=False) -> Tensor",
     where="f",
+    out="out",
+    **COPIED,
 )
 def _counts_in_bins(
     xp: Any,
@@ -275,6 +277,8 @@ def _counts_in_bins(
     "density=False) -> "
     "Tensor",
     where="f",
+    out="out",
+    **COPIED,
 )
 def _counts_between_edges(
     xp: Any, self: Array, bins: Sequence[Array], weight: Array | None = None, density: bool = False

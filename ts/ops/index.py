@@ -516,7 +516,11 @@ def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     return self
 
 
-@op("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", where="", whole=True)
+@op(
+    "aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+    where="",
+    whole=True,
+)
 def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """What `copy_` would leave."""
     return _copy(self.clone(), src, non_blocking)

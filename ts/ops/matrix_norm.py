@@ -169,6 +169,9 @@ def _weight_norm(xp: Any, v: Array, g: Array, dim: int = 0) -> Array:
     where="f",
     layout=("contiguous", "contiguous"),
     work=_LIGHT,
+    out="out",
+    out_names="out0,out1",
+    **COPIED,
 )
 def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[Array, Array]:
     """Along the first or the last dimension; with the norms, which the gradient needs."""

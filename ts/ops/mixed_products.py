@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules, work
+from ts.ops.outputs import COPIED, NEVER
 from ts.ops.registry import Record, add, find, op, out_of
 from ts.ops.shapes import Made
 
@@ -53,7 +54,7 @@ for _name, _matrices, _at in (("mm", 2, 2), ("bmm", 2, 2), ("addmm", 2, 3), ("ba
     _in_dtype(_name, _matrices, _at)
 
 
-@op("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", where="f")
+@op("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", where="f", out="out", **COPIED)
 def _int_mm(xp: Any, self: Array, mat2: Array) -> Array:
     """Bytes, whose products are added up in 32 bits."""
     for name, x in (("self", self), ("mat2", mat2)):
@@ -174,6 +175,8 @@ def _grouped_mm(
     "aten::_compute_linear_combination(Tensor input, Tensor coefficients) -> Tensor",
     where="f",
     layout="contiguous",
+    out="out",
+    out_resized=NEVER,
 )
 def _linear_combination(xp: Any, input: Array, coefficients: Array) -> Array:
     """Sums over the first dimension of the input, each with a row of coefficients."""
@@ -194,6 +197,8 @@ def _linear_combination(xp: Any, input: Array, coefficients: Array) -> Array:
     "unroll_dim=1) -> Tensor",
     where="f",
     layout="contiguous",
+    out="out",
+    **COPIED,
 )
 def _trilinear(
     xp: Any,

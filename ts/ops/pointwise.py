@@ -293,8 +293,18 @@ def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
 _RECTIFIED = (rules.FLOAT, rules.DOUBLE, rules.INT64, rules.INT32, rules.DTYPE_OF[1], rules.DTYPE_OF[2])
 
 
-@op("aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", inplace=True)
-@op("aten::_add_relu.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace=True)
+@op(
+    "aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    inplace=True,
+    out="out",
+    order="Tensor out",
+)
+@op(
+    "aten::_add_relu.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    inplace=True,
+    out="Scalar_out",
+    **COPIED,
+)
 @facts(layout="like_all", where="f")
 def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     if self.dtype not in _RECTIFIED:

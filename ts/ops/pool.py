@@ -318,8 +318,9 @@ for _n in (1, 2, 3):
             f"_adaptive_avg_pool{_n}d(Tensor self, SymInt[{_n}] output_size)",
             adaptive_avg_pool,
             _n,
-            None,
+            "out",
             layout="contiguous" if _n == 3 else _channels,
+            **COPIED,
         )
     _enter(
         f"adaptive_max_pool{_n}d(Tensor self, int[{_n}] output_size)",

@@ -385,8 +385,14 @@ def _aminmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False
     return extreme(xp, "aminmax_min", self, dim, keepdim), extreme(xp, "aminmax_max", self, dim, keepdim)
 
 
-@op("aten::_aminmax(Tensor self) -> (Tensor, Tensor)", where="f")
-@op("aten::_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", where="f")
+@op("aten::_aminmax(Tensor self) -> (Tensor, Tensor)", where="f", out="out", out_names="out0,out1", **COPIED)
+@op(
+    "aten::_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)",
+    where="f",
+    out="dim_out",
+    out_names="out0,out1",
+    **COPIED,
+)
 @facts(layout=("contiguous", "contiguous"))
 def _aminmax_old(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
     if dim is None and not self.size:

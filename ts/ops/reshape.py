@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 from ts.ops.shape import concatenate
 from ts.ops.shapes import ITEM
@@ -23,7 +24,7 @@ Array = rules.Array
 Sizes = Sequence[int]
 
 
-@op("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", where="")
+@op("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", where="", out="out", **COPIED)
 def _unsafe_view(xp: Any, self: Array, size: Sizes) -> Array:
     return view_kernel(xp, self, size)
 
@@ -33,7 +34,12 @@ def _reshape_alias(xp: Any, self: Array, size: Sizes, stride: Sizes) -> Array:
     return as_strided_kernel(self, size, stride, None)
 
 
-@op("aten::_reshape_alias_copy(Tensor self, SymInt[] size, SymInt[] stride) -> Tensor", where="f")
+@op(
+    "aten::_reshape_alias_copy(Tensor self, SymInt[] size, SymInt[] stride) -> Tensor",
+    where="f",
+    out="out",
+    **COPIED,
+)
 def _reshape_alias_copy(xp: Any, self: Array, size: Sizes, stride: Sizes) -> Array:
     return _reshape_alias(xp, self, size, stride).copy()
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ts.ops import rules
+from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 
 Array = rules.Array
@@ -32,7 +33,13 @@ def _of_smaller(xp: Any, below: Callable[[Array], Array], above: Callable[[Array
     return xp.where(low < high, low * _slope(xp, below, a), -high * _slope(xp, above, a))
 
 
-@op("aten::_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", where="f", layout="contiguous")
+@op(
+    "aten::_standard_gamma_grad(Tensor self, Tensor output) -> Tensor",
+    where="f",
+    layout="contiguous",
+    out="out",
+    **COPIED,
+)
 def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
     if self.dtype not in (rules.FLOAT, rules.DOUBLE):
         rules.refuse("_standard_gamma_grad_cpu", self.dtype)
@@ -44,7 +51,13 @@ def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
     return rules.cast(xp, xp.where(x < 1e-6 * (a + 1), near_zero, -change / density), self.dtype)
 
 
-@op("aten::_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", where="f", layout="contiguous")
+@op(
+    "aten::_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
+    where="f",
+    layout="contiguous",
+    out="out",
+    **COPIED,
+)
 def _dirichlet_gradient(xp: Any, x: Array, alpha: Array, total: Array) -> Array:
     """Of each share, which has a beta distribution, while the others keep their proportions."""
     if alpha.dtype != x.dtype:

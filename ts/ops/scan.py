@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.ops import rules, work
-from ts.ops.outputs import write
+from ts.ops.outputs import COPIED, write
 from ts.ops.registry import Record, add, facts, op
 from ts.ops.shapes import Made, like
 
@@ -83,6 +83,8 @@ def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
     where="f",
     layout="contiguous",
     shape=_scanned_shape,
+    out="out",
+    **COPIED,
 )
 def _logcumsumexp_kernel(xp: Any, self: Array, dim: int) -> Array:
     if rules.CATEGORY_OF[self.dtype] < rules.FLOATING:

@@ -106,7 +106,13 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     return xp.concatenate(rows, axis=-1)
 
 
-@op("aten::_stack(Tensor[] tensors, int dim=0) -> Tensor", where="f", layout="contiguous")
+@op(
+    "aten::_stack(Tensor[] tensors, int dim=0) -> Tensor",
+    where="f",
+    layout="contiguous",
+    out="out",
+    out_uncast=_CAT_INTO,
+)
 @op(
     "aten::stack(Tensor[] tensors, int dim=0) -> Tensor", out="out", layout="contiguous", out_uncast=_CAT_INTO
 )

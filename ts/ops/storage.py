@@ -83,7 +83,7 @@ def _contiguous(xp: Any, self: Array, memory_format: int = 0) -> Array:
     return result
 
 
-@op("aten::lift_fresh_copy(Tensor self) -> Tensor", where="f")
+@op("aten::lift_fresh_copy(Tensor self) -> Tensor", where="f", out="out", **COPIED)
 def _lift_fresh_copy(xp: Any, self: Array) -> Array:
     return self.copy()
 

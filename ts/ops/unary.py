@@ -225,7 +225,7 @@ unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a")
 unary("sqrt", FLOAT, "sqrt", "sqrt(a)")
 unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)")
 unary("conj_physical", SAME, "conjugate", out_refused=FOUND)
-unary("_conj_physical", SAME, "conjugate", forms="", where="f")
+unary("_conj_physical", SAME, "conjugate", forms="o", where="f", **COPIED)
 for _name, _cuda in (("deg2rad", "a * 0.017453292519943295"), ("rad2deg", "a * 57.29577951308232")):
     unary(_name, FLOAT, _name, _cuda, no={"c": f"{_name} is not supported for complex tensors."})
 

@@ -48,6 +48,9 @@ def _unique2(
     where="f",
     refuses={"c": "unique"},
     shape=depends("_unique"),
+    out="out",
+    out_names="out0,out1",
+    **COPIED,
 )
 def _unique_values(
     xp: Any, self: Array, sorted: bool = True, return_inverse: bool = False
@@ -110,6 +113,9 @@ def _unique_consecutive(
     where="",
     refuses={"c": "unique_dim"},
     shape=depends("unique_dim_consecutive"),
+    out="out",
+    out_names="out0,out1,out2",
+    **COPIED,
 )
 def _unique_dim_consecutive(
     xp: Any, self: Array, dim: int, return_inverse: bool = False, return_counts: bool = False

@@ -160,13 +160,23 @@ def _powsum(
 _NATIVE = {"bi": f"linalg.vector_norm: {INEXACT}"}
 
 
-@op("aten::native_norm(Tensor self, Scalar p=2) -> Tensor", where="f", layout="contiguous", refuses=_NATIVE)
+@op(
+    "aten::native_norm(Tensor self, Scalar p=2) -> Tensor",
+    where="f",
+    layout="contiguous",
+    refuses=_NATIVE,
+    out="out",
+    order="out ScalarOpt_dim_dtype_out",
+    **COPIED,
+)
 @op(
     "aten::native_norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, ScalarType? "
     "dtype) -> "
     "Tensor",
     where="f",
     layout="contiguous",
+    out="ScalarOpt_dim_dtype_out",
+    **COPIED,
 )
 def _native_norm(
     xp: Any, self: Array, p: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None

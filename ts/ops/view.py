@@ -576,7 +576,7 @@ def _conj(xp: Any, self: Array) -> Array:
 
 
 @op("aten::_conj(Tensor(a) self) -> Tensor(a)", where="f")
-@op("aten::_conj_copy(Tensor self) -> Tensor", where="f")
+@op("aten::_conj_copy(Tensor self) -> Tensor", where="f", out="out", **COPIED)
 def _conj_of_complex(xp: Any, self: Array) -> Array:
     if self.dtype.kind != "c":
         raise RuntimeError(f"Expected a complex tensor, but got one of {rules.NAME_OF[self.dtype]}")
@@ -584,7 +584,7 @@ def _conj_of_complex(xp: Any, self: Array) -> Array:
 
 
 @op("aten::_neg_view(Tensor(a) self) -> Tensor(a)", where="f")
-@op("aten::_neg_view_copy(Tensor self) -> Tensor", where="f", layout="contiguous")
+@op("aten::_neg_view_copy(Tensor self) -> Tensor", where="f", layout="contiguous", out="out", **COPIED)
 @facts(refuses={"b": "neg_cpu"})
 def _neg_view(xp: Any, self: Array) -> Array:
     """A copy, as `conj` is one."""
@@ -602,7 +602,7 @@ def _positive(xp: Any, self: Array) -> Array:
 @op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)")
 @op("aten::resolve_neg(Tensor(a) self) -> Tensor(a)")
 @op("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", where="f")
-@op("aten::lift(Tensor self) -> Tensor", where="")
+@op("aten::lift(Tensor self) -> Tensor", where="", out="out", **COPIED)
 def _identity(xp: Any, self: Array) -> Array:
     return self
 
