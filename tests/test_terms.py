@@ -149,7 +149,7 @@ def test_limits_of_compiling():
 
 def compile_within_limits():
     data = archive(module(f"{LONG}\nreturn x3000", parameters=", x0: Tensor"))
-    loaded = load(data, limits=ts.limits(bytes=12_000_000))
+    loaded = load(data, limits=ts.limits(bytes=6_000_000))
     for use in (lambda: loaded(ts.ones(1)), lambda: loaded.graph, lambda: loaded.forward.schema):
         with pytest.raises(MemoryExceeded):
             use()

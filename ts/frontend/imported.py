@@ -34,7 +34,7 @@ from ts.frontend.hashing import blake2b
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.printed import PrintedNames
-from ts.frontend.ranges import Ranges
+from ts.frontend.printed_files import PrintedFile
 from ts.frontend.signatures import Parameter, signature
 from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ir.attributes import type_of_constant
@@ -75,18 +75,6 @@ class ReadModule(ConcreteModule):
         return iter(())
 
 
-class _File:
-    """One source file: its definitions by name."""
-
-    def __init__(self, source: Source) -> None:
-        self.ranges = Ranges(source, whole_subscripts=True)
-        self.definitions: dict[str, ast.ClassDef | ast.FunctionDef] = {
-            node.name: node
-            for node in parse.syntax_tree(source).body
-            if isinstance(node, ast.ClassDef | ast.FunctionDef)
-        }
-
-
 class Unit:
     """The types and functions of one archive."""
 
@@ -101,7 +89,7 @@ class Unit:
         self.constants = constants
         self.version = version
         self.terms = terms
-        self._files: dict[str, _File | None] = {}
+        self._files: dict[str, PrintedFile | None] = {}
         self._found: dict[str, Any] = {}
         self._begun: set[tuple[int, str]] = set()  # by which thread, which name
         self.names = PrintedNames(constants, self.find, version, terms)
@@ -112,7 +100,7 @@ class Unit:
         if found is None:
             prefix, _, last = name.rpartition(".")
             file = self._file(prefix)
-            definition = None if file is None else file.definitions.get(last)
+            definition = None if file is None else file.definition(last)
             begun = threading.get_ident(), name
             if file is not None and definition is not None and begun not in self._begun:
                 self._begun.add(begun)
@@ -153,15 +141,15 @@ class Unit:
         """The type that an annotation in an archive means."""
         return to_type(python_syntax.expression(text), self.names)
 
-    def _file(self, prefix: str) -> _File | None:
+    def _file(self, prefix: str) -> PrintedFile | None:
         if prefix not in self._files:
             source = self.sources.get(f"code/{prefix.replace('.', '/')}.py")
-            self._files[prefix] = None if source is None else _File(source)
+            self._files[prefix] = None if source is None else PrintedFile(source)
         return self._files[prefix]
 
     # ---- definitions ---------------------------------------------------------------------------------
 
-    def _define(self, name: str, node: ast.ClassDef | ast.FunctionDef, file: _File) -> Any:
+    def _define(self, name: str, node: ast.ClassDef | ast.FunctionDef, file: PrintedFile) -> Any:
         if isinstance(node, ast.FunctionDef):
             parse_it = partial(parse.text_function, node, file.ranges, self.names)
             return self._on_terms(classes.make_function(node.name, name, parse_it))
@@ -171,7 +159,7 @@ class Unit:
             raise CompilationError(f"a class that is a {base} cannot be read", file.ranges.of(node))
         return define(self, name, node, file)
 
-    def _class(self, name: str, node: ast.ClassDef, file: _File) -> ClassType:
+    def _class(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ClassType:
         type = ClassType(name)
         type.unit = self
         self._found[name] = type  # its members may name it
@@ -180,7 +168,7 @@ class Unit:
         self._methods(type, node, file)
         return type
 
-    def _module(self, name: str, node: ast.ClassDef, file: _File) -> ModuleType:
+    def _module(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ModuleType:
         type = ModuleType(name)
         python_class = _class_named(name.rpartition(".")[2])
         concrete = type.concrete = ReadModule(python_class, type=type, compiled=True)
@@ -212,7 +200,7 @@ class Unit:
         return type
 
     def _attribute(
-        self, type: ClassType, file: _File, name: str, annotation: ast.expr, value: ast.expr | None
+        self, type: ClassType, file: PrintedFile, name: str, annotation: ast.expr, value: ast.expr | None
     ) -> None:
         final = isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Final"
         if final and value is not None:
@@ -220,7 +208,7 @@ class Unit:
         else:
             type.attributes[name] = to_type(annotation, self.names, file.ranges)
 
-    def _constant(self, node: ast.expr, file: _File) -> object:
+    def _constant(self, node: ast.expr, file: PrintedFile) -> object:
         """The value of an expression in the body of a class."""
         try:
             value = self.names.evaluate(node)
@@ -231,11 +219,12 @@ class Unit:
             raise CompilationError("no program can hold this constant", file.ranges.of(node))
         return value
 
-    def _methods(self, type: ClassType, node: ast.ClassDef, file: _File) -> None:
-        for member in node.body:
-            if isinstance(member, ast.FunctionDef):
-                parse_it = partial(parse.text_function, member, file.ranges, self.names)
-                self._on_terms(classes.declare_later(type, member.name, parse_it))
+    def _methods(self, type: ClassType, node: ast.ClassDef, file: PrintedFile) -> None:
+        for method, syntax in file.methods(node.name):
+            self._on_terms(classes.declare_later(type, method, partial(self._method, syntax, file)))
+
+    def _method(self, syntax: Callable[[], ast.FunctionDef], file: PrintedFile) -> ParsedFunction:
+        return parse.text_function(syntax(), file.ranges, self.names)
 
     def _on_terms(self, function: Any) -> Any:
         function.terms = self.terms
@@ -243,7 +232,7 @@ class Unit:
         function.waits = True
         return function
 
-    def _interface(self, name: str, node: ast.ClassDef, file: _File) -> InterfaceType:
+    def _interface(self, name: str, node: ast.ClassDef, file: PrintedFile) -> InterfaceType:
         is_module = ast.unparse(node.bases[0]) == "ModuleInterface"
         type = self._found[name] = InterfaceType(name, is_module_interface=is_module, unit=self)
         for member in node.body:
@@ -253,7 +242,7 @@ class Unit:
                 type.methods[member.name] = _declared(parsed)
         return type
 
-    def _named_tuple(self, name: str, node: ast.ClassDef, file: _File) -> TupleType:
+    def _named_tuple(self, name: str, node: ast.ClassDef, file: PrintedFile) -> TupleType:
         attributes = list(_attributes(node, file))
         fields = [field for field, _, _ in attributes]
         try:
@@ -263,7 +252,7 @@ class Unit:
         types = [to_type(annotation, self.names, file.ranges) for _, annotation, _ in attributes]
         return TupleType(types, name, fields)
 
-    def _enum(self, name: str, node: ast.ClassDef, file: _File) -> EnumType:
+    def _enum(self, name: str, node: ast.ClassDef, file: PrintedFile) -> EnumType:
         members = {}
         for member in node.body:
             if not isinstance(member, ast.Assign) or not isinstance(member.targets[0], ast.Name):
@@ -274,7 +263,7 @@ class Unit:
         return read_enum_type(name, members, file.ranges.of(node))
 
 
-_Define = Callable[[Unit, str, ast.ClassDef, _File], Any]
+_Define = Callable[[Unit, str, ast.ClassDef, PrintedFile], Any]
 _DEFINE: Final[dict[str, _Define]] = {
     "": Unit._class,
     "Module": Unit._module,
@@ -285,7 +274,7 @@ _DEFINE: Final[dict[str, _Define]] = {
 }
 
 
-def _attributes(node: ast.ClassDef, file: _File) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:
+def _attributes(node: ast.ClassDef, file: PrintedFile) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:
     """Name, annotation and value of what a class body assigns; marks have no annotation of their own."""
     for member in node.body:
         match member:
@@ -311,7 +300,7 @@ def _may_be_tensor(type: Type | None) -> bool:
     return type is not None and type.is_subtype_of(OptionalType(TENSOR))
 
 
-def _names(node: ast.expr, file: _File) -> list[str]:
+def _names(node: ast.expr, file: PrintedFile) -> list[str]:
     match node:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
             names = [element.value for element in elements if isinstance(element, ast.Constant)]

@@ -199,9 +199,10 @@ def text_function(
     return parsed
 
 
-def syntax_tree(source: Source) -> ast.Module:
-    """The syntax tree of a whole printed text."""
-    return _parse_text(source.text, source, read=printed_syntax.parse)
+def syntax_tree(source: Source, part: str | None = None, line: int = 0) -> ast.Module:
+    """The syntax tree of a printed text, or of a part of it that begins behind so many lines."""
+    text = source.text if part is None else "\n" * line + part
+    return _parse_text(text, source, read=printed_syntax.parse)
 
 
 def _is_docstring(node: ast.stmt) -> bool:
