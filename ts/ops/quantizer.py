@@ -178,6 +178,14 @@ def _number(x: Any) -> Any:
     return x.item() if isinstance(x, Tensor) else x
 
 
+def _int(x: Any) -> int:
+    """An int, or that in a tensor."""
+    number = _number(x)
+    if isinstance(number, float) and not -(2.0**63) <= number < 2.0**63:
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    return int(number)
+
+
 @op(
     "aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) -> Tensor",
     **_SCRIPT,
@@ -189,7 +197,7 @@ def _number(x: Any) -> Any:
     **_SCRIPT,
 )
 def _quantize(self: Tensor, scale: Any, zero_point: Any, dtype: int) -> Tensor:
-    return onto(self, checked_grid(float(_number(scale)), int(_number(zero_point)), dtype))
+    return onto(self, checked_grid(float(_number(scale)), _int(zero_point), dtype))
 
 
 @op(

@@ -51,7 +51,12 @@ cdef bint may_write(Tensor x, PyArrayObject *index, PyArrayObject *other) noexce
     cdef PyArrayObject *a = <PyArrayObject *>x.array
     if x.wants_grad or flags_of(a) & FLAT != FLAT or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return False
-    return not meet(a, index) and (other == NULL or not meet(a, other))
+    return apart(a, index) and (other == NULL or apart(a, other))
+
+
+cdef inline bint apart(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
+    """Whether two arrays share nothing; those without elements that begin at one place count as one, as in PyTorch."""
+    return data_of(a) != data_of(b) and not meet(a, b)
 
 
 cdef object target_of(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
