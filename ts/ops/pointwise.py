@@ -83,6 +83,7 @@ def binary(
     """
     kernel = kernel_of(promotion, body, refused_by(name, no), mixed)
     ufunc = body if isinstance(body, str) else None
+    types = fields.pop("types", types_without(no))
     for spelled in (name, *aliases):
         own = {} if spelled == name else {"order": "", "since": 0, "same_as": f"aten::{name}"}
         made = []
@@ -94,7 +95,7 @@ def binary(
                 "pointwise",
                 promotion=promotion,
                 ufunc=ufunc,
-                types=types_without(no),
+                types=types,
                 cuda=cuda,
                 layout=layout,
                 since_forms="io" if kind == "Tensor" else "i",  # the others came later
@@ -154,7 +155,7 @@ binary("remainder", SAME, arithmetic.remainder, overloads="compare", no="bc")
 binary("fmod", SAME, arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",))
 binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="either")
-binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic")
+binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic", types="fd")  # 16 bits have steps of their own
 binary("hypot", SAME, "hypot", "hypot(a, b)", no="bic")
 for _name, _cuda in (
     ("maximum", "a > b || isnan(a) ? a : b"),
