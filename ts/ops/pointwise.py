@@ -155,7 +155,7 @@ binary("remainder", SAME, arithmetic.remainder, overloads="compare", no="bc")
 binary("fmod", SAME, arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",))
 binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="either")
-binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic", types="fd")  # 16 bits have steps of their own
+binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic", types="fd")  # 16 bits step wider
 binary("hypot", SAME, "hypot", "hypot(a, b)", no="bic")
 for _name, _cuda in (
     ("maximum", "a > b || isnan(a) ? a : b"),
