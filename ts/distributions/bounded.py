@@ -8,7 +8,7 @@ from typing import Any
 import ts
 from ts.distributions import constraints
 from ts.distributions.discrete import ByOdds
-from ts.distributions.distribution import Distribution
+from ts.distributions.distribution import Centred
 from ts.distributions.utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
 from ts.nn import functional as F
 
@@ -103,7 +103,7 @@ class ContinuousBernoulli(ByOdds):
         return self.mean * (zero - one) - self._log_constant() - zero
 
 
-class VonMises(Distribution):
+class VonMises(Centred):
     """An angle, around `loc`, the closer the larger `concentration` is."""
 
     loc: Any
@@ -114,14 +114,6 @@ class VonMises(Distribution):
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:

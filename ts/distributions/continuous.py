@@ -7,11 +7,11 @@ from typing import Any
 
 import ts
 from ts.distributions import constraints
-from ts.distributions.distribution import Distribution
+from ts.distributions.distribution import Centred, Distribution
 from ts.distributions.utils import broadcast_all
 
 
-class _Symmetric(Distribution):
+class _Symmetric(Centred):
     """A distribution around `loc`, as wide as `scale` says."""
 
     loc: Any
@@ -23,14 +23,6 @@ class _Symmetric(Distribution):
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
 
 class Normal(_Symmetric):

@@ -197,3 +197,17 @@ class Distribution:
 
 def _shown(value: Any) -> Any:
     return value.item() if value.dim() == 0 else value
+
+
+class Centred(Distribution):
+    """One whose mean and mode are `loc`."""
+
+    loc: Any
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        return self.loc

@@ -8,12 +8,12 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.distributions import constraints
-from ts.distributions.distribution import Distribution
+from ts.distributions.distribution import Centred
 from ts.distributions.utils import lazy_property
 from ts.distributions.vectors import mahalanobis
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(Centred):
     """The normal distribution of covariance `cov_factor @ cov_factor.T + diag(cov_diag)`.
 
     No matrix of the full size is solved: the inverse and the determinant follow from those of the small
@@ -58,14 +58,6 @@ class LowRankMultivariateNormal(Distribution):
         self.cov_factor = cov_factor.expand((*batch, -1, -1))
         self._capacitance = _capacitance(cov_factor, cov_diag).expand((*batch, -1, -1))
         super().__init__(batch, (size,), validate_args)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Size, Tensor
 from ts.distributions import constraints
-from ts.distributions.distribution import Distribution
+from ts.distributions.distribution import Centred, Distribution
 from ts.distributions.utils import lazy_property, sum_rightmost
 
 
@@ -85,7 +85,7 @@ class Independent(Distribution):
         return f"{type(self).__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
 
 
-class MultivariateNormal(Distribution):
+class MultivariateNormal(Centred):
     """The normal distribution of vectors, by its covariance, the inverse of that, or its Cholesky factor."""
 
     loc: Any
@@ -150,14 +150,6 @@ class MultivariateNormal(Distribution):
     def precision_matrix(self) -> Any:
         """Its inverse."""
         return ts.cholesky_inverse(self._factor)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:
