@@ -70,7 +70,7 @@ class Entry:
             digest, _, body = self._path.read_bytes().partition(b"\n")
         except OSError:
             return None
-        if digest != _digest(body):
+        if digest != _digest(body).encode():
             return None
         try:
             data = json.loads(body)
@@ -100,7 +100,7 @@ class Entry:
         if len(body) > _MOST_BYTES:
             return
         try:
-            _write(self._path, _digest(body) + b"\n" + body)
+            _write(self._path, _digest(body).encode() + b"\n" + body)
         except OSError:  # a disk that is full, a home that cannot be written to
             return
 
@@ -121,16 +121,16 @@ class Entry:
 
 
 def entry_of(function: ScriptFunction) -> Entry | None:
-    """Where the code of a function is kept; None for functions of no archive, and under some switches."""
+    """Where the code of a function of an archive is kept; None where it is not, as under some switches."""
     unit = function.unit
-    if unit is None or unit.terms.restricted or log.is_configured() or get_inline_everything_mode():
+    if unit.terms.restricted or log.is_configured() or get_inline_everything_mode():
         return None
     folder = cache_folder()
-    fingerprint = None if folder is None else unit.fingerprint
-    if folder is None or fingerprint is None:
+    if folder is None or unit.fingerprint is None:
         return None
-    words = [_FORMAT, _build(), sys.version, str(get_default_dtype()), fingerprint, function.qualified_name]
-    name = blake2b(json.dumps(words).encode(), digest_size=32).hexdigest()
+    dtype = str(get_default_dtype())
+    words = [_FORMAT, _build(), sys.version, dtype, unit.fingerprint, function.qualified_name]
+    name = _digest(json.dumps(words).encode())
     return Entry(folder / name[:2] / f"{name[2:]}.json", function)
 
 
@@ -147,8 +147,8 @@ def cache_folder() -> Path | None:
         return None
 
 
-def _digest(body: bytes) -> bytes:
-    return blake2b(body, digest_size=32).hexdigest().encode()
+def _digest(body: bytes) -> str:
+    return blake2b(body, digest_size=32).hexdigest()
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -194,7 +194,7 @@ def _build() -> str:
     spec = find_spec("ts.backends")
     backends = () if spec is None else spec.submodule_search_locations or ()
     roots = [Path(__file__).parents[1], *map(Path, backends)]
-    return _digest("\n".join(line for root in roots for line in _listing(str(root))).encode()).decode()
+    return _digest("\n".join(line for root in roots for line in _listing(str(root))).encode())
 
 
 def _listing(folder: str) -> Iterator[str]:
