@@ -17,7 +17,7 @@ import pytest
 import ts
 from tests.trust.crafted import archive, module
 from ts.bytecode import program
-from ts.errors import CompilationError, LimitExceeded
+from ts.errors import CompilationError, InternalError, LimitExceeded
 from ts.runtime import executor
 
 WHOLE = archive(
@@ -231,6 +231,36 @@ def test_damaged_files(folder, compiled):
     assert len(compiled) == 7
 
 
+def write_kept(file, data):
+    """Write data to a file of kept code under the hash that fits."""
+    body = json.dumps(data).encode()
+    file.write_bytes(hashlib.blake2b(body, digest_size=32).hexdigest().encode() + b"\n" + body)
+
+
+def test_code_of_another_signature(folder, compiled):
+    """A file whose code does not take or give what its own signature says is as good as none."""
+    want = load()(ts.ones(6)).tolist()
+    (file,) = files(folder)
+    whole = json.loads(file.read_bytes().partition(b"\n")[2])
+    *_, (name, _, default) = whole["arguments"]
+    for change in ({"result": "int"}, {"arguments": whole["arguments"][:-1]}, {"arguments": [*whole["arguments"][:-1], [name, "Any", default]]}):
+        write_kept(file, whole | change)
+        assert load()(ts.ones(6)).tolist() == want
+    assert len(compiled) == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are Unix's")
+def test_what_is_no_file(folder, compiled):
+    """Nobody waits for a pipe, or reads a device that never ends, in the place of kept code."""
+    want = load()(ts.ones(6)).tolist()
+    (file,) = files(folder)
+    for make in (os.mkfifo, lambda path: os.symlink("/dev/zero", path), os.mkdir):
+        file.unlink()
+        make(file)
+        assert load()(ts.ones(6)).tolist() == want
+    assert len(compiled) == 4
+
+
 def leaves(data):
     """(container, key) of everything that is in nested data."""
     keys = range(len(data)) if isinstance(data, list) else list(data)
@@ -254,11 +284,12 @@ def test_hostile_files(folder):
         for _ in range(drawn.choice([1, 1, 1, 2, 4])):
             container, key = drawn.choice(list(leaves(data)))
             container[key] = drawn.choice(STRANGE)
-        body = json.dumps(data).encode()
-        file.write_bytes(hashlib.blake2b(body, digest_size=32).hexdigest().encode() + b"\n" + body)
+        write_kept(file, data)
         with ts.limits(seconds=5, bytes=1 << 28):
             try:
                 load()(ts.ones(6))
+            except InternalError:
+                raise
             except (RuntimeError, ValueError, TypeError, LookupError, LimitExceeded):
                 continue
 

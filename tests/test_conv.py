@@ -241,3 +241,22 @@ def test_runs_are_for_workers():
     for run in (correlation.Run, pool.Run):
         with pytest.raises(TypeError, match="cannot create"):
             run()
+
+
+@pytest.mark.parametrize("which", ["images", "weight"])
+def test_other_threads_while_a_way_is_chosen(which, monkeypatch):
+    """A tensor that is given other elements meanwhile: the call computes with those that it began with."""
+    from ts.backends.cpu import conv
+
+    x, weight = ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)
+    want = ts.full((1, 4, 15, 15), 45.0)
+    plan_of = conv.plan_of
+
+    def meanwhile(*args):
+        {"images": x, "weight": weight}[which].data = ts.ones(1, 1, 1, 1)
+        return plan_of(*args)
+
+    monkeypatch.setattr(conv, "plan_of", meanwhile)
+    assert ts.nn.functional.conv2d(x, weight).equal(want)
+    monkeypatch.undo()
+    assert ts.nn.functional.conv2d(ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)).equal(want)

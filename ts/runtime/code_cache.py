@@ -26,6 +26,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ts._core.value.fitting import fits
 from ts._core.vm.code import Code
 from ts.bytecode.program import (
     NotPlainError,
@@ -67,7 +68,7 @@ class Entry:
         if not _is_ours(self._path.parent):
             return None
         try:
-            digest, _, body = self._path.read_bytes().partition(b"\n")
+            digest, _, body = _read(self._path).partition(b"\n")
         except OSError:
             return None
         if digest != _digest(body).encode():
@@ -77,6 +78,11 @@ class Entry:
             code = program_of(data["program"], self._place).code()
             arguments = [self._argument(*argument) for argument in data["arguments"]]
             result = spec_of(data["result"], self._place)
+            specs = [spec for _, spec, *_ in arguments]
+            if len(specs) != len(code.parameters) or not all(map(fits, specs, code.parameters)):
+                return None
+            if not fits(code.result, result):
+                return None
             self._function.adopt(arguments, data["declaration"], data["by_name"], result)
         except LimitExceeded:
             raise
@@ -167,6 +173,12 @@ def _write(path: Path, content: bytes) -> None:
         os.unlink(temporary)
         raise
     _trim(path.parent)
+
+
+def _read(path: Path) -> bytes:
+    """What is in a file, if it is one that `keep` may have written: no pipe, no device, nothing larger."""
+    found = path.stat()
+    return path.read_bytes() if stat.S_ISREG(found.st_mode) and found.st_size <= 2 * _MOST_BYTES else b""
 
 
 def _is_ours(folder: Path) -> bool:

@@ -98,31 +98,39 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
     return True
 
 
-cdef object prepared(Operator op, Form form, IValue *r, const int32_t *at, PyArrayObject *bias):
-    """What is known of the call, or None; None too where they are wrong: the record says so."""
-    cdef Key key
-    cdef PyArrayObject *x = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
-    cdef PyArrayObject *weight = <PyArrayObject *>(<Tensor>r[at[1]].v.o).array
+cdef object prepared(Operator op, Form form, IValue *r, const int32_t *at, x, weight, bias):
+    """What is known of the call on these arrays, or None; None too where they are wrong: the record says so."""
     cdef bint transposed = form.always_transposed or (form.transposed != ABSENT and r[at[form.transposed]].v.i)
+    numbers = key_of(form, r, at, transposed, x, weight, bias)
+    if numbers is None:
+        return None
+    found = known.get(numbers, known)
+    if found is known:
+        found = prepare(op, r, at, transposed, [x, weight, bias])
+        if key_of(form, r, at, transposed, x, weight, bias) != numbers:  # another thread wrote to a list meanwhile
+            return None
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        known[numbers] = found
+    return found
+
+
+cdef bytes key_of(Form form, IValue *r, const int32_t *at, bint transposed, x, weight, bias):
+    """The numbers that a Prepared follows from; None where they are not as they should be."""
+    cdef Key key
     key.count = 0
     add_number(&key, transposed)
     add_number(&key, r[at[form.groups]].v.i)
-    add_number(&key, ABSENT if bias == NULL else dims_of(bias)[0])
-    add_shape(&key, x)
-    add_shape(&key, weight)
+    add_number(&key, ABSENT if bias is None else dims_of(<PyArrayObject *>bias)[0])
+    add_shape(&key, <PyArrayObject *>x)
+    add_shape(&key, <PyArrayObject *>weight)
     if not add_list(&key, &r[at[3]]) or not add_list(&key, &r[at[4]]) or not add_list(&key, &r[at[form.dilation]]):
         return None
     if form.output_padding != ABSENT and not add_list(&key, &r[at[form.output_padding]]):
         return None
     if key.count > MOST_NUMBERS:
         return None
-    numbers = PyBytes_FromStringAndSize(<char *>key.numbers, key.count * sizeof(int64_t))
-    found = known.get(numbers, known)
-    if found is known:
-        if len(known) >= MOST_KNOWN:
-            known.clear()
-        found = known[numbers] = prepare(op, r, at, transposed)
-    return found
+    return PyBytes_FromStringAndSize(<char *>key.numbers, key.count * sizeof(int64_t))
 
 
 def geometry(xp, g, input, weight, bias):
@@ -130,14 +138,13 @@ def geometry(xp, g, input, weight, bias):
     return g
 
 
-cdef object prepare(Operator op, IValue *r, const int32_t *at, bint transposed):
+cdef object prepare(Operator op, IValue *r, const int32_t *at, bint transposed, list args):
+    """A Prepared for arrays and the arguments behind them: Python code, in which other threads have their turn."""
     from ts.backends.cpu.conv import plan_of  # here: that module imports kernels
     cdef Prepared made
     cdef int i, d = 2
-    cdef list args = []
-    for i in range(op.nargs):
-        x = box(&r[at[i]])
-        args.append((<Tensor>x).array if isinstance(x, Tensor) else x)
+    for i in range(len(args), op.nargs):
+        args.append(box(&r[at[i]]))
     try:
         g = op.record.kernel(None, *args, compute=geometry)
         plan = plan_of(g, args[0].shape[2:])
@@ -189,6 +196,7 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, Form form) except -
     x, weight = operand(&r[at[0]], kind), operand(&r[at[1]], kind)
     if (kind != FLOAT and kind != DOUBLE) or x == NULL or weight == NULL:
         return run_record(op, r, at)
+    images, filters, shift = <object>x, <object>weight, None  # held: other threads may give the tensors others
     nd = ndim_of(x)
     if not 3 <= nd <= 5 or ndim_of(weight) != nd:
         return run_record(op, r, at)
@@ -196,13 +204,12 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, Form form) except -
         bias = operand(&r[at[2]], kind)
         if bias == NULL or ndim_of(bias) != 1:
             return run_record(op, r, at)
-    found = prepared(op, form, r, at, bias)
+        shift = <object>bias
+    found = prepared(op, form, r, at, images, filters, shift)
     if found is None:
         return run_record(op, r, at)
     how = <Prepared>found
     out = new_flat(nd, how.shape, kind)
-    images, filters = (<Tensor>r[at[0]].v.o).array, (<Tensor>r[at[1]].v.o).array
-    shift = None if bias == NULL else (<Tensor>r[at[2]].v.o).array
     if not how.complete:
         out[...] = 0 if shift is None else shift.reshape(-1, *(1,) * (nd - 2))
     placed = new_channels_last(nd, how.shape, kind) if wants_channels_last(form, x, weight, how.shape) else None
