@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from ts._core.tensor import strides
+from ts._core.tensor.written_order import lie_in_order
 from ts.ops import rules
 
 Array = rules.Array
@@ -131,8 +132,14 @@ RULES: Final[dict[str, Rule]] = {
 }
 
 
+# Under other rules a result lies in order where all arguments do.
+REORDERING: Final = frozenset({"columns", "outermost_last"})
+
+
 def arranged(xp: Any, names: tuple[str, ...], result: Any, args: Sequence[Any]) -> Any:
     """What a kernel gave, with the strides of the rules; an argument that comes back stays as it is."""
+    if REORDERING.isdisjoint(names) and lie_in_order(result, args):
+        return result
     given = [x for x in _flat(args) if hasattr(x, "strides")]
     if len(names) == 1:
         return _unless_given(xp, names[0], result, given)

@@ -72,17 +72,20 @@ def binary(
     numbers_first: bool = False,
     mixed: str = "",
     inplace_order: str = "",
+    ufunc: str | None = None,
     **fields: Any,
 ) -> None:
     """Declare `aten::name` with its forms, and the same under `aliases`.
 
+    ufunc           the loop to run directly where the body is a function
     overloads       a row of `OVERLOADS`; "": name(Tensor self, Tensor other)
     mixed           what is said of arguments of different dtypes, where they do not meet in one
     numbers_first   the forms in place and with out= stand in the order Scalar, Tensor
     fields          more of the records'; `order` and `since` are this name's only
     """
     kernel = kernel_of(promotion, body, refused_by(name, no), mixed)
-    ufunc = body if isinstance(body, str) else None
+    if isinstance(body, str):
+        ufunc = body
     types = fields.pop("types", types_without(no))
     for spelled in (name, *aliases):
         own = {} if spelled == name else {"order": "", "since": 0, "same_as": f"aten::{name}"}
@@ -149,10 +152,10 @@ binary(
 )  # fmt: skip
 binary(
     "floor_divide", SAME, arithmetic.floor_divide, "floor_divide(a, b)", overloads="floor",
-    no={"bc": "div_floor_cpu"}, wraps_numbers=True,
+    no={"bc": "div_floor_cpu"}, wraps_numbers=True, ufunc="quotient_down",
 )  # fmt: skip
-binary("remainder", SAME, arithmetic.remainder, overloads="compare", no="bc")
-binary("fmod", SAME, arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc")
+binary("remainder", SAME, arithmetic.remainder, overloads="compare", no="bc", ufunc="rest")
+binary("fmod", SAME, arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc", ufunc="rest_as_in_c")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",))
 binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="either")
 binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic", types="fd")  # 16 bits step wider
@@ -164,13 +167,13 @@ for _name, _cuda in (
     ("fmin", "fmin(a, b)"),
 ):
     binary(_name, SAME, _name, _cuda, no={"c": f"{_name} not implemented for complex tensors."}, forms="o")
-binary("logaddexp", SAME, arithmetic.logaddexp, forms="o", no="bi")
+binary("logaddexp", SAME, arithmetic.logaddexp, forms="o", no="bi", ufunc="log_of_sum")
 binary("logaddexp2", SAME, "logaddexp2", forms="o", no="bic")
 _MIXED = "heaviside is not yet implemented for tensors with different dtypes."
 _COMPLEX = "heaviside is not yet implemented for complex tensors."
 binary(
     "heaviside", SAME, arithmetic.heaviside, second="values", mixed=_MIXED,
-    out_refused=OrComplex(_MIXED, _COMPLEX), no={"c": _COMPLEX},
+    out_refused=OrComplex(_MIXED, _COMPLEX), no={"c": _COMPLEX}, ufunc="step_at_zero",
 )  # fmt: skip
 binary("gcd", SAME, "gcd", no="bhfc", layout=())
 binary("lcm", SAME, arithmetic.lcm, no="bhfc", layout=())
@@ -195,9 +198,9 @@ for _name, _ufunc, _cuda, _aliases, _refused, _order in (
         order=_order,
     )  # fmt: skip
 
-binary("logical_and", BOOLEAN, arithmetic.logical("logical_and"), "a && b")
-binary("logical_or", BOOLEAN, arithmetic.logical("logical_or"), "a || b")
-binary("logical_xor", BOOLEAN, arithmetic.logical("logical_xor"), "!a != !b")
+binary("logical_and", BOOLEAN, arithmetic.logical("logical_and"), "a && b", ufunc="logical_and")
+binary("logical_or", BOOLEAN, arithmetic.logical("logical_or"), "a || b", ufunc="logical_or")
+binary("logical_xor", BOOLEAN, arithmetic.logical("logical_xor"), "!a != !b", ufunc="logical_xor")
 
 for _name, _ufunc, _cuda in (
     ("and", "bitwise_and", "a & b"),
@@ -216,12 +219,12 @@ for _side, _cuda in (("left", "a << b"), ("right", "a >> b")):
     _no = {"bhfc": f"{_side[0]}shift_cpu"}
     binary(
         f"bitwise_{_side}_shift", SAME, arithmetic.shift(f"{_side}_shift"), _cuda, overloads="shift", no=_no,
-        inplace_order="Tensor_Scalar",
+        inplace_order="Tensor_Scalar", ufunc=f"{_side}_shift_by",
     )  # fmt: skip
     number_first(f"bitwise_{_side}_shift", arithmetic.shift(f"{_side}_shift"), _cuda, _no)
     binary(
         f"__{_side[0]}shift__", SAME, arithmetic.shift(f"{_side}_shift"), _cuda, overloads="dunder",
-        no=_no, where="m", layout=(), order="Tensor Scalar Scalar_out",
+        no=_no, where="m", layout=(), order="Tensor Scalar Scalar_out", ufunc=f"{_side}_shift_by",
     )  # fmt: skip
 
 

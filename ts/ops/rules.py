@@ -266,6 +266,8 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
 
 
 def _broadcast2(a: Shape, b: Shape) -> Shape:
+    if all(type(n) is int for n in a) and (a == b or not b):
+        return a
     n = max(len(a), len(b))
     wide_a, wide_b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
     for i, (x, y) in reversed(list(enumerate(zip(wide_a, wide_b, strict=True)))):

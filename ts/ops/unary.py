@@ -219,11 +219,11 @@ add(
     )
 )  # fmt: skip
 unary("neg", SAME, "negative", "-a", no={"b": _NEGATED}, aliases=("negative",), out_refused=FOUND)
-unary("sgn", SAME, _sgn, out_refused=FOUND)
-unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no={"c": _SIGN}, out_refused=FOUND)
-unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a")
+unary("sgn", SAME, _sgn, out_refused=FOUND, ufunc="signs")
+unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no={"c": _SIGN}, out_refused=FOUND, ufunc="signs")
+unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a", ufunc="reciprocal")
 unary("sqrt", FLOAT, "sqrt", "sqrt(a)")
-unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)")
+unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)", ufunc="one_by_root")
 unary("conj_physical", SAME, "conjugate", out_refused=FOUND)
 unary("_conj_physical", SAME, "conjugate", forms="o", where="f", **COPIED)
 for _name, _cuda in (("deg2rad", "a * 0.017453292519943295"), ("rad2deg", "a * 57.29577951308232")):

@@ -21,6 +21,7 @@ from ts.backends.cpu.kernels.kernel cimport float_array, is_tensor
 from ts.backends.cpu.kernels.table cimport kernel_named
 
 from ts.backends.cpu.kernels.activation_loops import activation_loops
+from ts.backends.cpu.kernels.arithmetic_loops import arithmetic_loops
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 
@@ -30,7 +31,7 @@ cdef int bind_loops(Operator op) except -1:
     record = op.record
     if record.ufunc is None or record.variant == "out":
         return 0
-    loops = activation_loops().get(record.ufunc)
+    loops = activation_loops().get(record.ufunc) or arithmetic_loops().get(record.ufunc)
     if loops is None:
         loops = ufunc_loops(record.ufunc, record.promotion or "same", record.types)
     if loops is None:

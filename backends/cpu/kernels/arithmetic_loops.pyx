@@ -1,0 +1,389 @@
+"""Inner loops of pointwise arithmetic where NumPy has none, or gives other numbers than PyTorch.
+
+In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: `arithmetic_loops()`, by name:
+
+    rest, rest_as_in_c, quotient_down      x % y, x.fmod(y), x // y; of integers a divisor of zero is a RuntimeError
+    powers                                 x ** y; of integers to negative powers the part without fraction
+    left_shift_by, right_shift_by          by fewer bits than none, or by all, only the sign is left
+    signs, step_at_zero, one_by_root       sign, heaviside, rsqrt
+    log_of_sum                             logaddexp of floats
+
+Rests and quotients of floats are NumPy's, but for the sign of rests that are zero; most of float32's are computed in double,
+where the product that is taken away is exact.
+"""
+
+from functools import cache
+
+from cpython.exc cimport PyErr_SetString
+from libc.math cimport fabs, fmod, fmodf, sqrt, sqrtf
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t
+from numpy cimport npy_intp
+
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
+from ts.backends.cpu.kernels.elementwise cimport Loops
+from ts.backends.cpu.kernels.walk cimport Loop
+
+from ts.backends.cpu.kernels.elementwise import ufunc_loops
+
+cdef enum:
+    EXACT = 1 << 28                    # quotients of float32 below this are found in double
+
+ctypedef fused whole:
+    uint8_t
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+
+ctypedef fused floating:
+    float
+    double
+
+ctypedef fused number:
+    uint8_t
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+    float
+    double
+
+
+cdef void refuse_zero() noexcept nogil:
+    with gil:
+        PyErr_SetString(RuntimeError, b"ZeroDivisionError")
+
+
+# ---------------------------------------------------------------- rests and quotients
+
+cdef inline float rest_of_floats(float x, float y) noexcept nogil:
+    """With the sign of x."""
+    cdef double quotient = <double>x / y
+    if fabs(quotient) < 1 and x != 0:
+        return x
+    if fabs(quotient) < EXACT and x != 0:
+        quotient = x - <double>(<int64_t>quotient) * y
+        return <float>quotient if quotient != 0 else x * 0
+    return fmodf(x, y)
+
+
+cdef inline floating signed_rest(floating x, floating y) noexcept nogil:
+    """With the sign of y; a zero has that of x."""
+    cdef floating rest = rest_of_floats(x, y) if floating is float else fmod(x, y)
+    return rest + y if rest != 0 and (rest < 0) != (y < 0) else rest
+
+
+cdef inline void rest_floating(char **a, npy_intp n, const npy_intp *s, floating kind) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        (<floating *>(a[2] + i * s[2]))[0] = signed_rest[floating](
+            (<floating *>(a[0] + i * s[0]))[0], (<floating *>(a[1] + i * s[1]))[0]
+        )
+
+
+cdef enum Division:
+    REST
+    REST_AS_IN_C
+    DOWN
+
+
+cdef inline void divide_whole(char **a, npy_intp n, const npy_intp *s, Division what, whole kind) noexcept nogil:
+    cdef npy_intp i
+    cdef whole x, y, left, found
+    for i in range(n):
+        x, y = (<whole *>(a[0] + i * s[0]))[0], (<whole *>(a[1] + i * s[1]))[0]
+        if y == 0:
+            refuse_zero()
+            return
+        if whole is not uint8_t and y == -1:  # the least number has no negative: it stays
+            found = <whole>(0 - <uint64_t>x) if what == DOWN else 0
+        else:
+            left = x % y
+            if what == DOWN:
+                found = x // y
+                if whole is not uint8_t and left != 0 and (left ^ y) < 0:
+                    found -= 1
+            else:
+                found = left
+                if whole is not uint8_t and what == REST and left != 0 and (left ^ y) < 0:
+                    found += y
+        (<whole *>(a[2] + i * s[2]))[0] = found
+
+
+# ---------------------------------------------------------------- powers of integers
+
+cdef inline void power_whole(char **a, npy_intp n, const npy_intp *s, whole kind) noexcept nogil:
+    cdef npy_intp i
+    cdef whole x, y, found
+    for i in range(n):
+        x, y = (<whole *>(a[0] + i * s[0]))[0], (<whole *>(a[1] + i * s[1]))[0]
+        if whole is not uint8_t and y < 0:
+            found = 1 if x == 1 else ((-1 if y & 1 else 1) if x == -1 else 0)
+        else:
+            found = 1
+            while y > 0:
+                if y & 1:
+                    found = <whole>(<uint64_t>found * <uint64_t>x)
+                x = <whole>(<uint64_t>x * <uint64_t>x)
+                y >>= 1
+        (<whole *>(a[2] + i * s[2]))[0] = found
+
+
+# ---------------------------------------------------------------- shifts
+
+cdef inline void shift_left(char **a, npy_intp n, const npy_intp *s, whole kind) noexcept nogil:
+    cdef npy_intp i
+    cdef whole x, y
+    for i in range(n):
+        x, y = (<whole *>(a[0] + i * s[0]))[0], (<whole *>(a[1] + i * s[1]))[0]
+        (<whole *>(a[2] + i * s[2]))[0] = <whole>(<uint64_t>x << y) if 0 <= y < <int>(8 * sizeof(whole)) else 0
+
+
+cdef inline void shift_right(char **a, npy_intp n, const npy_intp *s, whole kind) noexcept nogil:
+    cdef npy_intp i
+    cdef whole x, y
+    for i in range(n):
+        x, y = (<whole *>(a[0] + i * s[0]))[0], (<whole *>(a[1] + i * s[1]))[0]
+        if 0 <= y < <int>(8 * sizeof(whole)):
+            x = x >> y
+        else:
+            x = -1 if whole is not uint8_t and x < 0 else 0
+        (<whole *>(a[2] + i * s[2]))[0] = x
+
+
+# ---------------------------------------------------------------- signs, steps, roots
+
+cdef inline void sign_loop(char **a, npy_intp n, const npy_intp *s, number kind) noexcept nogil:
+    cdef npy_intp i
+    cdef number x
+    for i in range(n):
+        x = (<number *>(a[0] + i * s[0]))[0]
+        (<number *>(a[1] + i * s[1]))[0] = <number>((x > 0) - (x < 0))
+
+
+cdef inline void step_loop(char **a, npy_intp n, const npy_intp *s, number kind) noexcept nogil:
+    cdef npy_intp i
+    cdef number x
+    for i in range(n):
+        x = (<number *>(a[0] + i * s[0]))[0]
+        (<number *>(a[2] + i * s[2]))[0] = (<number *>(a[1] + i * s[1]))[0] if x == 0 else <number>(x > 0)
+
+
+cdef inline void root_loop(char **a, npy_intp n, const npy_intp *s, floating kind) noexcept nogil:
+    cdef npy_intp i
+    cdef floating one = 1
+    if s[0] == sizeof(floating) and s[1] == sizeof(floating):
+        for i in range(n):
+            if floating is float:
+                (<float *>a[1])[i] = one / sqrtf((<float *>a[0])[i])
+            else:
+                (<double *>a[1])[i] = one / sqrt((<double *>a[0])[i])
+        return
+    for i in range(n):
+        (<floating *>(a[1] + i * s[1]))[0] = one / <floating>sqrt((<floating *>(a[0] + i * s[0]))[0])
+
+
+# ---------------------------------------------------------------- with NumPy's signature, by ScalarType
+
+cdef void rest_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    rest_floating[float](a, n[0], s, 0)
+
+cdef void rest_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    rest_floating[double](a, n[0], s, 0)
+
+cdef void rest_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[uint8_t](a, n[0], s, REST, 0)
+
+cdef void rest_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int8_t](a, n[0], s, REST, 0)
+
+cdef void rest_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int16_t](a, n[0], s, REST, 0)
+
+cdef void rest_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int32_t](a, n[0], s, REST, 0)
+
+cdef void rest_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int64_t](a, n[0], s, REST, 0)
+
+cdef void rest_as_in_c_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[uint8_t](a, n[0], s, REST_AS_IN_C, 0)
+
+cdef void rest_as_in_c_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int8_t](a, n[0], s, REST_AS_IN_C, 0)
+
+cdef void rest_as_in_c_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int16_t](a, n[0], s, REST_AS_IN_C, 0)
+
+cdef void rest_as_in_c_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int32_t](a, n[0], s, REST_AS_IN_C, 0)
+
+cdef void rest_as_in_c_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int64_t](a, n[0], s, REST_AS_IN_C, 0)
+
+cdef void quotient_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[uint8_t](a, n[0], s, DOWN, 0)
+
+cdef void quotient_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int8_t](a, n[0], s, DOWN, 0)
+
+cdef void quotient_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int16_t](a, n[0], s, DOWN, 0)
+
+cdef void quotient_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int32_t](a, n[0], s, DOWN, 0)
+
+cdef void quotient_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    divide_whole[int64_t](a, n[0], s, DOWN, 0)
+
+cdef void power_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    power_whole[uint8_t](a, n[0], s, 0)
+
+cdef void power_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    power_whole[int8_t](a, n[0], s, 0)
+
+cdef void power_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    power_whole[int16_t](a, n[0], s, 0)
+
+cdef void power_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    power_whole[int32_t](a, n[0], s, 0)
+
+cdef void power_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    power_whole[int64_t](a, n[0], s, 0)
+
+cdef void left_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    shift_left[uint8_t](a, n[0], s, 0)
+
+cdef void left_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    shift_left[int8_t](a, n[0], s, 0)
+
+cdef void left_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    shift_left[int16_t](a, n[0], s, 0)
+
+cdef void left_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    shift_left[int32_t](a, n[0], s, 0)
+
+cdef void left_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    shift_left[int64_t](a, n[0], s, 0)
+
+cdef void right_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    shift_right[uint8_t](a, n[0], s, 0)
+
+cdef void right_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    shift_right[int8_t](a, n[0], s, 0)
+
+cdef void right_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    shift_right[int16_t](a, n[0], s, 0)
+
+cdef void right_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    shift_right[int32_t](a, n[0], s, 0)
+
+cdef void right_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    shift_right[int64_t](a, n[0], s, 0)
+
+cdef void sign_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    sign_loop[uint8_t](a, n[0], s, 0)
+
+cdef void sign_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    sign_loop[int8_t](a, n[0], s, 0)
+
+cdef void sign_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    sign_loop[int16_t](a, n[0], s, 0)
+
+cdef void sign_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    sign_loop[int32_t](a, n[0], s, 0)
+
+cdef void sign_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    sign_loop[int64_t](a, n[0], s, 0)
+
+cdef void sign_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    sign_loop[float](a, n[0], s, 0)
+
+cdef void sign_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    sign_loop[double](a, n[0], s, 0)
+
+cdef void step_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    step_loop[uint8_t](a, n[0], s, 0)
+
+cdef void step_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    step_loop[int8_t](a, n[0], s, 0)
+
+cdef void step_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    step_loop[int16_t](a, n[0], s, 0)
+
+cdef void step_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    step_loop[int32_t](a, n[0], s, 0)
+
+cdef void step_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    step_loop[int64_t](a, n[0], s, 0)
+
+cdef void step_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    step_loop[float](a, n[0], s, 0)
+
+cdef void step_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    step_loop[double](a, n[0], s, 0)
+
+cdef void root_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    root_loop[float](a, n[0], s, 0)
+
+cdef void root_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    root_loop[double](a, n[0], s, 0)
+
+cdef int *wholes = [UINT8, INT8, INT16, INT32, INT64]
+cdef Loop *rests = [rest_uint8, rest_int8, rest_int16, rest_int32, rest_int64]
+cdef Loop *rests_as_in_c = [rest_as_in_c_uint8, rest_as_in_c_int8, rest_as_in_c_int16, rest_as_in_c_int32, rest_as_in_c_int64]
+cdef Loop *quotients = [quotient_uint8, quotient_int8, quotient_int16, quotient_int32, quotient_int64]
+cdef Loop *powers = [power_uint8, power_int8, power_int16, power_int32, power_int64]
+cdef Loop *lefts = [left_uint8, left_int8, left_int16, left_int32, left_int64]
+cdef Loop *rights = [right_uint8, right_int8, right_int16, right_int32, right_int64]
+cdef Loop *signs = [sign_uint8, sign_int8, sign_int16, sign_int32, sign_int64]
+cdef Loop *steps = [step_uint8, step_int8, step_int16, step_int32, step_int64]
+
+
+cdef int put(Loops loops, int scalar_type, Loop function) except -1:
+    loops.function[scalar_type] = function
+    loops.data[scalar_type] = NULL
+    loops.result_type[scalar_type] = scalar_type
+    return 0
+
+
+cdef Loops made(str name, int arity, Loop *of_wholes, Loop single, Loop double_):
+    """Loops of one kind; floats are left out where there are none."""
+    cdef Loops loops = Loops()
+    cdef int i
+    loops.name = name
+    loops.arity = arity
+    if of_wholes != NULL:
+        for i in range(5):
+            put(loops, wholes[i], of_wholes[i])
+    if single != NULL:
+        put(loops, FLOAT, single)
+        put(loops, DOUBLE, double_)
+    return loops
+
+
+cdef Loops with_floats(Loops mine, str ufunc):
+    """The same, with NumPy's loops for floats."""
+    cdef Loops found = ufunc_loops(ufunc, "same", "fd")
+    mine.function[FLOAT], mine.function[DOUBLE] = found.function[FLOAT], found.function[DOUBLE]
+    mine.data[FLOAT], mine.data[DOUBLE] = found.data[FLOAT], found.data[DOUBLE]
+    mine.result_type[FLOAT], mine.result_type[DOUBLE] = FLOAT, DOUBLE
+    return mine
+
+
+@cache
+def arithmetic_loops():
+    """The loops by the names that records give."""
+    found = (
+        made("rest", 2, rests, rest_float, rest_double),
+        with_floats(made("rest_as_in_c", 2, rests_as_in_c, NULL, NULL), "fmod"),
+        with_floats(made("quotient_down", 2, quotients, NULL, NULL), "floor_divide"),
+        with_floats(made("powers", 2, powers, NULL, NULL), "power"),
+        with_floats(made("log_of_sum", 2, NULL, NULL, NULL), "logaddexp"),
+        made("left_shift_by", 2, lefts, NULL, NULL),
+        made("right_shift_by", 2, rights, NULL, NULL),
+        made("signs", 1, signs, sign_float, sign_double),
+        made("step_at_zero", 2, steps, step_float, step_double),
+        made("one_by_root", 1, NULL, root_float, root_double),
+    )
+    return {(<Loops>loops).name: loops for loops in found}

@@ -1,0 +1,184 @@
+"""Images of CPU tensors sampled at the places of a grid: the nearest element, or the mean of the four around.
+
+In: registers with images and grids of floats whose elements lie in order, mode, padding, whether corners are aligned.  Out:
+the register of the result.
+
+    grid_sampler(images (N, C, H, W), grid (N, h, w, 2), 0, 0, False)
+
+The numbers are those of `ts.ops.grid_sample`, rounded at the same steps.  Bicubic interpolation, volumes, other dtypes, wrong
+arguments, and what several threads share are left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.math cimport fabs, floor, fmod, rint
+from libc.stdint cimport int32_t
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of
+from ts._core.value.ivalue cimport IValue
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.kernel cimport float_array, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+from ts.backends.cpu import workers
+
+cnp.import_array()
+
+cdef enum:
+    BILINEAR = 0
+    NEAREST = 1
+    ZEROS = 0
+    BORDER = 1
+    REFLECTION = 2
+    ALONE = 1 << 15                    # places and channels; more may be shared by threads
+
+ctypedef fused floating:
+    float
+    double
+
+
+ctypedef struct Sampling:
+    npy_intp height
+    npy_intp width
+    npy_intp places                    # of the result's plane
+    npy_intp channels
+    int mode
+    int padding
+    bint align
+
+
+cdef inline floating place(floating at, npy_intp size, Sampling *s) noexcept nogil:
+    """A coordinate from -1 to 1 as a place along a dimension, moved inside as the padding says."""
+    cdef floating low, span, away, folds, extra, one = 1, half = 0.5, scale = (size - s.align) / 2.0
+    at = (at + one) * scale
+    if not s.align:
+        at = at - half
+    if s.padding == ZEROS:
+        return at
+    if s.padding == REFLECTION:
+        low = 0 if s.align else -half
+        span = size - s.align
+        if span == 0:
+            at = 0
+        else:
+            away = <floating>fabs(at - low)
+            folds = <floating>floor(away / span)
+            extra = away - folds * span
+            if fmod(folds, 2) != 0:
+                extra = span - extra
+            at = extra + low
+    if not at > 0:
+        return 0
+    return at if at < size - 1 else size - 1
+
+
+cdef inline npy_intp cell(floating at, npy_intp size) noexcept nogil:
+    """The place as an index; -1 outside."""
+    return <npy_intp>at if 0 <= at < size else -1
+
+
+cdef void sample_nearest(const floating *x, const floating *grid, Sampling *s, floating *out) noexcept nogil:
+    """One image."""
+    cdef npy_intp p, c, row, column, n = s.height * s.width
+    for p in range(s.places):
+        column = cell[floating](<floating>rint(place[floating](grid[2 * p], s.width, s)), s.width)
+        row = cell[floating](<floating>rint(place[floating](grid[2 * p + 1], s.height, s)), s.height)
+        for c in range(s.channels):
+            out[c * s.places + p] = x[c * n + row * s.width + column] if row >= 0 and column >= 0 else 0
+
+
+cdef void sample_bilinear(const floating *x, const floating *grid, Sampling *s, floating *out) noexcept nogil:
+    """One image: four cells and weights for each place, from the upper left to the lower right."""
+    cdef npy_intp cells[4]
+    cdef floating weights[4]
+    cdef npy_intp rows[2]
+    cdef npy_intp columns[2]
+    cdef floating across[2]
+    cdef floating along[2]
+    cdef floating x_place, y_place, left, top, total, one = 1, value
+    cdef npy_intp p, c, n = s.height * s.width
+    cdef int i
+    cdef bint inside
+    for p in range(s.places):
+        x_place = place[floating](grid[2 * p], s.width, s)
+        y_place = place[floating](grid[2 * p + 1], s.height, s)
+        left, top = <floating>floor(x_place), <floating>floor(y_place)
+        along[0], along[1] = left + one - x_place, x_place - left
+        across[0], across[1] = top + one - y_place, y_place - top
+        columns[0], columns[1] = cell[floating](left, s.width), cell[floating](left + one, s.width)
+        rows[0], rows[1] = cell[floating](top, s.height), cell[floating](top + one, s.height)
+        inside = True
+        for i in range(4):
+            cells[i] = rows[i >> 1] * s.width + columns[i & 1]
+            if rows[i >> 1] < 0 or columns[i & 1] < 0:
+                cells[i] = -1
+                inside = False
+            weights[i] = across[i >> 1] * along[i & 1]
+        if inside:
+            for c in range(s.channels):
+                total = x[c * n + cells[0]] * weights[0]
+                total += x[c * n + cells[1]] * weights[1]
+                total += x[c * n + cells[2]] * weights[2]
+                out[c * s.places + p] = total + x[c * n + cells[3]] * weights[3]
+            continue
+        for c in range(s.channels):
+            total = 0
+            for i in range(4):
+                value = 0
+                if cells[i] >= 0:
+                    value = x[c * n + cells[i]]
+                total += value * weights[i]
+            out[c * s.places + p] = total
+
+
+cdef void sample(
+    const floating *x, const floating *grid, npy_intp images, Sampling *s, floating *out
+) noexcept nogil:
+    cdef npy_intp k
+    for k in range(images):
+        if s.mode == BILINEAR:
+            sample_bilinear[floating](x, grid, s, out)
+        else:
+            sample_nearest[floating](x, grid, s, out)
+        x += s.channels * s.height * s.width
+        grid += 2 * s.places
+        out += s.channels * s.places
+
+
+cdef int grid_sampler(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *x = float_array(&r[at[0]])
+    cdef PyArrayObject *grid = float_array(&r[at[1]])
+    cdef Sampling s
+    cdef npy_intp shape[4]
+    cdef npy_intp work
+    cdef int kind
+    cdef Away away
+    if x == NULL or grid == NULL:
+        return run_in_order(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if ndim_of(x) != 4 or ndim_of(grid) != 4 or scalar_type(&r[at[1]]) != kind:
+        return run_record(op, r, at)
+    if dims_of(grid)[0] != dims_of(x)[0] or dims_of(grid)[3] != 2 or not dims_of(x)[2] or not dims_of(x)[3]:
+        return run_record(op, r, at)
+    if not 0 <= r[at[2]].v.i <= NEAREST or not 0 <= r[at[3]].v.i <= REFLECTION:
+        return run_record(op, r, at)
+    s.mode, s.padding, s.align = <int>r[at[2]].v.i, <int>r[at[3]].v.i, r[at[4]].v.i != 0
+    shape[0], shape[1], shape[2], shape[3] = dims_of(x)[0], dims_of(x)[1], dims_of(grid)[1], dims_of(grid)[2]
+    s.channels, s.height, s.width, s.places = shape[1], dims_of(x)[2], dims_of(x)[3], shape[2] * shape[3]
+    work = shape[0] * s.channels * s.places
+    if work > ALONE and workers.parts(4 * work) > 1:
+        return run_record(op, r, at)
+    made = new_flat(4, shape, kind)
+    away = leave_gil(work, r, at, op.nargs)
+    if kind == FLOAT:
+        sample[float](<float *>data_of(x), <float *>data_of(grid), shape[0], &s, <float *>data_of(<PyArrayObject *>made))
+    else:
+        sample[double](<double *>data_of(x), <double *>data_of(grid), shape[0], &s, <double *>data_of(<PyArrayObject *>made))
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+register_kernel("aten::grid_sampler", grid_sampler)
+register_kernel("aten::grid_sampler_2d", grid_sampler)

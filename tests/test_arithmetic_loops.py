@@ -1,0 +1,124 @@
+"""Rests, quotients, powers, shifts, signs and steps: loops in C against Python's numbers and NumPy's."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ts
+from ts._core.tensor.written_order import lie_in_order
+from ts.ops import layouts
+
+NAN, INF = math.nan, math.inf
+FLOATS = [0.0, -0.0, 1.0, -1.0, 0.7, -0.7, 5.5, -5.5, 3e38, -1e-38, 1e9, 16777217.0, INF, -INF, NAN]
+WHOLE = [ts.uint8, ts.int8, ts.int16, ts.int32, ts.int64]
+
+
+def pairs(values, dtype):
+    x = ts.tensor(values, dtype=dtype)
+    return x.repeat_interleave(len(values)), x.repeat(len(values))
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
+def test_rests_of_floats_are_numpys_but_for_the_signs_of_zeros(dtype):
+    x, y = pairs(FLOATS, dtype)
+    with np.errstate(all="ignore"):
+        rest, as_in_c = np.remainder(x.numpy(), y.numpy()), np.fmod(x.numpy(), y.numpy())
+        down = np.floor_divide(x.numpy(), y.numpy())
+    found = x.remainder(y).numpy()
+    assert np.array_equal(found, rest, equal_nan=True)
+    zeros = found == 0
+    assert np.array_equal(np.signbit(found[zeros]), np.signbit(x.numpy()[zeros]))
+    assert np.array_equal(x.fmod(y).numpy(), as_in_c, equal_nan=True)
+    assert np.array_equal(x.floor_divide(y).numpy(), down, equal_nan=True)
+
+
+def test_rests_of_large_quotients_are_exact():
+    r = np.random.default_rng(1)
+    x = (r.standard_normal(4000) * 10.0 ** r.integers(-6, 30, 4000)).astype(np.float32)
+    y = (r.standard_normal(4000) * 10.0 ** r.integers(-6, 6, 4000)).astype(np.float32)
+    expected = [a - b * math.floor(a / b) if b == a else math.fmod(a, b) for a, b in zip(x.tolist(), y.tolist())]
+    expected = [m + b if m and (m < 0) != (b < 0) else m for m, b in zip(expected, y.tolist())]
+    assert np.array_equal(ts.from_numpy(x).remainder(ts.from_numpy(y)).numpy(), np.array(expected, np.float32))
+
+
+@pytest.mark.parametrize("dtype", WHOLE, ids=str)
+def test_integers_are_divided_as_in_python(dtype):
+    info = np.iinfo(dtype.numpy_dtype)
+    numbers = sorted({info.min, info.min + 1, *range(max(info.min, -7), 8), info.max})
+    x, y = pairs(numbers, dtype)
+    x, y = x[y != 0], y[y != 0]
+    wrapped = np.array([a // b for a, b in zip(x.tolist(), y.tolist())], object)
+    wrapped = np.array([(n - info.min) % (info.max - info.min + 1) + info.min for n in wrapped])
+    assert x.floor_divide(y).tolist() == wrapped.tolist()
+    assert x.remainder(y).tolist() == [a % b for a, b in zip(x.tolist(), y.tolist())]
+    assert x.fmod(y).tolist() == [int(math.copysign(1, a)) * (abs(a) % abs(b)) for a, b in zip(x.tolist(), y.tolist())]
+
+
+@pytest.mark.parametrize("name", ["remainder", "fmod", "floor_divide", "remainder_", "floor_divide_"])
+def test_integers_are_not_divided_by_zero(name):
+    x = ts.tensor([[1, 2], [3, 4]])
+    for divisor in (0, ts.tensor(0), ts.tensor([1, 0])):
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            getattr(x, name)(divisor)
+    assert getattr(x[:0], name)(3).shape == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", WHOLE, ids=str)
+def test_powers_and_shifts(dtype):
+    info = np.iinfo(dtype.numpy_dtype)
+    x, y = pairs([n for n in (-3, -1, 0, 1, 2, 3, 7, 9, 31, 63, 64, 100) if info.min <= n <= info.max], dtype)
+    modulus, bits = info.max - info.min + 1, info.bits
+
+    def wrap(n):
+        return (n - info.min) % modulus + info.min
+
+    left = [wrap(a << b) if 0 <= b < bits else 0 for a, b in zip(x.tolist(), y.tolist())]
+    right = [a >> b if 0 <= b < bits else -(a < 0) for a, b in zip(x.tolist(), y.tolist())]
+    assert (x << y).tolist() == left
+    assert (x >> y).tolist() == right
+    large = [wrap(a**b) if b >= 0 else int(a**b) if a else 0 for a, b in zip(x.tolist(), y.tolist())]
+    assert x.pow(y).tolist() == large
+
+
+def test_signs_steps_and_roots():
+    x = ts.tensor(FLOATS)
+    assert x.sign().tolist() == [float((n > 0) - (n < 0)) for n in FLOATS]
+    assert ts.tensor([-3, 0, 9]).sgn().tolist() == [-1, 0, 1]
+    assert x.heaviside(ts.tensor(0.5)).tolist() == [0.5 if n == 0 else float(n > 0) for n in FLOATS]
+    assert np.array_equal(ts.tensor([4.0, 0.0, -1.0, INF]).rsqrt().numpy(), [0.5, INF, NAN, 0.0], equal_nan=True)
+
+
+def test_operands_with_gaps_broadcast_and_are_written_in_place():
+    x = ts.arange(24.0).reshape(4, 6)
+    assert ts.equal(x.t()[::2] % ts.tensor([[5.0], [3.0], [2.0]]), (x.t()[::2].contiguous() % ts.tensor([5.0, 3.0, 2.0])[:, None]))
+    y = x.clone()
+    y[:, 1::2].remainder_(4)
+    assert y[:, 1].tolist() == [1.0, 3.0, 1.0, 3.0] and y[:, 0].tolist() == x[:, 0].tolist()
+    assert ts.logical_and(x > 3, x.t()[:1, :1] == 0).sum().item() == 20
+
+
+def test_what_is_taken_for_in_order_needs_no_arranging():
+    """The shortcut of `layouts.arranged` says yes only where the rules do."""
+    r = np.random.default_rng(0)
+
+    def array(shape):
+        order = r.permutation(len(shape)) if r.random() < 0.4 else np.arange(len(shape))
+        made = np.zeros([shape[i] for i in order], np.float32).transpose(np.argsort(order))
+        if r.random() < 0.1:
+            steps = [4 if n == 1 else s for s, n in zip(made.strides, shape)]
+            made = np.lib.stride_tricks.as_strided(made, shape, steps)
+        return made
+
+    sure = 0
+    for _ in range(3000):
+        shape = r.choice([1, 1, 2, 3], r.integers(0, 6)).tolist()
+        result = array(shape)
+        args = [array([n if r.random() < 0.8 else 1 for n in shape[r.integers(0, len(shape) + 1) :]]) for _ in range(2)]
+        if not lie_in_order(result, args):
+            continue
+        sure += 1
+        for rule in layouts.RULES.keys() - layouts.REORDERING:
+            given = layouts.RULES[rule](result.shape, args)
+            assert layouts.placed(np, rule, result, args) is result, (rule, given, result.strides, [a.strides for a in args])
+    assert sure > 300

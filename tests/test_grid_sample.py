@@ -1,0 +1,54 @@
+"""Sampling at the places of a grid: the kernel in C gives the numbers of the general one, to the last bit."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import ts
+from ts.backends.cpu import workers
+from ts.backends.cpu.namespace import namespace
+from ts.ops.grid_sample import sampled
+
+SHAPES = {"images": (2, 3, 5, 7), "a pixel": (1, 2, 1, 1), "a row": (2, 1, 1, 6), "no channels": (2, 0, 3, 3), "none": (0, 2, 3, 3)}
+
+
+def grid_for(n, dtype, seed=0):
+    made = np.random.default_rng(seed).uniform(-2.5, 2.5, (n, 6, 4, 2)).astype(dtype)
+    if n:
+        made[0, :3, 0, 0] = [1, -1, 0]
+        made[0, 3, 0], made[0, 4, 0] = math.nan, (math.inf, -math.inf)
+    return made
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_general_kernel_says_the_same(name, dtype):
+    x = np.random.default_rng(1).standard_normal(SHAPES[name]).astype(dtype)
+    grid = grid_for(len(x), dtype)
+    for mode, padding, align in itertools.product((0, 1), (0, 1, 2), (False, True)):
+        expected = sampled(namespace, x, grid, mode, padding, align)
+        found = ts.grid_sampler(ts.from_numpy(x), ts.from_numpy(grid), mode, padding, align)
+        assert np.array_equal(found.numpy(), expected, equal_nan=True), (mode, padding, align)
+
+
+def test_places_and_images_that_do_not_lie_in_order():
+    x, grid = ts.randn(2, 5, 7, 3).permute(0, 3, 1, 2), ts.rand(2, 2, 6, 4).permute(0, 2, 3, 1)
+    expected = ts.grid_sampler(x.contiguous(), grid.contiguous(), 0, 0, False)
+    assert ts.equal(ts.grid_sampler(x, grid, 0, 0, False), expected)
+
+
+def test_threads_share_what_is_large(monkeypatch):
+    x, grid = ts.randn(1, 40, 30, 30), ts.rand(1, 40, 40, 2) * 2 - 1
+    alone = ts.grid_sampler(x, grid, 0, 0, False)
+    monkeypatch.setattr(workers, "_count", 2)
+    monkeypatch.setattr(workers, "LEAST", 1 << 10)
+    assert ts.equal(ts.grid_sampler(x, grid, 0, 0, False), alone)
+
+
+@pytest.mark.parametrize("x, grid", [((1, 2, 3, 3), (2, 4, 4, 2)), ((1, 2, 3, 3), (1, 4, 4, 3)), ((1, 2, 0, 3), (1, 4, 4, 2))])
+def test_wrong_shapes_are_refused(x, grid):
+    with pytest.raises(RuntimeError, match="grid_sampler"):
+        ts.grid_sampler(ts.zeros(x), ts.zeros(grid), 0, 0, False)

@@ -1,0 +1,77 @@
+"""Whether arrays lie in the order in which they are written down, by their strides: what most arrays do, found fast.
+
+    lie_in_order(result, args)      True of np.ones((2, 3)) and [np.ones((2, 3)), 1.5]; False of anything that is not sure
+
+NumPy's flag says it also of arrays whose dimensions of length 1 have other strides; the rules of layouts look at those.
+"""
+
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
+
+cnp.import_array()
+
+
+cdef bint in_order(PyArrayObject *a) noexcept:
+    cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+    cdef int d
+    for d in range(ndim_of(a) - 1, -1, -1):
+        if dims_of(a)[d] == 0 or strides_of(a)[d] != step:
+            return False
+        step *= dims_of(a)[d]
+    return True
+
+
+cdef bint has_one(PyArrayObject *a) noexcept:
+    cdef int d
+    for d in range(ndim_of(a)):
+        if dims_of(a)[d] == 1:
+            return True
+    return False
+
+
+cdef bint same_shape(PyArrayObject *a, PyArrayObject *b) noexcept:
+    cdef int d
+    if ndim_of(a) != ndim_of(b):
+        return False
+    for d in range(ndim_of(a)):
+        if dims_of(a)[d] != dims_of(b)[d]:
+            return False
+    return True
+
+
+cdef bint fits(object x, PyArrayObject *result, bint alike) noexcept:
+    """Whether x is no array, or one in order, of the result's shape where that has lengths of 1."""
+    if type(x) is not cnp.ndarray:
+        return not hasattr(x, "strides")
+    return in_order(<PyArrayObject *>x) and (not alike or same_shape(<PyArrayObject *>x, result))
+
+
+cdef bint one_lies_in_order(object result, object args):
+    cdef PyArrayObject *a
+    cdef bint alike
+    if type(result) is not cnp.ndarray:
+        return False
+    a = <PyArrayObject *>result
+    alike = has_one(a)
+    if not in_order(a):
+        return False
+    for x in args:
+        if type(x) is list:
+            for y in x:
+                if not fits(y, a, alike):
+                    return False
+        elif not fits(x, a, alike):
+            return False
+    return True
+
+
+def lie_in_order(object result, object args):
+    """Whether a result, or each of a tuple, and all arrays in `args` lie in order, and broadcast to it without a doubt."""
+    if type(result) is tuple:
+        for x in result:
+            if not one_lies_in_order(x, args):
+                return False
+        return True
+    return one_lies_in_order(result, args)
