@@ -44,6 +44,7 @@ _UNTYPED_KINDS: Final = frozenset(
 _IDENTITIES: Final = frozenset(
     {"prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional", "prim::annotate"}
 )
+_ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")  # their effects are others
 _CONSTRUCTORS: Final = frozenset({"prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"})
 _ACCESSORS: Final = frozenset(
     {
@@ -63,6 +64,51 @@ def any_mutable(values: Iterable[Value]) -> bool:
         if value.type().mutable:
             return True
     return False
+
+
+def writes_to_inputs(node: Node) -> bool:
+    """Whether `node`, an operator, writes to one of its inputs."""
+    if not any_mutable(node.inputs()):
+        return False
+    schema = node.schema()
+    return schema is not None and schema.is_mutable
+
+
+def written_inputs(node: Node) -> list[Value]:
+    """The inputs that `node`, an operator, writes to; not those that it reaches through them."""
+    schema = node.schema()
+    assert schema is not None
+    return [
+        value
+        for argument, value in zip(schema.arguments, node.inputs(), strict=False)
+        if argument.alias is not None and argument.alias.is_write and value.type().mutable
+    ]
+
+
+def may_write(graph: Graph) -> bool:
+    """Whether a node of `graph` may write to memory: where none does, there is nothing to analyse."""
+    return any(
+        (has_side_effects(node) and node.kind() not in _ONLY_READING)
+        or (writes_to_inputs(node) if not node.blocks() else node.kind() not in ("prim::If", "prim::Loop"))
+        for node in graph.all_nodes()
+    )
+
+
+def is_only_read(value: Value) -> bool:
+    """Whether all users of `value` are operators that read it and keep nothing of it.
+
+    What needs no analysis to be seen, as of the sizes of a convolution. False says nothing.
+    """
+    if not value.type().mutable:
+        return True
+    if any(element.mutable for element in value.type().contained_types()):
+        return False
+    return all(_reads(use.user, use.offset) for use in value.uses())
+
+
+def _reads(node: Node, i: int) -> bool:
+    schema = None if node.blocks() else node.schema()
+    return schema is not None and i < len(schema.arguments) and schema.arguments[i].alias is None
 
 
 class _AnyTypeFoundError(Exception):
@@ -536,7 +582,7 @@ _VISITS: Final[dict[str, Callable[[AliasDb, Node], None]]] = {
     **dict.fromkeys(_IDENTITIES, AliasDb._visit_identity),
     **dict.fromkeys(_ACCESSORS, AliasDb._visit_accessor),
     **dict.fromkeys(("prim::Constant", "prim::Uninitialized", "prim::CreateObject"), AliasDb._visit_new),
-    **dict.fromkeys(("prim::Print", "prim::RaiseException", "prim::Breakpoint"), AliasDb._visit_nothing),
+    **dict.fromkeys(_ONLY_READING, AliasDb._visit_nothing),
     "prim::SetAttr": AliasDb._visit_set_attribute,
 }
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ts.analysis.alias import AliasDb, any_mutable
+from ts.analysis.alias import AliasDb, any_mutable, is_only_read
 from ts.analysis.effects import has_side_effects, is_nondeterministic
 from ts.ir.attributes import TensorText, is_tensor
 from ts.ir.graph import Block, Graph, Node, Value
@@ -68,24 +68,25 @@ def constant_propagation_immutable_types(graph: Graph) -> bool:
 
 def fold_constants(graph: Graph) -> bool:
     """Fold all that is constant; what nobody reads now is left to `dce`."""
-    return _fold(graph, AliasDb(graph))
+    return _fold(graph, True)
 
 
 def fold_immutable_constants(graph: Graph) -> bool:
     """Fold numbers, strings, tuples of them and the like; what nobody reads now is left to `dce`."""
-    return _fold(graph, None)
+    return _fold(graph, False)
 
 
-def _fold(graph: Graph, aliases: AliasDb | None) -> bool:
-    propagator = _Propagator(graph, aliases)
+def _fold(graph: Graph, mutable: bool) -> bool:
+    propagator = _Propagator(graph, mutable)
     propagator.visit_block(graph.block())
     return propagator.changed
 
 
 class _Propagator:
-    def __init__(self, graph: Graph, aliases: AliasDb | None) -> None:
+    def __init__(self, graph: Graph, mutable: bool) -> None:
         self._graph = graph
-        self._aliases = aliases
+        self._mutable = mutable  # whether lists and tensors are folded as well
+        self._aliases: AliasDb | None = None  # most of what is folded is seen to be only read
         self.changed = False
 
     def visit_block(self, block: Block) -> None:
@@ -112,12 +113,18 @@ class _Propagator:
             return False
         if _is_wrong_cast(node) or _asks_for_identity(node) or _keeps_its_text(node):
             return False
-        if self._aliases is None:
-            if any_mutable(node.inputs()) or any_mutable(node.outputs()):
-                return False
-        elif self._aliases.has_writers(node) or any(self._aliases.escapes(value) for value in node.outputs()):
+        if not self._mutable and (any_mutable(node.inputs()) or any_mutable(node.outputs())):
             return False
-        return not has_side_effects(node) and not is_nondeterministic(node)
+        if has_side_effects(node) or is_nondeterministic(node):
+            return False
+        return all(is_only_read(value) for value in (*node.inputs(), *node.outputs())) or self._is_kept(node)
+
+    def _is_kept(self, node: Node) -> bool:
+        """Whether nobody writes to what `node` reads and makes, nor finds its results outside."""
+        if self._aliases is None:
+            self._aliases = AliasDb(self._graph)
+        aliases = self._aliases
+        return not aliases.has_writers(node) and not any(map(aliases.escapes, node.outputs()))
 
     def _fold(self, node: Node) -> None:
         results = evaluate(node, [constant_value(value) for value in node.inputs()])

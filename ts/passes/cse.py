@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.analysis.alias import AliasDb, any_mutable
+from ts.analysis.alias import AliasDb, any_mutable, may_write
 from ts.analysis.effects import has_side_effects, is_nondeterministic
 from ts.ir.graph import Block, Graph, Node
 from ts.passes.constant_propagation import constant_key
@@ -30,7 +30,8 @@ def eliminate_common_subexpressions(graph: Graph) -> bool:
 class _Eliminator:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._aliases: AliasDb | None = None  # most programs on numbers never need it
+        self._written = True  # whether anything is: most programs on numbers never ask
+        self._aliases: AliasDb | None = None
 
     def visit(self, block: Block, outer: list[_Seen]) -> bool:
         changed = False
@@ -60,8 +61,13 @@ class _Eliminator:
         if has_side_effects(node) or is_nondeterministic(node):
             return False
         if any_mutable(node.inputs()) or any_mutable(node.outputs()):
-            return not self._alias_db().has_writers(node)
+            return not self._has_writers(node)
         return True
+
+    def _has_writers(self, node: Node) -> bool:
+        if self._aliases is None and self._written:
+            self._written = may_write(self._graph)
+        return self._written and self._alias_db().has_writers(node)
 
     def _equal(self, node: Node, existing: Node) -> bool:
         """Whether nobody can tell the two results apart: new memory that escapes twice has to be two

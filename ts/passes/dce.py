@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 
-from ts.analysis.alias import AliasDb, any_mutable
+from ts.analysis.alias import AliasDb, writes_to_inputs, written_inputs
 from ts.analysis.effects import has_side_effects, may_raise
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS
@@ -67,7 +67,7 @@ class _Eliminator:
             if has_side_effects(node) or (self._keep_failing and may_raise(node)):
                 self._need_node(node)
             elif not blocks:
-                if _writes(node):
+                if writes_to_inputs(node):
                     writers.append(node)
                 continue
             elif node.kind() == "prim::Loop":
@@ -88,10 +88,12 @@ class _Eliminator:
 
     def _mark_writers(self, writers: list[Node]) -> None:
         """A write is needed if what it changes is visible outside, or to a value that is needed."""
+        pending = self._mark_writers_of_live(list(reversed(writers)))
+        if not pending:
+            return
         aliases = AliasDb(self._graph)
         self._added = []
         memory = aliases.memory_of(self._live)
-        pending = [node for node in reversed(writers) if node not in self._needed]
         found = True
         while found:
             found = False
@@ -106,6 +108,24 @@ class _Eliminator:
                 else:
                     rest.append(node)
             pending = rest
+
+    def _mark_writers_of_live(self, writers: list[Node]) -> list[Node]:
+        """Those that write to what is itself a needed value, as most do; gives the rest."""
+        found = True
+        while found:
+            found = False
+            rest = []
+            for node in writers:
+                if node in self._needed:
+                    continue
+                if any(value in self._live for value in written_inputs(node)):
+                    self._need_node(node)
+                    self._propagate()
+                    found = True
+                else:
+                    rest.append(node)
+            writers = rest
+        return writers
 
     def _need_node(self, node: Node) -> None:
         if node in self._needed:
@@ -186,14 +206,6 @@ class _Eliminator:
             if not node.outputs()[i].has_uses() and not body.inputs()[i + BODY_INPUTS].has_uses():
                 remove_carried(node, i)
                 self._changed = True
-
-
-def _writes(node: Node) -> bool:
-    """Whether `node` writes to one of its inputs."""
-    if not any_mutable(node.inputs()):
-        return False
-    schema = node.schema()
-    return schema is not None and schema.is_mutable
 
 
 def remove_carried(loop: Node, i: int) -> None:

@@ -1,0 +1,68 @@
+"""What the collector of Python's cycles has to do with a compilation."""
+
+import gc
+import weakref
+
+import pytest
+
+from ts.runtime import garbage
+from ts.runtime.garbage import no_collection
+
+
+class Cycle:
+    def __init__(self):
+        self.itself = self
+
+
+@pytest.fixture(autouse=True)
+def young():
+    gc.collect()
+
+
+def test_what_is_made_is_not_looked_at():
+    collected = []
+    gc.callbacks.append(lambda phase, info: collected.append(phase))
+    try:
+        with no_collection():
+            made = [[] for _ in range(10_000)]
+        assert gc.get_count()[0] < 5_000, "the next object would begin a collection of all that were made"
+        assert not collected and len(made) == 10_000 and gc.isenabled()
+    finally:
+        gc.callbacks.pop()
+
+
+def test_garbage_is_found_by_a_whole_collection():
+    with no_collection():
+        dropped = weakref.ref(Cycle())
+    assert dropped() is not None
+    gc.collect()
+    assert dropped() is None
+
+
+def test_much_garbage_is_looked_for(monkeypatch):
+    monkeypatch.setattr(garbage, "_threshold", 1_000)
+    monkeypatch.setattr(garbage, "_aged", 0)
+    with no_collection():
+        dropped = [weakref.ref(Cycle()) for _ in range(2_000)]
+    assert not any(cycle() for cycle in dropped)
+
+
+def test_objects_that_the_program_froze_stay_frozen():
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with no_collection():
+            made = [[] for _ in range(1_000)]
+        assert gc.get_freeze_count() >= frozen - 100 and made
+    finally:
+        gc.unfreeze()
+
+
+def test_a_collector_that_is_off_stays_off():
+    gc.disable()
+    try:
+        with no_collection():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
