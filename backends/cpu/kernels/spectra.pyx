@@ -1,0 +1,287 @@
+"""Spectra over time of CPU tensors: the short-time Fourier transform and its inverse.
+
+In: registers with signals of floats that lie in order, or with spectra, the length of a transform, the hop between two, a
+window.  Out: the register of the result, whose elements lie by frames, as `ts.ops.stft` leaves them.
+
+    stft(signal, 8, return_complex=True)      istft(spectra, 8, window=w, length=20)
+
+Signals and windows that are complex, all frequencies of real signals, padding other than reflected, results as pairs of real
+numbers, large tensors and wrong arguments are left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport calloc, free
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_INT, TAG_NONE, TAG_OBJECT
+from ts.backends.cpu.kernels.fourier cimport COMPLEX_TO_REAL, REAL_TO_COMPLEX, transformed
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.walk cimport in_order
+
+cnp.import_array()
+
+cdef int64_t MOST = <int64_t>1 << 28   # elements of frames; beyond, the general kernel asks for the memory
+cdef double LEAST_WEIGHT = 1e-11       # of a sample that windows add up to
+
+ctypedef fused floating:
+    float
+    double
+
+
+ctypedef struct Frames:
+    npy_intp batch
+    npy_intp count                     # frames of each signal
+    npy_intp samples                   # of a signal as it is given
+    npy_intp pad                       # reflected samples on either side
+    npy_intp n                         # length of a frame
+    npy_intp hop
+    npy_intp left                      # where the window begins in a frame
+    npy_intp width                     # its length
+
+
+cdef bint may_be(IValue *x, int64_t value) noexcept:
+    """Whether an optional bool is not given, or this one."""
+    return x.tag == TAG_NONE or x.v.i == value
+
+
+cdef int64_t given_or(IValue *x, int64_t otherwise) noexcept:
+    return x.v.i if x.tag == TAG_INT else otherwise
+
+
+cdef bint reflects(IValue *x):
+    return x.tag == TAG_OBJECT and type(<object>x.v.o) is str and <str>x.v.o == "reflect"
+
+
+cdef PyArrayObject *window_of(IValue *x, int kind, npy_intp width) noexcept:
+    """The window of floats of a kind that lies in order; NULL for anything else."""
+    cdef PyArrayObject *a = flat_array(x)
+    if a == NULL or scalar_type(x) != kind or ndim_of(a) != 1 or dims_of(a)[0] != width:
+        return NULL
+    return a
+
+
+# ---------------------------------------------------------------- from signals to spectra
+
+cdef void cut(const floating *x, const floating *window, Frames *f, floating *out) noexcept nogil:
+    """The windowed frames of one signal; `window` is NULL for ones."""
+    cdef npy_intp k, i, at, first
+    cdef const floating *source
+    for k in range(f.count):
+        first = k * f.hop - f.pad
+        for i in range(f.left):
+            out[i] = 0
+        for i in range(f.left + f.width, f.n):
+            out[i] = 0
+        if first >= 0 and first + f.n <= f.samples:
+            source = x + first + f.left
+            if window != NULL:
+                for i in range(f.width):
+                    out[f.left + i] = source[i] * window[i]
+            else:
+                for i in range(f.width):
+                    out[f.left + i] = source[i]
+        else:
+            for i in range(f.width):
+                at = first + f.left + i
+                if at < 0:
+                    at = -at
+                if at >= f.samples:
+                    at = 2 * (f.samples - 1) - at
+                out[f.left + i] = x[at] * window[i] if window != NULL else x[at]
+        out += f.n
+
+
+cdef int spectra(
+    Operator op, IValue *r, const int32_t *at, bint center, IValue *normalized, IValue *onesided, IValue *complex_, IValue *aligned
+) except -1:
+    cdef PyArrayObject *x = float_array(&r[at[0]])
+    cdef PyArrayObject *window = NULL
+    cdef Frames f
+    cdef npy_intp shape[3]
+    cdef npy_intp rows, padded, b
+    cdef int kind, result
+    cdef void *weights = NULL
+    cdef Away away
+    if x == NULL:
+        return run_in_order(op, r, at)
+    kind, result = scalar_type(&r[at[0]]), CFLOAT if scalar_type(&r[at[0]]) == FLOAT else CDOUBLE
+    if not 1 <= ndim_of(x) <= 2 or not may_be(onesided, 1) or complex_.tag != TAG_BOOL or not complex_.v.i:
+        return run_in_order(op, r, at)
+    f.n = r[at[1]].v.i
+    f.hop = given_or(&r[at[2]], f.n // 4)
+    f.width = given_or(&r[at[3]], f.n)
+    f.samples = dims_of(x)[ndim_of(x) - 1]
+    f.batch = dims_of(x)[0] if ndim_of(x) == 2 else 1
+    if not may_be(aligned, 0) or (center and aligned.tag != TAG_NONE) or f.hop <= 0 or not 0 < f.width <= f.n:
+        return run_in_order(op, r, at)
+    f.pad = f.n // 2 if center else 0
+    padded = f.samples + 2 * f.pad
+    if (center and f.pad >= f.samples) or f.n > padded or size_of(x) == 0:
+        return run_in_order(op, r, at)
+    f.left = (f.n - f.width) // 2
+    f.count = 1 + (padded - f.n) // f.hop
+    rows = f.batch * f.count
+    if rows > MOST // f.n:
+        return run_in_order(op, r, at)
+    if r[at[4]].tag != TAG_NONE:
+        window = window_of(&r[at[4]], kind, f.width)
+        if window == NULL:
+            return run_in_order(op, r, at)
+        weights = data_of(window)
+    shape[0], shape[1], shape[2] = f.batch, f.count, f.n
+    frames = new_flat(3, shape, kind)
+    away = leave_gil(rows * f.n, r, at, op.nargs)
+    for b in range(f.batch):
+        if kind == FLOAT:
+            cut[float](
+                <float *>data_of(x) + b * f.samples, <float *>weights, &f,
+                <float *>data_of(<PyArrayObject *>frames) + b * f.count * f.n,
+            )
+        else:
+            cut[double](
+                <double *>data_of(x) + b * f.samples, <double *>weights, &f,
+                <double *>data_of(<PyArrayObject *>frames) + b * f.count * f.n,
+            )
+    take_gil(away)
+    made = transformed(REAL_TO_COMPLEX, kind, frames, f.n // 2 + 1, "ortho" if normalized.v.i else "")
+    found = cnp.PyArray_SwapAxes(<cnp.ndarray>made, 1, 2)
+    return put_array(&r[at[op.nargs]], found if ndim_of(x) == 2 else found[0], result)
+
+
+cdef int stft(Operator op, IValue *r, const int32_t *at) except -1:
+    return spectra(op, r, at, False, &r[at[5]], &r[at[6]], &r[at[7]], &r[at[8]])
+
+
+cdef int stft_center(Operator op, IValue *r, const int32_t *at) except -1:
+    if r[at[5]].v.i and not reflects(&r[at[6]]):
+        return run_in_order(op, r, at)
+    return spectra(op, r, at, r[at[5]].v.i != 0, &r[at[7]], &r[at[8]], &r[at[9]], &r[at[10]])
+
+
+# ---------------------------------------------------------------- and back
+
+cdef void add_up(
+    const floating *frames, const floating *window, Frames *f, floating *signal, floating *weight
+) noexcept nogil:
+    """The windowed frames of one signal, added up; `weight` gets the squares of the windows, where it is not NULL."""
+    cdef npy_intp k, i
+    cdef floating w = 1
+    for k in range(f.count):
+        for i in range(f.width):
+            if window != NULL:
+                w = window[i]
+            signal[k * f.hop + f.left + i] += frames[f.left + i] * w
+            if weight != NULL:
+                weight[k * f.hop + f.left + i] += w * w
+        frames += f.n
+
+
+cdef bint divide(
+    const floating *signal, const floating *weight, npy_intp first, npy_intp last, npy_intp length, floating *out
+) noexcept nogil:
+    """Samples [first, last) by their weights, zeros after them; false where a weight is too small."""
+    cdef npy_intp i
+    for i in range(first, last):
+        if not fabs(weight[i]) >= LEAST_WEIGHT:
+            return False
+    for i in range(first, last):
+        out[i - first] = signal[i] / weight[i]
+    for i in range(last - first, length):
+        out[i] = 0
+    return True
+
+
+cdef bint join(
+    const floating *frames, const floating *window, Frames *f, npy_intp first, npy_intp last, npy_intp length,
+    floating *scratch, floating *out,
+) noexcept nogil:
+    """Signals of a batch; `scratch` is zeros, and has room for two."""
+    cdef npy_intp total = (f.count - 1) * f.hop + f.n, b, i
+    for b in range(f.batch):
+        for i in range(total):
+            scratch[i] = 0
+        add_up[floating](frames + b * f.count * f.n, window, f, scratch, scratch + total if b == 0 else NULL)
+        if not divide[floating](scratch, scratch + total, first, last, length, out + b * length):
+            return False
+    return True
+
+
+cdef int istft(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a
+    cdef PyArrayObject *window = NULL
+    cdef Frames f
+    cdef npy_intp shape[3]
+    cdef npy_intp rows, first, last, length, total
+    cdef int kind, given
+    cdef void *weights = NULL
+    cdef void *scratch
+    cdef bint whole
+    cdef Away away
+    if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
+        return run_record(op, r, at)
+    a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
+    given = scalar_type(&r[at[0]])
+    if (given != CFLOAT and given != CDOUBLE) or not 2 <= ndim_of(a) <= 3 or size_of(a) == 0 or r[at[9]].v.i:
+        return run_record(op, r, at)
+    kind = FLOAT if given == CFLOAT else DOUBLE
+    f.n = r[at[1]].v.i
+    f.hop = given_or(&r[at[2]], f.n // 4)
+    f.width = given_or(&r[at[3]], f.n)
+    f.batch = dims_of(a)[0] if ndim_of(a) == 3 else 1
+    rows, f.count = dims_of(a)[ndim_of(a) - 2], dims_of(a)[ndim_of(a) - 1]
+    if not may_be(&r[at[7]], 1) or rows != f.n // 2 + 1 or not 0 < f.hop <= f.width <= f.n or rows == f.n:
+        return run_record(op, r, at)
+    if f.batch * f.count > MOST // f.n:
+        return run_record(op, r, at)
+    f.left = (f.n - f.width) // 2
+    if r[at[4]].tag != TAG_NONE:
+        window = window_of(&r[at[4]], kind, f.width)
+        if window == NULL:
+            return run_record(op, r, at)
+        weights = data_of(window)
+    total = (f.count - 1) * f.hop + f.n
+    first = f.n // 2 if r[at[5]].v.i else 0
+    last = total - first
+    length = last - first
+    if r[at[8]].tag == TAG_INT:
+        length = max(r[at[8]].v.i, <int64_t>0)
+        last = min(total, first + length)
+    if last <= first or length > MOST:
+        return run_record(op, r, at)
+    turned = cnp.PyArray_SwapAxes(<cnp.ndarray>a, ndim_of(a) - 2, ndim_of(a) - 1)
+    by_frames = in_order(<PyArrayObject *>turned)
+    frames = transformed(COMPLEX_TO_REAL, kind, by_frames, f.n, "ortho" if r[at[6]].v.i else "")
+    shape[0], shape[1] = f.batch, length
+    made = new_flat(2, shape, kind) if ndim_of(a) == 3 else new_flat(1, &shape[1], kind)
+    scratch = calloc(2 * total, 8)
+    if scratch == NULL:
+        raise MemoryError()
+    away = leave_gil(f.batch * f.count * f.n, r, at, op.nargs)
+    if kind == FLOAT:
+        whole = join[float](
+            <float *>data_of(<PyArrayObject *>frames), <float *>weights, &f, first, last, length, <float *>scratch,
+            <float *>data_of(<PyArrayObject *>made),
+        )
+    else:
+        whole = join[double](
+            <double *>data_of(<PyArrayObject *>frames), <double *>weights, &f, first, last, length, <double *>scratch,
+            <double *>data_of(<PyArrayObject *>made),
+        )
+    take_gil(away)
+    free(scratch)
+    if not whole:
+        return run_record(op, r, at)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+register_kernel("aten::stft", stft)
+register_kernel("aten::stft.center", stft_center)
+register_kernel("aten::istft", istft)
