@@ -18,10 +18,6 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-cdef struct Item:
-    int64_t key
-    int64_t place
-
 cdef Py_ssize_t SMALL = 16      # below this many elements, insertion is left to finish the work
 cdef int64_t FEW = 64           # heap selection where one in so many elements is asked for
 
@@ -173,6 +169,16 @@ cdef void select(Item *first, Item *nth, Item *last) noexcept nogil:
     insert_from(first, first + 1, last)
 
 
+cdef void select_smallest(Item *items, Py_ssize_t n, Py_ssize_t k, bint ordered) noexcept nogil:
+    if k * FEW <= n:
+        heap_select(items, items + k, items + n)
+        sort_heap(items, items + k)
+        return
+    select(items, items + k - 1, items + n)
+    if ordered:
+        sort(items, items + k - 1)
+
+
 cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
     """The place of the k-th item, by Hoare's selection with the median of three moved to the front."""
     cdef Py_ssize_t low = 0, high = n - 1, i, j
@@ -256,13 +262,7 @@ def smallest(const int64_t[:, ::1] keys not None, Py_ssize_t k, bint ordered=Tru
     with nogil:
         for row in range(rows):
             fill(items, &keys[row, 0], n)
-            if k * FEW <= n:
-                heap_select(items, items + k, items + n)
-                sort_heap(items, items + k)
-            else:
-                select(items, items + k - 1, items + n)
-                if ordered:
-                    sort(items, items + k - 1)
+            select_smallest(items, n, k, ordered)
             for i in range(k):
                 out[row, i] = items[i].place
     free(items)

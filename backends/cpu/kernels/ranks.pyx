@@ -1,0 +1,301 @@
+"""Sorting, selection and medians along a dimension of CPU tensors whose elements lie in order.
+
+In: registers with a tensor, a dimension, and how many or which element is wanted.  Out: the registers of values and places.
+
+    sort(x, 1)    argsort(x)    topk(x, 3)    kthvalue(x, 2)    median(x), median(x, 0)    nanmedian(x)    msort(x)
+
+NaN counts as the largest, and equal elements end where PyTorch's algorithms leave them (`sort.pyx`).  Other dtypes and
+layouts, no elements, and wrong arguments are left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport free
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64, UINT8, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.value.ivalue cimport IValue, TAG_NONE
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, Axis, flat_array, new_flat, put_array, read_axis, scalar_type
+from ts.backends.cpu.kernels.sort cimport Item, quickselect, room, select_smallest, sort
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cnp.import_array()
+
+cdef int64_t MOST = 0x7fffffffffffffff
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+    int32_t
+    uint8_t
+
+cdef enum Wanted:
+    ALL                                # in order
+    ALL_STABLY
+    FIRST                              # the first `k` in order
+    FIRST_ANYHOW
+    NTH                                # the one that would be the `k`-th, from 0
+    MEDIAN                             # the first NaN, where there is one
+    MEDIAN_OF_NUMBERS
+
+
+ctypedef struct Task:
+    Wanted what
+    Axis axis
+    npy_intp k                         # how many results a line has; of NTH, which one
+    bint descending
+
+
+cdef inline int64_t key_of(number x) noexcept nogil:
+    """Keys are in the order of the elements; zeros are equal, and NaN is the largest."""
+    cdef double wide
+    cdef int64_t bits
+    if number is float or number is double:
+        if x != x:
+            return MOST
+        wide = x + 0.0
+        bits = (<int64_t *>&wide)[0]
+        return bits ^ MOST if bits < 0 else bits
+    return <int64_t>x
+
+
+cdef void settle_ties(Item *items, npy_intp n) noexcept nogil:
+    """Equal elements in the order in which they were."""
+    cdef npy_intp first = 0, last, i
+    cdef int64_t key
+    while first < n:
+        last = first + 1
+        while last < n and items[last].key == items[first].key:
+            last += 1
+        if last - first > 1:
+            key = items[first].key
+            for i in range(first, last):
+                items[i].key = items[i].place
+            sort(items + first, items + last)
+            for i in range(first, last):
+                items[i].key = key
+        first = last
+
+
+cdef npy_intp median_place(const number *x, npy_intp n, npy_intp step, bint of_numbers, Item *items) noexcept nogil:
+    """The lower of two, and of equal ones the one that a stable sort leaves there."""
+    cdef npy_intp i, missing = 0, first = -1, middle, place, before = 0
+    cdef int64_t key
+    if number is float or number is double:
+        for i in range(n):
+            if x[i * step] != x[i * step]:
+                missing += 1
+                if first < 0:
+                    first = i
+    if missing and not of_numbers:
+        return first
+    middle = max((n - missing - 1) // 2, <npy_intp>0)
+    place = quickselect(items, n, middle)
+    key = key_of(x[place * step])
+    for i in range(n):
+        before += key_of(x[i * step]) < key
+    for i in range(n):
+        if key_of(x[i * step]) == key:
+            if before == middle:
+                return i
+            before += 1
+    return place
+
+
+cdef void rank(const number *x, Task *task, Item *items, number *values, int64_t *places) noexcept nogil:
+    """`values` may be NULL."""
+    cdef npy_intp n = task.axis.n, inner = task.axis.inner, o, j, i, line, at, count = 1
+    if task.what <= FIRST_ANYHOW:
+        count = task.k
+    for o in range(task.axis.outer):
+        for j in range(inner):
+            line = o * n * inner + j
+            at = o * count * inner + j
+            for i in range(n):
+                items[i].key = key_of(x[line + i * inner])
+                if task.descending:
+                    items[i].key = ~items[i].key
+                items[i].place = i
+            if task.what <= ALL_STABLY:
+                sort(items, items + n)
+                if task.what == ALL_STABLY:
+                    settle_ties(items, n)
+            elif task.what <= FIRST_ANYHOW:
+                select_smallest(items, n, task.k, task.what == FIRST)
+            elif task.what == NTH:
+                items[0].place = quickselect(items, n, task.k)
+            else:
+                items[0].place = median_place(x + line, n, inner, task.what == MEDIAN_OF_NUMBERS, items)
+            for i in range(count):
+                places[at + i * inner] = items[i].place
+                if values != NULL:
+                    values[at + i * inner] = x[line + items[i].place * inner]
+
+
+cdef bint has_keys(int kind) noexcept:
+    return kind == FLOAT or kind == DOUBLE or kind == INT64 or kind == INT32 or kind == UINT8
+
+
+cdef void rank_kind(int kind, void *x, Task *task, Item *items, void *values, int64_t *places) noexcept nogil:
+    if kind == FLOAT:
+        rank[float](<float *>x, task, items, <float *>values, places)
+    elif kind == DOUBLE:
+        rank[double](<double *>x, task, items, <double *>values, places)
+    elif kind == INT64:
+        rank[int64_t](<int64_t *>x, task, items, <int64_t *>values, places)
+    elif kind == INT32:
+        rank[int32_t](<int32_t *>x, task, items, <int32_t *>values, places)
+    else:
+        rank[uint8_t](<uint8_t *>x, task, items, <uint8_t *>values, places)
+
+
+cdef int run_ranks(
+    Operator op, IValue *r, const int32_t *at, Task *task, int64_t dim, bint keepdim, bint with_values, bint with_places
+) except -1:
+    """The registers of results are one or two: values, and places."""
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef npy_intp shape[MOST_DIMS]
+    cdef int kind, nd, d, left = 0, axis
+    cdef Item *items
+    cdef void *x
+    cdef void *values = NULL
+    cdef int64_t *places
+    cdef Away away
+    if a == NULL or size_of(a) == 0:
+        return run_in_order(op, r, at)
+    kind, nd = scalar_type(&r[at[0]]), ndim_of(a)
+    axis = read_axis(a, dim, &task.axis)
+    if axis < 0 or not has_keys(kind) or task.k < 0 or task.k > task.axis.n or (task.what == NTH and task.k >= task.axis.n):
+        return run_in_order(op, r, at)
+    if task.what <= ALL_STABLY:
+        task.k = task.axis.n
+    elif task.what <= FIRST_ANYHOW and task.k == 0:
+        return run_in_order(op, r, at)
+    for d in range(nd):
+        if d != axis:
+            shape[left] = dims_of(a)[d]
+            left += 1
+        elif task.what <= FIRST_ANYHOW or keepdim:
+            shape[left] = task.k if task.what <= FIRST_ANYHOW else 1
+            left += 1
+    made = new_flat(left, shape, kind) if with_values else None
+    where = new_flat(left, shape, INT64)
+    x = data_of(a)
+    if with_values:
+        values = data_of(<PyArrayObject *>made)
+    places = <int64_t *>data_of(<PyArrayObject *>where)
+    items = room(task.axis.n)
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    rank_kind(kind, x, task, items, values, places)
+    take_gil(away)
+    free(items)
+    if with_values:
+        put_array(&r[at[op.nargs]], made, kind)
+    if with_places:
+        put_array(&r[at[op.nargs + with_values]], where, INT64)
+    return 0
+
+
+cdef Task task_of(Wanted what, npy_intp k, bint descending) noexcept:
+    cdef Task task
+    task.what = what
+    task.k = k
+    task.descending = descending
+    return task
+
+
+cdef int sorted_(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Task task = task_of(ALL, 0, r[at[2]].v.i != 0)
+    return run_ranks(op, r, at, &task, r[at[1]].v.i, True, True, True)
+
+
+cdef int sorted_stably(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef bint stable = r[at[1]].tag != TAG_NONE and r[at[1]].v.i
+    cdef Task task = task_of(ALL_STABLY if stable else ALL, 0, r[at[3]].v.i != 0)
+    return run_ranks(op, r, at, &task, r[at[2]].v.i, True, True, True)
+
+
+cdef int places_sorted(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Task task = task_of(ALL, 0, r[at[2]].v.i != 0)
+    return run_ranks(op, r, at, &task, r[at[1]].v.i, True, False, True)
+
+
+cdef int places_sorted_stably(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Task task = task_of(ALL_STABLY if r[at[1]].v.i else ALL, 0, r[at[3]].v.i != 0)
+    return run_ranks(op, r, at, &task, r[at[2]].v.i, True, False, True)
+
+
+cdef int msort(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Task task = task_of(ALL, 0, False)
+    return run_ranks(op, r, at, &task, 0, True, True, False)
+
+
+cdef int topk(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Task task = task_of(FIRST if r[at[4]].v.i else FIRST_ANYHOW, r[at[1]].v.i, r[at[3]].v.i != 0)
+    return run_ranks(op, r, at, &task, r[at[2]].v.i, True, True, True)
+
+
+cdef int kthvalue(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Task task = task_of(NTH, r[at[1]].v.i - 1, False)
+    return run_ranks(op, r, at, &task, r[at[2]].v.i, r[at[3]].v.i != 0, True, True)
+
+
+cdef int median_along(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Task task = task_of(MEDIAN, 0, False)
+    return run_ranks(op, r, at, &task, r[at[1]].v.i, r[at[2]].v.i != 0, True, True)
+
+
+cdef int nanmedian_along(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Task task = task_of(MEDIAN_OF_NUMBERS, 0, False)
+    return run_ranks(op, r, at, &task, r[at[1]].v.i, r[at[2]].v.i != 0, True, True)
+
+
+cdef int median_of_all(Operator op, IValue *r, const int32_t *at, Wanted what) except -1:
+    """The tensor as one line."""
+    cdef Task task = task_of(what, 0, False)
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef npy_intp none = 0
+    cdef Item *items
+    cdef int64_t place
+    cdef int kind
+    cdef void *value
+    cdef Away away
+    if a == NULL or size_of(a) == 0:
+        return run_in_order(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if not has_keys(kind):
+        return run_in_order(op, r, at)
+    task.axis.outer = task.axis.inner = 1
+    task.axis.n = size_of(a)
+    made = new_flat(0, &none, kind)
+    value = data_of(<PyArrayObject *>made)
+    items = room(task.axis.n)
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    rank_kind(kind, data_of(a), &task, items, value, &place)
+    take_gil(away)
+    free(items)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int median(Operator op, IValue *r, const int32_t *at) except -1:
+    return median_of_all(op, r, at, MEDIAN)
+
+cdef int nanmedian(Operator op, IValue *r, const int32_t *at) except -1:
+    return median_of_all(op, r, at, MEDIAN_OF_NUMBERS)
+
+
+register_kernel("aten::sort", sorted_)
+register_kernel("aten::sort.stable", sorted_stably)
+register_kernel("aten::argsort", places_sorted)
+register_kernel("aten::argsort.stable", places_sorted_stably)
+register_kernel("aten::msort", msort)
+register_kernel("aten::topk", topk)
+register_kernel("aten::kthvalue", kthvalue)
+register_kernel("aten::median", median)
+register_kernel("aten::median.dim", median_along)
+register_kernel("aten::nanmedian", nanmedian)
+register_kernel("aten::nanmedian.dim", nanmedian_along)

@@ -1,0 +1,83 @@
+"""Sorting, selection and medians: kernels in C against the general ones, equal elements and NaN included."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ts
+from ts.backends.cpu.namespace import namespace
+from ts.ops import sort
+
+DTYPES = ["float32", "float64", "int64", "int32", "uint8"]
+SHAPES = [(1,), (7,), (40,), (300,), (3, 20), (2, 33, 4), (5, 1, 2)]
+
+
+def numbers(shape, dtype, seed=0):
+    """Few different values, so that there are ties, with some NaN, zeros of both signs and infinities."""
+    r = np.random.default_rng(seed)
+    x = r.integers(0 if dtype == "uint8" else -6, 7, shape).astype(dtype)
+    if x.dtype.kind == "f":
+        x[r.random(shape) < 0.1] = math.nan
+        x[r.random(shape) < 0.1] = -math.inf
+        x[r.random(shape) < 0.1] = -0.0
+    return x
+
+
+def agree(found, expected):
+    found = found if isinstance(found, tuple) else (found,)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    for a, b in zip(found, expected, strict=True):
+        assert a.numpy().dtype == b.dtype
+        assert np.array_equal(a.numpy(), b, equal_nan=b.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_the_general_kernels_say_the_same(shape, dtype):
+    host = numbers(shape, dtype)
+    x = ts.from_numpy(host)
+    for dim in range(-1, len(shape)):
+        n = shape[dim]
+        for descending in (False, True):
+            agree(tuple(x.sort(dim, descending)), sort._sort(namespace, host, dim, descending))
+            agree(x.argsort(dim, descending), sort._argsort(namespace, host, dim, descending))
+            agree(tuple(x.sort(dim=dim, descending=descending, stable=True)), sort._sort_stable(namespace, host, True, dim, descending))
+            for k in {1, min(3, n), n}:
+                agree(tuple(x.topk(k, dim, descending)), sort._topk(namespace, host, k, dim, descending))
+                agree(tuple(x.topk(k, dim, descending, False)), sort._topk(namespace, host, k, dim, descending, False))
+        for keepdim in (False, True):
+            for k in {1, (n + 1) // 2, n}:
+                agree(tuple(x.kthvalue(k, dim, keepdim)), sort._kthvalue(namespace, host, k, dim, keepdim))
+            agree(tuple(x.median(dim, keepdim)), sort._median_dim(namespace, host, dim, keepdim))
+            agree(tuple(x.nanmedian(dim, keepdim)), sort._nanmedian_dim(namespace, host, dim, keepdim))
+    agree(x.median(), sort._median_all(namespace, host))
+    agree(x.nanmedian(), sort._nanmedian_all(namespace, host))
+    agree(x.msort(), sort._msort(namespace, host))
+
+
+def test_tensors_in_another_order_and_of_16_bits():
+    x = ts.from_numpy(numbers((6, 9), "float32"))
+    values, places = x.t().sort(0)
+    assert np.array_equal(values.numpy(), sort._sort(namespace, x.numpy().T, 0)[0], equal_nan=True)
+    assert values.stride() == (1, 9) and places.stride() == (1, 9)
+    assert ts.equal(x[:, ::2].nan_to_num().topk(2)[0], x[:, ::2].nan_to_num().contiguous().topk(2)[0])
+    assert ts.tensor([3.0, 1.0, 2.0], dtype=ts.bfloat16).median().item() == 2
+
+
+def test_all_missing_and_none_there():
+    nothing = ts.tensor([math.nan, math.nan])
+    assert math.isnan(nothing.median().item()) and math.isnan(nothing.nanmedian().item())
+    assert nothing.nanmedian(0)[1].item() == 0
+    assert math.isnan(ts.zeros(0).median().item())
+    assert ts.zeros(3, 0).sort()[0].shape == (3, 0)
+    assert ts.zeros(3, 4).topk(0)[1].shape == (3, 0)
+    assert ts.tensor(2.0).sort()[1].item() == 0
+
+
+@pytest.mark.parametrize("call", [lambda x: x.topk(5), lambda x: x.kthvalue(0), lambda x: x.kthvalue(5), lambda x: x.topk(-1)])
+def test_what_is_out_of_range_is_refused(call):
+    with pytest.raises(RuntimeError, match="out of range"):
+        call(ts.zeros(2, 4))
+    with pytest.raises(IndexError):
+        ts.zeros(2, 4).sort(2)
