@@ -140,3 +140,54 @@ def test_meta():
     weight = ts.ones(6, 3, 3, 3, device="meta")
     assert ts.conv2d(x, weight, padding="same").shape == (2, 6, 9, 9)
     assert ts.conv_transpose2d(x, ts.ones(3, 5, 2, 2, device="meta"), stride=2).shape == (2, 5, 18, 18)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_kernels_see_the_windows_of_the_general_ones(n):
+    """Sizes, strides, paddings and rounding at random: values, places, divisors and what is refused."""
+    r = np.random.default_rng(n)
+    compared = 0
+    for _ in range(150):
+        shape = (*r.integers(1, 4, r.integers(1, 3)), *r.integers(1, 9, n))
+        x = np.maximum(numbers(shape, int(r.integers(100))), -9).astype(r.choice(["f", "d"]))
+        kernel, stride, padding, dilation = ([int(v) for v in r.integers(low, high, n)] for low, high in ((1, 4), (1, 4), (0, 2), (1, 3)))
+        ceil, with_padding = (bool(v) for v in r.integers(0, 2, 2))
+        host = np.nan_to_num(x, nan=2.0)
+        try:
+            values, places = pool.max_pool(np, x, kernel, stride, padding, dilation, ceil, n=n)
+        except RuntimeError:
+            with pytest.raises(RuntimeError):
+                getattr(ts, f"max_pool{n}d")(ts.from_numpy(x), kernel, stride, padding, dilation, ceil)
+        else:
+            found = getattr(ts, f"max_pool{n}d_with_indices")(ts.from_numpy(x), kernel, stride, padding, dilation, ceil)
+            assert np.array_equal(found[0].numpy(), values, equal_nan=True)
+            some = values != -INF  # a window that sees nothing has no place
+            assert np.array_equal(found[1].numpy()[some], places[some])
+            compared += 1
+        try:
+            mean = pool.avg_pool(np, host, kernel, stride, padding, ceil, with_padding, n=n)
+        except RuntimeError:
+            with pytest.raises(RuntimeError):
+                getattr(ts.nn.functional, f"avg_pool{n}d")(ts.from_numpy(host), kernel, stride, padding, ceil, with_padding)
+        else:
+            function = getattr(ts.nn.functional, f"avg_pool{n}d")
+            found = function(ts.from_numpy(host), kernel, stride, padding, ceil, with_padding)
+            assert found.dtype == ts.from_numpy(host).dtype
+            assert np.allclose(found.numpy(), mean, atol=1e-6)
+            compared += 1
+        if n < 3:
+            parts = [int(v) for v in r.integers(1, 6, n)]
+            found = getattr(ts.nn.functional, f"adaptive_avg_pool{n}d")(ts.from_numpy(host), parts)
+            assert np.allclose(found.numpy(), pool.adaptive_avg_pool(np, host, parts, n=n), atol=1e-6)
+    assert compared > 100
+
+
+def test_windows_of_what_lies_otherwise():
+    x = ts.arange(48.0).reshape(1, 2, 4, 6)
+    pooled = ts.nn.functional.avg_pool2d(x, 2)
+    last = x.to(memory_format=ts.channels_last)
+    assert ts.equal(ts.nn.functional.avg_pool2d(last, 2), pooled)
+    assert ts.nn.functional.max_pool2d(last, 2).is_contiguous(memory_format=ts.channels_last)
+    assert ts.equal(ts.nn.functional.avg_pool2d(x[..., ::2], 2), ts.nn.functional.avg_pool2d(x[..., ::2].contiguous(), 2))
+    assert ts.nn.functional.avg_pool2d(x[:0], 2).shape == (0, 2, 2, 3)
+    assert ts.nn.functional.avg_pool2d(x, 2, divisor_override=1)[0, 0, 0, 0].item() == 0 + 1 + 6 + 7

@@ -22,7 +22,6 @@ from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, new_flat, put_array, scalar_type
 from ts.backends.cpu.kernels.placing cimport channels_innermost, dense_channels_last, new_channels_last
 from ts.backends.cpu.kernels.reduce cimport BLOCK, block_sum, floating
-from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
 
@@ -58,7 +57,6 @@ cdef void mean_rows(
 
 
 cdef bint are_ones(IValue *x) noexcept:
-    """Whether a list says one place, for one dimension or for both."""
     cdef List sizes
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
         return False
@@ -68,7 +66,7 @@ cdef bint are_ones(IValue *x) noexcept:
     return sizes.items[0].v.i == 1 and sizes.items[sizes.size - 1].v.i == 1
 
 
-cdef int adaptive_avg_pool(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int mean_of_planes(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a
     cdef npy_intp shape[4]
     cdef npy_intp n
@@ -106,6 +104,3 @@ cdef int adaptive_avg_pool(Operator op, IValue *r, const int32_t *at) except -1:
     take_gil(away)
     free(sums)
     return put_array(&r[at[op.nargs]], made, kind)
-
-
-register_kernel("aten::adaptive_avg_pool2d", adaptive_avg_pool)

@@ -19,26 +19,7 @@ from ts.backends.cpu import workers
 
 from ts.backends.cpu.kernels.parts cimport require_part
 
-ctypedef fused number:
-    float
-    double
-    int64_t
-
-ctypedef fused real:
-    float
-    double
-
-
-cdef struct Windows:
-    int64_t size[3]                    # of a plane
-    int64_t places[3]                  # of the result
-    int64_t *begin[3]
-    int64_t *stop[3]
-    int64_t dilation[3]
-
-
 cdef int largest(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil:
-    """The maxima of planes [first, last); `index` may be NULL.  -1 without memory."""
     cdef int64_t width = w.size[2], plane = w.size[0] * w.size[1] * width
     cdef int64_t result = w.places[0] * w.places[1] * w.places[2]
     cdef int64_t p, i, j, o, a, b, c, k, best_at, at
@@ -113,7 +94,6 @@ cdef int largest(Windows *w, number *x, number *out, int64_t *index, number lowe
 
 
 cdef int means(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil:
-    """Sums over windows divided by `divisor`, which has one number a window; -1 without memory."""
     cdef int64_t width = w.size[2], plane = w.size[0] * w.size[1] * width
     cdef int64_t result = w.places[0] * w.places[1] * w.places[2]
     cdef int64_t p, i, j, o, a, b, c, k

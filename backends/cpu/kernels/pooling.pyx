@@ -1,0 +1,335 @@
+"""Pooling of CPU tensors of floats whose elements lie in order: from registers to the loops of `pool.pyx`.
+
+In: registers with planes, sizes of the windows, strides, paddings, dilations.  Out: the register of the result, or those of
+maxima and their places.
+
+    max_pool2d(x, [2, 2])    max_pool2d_with_indices(x, [3], [2], [1])    avg_pool1d(x, [4])    adaptive_avg_pool2d(x, [3, 3])
+
+Channels that lie innermost, other dtypes, wrong arguments, and what several threads share are left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.value.container cimport List
+from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_OBJECT
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.kernel cimport float_array, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.placing cimport channels_innermost
+from ts.backends.cpu.kernels.plane_mean cimport are_ones, mean_of_planes
+from ts.backends.cpu.kernels.pool cimport Windows, largest, means, real
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+from ts.backends.cpu import workers
+
+cnp.import_array()
+
+cdef enum:
+    LONGEST = 1 << 30                  # of any size
+    MOST = 1 << 20                     # windows
+    ALONE = 1 << 15                    # elements; more may be shared by threads
+
+cdef enum Divisor:
+    WITH_PADDING
+    SEEN
+    GIVEN
+
+
+ctypedef struct Plan:
+    int n                              # dimensions that are pooled
+    int64_t kernel[3]
+    int64_t stride[3]
+    int64_t padding[3]
+    int64_t planes
+    Windows windows
+    int64_t *memory                    # of the windows; NULL where there are none
+    npy_intp shape[5]                  # of the result
+    int nd
+
+
+cdef bint read_sizes(IValue *x, int n, int64_t least, int64_t *out):
+    """One number for each dimension, or one for all; into the last n of three."""
+    cdef List sizes
+    cdef int d
+    if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
+        return False
+    sizes = <List>x.v.o
+    if sizes.size != 1 and sizes.size != n:
+        return False
+    for d in range(n):
+        out[3 - n + d] = sizes.items[0 if sizes.size == 1 else d].v.i
+        if not least <= out[3 - n + d] < LONGEST:
+            return False
+    return True
+
+
+cdef bint is_empty_list(IValue *x):
+    return x.tag == TAG_OBJECT and type(<object>x.v.o) is List and (<List>x.v.o).size == 0
+
+
+cdef bint read_planes(Plan *p, PyArrayObject *a, int n):
+    """Sizes, and dimensions before them; others are one long."""
+    cdef int d, nd = ndim_of(a)
+    if nd != n + 1 and nd != n + 2:
+        return False
+    if size_of(a) == 0 or (nd >= (3 if n == 1 else 4) and channels_innermost(a)):
+        return False
+    p.n, p.nd, p.planes = n, nd, 1
+    for d in range(nd - n):
+        p.shape[d] = dims_of(a)[d]
+        p.planes *= dims_of(a)[d]
+    for d in range(3):
+        p.windows.size[d] = p.windows.places[d] = p.windows.dilation[d] = 1
+        p.kernel[d] = p.stride[d] = 1
+        p.padding[d] = 0
+    for d in range(n):
+        p.windows.size[3 - n + d] = dims_of(a)[nd - n + d]
+    return p.windows.size[0] * p.windows.size[1] < LONGEST
+
+
+cdef bint make_room(Plan *p) except -1:
+    """Memory for where windows begin and stop, when `places` are known."""
+    cdef int64_t *w = p.windows.places
+    cdef int d
+    cdef int64_t *at
+    for d in range(3):
+        if not 1 <= w[d] <= MOST:
+            return False
+    for d in range(p.n):
+        p.shape[p.nd - p.n + d] = w[3 - p.n + d]
+    p.memory = <int64_t *>malloc(2 * (w[0] + w[1] + w[2]) * sizeof(int64_t))
+    if p.memory == NULL:
+        raise MemoryError()
+    at = p.memory
+    for d in range(3):
+        p.windows.begin[d], p.windows.stop[d] = at, at + w[d]
+        at += 2 * w[d]
+    return True
+
+
+cdef bint move_windows(Plan *p, bint ceil) except -1:
+    """Windows that move by a stride."""
+    cdef int64_t size, room, k, s, pad, gap, start, i
+    cdef int d
+    for d in range(3):
+        size, k, s, pad, gap = p.windows.size[d], p.kernel[d], p.stride[d], p.padding[d], p.windows.dilation[d]
+        room = size + 2 * pad - gap * (k - 1) - 1
+        if room < 0 or pad > k // 2:
+            return False
+        p.windows.places[d] = (room + s - 1 if ceil else room) // s + 1
+        if ceil and (p.windows.places[d] - 1) * s >= size + pad:
+            p.windows.places[d] -= 1
+    if not make_room(p):
+        return False
+    for d in range(3):
+        gap = p.windows.dilation[d]
+        for i in range(p.windows.places[d]):
+            start = i * p.stride[d] - p.padding[d]
+            p.windows.stop[d][i] = min(start + gap * (p.kernel[d] - 1) + 1, p.windows.size[d])
+            p.windows.begin[d][i] = start if start >= 0 else start + (-start + gap - 1) // gap * gap
+    return True
+
+
+cdef bint divide_evenly(Plan *p) except -1:
+    """Windows that divide each dimension into nearly equal parts."""
+    cdef int64_t i, n, m
+    cdef int d
+    if not make_room(p):
+        return False
+    for d in range(3):
+        n, m = p.windows.size[d], p.windows.places[d]
+        for i in range(m):
+            p.windows.begin[d][i] = i * n // m
+            p.windows.stop[d][i] = ((i + 1) * n + m - 1) // m
+    return True
+
+
+cdef bint shared(PyArrayObject *a, Plan *p):
+    """Whether several threads would take part, which the record's kernel divides the work among."""
+    cdef int64_t work = size_of(a) + p.planes * p.windows.places[0] * p.windows.places[1] * p.windows.places[2]
+    return work > ALONE and workers.parts(2 * work) > 1
+
+
+# ---------------------------------------------------------------- maxima
+
+cdef int put_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, Plan *p, bint with_values_only) except -1:
+    cdef int kind = scalar_type(&r[at[0]]), done
+    cdef int64_t *places = NULL
+    cdef void *out
+    cdef Away away
+    made = new_flat(p.nd, p.shape, kind)
+    where = None
+    if not with_values_only:
+        where = new_flat(p.nd, p.shape, INT64)
+        places = <int64_t *>data_of(<PyArrayObject *>where)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    if kind == FLOAT:
+        done = largest[float](&p.windows, <float *>data_of(a), <float *>out, places, -INFINITY, 0, p.planes)
+    else:
+        done = largest[double](&p.windows, <double *>data_of(a), <double *>out, places, -INFINITY, 0, p.planes)
+    take_gil(away)
+    free(p.memory)
+    if done < 0:
+        raise MemoryError()
+    put_array(&r[at[op.nargs]], made, kind)
+    if where is not None:
+        put_array(&r[at[op.nargs + 1]], where, INT64)
+    return 0
+
+
+cdef int max_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
+    cdef PyArrayObject *a = float_array(&r[at[0]])
+    cdef Plan p
+    if a == NULL:
+        return run_in_order(op, r, at)
+    if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.kernel) or not read_sizes(&r[at[3]], n, 0, p.padding):
+        return run_record(op, r, at)
+    if not read_sizes(&r[at[1]] if is_empty_list(&r[at[2]]) else &r[at[2]], n, 1, p.stride):
+        return run_record(op, r, at)
+    if not read_sizes(&r[at[4]], n, 1, p.windows.dilation) or not move_windows(&p, r[at[5]].v.i != 0):
+        return run_record(op, r, at)
+    if shared(a, &p):
+        free(p.memory)
+        return run_record(op, r, at)
+    return put_maxima(op, r, at, a, &p, op.nrets == 1)
+
+
+cdef int max_pool1d(Operator op, IValue *r, const int32_t *at) except -1:
+    return max_pool(op, r, at, 1)
+
+cdef int max_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
+    return max_pool(op, r, at, 2)
+
+cdef int max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
+    return max_pool(op, r, at, 3)
+
+
+# ---------------------------------------------------------------- means
+
+cdef int64_t count_seen(Plan *p, int d, int64_t i, Divisor by) noexcept nogil:
+    """The elements that a window sees along a dimension, or would see if the padding were elements."""
+    cdef int64_t start = i * p.stride[d] - p.padding[d]
+    if by == WITH_PADDING:
+        return min(start + p.kernel[d], p.windows.size[d] + p.padding[d]) - start
+    return p.windows.stop[d][i] - p.windows.begin[d][i]
+
+
+cdef void count_all(Plan *p, Divisor by, int64_t given, real *out) noexcept nogil:
+    cdef int64_t i, j, k, o = 0
+    for i in range(p.windows.places[0]):
+        for j in range(p.windows.places[1]):
+            for k in range(p.windows.places[2]):
+                out[o] = given if by == GIVEN else (
+                    count_seen(p, 0, i, by) * count_seen(p, 1, j, by) * count_seen(p, 2, k, by)
+                )
+                o += 1
+
+
+cdef int put_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, Plan *p, Divisor by, int64_t given) except -1:
+    cdef int kind = scalar_type(&r[at[0]]), done
+    cdef void *out
+    cdef void *divisors
+    cdef Away away
+    made = new_flat(p.nd, p.shape, kind)
+    out = data_of(<PyArrayObject *>made)
+    divisors = malloc(p.windows.places[0] * p.windows.places[1] * p.windows.places[2] * sizeof(double))
+    if divisors == NULL:
+        free(p.memory)
+        raise MemoryError()
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    if kind == FLOAT:
+        count_all[float](p, by, given, <float *>divisors)
+        done = means[float](&p.windows, <float *>data_of(a), <float *>out, <float *>divisors, 0, p.planes)
+    else:
+        count_all[double](p, by, given, <double *>divisors)
+        done = means[double](&p.windows, <double *>data_of(a), <double *>out, <double *>divisors, 0, p.planes)
+    take_gil(away)
+    free(divisors)
+    free(p.memory)
+    if done < 0:
+        raise MemoryError()
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int avg_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
+    cdef PyArrayObject *a = float_array(&r[at[0]])
+    cdef bint overridden = op.nargs > 6 and r[at[6]].tag == TAG_INT
+    cdef Plan p
+    cdef int d
+    if a == NULL:
+        return run_in_order(op, r, at)
+    if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.kernel) or not read_sizes(&r[at[3]], n, 0, p.padding):
+        return run_record(op, r, at)
+    if not read_sizes(&r[at[1]] if is_empty_list(&r[at[2]]) else &r[at[2]], n, 1, p.stride):
+        return run_record(op, r, at)
+    for d in range(3):
+        if n == 3 and p.windows.size[d] < p.kernel[d]:
+            return run_record(op, r, at)
+    if (overridden and r[at[6]].v.i == 0) or not move_windows(&p, r[at[4]].v.i != 0):
+        return run_record(op, r, at)
+    if shared(a, &p):
+        free(p.memory)
+        return run_record(op, r, at)
+    return put_means(
+        op, r, at, a, &p, GIVEN if overridden else WITH_PADDING if r[at[5]].v.i else SEEN, r[at[6]].v.i if overridden else 0
+    )
+
+
+cdef int avg_pool1d(Operator op, IValue *r, const int32_t *at) except -1:
+    return avg_pool(op, r, at, 1)
+
+cdef int avg_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
+    return avg_pool(op, r, at, 2)
+
+cdef int avg_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
+    return avg_pool(op, r, at, 3)
+
+
+# ---------------------------------------------------------------- a given number of parts
+
+cdef int adaptive_pool(Operator op, IValue *r, const int32_t *at, int n, bint maxima) except -1:
+    cdef PyArrayObject *a = float_array(&r[at[0]])
+    cdef Plan p
+    if a == NULL:
+        return run_in_order(op, r, at)
+    if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.windows.places) or not divide_evenly(&p):
+        return run_record(op, r, at)
+    if shared(a, &p):
+        free(p.memory)
+        return run_record(op, r, at)
+    return put_maxima(op, r, at, a, &p, False) if maxima else put_means(op, r, at, a, &p, SEEN, 0)
+
+
+cdef int adaptive_avg_pool1d(Operator op, IValue *r, const int32_t *at) except -1:
+    return adaptive_pool(op, r, at, 1, False)
+
+cdef int adaptive_avg_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
+    return mean_of_planes(op, r, at) if are_ones(&r[at[1]]) else adaptive_pool(op, r, at, 2, False)
+
+cdef int adaptive_max_pool1d(Operator op, IValue *r, const int32_t *at) except -1:
+    return adaptive_pool(op, r, at, 1, True)
+
+cdef int adaptive_max_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
+    return adaptive_pool(op, r, at, 2, True)
+
+
+register_kernel("aten::max_pool1d", max_pool1d)
+register_kernel("aten::max_pool2d", max_pool2d)
+register_kernel("aten::max_pool3d", max_pool3d)
+register_kernel("aten::max_pool1d_with_indices", max_pool1d)
+register_kernel("aten::max_pool2d_with_indices", max_pool2d)
+register_kernel("aten::max_pool3d_with_indices", max_pool3d)
+register_kernel("aten::avg_pool1d", avg_pool1d)
+register_kernel("aten::avg_pool2d", avg_pool2d)
+register_kernel("aten::avg_pool3d", avg_pool3d)
+register_kernel("aten::adaptive_avg_pool1d", adaptive_avg_pool1d)
+register_kernel("aten::adaptive_avg_pool2d", adaptive_avg_pool2d)
+register_kernel("aten::adaptive_max_pool1d", adaptive_max_pool1d)
+register_kernel("aten::adaptive_max_pool2d", adaptive_max_pool2d)
