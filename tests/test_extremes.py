@@ -99,3 +99,24 @@ def test_signs_of_zeros():
     assert ts.erfinv(zeros).signbit().tolist() == [False, True]
     assert ts.remainder(zeros, -2.0).signbit().tolist() == [False, True]
     assert zeros.bfloat16().signbit().tolist() == [False, True]
+
+
+def test_parts_of_the_largest_number():
+    """The length of a part and the number of parts are not added up to more than 64 bits."""
+    x = ts.arange(3.0)
+    assert [part.tolist() for part in x.split(LARGEST)] == [[0, 1, 2]]
+    assert [part.tolist() for part in x.chunk(LARGEST)] == [[0], [1], [2]]
+    assert ts.ops.aten.slice(x, 0, 0, 3, LARGEST).tolist() == [0]
+    for function in (ts.zeros(0).chunk, ts.zeros(0).tensor_split):
+        with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
+            function(LARGEST)
+
+
+def test_repetitions_that_are_no_size():
+    """Neither is a sum of counts that wraps around a length, nor does anybody count to one of no elements."""
+    counts = ts.tensor([1 << 62] * 4)
+    for function in (ts.repeat_interleave, ts.ones(4).repeat_interleave, ts.ones(4, 1).repeat_interleave):
+        with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
+            function(counts)
+    assert ts.ones(4, 0).repeat_interleave(counts // 4 // 1024, 0).shape == (1 << 52, 0)
+    assert ts.ones(4, 0).repeat_interleave(1 << 50, 0).shape == (1 << 52, 0)

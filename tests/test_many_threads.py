@@ -157,3 +157,33 @@ def test_a_sort_that_fails_keeps_the_items(numbers):
     with pytest.raises(RuntimeError, match="no order"):
         items.order()
     assert sorted(items.numbers()) == sorted(numbers)
+
+
+WRITTEN_MEANWHILE = """
+import threading, time
+import ts
+n = 200_000
+counts, mask, x = ts.zeros(n, dtype=ts.int64), ts.zeros(n, 1, dtype=ts.bool), ts.ones(n, 4)
+running = True
+def write():
+    ones = {id(counts): 3, id(mask): True}
+    while running:
+        for tensor in (counts, mask):
+            tensor.fill_(ones[id(tensor)])
+            tensor.fill_(0)
+writers = [threading.Thread(target=write) for _ in range(2)]
+for writer in writers:
+    writer.start()
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    ts.bincount(counts)
+    ts.masked_select(x, mask)
+    ts.repeat_interleave(counts)
+running = False
+"""
+
+
+def test_counts_and_masks_that_are_written_meanwhile():
+    """NumPy reads them twice; it is not given those that another thread writes."""
+    done = subprocess.run([sys.executable, "-c", WRITTEN_MEANWHILE], capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -9,7 +9,7 @@ import pytest
 import ts
 from ts import devices, dtypes
 from ts._core.tensor import construct
-from ts._core.tensor.tensor import Size, Tensor
+from ts._core.tensor.tensor import Size, Tensor, wrap_array
 
 tensor = construct.tensor
 
@@ -289,3 +289,9 @@ def test_what_a_view_is_a_view_of():
     for own in (x, detached, x.data, x.clone(), x + 1, x.t().contiguous()):
         assert not own._is_view()
         assert own._base is None
+
+
+def test_bytes_that_lie_backwards():
+    """A step of -1 byte is a step like any other, also in a subscript."""
+    x = wrap_array(np.arange(8, dtype=np.int8)[::-1])
+    assert x[1:4].tolist() == [6, 5, 4] and x[None, 1:3].tolist() == [[6, 5]]

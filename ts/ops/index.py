@@ -396,7 +396,7 @@ def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
     if mask.dtype != rules.BOOL:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = rules.broadcast_shapes(mask.shape, self.shape)
-    return xp.broadcast_to(self, shape)[xp.broadcast_to(mask, shape)]
+    return xp.broadcast_to(self, shape)[xp.broadcast_to(rules.settled(mask), shape)]
 
 
 @op(

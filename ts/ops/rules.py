@@ -366,7 +366,7 @@ def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
 
 
 def settled(index: Array) -> Array:
-    """Indices that no other thread writes: NumPy tests all of them first, and then reads them again."""
+    """Indices, counts or a mask that no other thread writes: NumPy tests them, and then reads them again."""
     return index.copy()
 
 

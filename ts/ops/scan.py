@@ -163,11 +163,13 @@ def _diff(
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     axis = rules.wrap_dim(dim, self.ndim)
+    if n == 0:
+        return self.copy()
     parts = [x for x in (prepend, self, append) if x is not None]
     x = xp.concatenate(parts, axis=axis) if len(parts) > 1 else self
     if n >= x.shape[axis]:
         return x[(slice(None),) * axis + (slice(0, 0),)].copy()
-    return xp.diff(x, n=n, axis=axis) if n else x.copy()
+    return xp.diff(x, n=n, axis=axis)
 
 
 def _pairs(xp: Any, y: Array, dim: int, dx: Any, x: Array | None) -> tuple[Array, int]:

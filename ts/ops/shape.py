@@ -323,9 +323,19 @@ def _repeat_interleave(
     if isinstance(repeats, int) and repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
     if dim is None:
-        return xp.repeat(self.reshape(-1), repeats)
-    axis = rules.wrap_dim(dim, self.ndim)
-    return xp.repeat(xp.atleast_1d(self), repeats, axis=axis)
+        return _repeated(xp, self.reshape(-1), repeats, 0)
+    return _repeated(xp, xp.atleast_1d(self), repeats, rules.wrap_dim(dim, self.ndim))
+
+
+def _repeated(xp: Any, x: Array, repeats: Any, axis: int) -> Array:
+    """`xp.repeat` up to what is a size: NumPy's sum of counts wraps, and it counts them out for no elements."""
+    if not xp.shapes_only:
+        each = x.shape[axis] if isinstance(repeats, int) or repeats.ndim == 0 else 1
+        total = each * (repeats if isinstance(repeats, int) else int(repeats.sum(dtype=rules.DOUBLE)))
+        rules.check_storage((*x.shape[:axis], total, *x.shape[axis + 1 :]), x.dtype)
+        if not x.size:
+            return xp.empty((*x.shape[:axis], total, *x.shape[axis + 1 :]), dtype=x.dtype)
+    return xp.repeat(x, repeats, axis=axis)
 
 
 def _repeated_shape(
@@ -361,6 +371,7 @@ def _repeat_interleave_tensor(
         raise RuntimeError("repeats has to be Long or Int tensor")
     if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    repeats = rules.settled(repeats)
     counts = repeats if repeats.ndim == 0 or repeats.size != 1 else repeats.reshape(())
     if counts.size and int(counts.min()) < 0:
         raise RuntimeError("repeats can not be negative")
@@ -386,9 +397,10 @@ def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None =
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.dtype not in (rules.INT64, rules.INT32):
         rules.refuse("repeat_interleave_cpu", repeats.dtype)
+    repeats = rules.settled(repeats)
     if repeats.size and not xp.shapes_only and int(repeats.min()) < 0:
         raise RuntimeError("repeats can not be negative")
-    return xp.repeat(xp.arange(repeats.size), repeats)
+    return _repeated(xp, xp.arange(repeats.size), repeats, 0)
 
 
 @op("aten::flip(Tensor self, int[] dims) -> Tensor", out="out", layout="like_first", **COPIED)

@@ -430,6 +430,7 @@ def _isin(
 def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     if rules.category(self) >= rules.FLOATING:
         rules.refuse("bincount_cpu", self.dtype)
+    self = rules.settled(self)
     if self.ndim != 1 or (self.size and int(self.min()) < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:

@@ -366,6 +366,12 @@ def _split_sizes(xp: Any, self: Array, split_size: Sequence[int], dim: int = 0) 
     return split_sizes(self, split_size, dim)
 
 
+def _require_place(count: int) -> None:
+    """Fail where so many tensors have no place."""
+    rules.check_storage((count, TENSOR_BYTES), rules.UINT8)
+    np.empty((count, TENSOR_BYTES), np.uint8)
+
+
 @op("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", loop="chunk")
 @op("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
 def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
@@ -374,8 +380,10 @@ def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = self.shape[rules.wrap_dim(dim, self.ndim)]
-    size = -(-n // chunks)
-    return split_sizes(self, [0] * chunks, dim) if size == 0 else split_every(self, size, dim)
+    if n:
+        return split_every(self, -(-n // chunks), dim)
+    _require_place(chunks)
+    return split_sizes(self, [0] * chunks, dim)
 
 
 @op("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]")
@@ -388,7 +396,7 @@ def _tensor_split(xp: Any, self: Array, sections: int, dim: int = 0) -> list[Arr
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
     n = self.shape[rules.wrap_dim(dim, self.ndim)]
     if sections > n:
-        np.empty((sections, TENSOR_BYTES), np.uint8)  # fails where so many tensors have no place
+        _require_place(sections)
     return split_sizes(self, [n // sections + (i < n % sections) for i in range(sections)], dim)
 
 

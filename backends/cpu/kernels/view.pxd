@@ -19,7 +19,7 @@ cdef inline PyArrayObject *plain_array(IValue *x) noexcept:
 
 
 cdef inline int put_view(IValue *out, Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except -1:
-    set_object_steal(out, view_at(x, nd, dims, strides, offset))
+    set_object_steal(out, view_at(x, <PyArrayObject *>x.array, nd, dims, strides, offset))
     return 0
 
 

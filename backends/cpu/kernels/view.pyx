@@ -77,7 +77,7 @@ cdef int slice_part(Operator op, IValue *r, const int32_t *at) except -1:
     start = bound(&r[at[2]], 0, dims[axis])
     end = bound(&r[at[3]], dims[axis], dims[axis])
     offset = start * strides[axis]
-    dims[axis] = (end - start + step - 1) // step if end > start else 0
+    dims[axis] = (end - start - 1) // step + 1 if end > start else 0
     strides[axis] *= step
     return put_view(&r[at[5]], <Tensor>r[at[0]].v.o, nd, dims, strides, offset)
 
@@ -110,12 +110,13 @@ cdef int put_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue 
     cdef npy_intp dims[MOST_DIMS]
     cdef npy_intp strides[MOST_DIMS]
     cdef int nd = copy_layout(a, dims, strides)
-    cdef int64_t n = dims[axis], start = 0, count = 1 if n == 0 else (n + size - 1) // size, i
+    cdef int64_t n = dims[axis], start = 0, count = 1 if n == 0 else (n - 1) // size + 1, i
+    held = <object>a
     cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
         dims[axis] = min(size, n - start)
         worked(0)
-        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, nd, dims, strides, start * strides[axis])
+        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
         parts.items[i].tag = TAG_OBJECT
         parts.size = i + 1
         start += size
@@ -139,7 +140,7 @@ cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int axis = -1 if a == NULL else wrapped(r[at[2]].v.i, ndim_of(a))
     if axis < 0 or count <= 0 or dims_of(a)[axis] == 0:
         return run_record(op, r, at)
-    return put_parts(r, at, axis, (dims_of(a)[axis] + count - 1) // count, &r[at[3]])
+    return put_parts(r, at, axis, (dims_of(a)[axis] - 1) // count + 1, &r[at[3]])
 
 
 cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
@@ -154,13 +155,14 @@ cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
         return run_record(op, r, at)
     nd = copy_layout(a, dims, strides)
     total = dims[axis]
+    held = <object>a
     cdef List parts = list_new(list_spec(TENSOR_SPEC), sizes.size)
     while i < sizes.size and i < parts.capacity:
         dims[axis] = sizes.items[i].v.i
         if not 0 <= dims[axis] <= total - start:
             return run_record(op, r, at)
         worked(0)
-        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, nd, dims, strides, start * strides[axis])
+        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
         parts.items[i].tag = TAG_OBJECT
         start += dims[axis]
         i += 1
@@ -186,10 +188,11 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
     for j in range(axis, nd):
         dims[j] = dims[j + 1]
         strides[j] = strides[j + 1]
+    held = <object>a
     cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
         worked(0)
-        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, nd, dims, strides, i * step)
+        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * step)
         parts.items[i].tag = TAG_OBJECT
         parts.size = i + 1
     Py_INCREF(parts)

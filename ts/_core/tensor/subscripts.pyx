@@ -22,6 +22,7 @@ cdef extern from "numpy/arrayobject.h":
     )
     int set_base "PyArray_SetBaseObject"(PyArrayObject *array, PyObject *base) except -1
     PyTypeObject *array_type "&PyArray_Type"
+    npy_intp UNKNOWN "NPY_MIN_INTP"    # a stride
 
 cdef extern from "Python.h":
     void incref "Py_INCREF"(PyObject *) noexcept
@@ -34,12 +35,13 @@ cdef enum:
 
 
 cdef inline PyObject *view_of(
-    Tensor x, PyObject *descr, int kind, int nd, npy_intp *dims, npy_intp *strides, char *data
+    Tensor x, PyArrayObject *a, PyObject *descr, int kind, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
 ) except NULL:
-    """A view with elements of a dtype, whose reference is stolen."""
-    cdef PyObject *base = <PyObject *>x.array
+    """A view of an array of `x` with elements of a dtype, whose reference is stolen."""
+    cdef PyObject *base = <PyObject *>a
+    cdef char *data = data_of(a) + offset
     cdef object array = new_view(
-        array_type, descr, nd, dims, strides, data, flags_of(<PyArrayObject *>base) & LAYOUT_FLAGS, NULL
+        array_type, descr, nd, dims, strides, data, flags_of(a) & LAYOUT_FLAGS, NULL
     )
     incref(base)
     set_base(<PyArrayObject *>array, base)
@@ -49,16 +51,17 @@ cdef inline PyObject *view_of(
     return <PyObject *>made
 
 
-cdef PyObject *view_at(Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except NULL:
-    cdef PyArrayObject *a = <PyArrayObject *>x.array
+cdef PyObject *view_at(
+    Tensor x, PyArrayObject *a, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
+) except NULL:
     incref(descr_of(a))
-    return view_of(x, descr_of(a), x.scalar_type, nd, dims, strides, data_of(a) + offset)
+    return view_of(x, a, descr_of(a), x.scalar_type, nd, dims, strides, offset)
 
 
 cdef PyObject *retyped_at(Tensor x, int kind, int nd, npy_intp *dims, npy_intp *strides) except NULL:
     cdef object descr = cnp.PyArray_DescrFromType(number_of_scalar_type(kind))
     Py_INCREF(descr)
-    return view_of(x, <PyObject *>descr, kind, nd, dims, strides, data_of(<PyArrayObject *>x.array))
+    return view_of(x, <PyArrayObject *>x.array, <PyObject *>descr, kind, nd, dims, strides, 0)
 
 
 cdef int counted(object index) except -2:
@@ -115,7 +118,7 @@ def part(Tensor x not None, index):
     for item in items:
         if item is None:
             dims[nd] = 1
-            strides[nd] = -1  # known when what follows is
+            strides[nd] = UNKNOWN  # until what follows is known
             nd += 1
         elif item is Ellipsis:
             skipped = ndim_of(a) - taken
@@ -155,9 +158,9 @@ def part(Tensor x not None, index):
         at += 1
     step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     for at in range(nd - 1, -1, -1):
-        if strides[at] == -1:  # past all that comes behind
+        if strides[at] == UNKNOWN:  # past all that comes behind
             strides[at] = step if at == nd - 1 else dims[at + 1] * strides[at + 1]
-    made = view_at(x, nd, dims, strides, offset)
+    made = view_at(x, a, nd, dims, strides, offset)
     result = <object>made
     decref(made)
     return result
