@@ -328,7 +328,7 @@ def _repeat_interleave(
 
 
 def _repeated(xp: Any, x: Array, repeats: Any, axis: int) -> Array:
-    """`xp.repeat` up to what is a size: NumPy's sum of counts wraps, and it counts them out for no elements."""
+    """`xp.repeat` up to what is a size: NumPy's sum of counts wraps, and it counts them for no elements."""
     if not xp.shapes_only:
         each = x.shape[axis] if isinstance(repeats, int) or repeats.ndim == 0 else 1
         total = each * (repeats if isinstance(repeats, int) else int(repeats.sum(dtype=rules.DOUBLE)))
