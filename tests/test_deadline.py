@@ -4,6 +4,8 @@ What would run for minutes or for ever is stopped, or the run of the tests is.  
 is a small part of the whole, by the time of the processor.
 """
 
+import contextlib
+import itertools
 import subprocess
 import sys
 import time
@@ -14,6 +16,7 @@ from typing import Any, List
 import pytest
 
 import ts
+from tests import samples
 from ts.analysis.alias import AliasDb
 from ts.errors import CompilationError, FuelExceeded, LimitExceeded, MemoryExceeded, StackExceeded, TimeExceeded
 from ts.ir.read import parse_ir
@@ -222,6 +225,17 @@ def test_rules_look_at_sizes():
     assert estimate["mul_.Tensor"](x, x) > 0
     for record in registry.records():
         assert record.work is None or callable(record.work) or record.work > 0, record.key
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rules_take_what_their_operators_take():
+    """A rule that fails would fail the operator, wherever there are limits."""
+    registry.load()
+    for record in registry.records():
+        ruled = work.rule_of(record) is not None and not record.variant
+        for values in itertools.islice(samples.candidates(record, ts.float32, "cpu"), 3 if ruled else 0):
+            with contextlib.suppress(*samples.REFUSALS), ts.limits(seconds=60):
+                samples.operator(record)(*values)
 
 
 # ---------------------------------------------------------------- values and texts

@@ -61,10 +61,12 @@ for name in wanted:
 
     other = threading.Thread(target=bind)
     other.start()
-    for _ in range(4):
-        OPERATORS[name](x)
-    over.set()
-    other.join()
+    try:
+        for _ in range(4):
+            OPERATORS[name](x)
+    finally:
+        over.set()
+        other.join()
 print("done")
 """
 

@@ -1,5 +1,6 @@
 """What gets installed is what the tree holds."""
 
+import fcntl
 import shutil
 import subprocess
 import sys
@@ -34,10 +35,12 @@ def test_only_numpy_and_ml_dtypes_are_required():
 
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory):
-    """The files of a source distribution."""
+    """The files of a source distribution; one process at a time makes it, as setuptools collects them in a folder of the tree."""
     folder = tmp_path_factory.mktemp("sdist")
     command = [sys.executable, "setup.py", "-q", "egg_info", "-e", str(folder), "sdist", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    with (ROOT / "setup.py").open() as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (archive,) = folder.glob("*.tar.gz")
     with tarfile.open(archive) as tar:
         return {name.partition("/")[2] for name in tar.getnames()}

@@ -216,9 +216,10 @@ def windows(x: Tensor, weight: Tensor, *rest: Any) -> float:
     return x.numel() * max(taps, 1) / max(math.prod(sizes(rest)), 1)
 
 
-def heads(query: Tensor, key: Tensor, *rest: Any) -> float:
-    """Multiplications of scores and sums of attention."""
-    return 2 * query.numel() * (key.shape[-2] if key.ndim > 1 else 1)
+def heads(query: Tensor, *rest: Any) -> float:
+    """Multiplications of scores and sums of attention; of a whole layer those of its first matrix, twice, which is less than all."""
+    others = tensors(rest[:3])
+    return 2 * query.numel() * (others[0].shape[-2] if others and others[0].ndim > 1 else 1)
 
 
 # ---------------------------------------------------------------- rules of single records, in nanoseconds
