@@ -114,8 +114,9 @@ _MODULES = frozenset({
 
 def __getattr__(name: str) -> Any:
     from ts._core.value.turns import import_turn
+    from ts.runtime.garbage import no_collection
 
-    with import_turn():
+    with import_turn(), no_collection():
         value = globals()[name] = _find(name)
     return value
 
