@@ -77,6 +77,16 @@ def test_places_of_tensors():
         load(out.getvalue())
 
 
+@pytest.mark.parametrize("data", [
+    b"\x80\x02c__torch__\nM\n)\x81.", b"\x80\x02c__torch__\nM\n)\x81c__torch__\nM\n)\x81}" + text("a") + b"K\x01sb.",
+])
+def test_objects_that_are_given_nothing(data):
+    """The one that the archive is, and one that lies about in its pickle: both have attributes to come."""
+    with pytest.raises(ArchiveError, match="an object of __torch__.M has no attributes"):
+        load(archive(module("return self.a", attributes="a : int"), data))
+    assert load(archive(module("return 1"), data.replace(text("a") + b"K\x01s", b"")))() == 1
+
+
 def test_members_of_enumerations():
     """A member is named by a number or a text."""
     source = module("return 1", "class E(Enum):\n  one = 1\n", "a : __torch__.E")

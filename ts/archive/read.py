@@ -118,6 +118,7 @@ class Reader(StoredTensors):
                 f"for reading is {NEWEST_VERSION}. Your ts installation may be too old."
             )
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
+        self.unfilled: dict[int, Object] = {}  # objects that are made, and have nothing yet
         constants: list[object] = []
         self.unit = Unit(read_sources(records), constants, version, terms)
         values = self.value("constants")
@@ -131,7 +132,10 @@ class Reader(StoredTensors):
     def value(self, archive: str) -> Any:
         """What the pickle of that name holds."""
         data = self.records.bytes(f"{archive}.pkl")
-        return Unpickler(data, self.name, partial(self.storage, archive)).load()
+        made = Unpickler(data, self.name, partial(self.storage, archive)).load()
+        for each in self.unfilled.values():
+            raise ArchiveError(f"an object of {each.cls.type} has no attributes")
+        return made
 
     # ---- names ---------------------------------------------------------------------------------------
 
@@ -158,15 +162,22 @@ class Reader(StoredTensors):
         if isinstance(found, EnumType) and found.python_class is not None:
             return Global(name, partial(_member, found.python_class))
         if isinstance(found, ClassType):
-            new = partial(new_object, object_class(found))
-            return Global(name, new=new, build=self.set_state)
+            return Global(name, new=partial(self.new, found), build=self.set_state)
         raise ArchiveError(f"Unknown type name '{name}': the archive's code does not define it")
 
     # ---- objects -------------------------------------------------------------------------------------
 
+    def new(self, type: ClassType) -> Object:
+        """An object that has its attributes still to come."""
+        made = new_object(object_class(type))
+        if type.attributes:
+            self.unfilled[id(made)] = made
+        return made
+
     def set_state(self, made: Object, state: Any) -> None:
         """Give an object its attributes, or leave that to its `__setstate__`."""
         type: ClassType = made.cls.type
+        self.unfilled.pop(id(made), None)
         restore = type.methods.get("__setstate__")
         try:
             if restore is not None:
