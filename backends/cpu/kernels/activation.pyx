@@ -17,7 +17,7 @@ from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, size_of
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport float_array, new_like, put_array, read_number, scalar_type
 
 cnp.import_array()
@@ -64,7 +64,7 @@ cdef int run_loop(Operator op, IValue *r, const int32_t *at, FloatLoop of_floats
         return run_in_order(op, r, at)
     made = new_like(x, kind)
     out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(x), r, at, op.nargs)
+    away = leave_gil(size_of(x) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
         of_floats(<float *>data_of(x), size_of(x), <float *>out)
     else:
@@ -101,7 +101,7 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     kind = scalar_type(&r[at[0]])
     made = new_like(x, kind)
     out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(x), r, at, op.nargs)
+    away = leave_gil(size_of(x) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
         simd_leaky_relu_row(<float *>data_of(x), size_of(x), <float>slope, <float *>out)
     else:

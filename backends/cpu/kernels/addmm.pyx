@@ -24,6 +24,7 @@ from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, set_obj
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, item_size, put_array, scalar_type
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary_inplace
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.matmul cimport kind_of, matrix_product, multiplied
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts.backends.cpu.kernels.short_floats cimport is_short, shortened, widened
@@ -98,14 +99,17 @@ cdef bint fill(PyArrayObject *made, PyArrayObject *summand) except -1:
     cdef int nd = ndim_of(summand), d
     cdef npy_intp width = size_of(summand) * item_size(summand), row
     cdef int last = ndim_of(made) - 1
+    cdef Away away
     if cnp.PyArray_TYPE(<cnp.ndarray>summand) != cnp.PyArray_TYPE(<cnp.ndarray>made) or nd > ndim_of(made):
         return False
     for d in range(1, nd + 1):
         if dims_of(summand)[nd - d] != 1 and dims_of(summand)[nd - d] != dims_of(made)[last + 1 - d]:
             return False
     if nd and dims_of(summand)[nd - 1] == dims_of(made)[last] == size_of(summand) and flags_of(summand) & cnp.NPY_ARRAY_C_CONTIGUOUS:
+        away = leave_gil_with(size_of(made), made, summand)
         for row in range(size_of(made) // dims_of(made)[last]):
             memcpy(data_of(made) + row * width, data_of(summand), width)
+        take_gil(away)
     else:
         cnp.PyArray_CopyInto(<cnp.ndarray>made, <cnp.ndarray>summand)
     return True

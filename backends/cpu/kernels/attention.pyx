@@ -22,7 +22,7 @@ from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, PyArrayObject, data_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.addmm cimport linear_product, product
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
+from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, is_tensor, new_like, put_array, same_shape, scalar_type
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
 from ts.backends.cpu.kernels.reduce cimport floating
@@ -154,7 +154,7 @@ cdef object attended(object q, object k, object v, object mask, Masking masking,
     weights = new_like(s, kind)
     out = data_of(<PyArrayObject *>weights)
     blind = masking == KEEPS or masking == ADDS
-    away = leave_gil_with(size_of(s), s, NULL)
+    away = leave_gil_with(size_of(s) * COSTLY, s, NULL)
     if kind == FLOAT:
         weigh[float](kind, <float *>data_of(s), size_of(s) // (rows * columns), rows, columns, causal, blind, <float *>out)
     else:
@@ -228,9 +228,11 @@ cdef void rectify(float *x, npy_intp n) noexcept nogil:
 
 cdef object sum_of(object x, object y):
     """x := x + y, of one shape, in order."""
-    add_rows(
-        <float *>data_of(<PyArrayObject *>x), <const float *>data_of(<PyArrayObject *>y), size_of(<PyArrayObject *>x)
-    )
+    cdef PyArrayObject *a = <PyArrayObject *>x
+    cdef PyArrayObject *b = <PyArrayObject *>y
+    cdef Away away = leave_gil_with(size_of(a), a, b)
+    add_rows(<float *>data_of(a), <const float *>data_of(b), size_of(a))
+    take_gil(away)
     return x
 
 
@@ -255,14 +257,17 @@ cdef object self_attention(object x, int heads, list weights, object hidden):
 cdef object feed_forward(object x, bint use_gelu, list weights):
     cdef object inner = linear_product(x, weights[8], weights[9]), active
     cdef PyArrayObject *a
+    cdef Away away
     if inner is None:
         return None
     a = <PyArrayObject *>inner
-    if not use_gelu:
+    active = new_like(a, FLOAT) if use_gelu else inner
+    away = leave_gil_with(size_of(a) * (COSTLY if use_gelu else 1), a, <PyArrayObject *>active)
+    if use_gelu:
+        simd_gelu_row(<float *>data_of(a), size_of(a), <float *>data_of(<PyArrayObject *>active))
+    else:
         rectify(<float *>data_of(a), size_of(a))
-        return linear_product(inner, weights[10], weights[11])
-    active = new_like(a, FLOAT)
-    simd_gelu_row(<float *>data_of(a), size_of(a), <float *>data_of(<PyArrayObject *>active))
+    take_gil(away)
     return linear_product(active, weights[10], weights[11])
 
 

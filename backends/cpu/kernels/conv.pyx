@@ -38,6 +38,7 @@ from ts.backends.cpu.kernels.parts cimport require_part
 from ts.backends.cpu import workers
 
 cdef int64_t LEAST = workers.LEAST     # units of work, below which it is not shared
+cdef int64_t ALONE = LEAST // 16       # below which it keeps the GIL: to wait for that takes longer
 
 ctypedef fused real:
     float
@@ -367,9 +368,11 @@ cdef int compute_depthwise(
 
 # ---------------------------------------------------------------- running
 
+ctypedef int (*Step)(Run, Py_ssize_t, Py_ssize_t) noexcept nogil
+
 @cython.final
 cdef class Run:
-    """One call: the operands, and what is laid out for it; its methods run parts of the work, without the GIL."""
+    """One call: the operands, and what is laid out for it; its methods run parts of the work, large ones without the GIL."""
 
     cdef Job job
     cdef tuple held                    # the operands' arrays, as long as any thread runs
@@ -386,58 +389,57 @@ cdef class Run:
         if self.job.source != self.job.input:
             free(self.job.source)
 
-    cdef int lay_out_part(self, Py_ssize_t part, Py_ssize_t parts) except -1:
+    cdef int lay_out_some(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
         cdef int64_t count = self.job.images * self.channels, i
-        with nogil:
-            for i in range(count * part // parts, count * (part + 1) // parts):
-                if self.double_:
-                    lay_out(
-                        &self.job, self.source, i // self.channels, i % self.channels,
-                        <double *>self.job.source + i * self.plane,
-                    )
-                else:
-                    lay_out(
-                        &self.job, self.source, i // self.channels, i % self.channels,
-                        <float *>self.job.source + i * self.plane,
-                    )
+        for i in range(count * part // parts, count * (part + 1) // parts):
+            if self.double_:
+                lay_out(
+                    &self.job, self.source, i // self.channels, i % self.channels,
+                    <double *>self.job.source + i * self.plane,
+                )
+            else:
+                lay_out(
+                    &self.job, self.source, i // self.channels, i % self.channels,
+                    <float *>self.job.source + i * self.plane,
+                )
+        return 0
+
+    cdef int compute_some(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
+        if self.double_:
+            return compute(&self.job, self.phase, part, parts, <double *>NULL)
+        return compute(&self.job, self.phase, part, parts, <float *>NULL)
+
+    cdef int compute_depthwise_some(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
+        if self.double_:
+            return compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <double *>NULL)
+        return compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <float *>NULL)
+
+    cdef int run(self, Step step, Py_ssize_t part, Py_ssize_t parts, int64_t units) except -1:
+        """A part of a step that takes so many units of work."""
+        cdef int done
+        if units < ALONE:
+            done = step(self, part, parts)
+        else:
+            with nogil:
+                done = step(self, part, parts)
+        if done < 0:
+            raise MemoryError()
         return 0
 
     def lay_out(self, Py_ssize_t part, Py_ssize_t parts):
         """Lay out some channels of the input."""
         require_part(part, parts, self.prepared)
-        self.lay_out_part(part, parts)
-
-    cdef int compute_part(self, Py_ssize_t part, Py_ssize_t parts) except -1:
-        cdef int done
-        with nogil:
-            if self.double_:
-                done = compute(&self.job, self.phase, part, parts, <double *>NULL)
-            else:
-                done = compute(&self.job, self.phase, part, parts, <float *>NULL)
-        if done < 0:
-            raise MemoryError()
-        return 0
+        self.run(Run.lay_out_some, part, parts, LEAST)
 
     def compute(self, Py_ssize_t part, Py_ssize_t parts):
         """Compute some positions of the output."""
         require_part(part, parts, self.prepared)
-        self.compute_part(part, parts)
-
-    cdef int compute_depthwise_part(self, Py_ssize_t part, Py_ssize_t parts) except -1:
-        cdef int done
-        with nogil:
-            if self.double_:
-                done = compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <double *>NULL)
-            else:
-                done = compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <float *>NULL)
-        if done < 0:
-            raise MemoryError()
-        return 0
+        self.run(Run.compute_some, part, parts, LEAST)
 
     def compute_depthwise(self, Py_ssize_t part, Py_ssize_t parts):
         """Compute some channels of the output."""
         require_part(part, parts, self.prepared)
-        self.compute_depthwise_part(part, parts)
+        self.run(Run.compute_depthwise_some, part, parts, LEAST)
 
 
 seal(Run)
@@ -591,7 +593,7 @@ cdef int correlate_fitting(
                 source.plane * run.channels * job.images + 3 * job.kernels.lanes, itemsize
             )
             if work // 16 < LEAST:
-                run.lay_out_part(0, 1)
+                run.run(Run.lay_out_some, 0, 1, work // 16)
             else:
                 workers.run(run.lay_out, workers.parts(work // 16))
     for phase in phases:
@@ -609,7 +611,7 @@ cdef int correlate_fitting(
         work = job.images * dims_of(y)[1] * phase.length * job.depth
         if depthwise:
             if work // 32 < LEAST:
-                run.compute_depthwise_part(0, 1)
+                run.run(Run.compute_depthwise_some, 0, 1, work // 32)
             else:
                 workers.run(run.compute_depthwise, workers.parts(work // 32))
             continue
@@ -623,7 +625,7 @@ cdef int correlate_fitting(
             pack_weight(job, phase, <float *>job.packed)
         job.panels = PANELS if job.packed_group * itemsize > LARGE_WEIGHT else 1
         if work // 64 < LEAST:
-            run.compute_part(0, 1)
+            run.run(Run.compute_some, 0, 1, work // 64)
         else:
             workers.run(run.compute, workers.parts(work // 64))
     return 0

@@ -20,6 +20,9 @@ from cpython.object cimport PyObject
 cdef extern from "Python.h":
     ctypedef struct PyThreadState
 
+cdef enum:
+    COSTLY = 4                         # by which work counts more, where an element takes about a nanosecond
+
 ctypedef struct Away:
     PyThreadState *thread              # NULL: the GIL was kept
     PyObject **held                    # arrays, and NULL behind the last

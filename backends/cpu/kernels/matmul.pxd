@@ -1,8 +1,13 @@
 """Products of matrices on the CPU, straight through BLAS, our own tiles or the inner loop of np.matmul."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport int64_t
 
 from ts._core.tensor.tensor cimport Tensor
+from ts.backends.cpu.kernels.matrix cimport Matrix
+
+cdef enum:
+    ALONE_FROM = 1 << 19               # multiplications that take longer than another thread takes to give the GIL back
 
 # x @ y, or x @ y.T, of matrices of one floating dtype: a new reference to a Tensor, or NULL without an
 # exception where they are not of that kind.
@@ -14,3 +19,49 @@ cdef bint multiplied(object a, object b, object c, double alpha, double beta) ex
 
 # The place of an array's dtype among those of BLAS: float, double, complex64, complex128; -1 for another one.
 cdef int kind_of(a) except -2
+
+ctypedef enum Way:
+    BY_TILES
+    BY_BLAS
+    BY_LOOP                            # of np.matmul
+
+
+cdef class Job:
+    cdef object left_array             # held here, as other threads may let go of them meanwhile
+    cdef object right_array
+    cdef object out_array
+    cdef Way way
+    cdef int kind                      # as in `gemm_of`
+    cdef int64_t itemsize
+    cdef Matrix left
+    cdef Matrix right
+    cdef char *out
+    cdef int64_t pitch                 # of out
+    cdef double alpha
+    cdef double beta
+    cdef int64_t count                 # of the stack, and from each to the next:
+    cdef int64_t left_step
+    cdef int64_t right_step
+    cdef int64_t out_step
+    cdef int64_t left_strides[2]       # in bytes, for the loop
+    cdef int64_t right_strides[2]
+    cdef int64_t rows                  # of a task
+    cdef int64_t columns
+    cdef int64_t row_tasks
+    cdef int64_t column_tasks
+    cdef Py_ssize_t parts              # how many threads share the tasks
+    cdef bint limited                  # BLAS is held to one thread meanwhile
+    cdef int64_t next                  # the first task that nobody has taken
+
+    cdef double work(self) noexcept nogil
+    cdef int divide(self) except -1
+    cdef int run(self) except -1
+    cdef int run_again(self) noexcept nogil
+    cdef int64_t vector_panel(self, int64_t inner_stride) noexcept
+    cdef int run_parts(self) except -1
+    cdef int divide_tiles(self, Py_ssize_t parts) except -1
+    cdef int run_tasks(self) noexcept nogil
+    cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil
+
+
+cdef Job job_of(object a, object b, object c)

@@ -179,54 +179,26 @@ _find_matmul()
 
 # ---------------------------------------------------------------- divided among threads
 
-ctypedef enum Way:
-    BY_TILES
-    BY_BLAS
-    BY_LOOP                            # of np.matmul
-
-
 @cython.final
 cdef class Job:
     """A product, or a stack of them, divided into tasks: a block of rows and columns of one product each."""
 
-    cdef object left_array             # held here, as other threads may let go of them meanwhile
-    cdef object right_array
-    cdef object out_array
-    cdef Way way
-    cdef int kind                      # as in `gemm_of`
-    cdef int64_t itemsize
-    cdef Matrix left
-    cdef Matrix right
-    cdef char *out
-    cdef int64_t pitch                 # of out
-    cdef double alpha
-    cdef double beta
-    cdef int64_t count                 # of the stack, and from each to the next:
-    cdef int64_t left_step
-    cdef int64_t right_step
-    cdef int64_t out_step
-    cdef int64_t left_strides[2]       # in bytes, for the loop
-    cdef int64_t right_strides[2]
-    cdef int64_t rows                  # of a task
-    cdef int64_t columns
-    cdef int64_t row_tasks
-    cdef int64_t column_tasks
-    cdef int64_t next                  # the first task that nobody has taken
+    cdef double work(self) noexcept nogil:
+        """Multiplications of one product."""
+        return <double>self.left.rows * self.right.columns * max(self.left.columns, <int64_t>1)
 
-    cdef int run(self) except -1:
-        """Compute the product."""
+    cdef int divide(self) except -1:
+        """Into tasks, for as many threads as are worth it."""
         cdef int64_t m = self.left.rows, n = self.right.columns
-        cdef double work = <double>m * n * max(self.left.columns, <int64_t>1)
-        cdef double total = work * self.count * (1 if self.kind < 2 else 4)
-        cdef Py_ssize_t parts = 1
-        cdef bint failed
+        cdef double total = self.work() * self.count * (1 if self.kind < 2 else 4)
+        self.parts = 1
         # Units of workers.LEAST are half a nanosecond.
         total = total / 4 if self.way == BY_LOOP else total / 64
         if total >= 1 << 18:
-            parts = workers.parts(<int64_t>min(total, <double>(1 << 60)))
+            self.parts = workers.parts(<int64_t>min(total, <double>(1 << 60)))
         self.rows, self.columns = m, n
         if self.way == BY_TILES:
-            self.divide_tiles(parts)
+            self.divide_tiles(self.parts)
         elif self.way == BY_BLAS:
             while <double>self.rows * self.columns * self.left.columns > PANEL and max(self.rows, self.columns) > PANEL_SIDE:
                 if self.rows > self.columns:
@@ -240,25 +212,36 @@ cdef class Job:
         self.rows, self.columns = max(min(self.rows, m), <int64_t>1), max(min(self.columns, n), <int64_t>1)
         self.row_tasks = (m + self.rows - 1) // self.rows
         self.column_tasks = (n + self.columns - 1) // self.columns
+        self.limited = self.way != BY_TILES and self.work() >= THREADED_FROM
+        return 0
+
+    cdef int run(self) except -1:
+        """Compute the product."""
+        self.divide()
         self.next = 0
-        if self.way == BY_TILES or work < THREADED_FROM:
-            return self.run_parts(work, parts)
+        if not self.limited:
+            return self.run_parts()
         one_thread.begin()
         try:
-            return self.run_parts(work, parts)
+            return self.run_parts()
         finally:
             one_thread.end()
+
+    cdef int run_again(self) noexcept nogil:
+        """The same with what is in the operands by now; divided before, and between `one_thread.begin` and `end`."""
+        self.next = 0
+        return self.run_tasks()
 
     cdef int64_t vector_panel(self, int64_t inner_stride) noexcept:
         """How many sums one call of the loop makes: of rows that lie in order few, else a long piece of each."""
         cdef int64_t depth = max(self.left.columns, <int64_t>1)
         return max(VECTOR_PANEL // depth // 16 * 16, <int64_t>(16 if inner_stride == self.itemsize else VECTOR_PIECE))
 
-    cdef int run_parts(self, double work, Py_ssize_t parts) except -1:
-        parts = min(parts, self.count * self.row_tasks * self.column_tasks)
+    cdef int run_parts(self) except -1:
+        cdef Py_ssize_t parts = min(self.parts, self.count * self.row_tasks * self.column_tasks)
         if parts > 1:
             workers.run(self.part, parts)
-        elif work * self.count < RELEASE_GIL_FROM:
+        elif self.work() * self.count < ALONE_FROM:
             if self.run_tasks() < 0:
                 raise MemoryError()
         else:
@@ -383,6 +366,29 @@ def multiply(cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray c not N
     All of one dtype, not empty; `c` is C-contiguous.  A `beta` of 0 hides what is in c.
     """
     return multiplied(a, b, c, alpha, beta)
+
+
+cdef Job job_of(object a, object b, object c):
+    """The product of two matrices of floats into `c`, to be computed again and again; None where BLAS does not take them.
+
+    All three are of one dtype and fit each other; `c` is C-contiguous.
+    """
+    cdef Job job = Job.__new__(Job)
+    job.kind = kind_of(c)
+    if library_bits <= 0 or not 0 <= job.kind < 2:
+        return None
+    a, b = with_rows(a, job.kind), with_rows(b, job.kind)
+    read_matrix(&job.left, <PyArrayObject *>a, ITEM_SIZES[job.kind])
+    read_matrix(&job.right, <PyArrayObject *>b, ITEM_SIZES[job.kind])
+    if not fits_library(&job.left) or not fits_library(&job.right):
+        return None
+    job.left_array, job.right_array, job.out_array = a, b, c
+    job.way = BY_TILES if tiles_serve(job.kind, &job.left, &job.right) else BY_BLAS
+    job.itemsize, job.out, job.pitch = ITEM_SIZES[job.kind], data_of(<PyArrayObject *>c), job.right.columns
+    job.alpha, job.beta, job.count = 1, 0, 1
+    job.left_step = job.right_step = job.out_step = 0
+    job.divide()
+    return job
 
 
 cdef bint multiplied(object a, object b, object c, double alpha, double beta) except -1:
@@ -517,7 +523,8 @@ cdef void run_small(
     cdef Matrix x = left[0], y = right[0]
     cdef int last = s.n - 1
     cdef npy_intp i
-    cdef Away away = leave_gil_with(<npy_intp>work * s.dims[last], <PyArrayObject *>a, <PyArrayObject *>b)
+    cdef npy_intp much = RELEASE_GIL_FROM if work * s.dims[last] >= ALONE_FROM else 0
+    cdef Away away = leave_gil_with(much, <PyArrayObject *>a, <PyArrayObject *>b)
     for i in range(s.dims[last]):
         gemm(kind, &x, &y, out, pitch, alpha, beta)
         x.data += s.steps[0][last]

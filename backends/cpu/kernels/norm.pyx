@@ -20,7 +20,7 @@ from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.kernel cimport flat_array, new_like, put_array, scalar_type
 from ts.backends.cpu.kernels.reduce cimport BLOCK, LANES, block_squares, block_sum, floating
 
@@ -125,10 +125,12 @@ cdef object layer_norm_rows(object x, object weight, object bias, double eps):
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef npy_intp n = dims_of(a)[ndim_of(a) - 1]
     cdef object made = new_like(a, FLOAT)
+    cdef Away away = leave_gil_with(size_of(a) * COSTLY, a, NULL)
     normalise_rows[float](
         <float *>data_of(a), size_of(a) // n, n, <float *>data_of(<PyArrayObject *>weight),
         <float *>data_of(<PyArrayObject *>bias), eps, <float *>data_of(<PyArrayObject *>made),
     )
+    take_gil(away)
     return made
 
 
@@ -181,7 +183,7 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
         return run_in_order(op, r, at)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    away = leave_gil(size_of(a) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
         normalise_rows[float](
             <float *>data_of(a), size_of(a) // n, n, <float *>weight, <float *>bias, r[at[4]].v.f, <float *>out
@@ -244,7 +246,7 @@ cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
     eps = r[at[3]].v.f if r[at[3]].tag == TAG_FLOAT else (FLT_EPSILON if kind == FLOAT else DBL_EPSILON)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    away = leave_gil(size_of(a) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
         scale_rows[float](<float *>data_of(a), size_of(a) // n, n, <float *>weight, eps, <float *>out)
     else:
@@ -274,7 +276,7 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     inner = size_of(a) // (dims_of(a)[0] * channels)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    away = leave_gil(size_of(a) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
         normalise_groups[float](
             <float *>data_of(a), dims_of(a)[0], groups, channels // groups, inner, <float *>weight, <float *>bias,

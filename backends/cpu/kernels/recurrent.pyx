@@ -25,8 +25,9 @@ from ts._core.thread.deadline cimport take_time, timed
 from ts._core.value.container cimport List
 from ts._core.value.sealed cimport seal
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
+from ts.backends.cpu.kernels cimport one_thread
 from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_flat, put_array, read_number, scalar_type
-from ts.backends.cpu.kernels.matmul cimport multiplied
+from ts.backends.cpu.kernels.matmul cimport ALONE_FROM, Job, job_of, multiplied
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
@@ -208,6 +209,72 @@ cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
     return columns == 0 or dims_of(a)[1] == columns
 
 
+ctypedef struct Steps:
+    # What each time of a layer works on: all rows there are, gates and states as elements, the output in bytes.
+    Cell kind
+    bint double_
+    bint reverse
+    npy_intp rows                      # of these times
+    npy_intp row                       # where the next time begins, or where in reverse the last one did
+    npy_intp width                     # of the cell
+    npy_intp gates
+    const char *given                  # the gates' shares: of the input, of the hidden state
+    const char *fed
+    const char *bias
+    char *cell
+    char *raw                          # the cell's output, and the state that it is, or is projected to
+    char *hidden
+    npy_intp length                    # of a state
+    char *out
+    npy_intp pitch
+
+
+cdef int end_time(Steps *s, Job back) noexcept nogil:
+    """What a time does with the product of the hidden state; -1: there is no memory."""
+    if s.reverse:
+        s.row -= s.rows
+    step(
+        s.kind, s.double_, s.rows, s.width, s.given + s.row * s.gates * (8 if s.double_ else 4), s.fed, s.bias, s.cell, s.raw
+    )
+    if back is not None and back.run_again() < 0:
+        return -1
+    copy_rows(s.hidden, s.rows, s.length, s.out + s.row * s.pitch, s.pitch)
+    if not s.reverse:
+        s.row += s.rows
+    return 0
+
+
+cdef int take_times(Steps *s, Job share, Job back, npy_intp times) noexcept nogil:
+    """Times of as many rows, one after the other."""
+    cdef npy_intp k
+    for k in range(times):
+        if share.run_again() < 0 or end_time(s, back) < 0:
+            return -1
+    return 0
+
+
+cdef int run_times(Steps *s, Job share, Job back, npy_intp times) except -1:
+    """The same: on all threads where the products are worth it, and without the GIL where all of it is."""
+    cdef double work = share.work() + 32.0 * s.rows * s.gates
+    cdef npy_intp k
+    cdef int done = 0
+    if share.parts > 1:
+        for k in range(times):
+            share.run()
+            with nogil:
+                done = end_time(s, back)
+            if done < 0:
+                break
+    elif work * times >= ALONE_FROM:
+        with nogil:
+            done = take_times(s, share, back, times)
+    else:
+        done = take_times(s, share, back, times)
+    if done < 0:
+        raise MemoryError()
+    return 0
+
+
 cdef bint run_layer(
     Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch
 ) except -1:
@@ -218,36 +285,46 @@ cdef bint run_layer(
     """
     cdef npy_intp *count = <npy_intp *>data_of(<PyArrayObject *>sizes)
     cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>x)[0], size = item_size(w.dtype)
-    cdef npy_intp batch = dims_of(<PyArrayObject *>hidden)[0], length = dims_of(<PyArrayObject *>hidden)[1] * size
-    cdef npy_intp gates = w.width * gates_of(w.kind), k, rows = -1, row = total if reverse else 0, pending = 0
-    cdef char *shares
+    cdef npy_intp batch = dims_of(<PyArrayObject *>hidden)[0], gates = w.width * gates_of(w.kind), k = 0, n
     cdef object given = w.given(x, total), by = turned(w.w_hh), fed = new_matrix(batch, gates, w.dtype), raw = hidden
-    cdef object hidden_rows = None, fed_rows = None, raw_rows = None
+    cdef Job share = None, back = None
+    cdef bint limited
+    cdef Steps s
     if given is None:
         return False
     if times >= TURNED_FROM:
         by = cnp.PyArray_NewCopy(<cnp.ndarray>by, cnp.NPY_CORDER)
     if w.w_hr is not None:
         raw = new_matrix(batch, w.width, w.dtype)
-    for k in range(times):
+    s.kind, s.double_, s.reverse, s.row = w.kind, w.dtype == DOUBLE, reverse, total if reverse else 0
+    s.width, s.gates, s.length = w.width, gates, dims_of(<PyArrayObject *>hidden)[1] * size
+    s.given, s.fed, s.bias = data_of(<PyArrayObject *>given), data_of(<PyArrayObject *>fed), w.late_bias()
+    s.cell = NULL if cell is None else data_of(<PyArrayObject *>cell)
+    s.raw, s.hidden = data_of(<PyArrayObject *>raw), data_of(<PyArrayObject *>hidden)
+    s.out, s.pitch = out, pitch * size
+    while k < times:
+        if k == 0 or s.rows != count[times - 1 - k if reverse else k]:
+            s.rows = count[times - 1 - k if reverse else k]
+            share = job_of(hidden[:s.rows], by, fed[:s.rows])
+            if w.w_hr is not None:
+                back = job_of(raw[:s.rows], turned(w.w_hr), hidden[:s.rows])
+        if share is None or (back is None and w.w_hr is not None):
+            return False
+        n = 1
         if timed:
             take_time(LOOK)
-        if rows != count[times - 1 - k if reverse else k]:
-            rows = count[times - 1 - k if reverse else k]
-            hidden_rows, fed_rows, raw_rows = hidden[:rows], fed[:rows], raw[:rows]
-        if not multiplied(hidden_rows, by, fed_rows, 1, 0):
-            return False
-        if reverse:
-            row -= rows
-        pending += rows * gates
-        shares = data_of(<PyArrayObject *>given) + row * gates * size
-        advance(w, rows, shares, fed, cell, raw, pending >= RELEASE_GIL_FROM)
-        pending = 0 if pending >= RELEASE_GIL_FROM else pending
-        if w.w_hr is not None and not multiplied(raw_rows, turned(w.w_hr), hidden_rows, 1, 0):
-            return False
-        copy_rows(data_of(<PyArrayObject *>hidden), rows, length, out + row * pitch * size, pitch * size)
-        if not reverse:
-            row += rows
+        else:
+            while k + n < times and count[times - 1 - k - n if reverse else k + n] == s.rows:
+                n += 1
+        limited = share.limited or (back is not None and back.limited)
+        if limited:
+            one_thread.begin()
+        try:
+            run_times(&s, share, back, n)
+        finally:
+            if limited:
+                one_thread.end()
+        k += n
     return True
 
 

@@ -23,7 +23,7 @@ from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
     MOST_DIMS, Axis, flat_array, is_tensor, new_flat, put_array, read_axis, same_dtype, scalar_type
 )
@@ -331,7 +331,7 @@ cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64
             nd += 1
     made = new_flat(nd, dims, kind)
     out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    away = leave_gil(size_of(a) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
         done = softmax_of[float](what, <float *>data_of(a), axis.outer, axis.n, axis.inner, <float *>out)
     else:

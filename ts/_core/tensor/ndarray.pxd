@@ -13,7 +13,7 @@ cdef extern from "numpy/arrayobject.h":
     object new_array "PyArray_SimpleNew"(int, npy_intp *, int)
 
 cdef enum:
-    RELEASE_GIL_FROM = 16384           # elements; below, giving the GIL away costs more than it frees
+    RELEASE_GIL_FROM = 65536           # elements; below, another thread takes longer to give the GIL back
     UINT8 = 0
     INT8 = 1
     INT16 = 2
