@@ -82,7 +82,7 @@ def test_places_of_tensors():
 ])
 def test_objects_that_are_given_nothing(data):
     """The one that the archive is, and one that lies about in its pickle: both have attributes to come."""
-    with pytest.raises(ArchiveError, match="an object of __torch__.M has no attributes"):
+    with pytest.raises(ArchiveError, match=r"an object of __torch__\.M has no attributes"):
         load(archive(module("return self.a", attributes="a : int"), data))
     assert load(archive(module("return 1"), data.replace(text("a") + b"K\x01s", b"")))() == 1
 

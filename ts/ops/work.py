@@ -217,7 +217,7 @@ def windows(x: Tensor, weight: Tensor, *rest: Any) -> float:
 
 
 def heads(query: Tensor, *rest: Any) -> float:
-    """Multiplications of scores and sums of attention; of a whole layer those of its first matrix, twice, which is less than all."""
+    """Multiplications of scores and sums of attention; of a layer fewer, some of a matrix."""
     others = tensors(rest[:3])
     return 2 * query.numel() * (others[0].shape[-2] if others and others[0].ndim > 1 else 1)
 

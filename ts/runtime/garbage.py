@@ -3,11 +3,12 @@
     with no_collection():
         compile(...)
 
-A compilation makes tens of thousands of objects, most of which stay: syntax, graph, code; so does an import. Python's collector
-would look at them again and again and find little, for a third of the time. So it is off inside, and what was
-made goes to the oldest objects unlooked at, which takes no time however many they are. The graphs that were
-copied, optimised and dropped are cyclic garbage; they are looked for when a quarter of all objects came this
-way, as Python does with what survives its own collections.
+A compilation makes tens of thousands of objects, most of which stay: syntax, graph, code; so does an
+import. Python's collector would look at them again and again and find little, for a third of the time.
+So it is off inside, and what was made goes to the oldest objects unlooked at, which takes no time
+however many they are. The graphs that were copied, optimised and dropped are cyclic garbage; they are
+looked for when a quarter of all objects came this way, as Python does with what survives its own
+collections.
 """
 
 from __future__ import annotations
