@@ -309,3 +309,19 @@ def test_optimized_after_a_call():
     ts.jit.run_frozen_optimizations(module)
     ts.testing.assert_close(module(x), before, rtol=1e-4, atol=1e-5)
     assert "batch_norm" not in disassemble(module.forward.function.compiled_code)
+
+
+def test_numbers_of_traces():
+    """A trace shows numbers as tensors, which promote as numbers when they are folded, too."""
+
+    def turns(t):
+        return t[:, None].float() * (ts.arange(4) * -0.5 / 3).exp()
+
+    class Turns(nn.Module):
+        def forward(self, t):
+            return turns(t)
+
+    t = ts.tensor([1, 2])
+    frozen = ts.jit.freeze(ts.jit.trace(Turns().eval(), (t,)))
+    assert frozen(t).dtype == ts.float32 and frozen(t).equal(turns(t))
+    assert "aten::arange" not in kinds(frozen.graph)

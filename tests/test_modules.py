@@ -139,3 +139,15 @@ def test_reconstructed_module_is_the_other_one_and_keeps_what_stays_in_python():
     one._reconstruct(two)
     x = ts.rand(3)
     assert one(x).equal(two(x)) and one.linear is two.linear and one.ignored(x) is x
+
+
+def test_the_mask_of_a_transformer_in_a_script():
+    """The static method is called by the class, with and without a dtype."""
+
+    class Masked(nn.Module):
+        def forward(self, x):
+            made = nn.Transformer.generate_square_subsequent_mask(2, dtype=ts.float64)
+            return x + nn.Transformer.generate_square_subsequent_mask(2), made
+
+    got, made = ts.jit.script(Masked())(ts.zeros(2, 2))
+    assert got.equal(nn.Transformer.generate_square_subsequent_mask(2)) and made.dtype == ts.float64

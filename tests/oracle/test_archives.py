@@ -513,3 +513,22 @@ def test_traced_adaptive_pools(layer, dims, size):
 
     x = torch.arange(float(2 * 4**dims)).reshape(1, 2, *[4] * dims)
     assert plain(crossed(torch, ts, traced(ts))(x)) == plain(traced(torch)(x))
+
+
+def test_views_with_a_mark():
+    """Conjugates and negatives among an archive's tensors are what they stand for: as buffers, as constants."""
+
+    class Marked(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("c", torch.tensor([1 + 2j, 3 - 1j]).conj())
+            self.register_buffer("n", torch._neg_view(torch.tensor([1.0, 2.0])))
+
+        def forward(self, y):
+            return y * self.c, y * self.n
+
+    module = Marked().eval()
+    scripted = torch.jit.script(module)
+    for made in (scripted, torch.jit.freeze(scripted), torch.jit.trace(module, torch.ones(2))):
+        got = ts.jit.load(io.BytesIO(written(torch, made)))(ts.ones(2))
+        assert [x.tolist() for x in got] == [x.tolist() for x in module(torch.ones(2))]

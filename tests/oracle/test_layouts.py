@@ -223,3 +223,17 @@ def test_channels_last_stays(line):
         names |= {"w": t.rand(6, 4, 3, 3), "v": t.rand(4, 6, 3, 3)}
         found.append(steps(eval(line, names)))
     assert found[1] == found[0]
+
+
+def test_angles_and_quantiles():
+    """Angles of complex numbers lie in order, those of real ones as given; many quantiles lie innermost."""
+
+    def results(t):
+        numbers = t.ones(3, 4, dtype=t.complex64).t()
+        x, q = t.ones(2, 3, 4), t.tensor([0.1, 0.2])
+        yield from (t.angle(numbers), t.angle(numbers.real), t.abs(numbers))
+        for function in (t.quantile, t.nanquantile):
+            yield from (function(x, q, dim=d, keepdim=k) for d in range(3) for k in (False, True))
+            yield from (function(x.transpose(0, 2), 0.5, dim=1), function(x, q[0], dim=1))
+
+    assert [steps(x) for x in results(ts)] == [steps(x) for x in results(torch)]

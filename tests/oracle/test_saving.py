@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import ts  # noqa: E402
+from ts.errors import ArchiveError  # noqa: E402
 
 
 def value(t):
@@ -123,3 +124,50 @@ def test_the_format_before_zip_files(writer, reader, tmp_path):
     whole = io.BytesIO()
     writer.save(writer.nn.Linear(2, 3), whole, _use_new_zipfile_serialization=False)
     assert type(reader.load(io.BytesIO(whole.getvalue()), weights_only=False)) is reader.nn.Linear
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_views_with_a_mark(old):
+    """Conjugates and negatives that PyTorch saved as views of other numbers are what they stand for."""
+    x, n = torch.tensor([1 + 2j, 3 - 1j]), torch.tensor([1.0, 2.0])
+    made = {"conj": x.conj(), "neg": torch._neg_view(n), "both": torch.ones(2, dtype=torch.complex64).conj().imag}
+    for name, tensor in made.items():
+        file = io.BytesIO()
+        torch.save(tensor, file, _use_new_zipfile_serialization=not old)
+        assert ts.load(io.BytesIO(file.getvalue())).tolist() == tensor.tolist(), name
+
+
+def test_tensors_without_elements():
+    """They keep their strides; on the device meta they have a shape only."""
+    for tensor in (torch.empty(0, 3), torch.empty(2, 0, 4).transpose(0, 2), torch.empty(2, 3, device="meta").t()):
+        for trusted in (False, True):
+            got = ts.load(saved(torch, tensor), weights_only=not trusted)
+            assert (tuple(got.shape), got.stride()) == (tuple(tensor.shape), tensor.stride())
+            assert (str(got.device), str(got.dtype)) == (str(tensor.device), str(tensor.dtype))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_quantized_tensors_are_dequantised():
+    whole = torch.quantize_per_tensor(torch.tensor([-0.6, 0.1]), 0.1, 0, torch.qint8)
+    scales, zeros = torch.tensor([0.1, 0.2]), torch.tensor([0, 1])
+    rows = torch.quantize_per_channel(torch.tensor([[1.0, 2.0], [0.6, -0.2]]), scales, zeros, 0, torch.qint8)
+    for made in (whole, rows):
+        for trusted in (False, True):
+            got = ts.load(saved(torch, made), weights_only=not trusted)
+            assert got.dtype == ts.float32 and got.tolist() == made.dequantize().tolist()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda: torch.sparse_coo_tensor([[0], [1]], [1.0], (2, 2)), "a sparse tensor"),
+        (lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), "a nested tensor"),
+        (lambda: torch.ones(2).to(torch.float8_e4m3fn), "a tensor of the dtype torch.float8_e4m3fn"),
+    ],
+)
+def test_tensors_that_are_not_there(make, what):
+    """The refusal says what the file holds, whether it is trusted or not."""
+    for trusted in (False, True):
+        with pytest.raises(ArchiveError, match=f"holds {what}, which ts does not have"):
+            ts.load(saved(torch, make()), weights_only=not trusted)

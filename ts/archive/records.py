@@ -201,14 +201,21 @@ class StoredTensors:
         return found
 
     def tensor(
-        self, storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, *rest: Any
+        self,
+        storage: Any,
+        offset: Any,
+        size: Any,
+        stride: Any,
+        requires_grad: Any,
+        hooks: Any,
+        marks: Any = None,
     ) -> Tensor:
-        """The tensor at a place of a storage."""
+        """The tensor at a place of a storage; by its marks the conjugate or negative of what lies there."""
         if not isinstance(storage, Storage) or storage.quantized is not None:
             raise ArchiveError("a tensor has no storage")
         from ts._core.tensor.construct import from_numpy
 
-        elements = from_numpy(view(storage, offset, size, stride))
+        elements = from_numpy(_marked(view(storage, offset, size, stride), marks))
         made = self.located(elements, storage.location)
         if requires_grad and (made.dtype.is_floating_point or made.dtype.is_complex):
             made.requires_grad = True
@@ -231,6 +238,17 @@ class StoredTensors:
                 "a CPU-only machine, please use map_location='cpu' to map your storages to the CPU. "
                 f"({error})"
             ) from None
+
+
+def _marked(elements: NDArray[Any], marks: Any) -> NDArray[Any]:
+    """What PyTorch computes from elements when they are read, for its views with a mark: `conj`, `neg`."""
+    if not marks:
+        return elements
+    if not isinstance(marks, Mapping) or not marks.keys() <= {"conj", "neg"}:
+        raise ArchiveError("a tensor has marks that are neither 'conj' nor 'neg'")
+    if marks.get("conj"):
+        elements = np.conjugate(elements)
+    return np.negative(elements) if marks.get("neg") else elements
 
 
 def device_named(name: Any) -> device:

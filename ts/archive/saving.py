@@ -27,11 +27,13 @@ from functools import cache, partial
 from types import FunctionType
 from typing import IO, Any, Final
 
+import numpy as np
+
 from ts import devices, dtypes
 from ts._core.tensor.size import Size
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import Tensor
-from ts.archive import legacy
+from ts.archive import legacy, quantized
 from ts.archive.records import Location, Records, StoredTensors, device_named
 from ts.archive.storages import LoadedStorage, Place, Storage, WrittenStorages, storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
@@ -325,6 +327,7 @@ class _Trusting(pickle.Unpickler):
         known = self.reader.known(module, name)
         if known is not None:
             return known
+        _refuse_unknown_tensors(module, name)
         if module.partition(".")[0] != "torch":
             return super().find_class(module, name)
         from ts import nn
@@ -350,6 +353,7 @@ class _Reader(StoredTensors):
     def name(self, module: str, name: str) -> Any:
         found = self.known(module, name)
         if found is None:
+            _refuse_unknown_tensors(module, name)
             raise pickle.UnpicklingError(
                 f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed "
                 "global by default: ts.load builds numbers, texts, containers and tensors only, unless "
@@ -362,12 +366,18 @@ class _Reader(StoredTensors):
         full = f"{module}.{name}".replace("__builtin__.", "builtins.")
         if module == "torch" and name in dtypes.NAMES:
             return dtypes.by_name(name)
-        if module in ("torch", "torch.storage") and (storage_type(name) is not None or name == "Tensor"):
+        if module in ("torch", "torch.storage") and (
+            storage_type(name, quantized=True) is not None or name == "Tensor"
+        ):
+            return Global(name)
+        if full in quantized.SCHEMES:
             return Global(name)
         calls: dict[str, Any] = {
             "torch._utils._rebuild_tensor": self.tensor_of_old,
             "torch._utils._rebuild_tensor_v2": self.tensor,
             "torch._utils._rebuild_tensor_v3": self.tensor_of_dtype,
+            "torch._utils._rebuild_meta_tensor_no_storage": _meta_tensor,
+            quantized.REBUILD: self.quantized_tensor,
             "torch._utils._rebuild_parameter": _parameter,
             "torch._tensor._rebuild_from_type_v2": _with_attributes,
             "torch.Size": Size,
@@ -404,7 +414,15 @@ class _Reader(StoredTensors):
         return self.tensor(storage, offset, size, stride, False, None)
 
     def tensor_of_dtype(
-        self, storage: Any, offset: Any, size: Any, stride: Any, grad: Any, hooks: Any, dtype: Any, *rest: Any
+        self,
+        storage: Any,
+        offset: Any,
+        size: Any,
+        stride: Any,
+        grad: Any,
+        hooks: Any,
+        dtype: Any,
+        marks: Any = None,
     ) -> Tensor:
         """The tensor at a place of a storage of bytes."""
         if not isinstance(storage, LoadedStorage) or not isinstance(dtype, dtypes.dtype):
@@ -413,7 +431,13 @@ class _Reader(StoredTensors):
         if len(storage.elements) % dtype.itemsize:
             raise ArchiveError(f"a storage of {len(storage.elements)} bytes has no elements of {dtype}")
         typed = Storage(storage.elements.view(dtype.numpy_dtype), storage.location)
-        return self.tensor(typed, offset, size, stride, grad, hooks)
+        return self.tensor(typed, offset, size, stride, grad, hooks, marks)
+
+    def quantized_tensor(self, storage: Any, *place: Any) -> Tensor:
+        """The tensor of integers and scales, dequantised."""
+        return quantized.tensor(
+            self.located, storage.stored if isinstance(storage, LoadedStorage) else storage, *place
+        )
 
 
 class _LegacyReader(_Reader):
@@ -432,6 +456,38 @@ class _LegacyReader(_Reader):
             return reference[1]
         *_, key, _, _, view = reference  # of a form that `legacy.read` has looked at
         return self.loaded(legacy.part_of(self.found[key], view))
+
+
+_UNKNOWN: Final = {
+    "_rebuild_sparse_tensor": "a sparse tensor",
+    "_rebuild_sparse_csr_tensor": "a sparse tensor",
+    "_rebuild_nested_tensor": "a nested tensor",
+    "_rebuild_wrapper_subclass": "a tensor of a subclass",
+}
+
+
+def _refuse_unknown_tensors(module: str, name: str) -> None:
+    """Say what a tensor is that only PyTorch has."""
+    what = _UNKNOWN.get(name) if module == "torch._utils" else None
+    if module == "torch" and name.startswith(("float8_", "float4_")):
+        what = f"a tensor of the dtype torch.{name}"
+    if what is not None:
+        raise ArchiveError(f"the file holds {what}, which ts does not have")
+
+
+def _meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
+    """A tensor without elements."""
+    from ts._core.tensor.construct import from_numpy
+
+    if not isinstance(dtype, dtypes.dtype) or not isinstance(requires_grad, bool):
+        raise ArchiveError("a tensor of the device 'meta' has no dtype")
+    try:
+        any_tensor = from_numpy(np.empty(0, np.float32))
+        made: Tensor = any_tensor.new_empty_strided(size, stride, dtype=dtype, device="meta")
+        made.requires_grad = requires_grad
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise ArchiveError(f"a tensor of the device 'meta' has no good place: {error}") from error
+    return made
 
 
 def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:

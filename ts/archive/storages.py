@@ -183,10 +183,11 @@ def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int
     if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in numbers):
         raise ArchiveError("size, stride and offset of a tensor are not numbers that belong together")
     elements = storage.elements
+    item = elements.dtype.itemsize
+    steps = [step * item for step in stride]
     if 0 in size:
-        return np.empty(size, elements.dtype)
+        return np.lib.stride_tricks.as_strided(elements[:0], size, steps)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if last >= len(elements):
         raise ArchiveError(f"a tensor reaches element {last} of a storage of {len(elements)}")
-    item = elements.dtype.itemsize
-    return np.lib.stride_tricks.as_strided(elements[offset:], size, [step * item for step in stride])
+    return np.lib.stride_tricks.as_strided(elements[offset:], size, steps)

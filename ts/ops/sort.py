@@ -276,7 +276,10 @@ def _quantile(
     )
     if keepdim and (dim is None or not self.ndim):
         result = result.reshape((*rules.shape_of(q), *((1,) * self.ndim)))
-    return rules.cast(xp, xp.asarray(result), self.dtype)
+    result = rules.cast(xp, xp.asarray(result), self.dtype)
+    if not rules.shape_of(q):
+        return xp.ascontiguousarray(result).reshape(result.shape)
+    return xp.moveaxis(xp.ascontiguousarray(xp.moveaxis(result, 0, -1)), -1, 0)
 
 
 @op(
@@ -290,7 +293,6 @@ def _quantile(
     out="scalar_out",
 )
 @facts(
-    layout="contiguous",
     refuses={"h": "quantile() input tensor must be either float or double dtype"},
     out_refused="quantile() out tensor must be same dtype as the input tensor",
 )

@@ -365,7 +365,8 @@ for _name, _body in (
 
 def _angle_kernel(xp: Any, a: Array) -> Array:
     x = rules.cast(xp, a, rules.float_dtype(a.dtype))
-    return rules.cast(xp, _angle(xp, x), rules.real_dtype(x.dtype))
+    result = rules.cast(xp, _angle(xp, x), rules.real_dtype(x.dtype))
+    return xp.ascontiguousarray(result).reshape(a.shape) if a.dtype.kind == "c" else result
 
 
 def _square_kernel(xp: Any, a: Array) -> Array:

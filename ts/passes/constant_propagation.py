@@ -251,13 +251,14 @@ def _value_key(value: Any) -> Any:
 
 
 class _Elements:
-    """A tensor as a key: equal to those that have the same elements."""
+    """A tensor as a key: equal to those that have the same elements, and promote as it does."""
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
 
     def __hash__(self) -> int:
-        return hash((self.tensor.dtype.code, tuple(self.tensor.shape)))
+        number = getattr(self.tensor, "is_wrapped_number", False)
+        return hash((self.tensor.dtype.code, tuple(self.tensor.shape), number))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Elements) or hash(self) != hash(other):

@@ -45,10 +45,15 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     if operator is None or not callable(operator):
         return NOT_EVALUATED
     try:
-        result = operator(*arguments)
+        result = operator(*map(_number, arguments))
     except Exception:  # whatever it is, the program meets it when it runs
         return NOT_EVALUATED
     return list(result) if len(node.outputs()) > 1 else [result]
+
+
+def _number(value: Any) -> Any:
+    """A number that a trace shows as a tensor (`unwrap_numbers`) promotes as the number that it is."""
+    return value.item() if getattr(value, "is_wrapped_number", False) else value
 
 
 def _evaluate_type_question(node: Any, value: Any) -> Any:

@@ -395,7 +395,9 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+    def generate_square_subsequent_mask(
+        sz: int, device: ts.device | None = None, dtype: ts.dtype | None = None
+    ) -> Tensor:
         """A mask that hides all that comes later."""
         return _causal_mask(sz, ts.empty(0, device=device, dtype=dtype))
 
