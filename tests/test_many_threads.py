@@ -6,8 +6,10 @@ all or as a whole.
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -120,6 +122,43 @@ def test_everything_at_once():
         [sys.executable, "-m", "tests.stress_threads", "-s", "2", "-e", "1"], capture_output=True, text=True, timeout=400
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+class Mixed(ts.nn.Module):
+    """Kernels that give the GIL away: products, convolutions, recurrent layers, attention, normalisations."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = ts.nn.Conv1d(32, 64, 3, padding=1), ts.nn.BatchNorm1d(64)
+        self.lstm, self.gru = ts.nn.LSTM(64, 32, bidirectional=True, batch_first=True), ts.nn.GRU(64, 64, batch_first=True)
+        self.layer = ts.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
+
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        y = ts.relu(self.norm(self.conv(x))).transpose(1, 2)
+        y = self.layer(self.lstm(y)[0]) + self.gru(y)[0]
+        return ts.softmax(y @ y.transpose(1, 2), -1)
+
+
+def test_one_model_in_eight_threads():
+    """Each call gives the bits that it gives alone, for its own input."""
+    out = io.BytesIO()
+    ts.jit.save(ts.jit.script(Mixed().eval()), out)
+    model = ts.jit.load(io.BytesIO(out.getvalue()))
+    inputs = [ts.randn(4, 32, 40 + n) for n in range(8)]
+    with ts.no_grad():
+        expected = [model(x) for x in inputs]
+    wrong = []
+
+    def run(n: int) -> None:
+        with ts.no_grad():
+            wrong.extend(n for _ in range(10) if not ts.equal(model(inputs[n]), expected[n]))
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 class Item:

@@ -218,7 +218,6 @@ cdef class Job:
     cdef int run(self) except -1:
         """Compute the product."""
         self.divide()
-        self.next = 0
         if not self.limited:
             return self.run_parts()
         one_thread.begin()
@@ -239,6 +238,7 @@ cdef class Job:
 
     cdef int run_parts(self) except -1:
         cdef Py_ssize_t parts = min(self.parts, self.count * self.row_tasks * self.column_tasks)
+        self.next = 0
         if parts > 1:
             workers.run(self.part, parts)
         elif self.work() * self.count < ALONE_FROM:
@@ -476,60 +476,104 @@ cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObje
     return True
 
 
+cdef bint next_stack(Stacks *s, npy_intp *index, char **left, char **right, char **out) noexcept nogil:
+    """Go to the next of all dimensions but the last; false behind the end."""
+    cdef int d = s.n - 2
+    while d >= 0:
+        index[d] += 1
+        left[0] += s.steps[0][d]
+        right[0] += s.steps[1][d]
+        out[0] += s.steps[2][d]
+        if index[d] < s.dims[d]:
+            return True
+        left[0] -= s.steps[0][d] * s.dims[d]
+        right[0] -= s.steps[1][d] * s.dims[d]
+        out[0] -= s.steps[2][d] * s.dims[d]
+        index[d] = 0
+        d -= 1
+    return False
+
+
 cdef int run_stacks(
     object a, object b, object c, int kind, Matrix *left, Matrix *right, Stacks *s, npy_intp pitch, double alpha, double beta
 ) except -1:
     """The products of all stacks; a stack of large ones is divided among threads."""
-    cdef npy_intp index[MOST_DIMS]
-    cdef char *out = data_of(<PyArrayObject *>c)
-    cdef double work = <double>left.rows * left.columns * pitch
+    cdef double work = <double>left.rows * left.columns * pitch, total = work
     cdef int last = s.n - 1, d
     cdef Job job
     for d in range(s.n):
+        total *= s.dims[d]
+    if kind < 2 and work < THREADED_FROM:
+        run_small(a, b, kind, left, right, s, data_of(<PyArrayObject *>c), pitch, total, alpha, beta)
+        return 0
+    job = Job.__new__(Job)
+    job.left_array, job.right_array, job.out_array = a, b, c
+    job.way = BY_TILES if tiles_serve(kind, left, right) else BY_BLAS
+    job.kind, job.itemsize, job.left, job.right = kind, ITEM_SIZES[kind], left[0], right[0]
+    job.out, job.pitch, job.alpha, job.beta = data_of(<PyArrayObject *>c), pitch, alpha, beta
+    job.count, job.left_step, job.right_step, job.out_step = s.dims[last], s.steps[0][last], s.steps[1][last], s.steps[2][last]
+    job.divide()
+    if not job.limited:
+        return run_job(job, s, total)
+    one_thread.begin()
+    try:
+        return run_job(job, s, total)
+    finally:
+        one_thread.end()
+
+
+cdef int run_job(Job job, Stacks *s, double total) except -1:
+    """A job for each stack, on several threads, or without the GIL where all of them are worth it."""
+    cdef npy_intp index[MOST_DIMS]
+    cdef int d, done
+    for d in range(s.n):
         index[d] = 0
+    if job.parts > 1:
+        job.run_parts()
+        while next_stack(s, index, &job.left.data, &job.right.data, &job.out):
+            job.run_parts()
+        return 0
+    if total < ALONE_FROM:
+        done = run_each(job, s, index)
+    else:
+        with nogil:
+            done = run_each(job, s, index)
+    if done < 0:
+        raise MemoryError()
+    return 0
+
+
+cdef int run_each(Job job, Stacks *s, npy_intp *index) noexcept nogil:
     while True:
-        if kind > 1 or work >= THREADED_FROM:
-            job = Job.__new__(Job)
-            job.left_array, job.right_array, job.out_array = a, b, c
-            job.way = BY_TILES if tiles_serve(kind, left, right) else BY_BLAS
-            job.kind, job.itemsize, job.left, job.right = kind, ITEM_SIZES[kind], left[0], right[0]
-            job.out, job.pitch, job.alpha, job.beta, job.count = out, pitch, alpha, beta, s.dims[last]
-            job.left_step, job.right_step, job.out_step = s.steps[0][last], s.steps[1][last], s.steps[2][last]
-            job.run()
-        else:
-            run_small(a, b, kind, left, right, s, out, pitch, work, alpha, beta)
-        d = last - 1
-        while d >= 0:
-            index[d] += 1
-            left.data += s.steps[0][d]
-            right.data += s.steps[1][d]
-            out += s.steps[2][d]
-            if index[d] < s.dims[d]:
-                break
-            left.data -= s.steps[0][d] * s.dims[d]
-            right.data -= s.steps[1][d] * s.dims[d]
-            out -= s.steps[2][d] * s.dims[d]
-            index[d] = 0
-            d -= 1
-        if d < 0:
+        if job.run_again() < 0:
+            return -1
+        if not next_stack(s, index, &job.left.data, &job.right.data, &job.out):
             return 0
 
 
 cdef void run_small(
-    object a, object b, int kind, Matrix *left, Matrix *right, Stacks *s, char *out, npy_intp pitch, double work,
+    object a, object b, int kind, Matrix *left, Matrix *right, Stacks *s, char *out, npy_intp pitch, double total,
     double alpha, double beta,
 ) noexcept:
-    """One stack of products, one after the other."""
+    """All products, one after the other."""
+    cdef npy_intp index[MOST_DIMS]
     cdef Matrix x = left[0], y = right[0]
-    cdef int last = s.n - 1
+    cdef int last = s.n - 1, d
     cdef npy_intp i
-    cdef npy_intp much = RELEASE_GIL_FROM if work * s.dims[last] >= ALONE_FROM else 0
-    cdef Away away = leave_gil_with(much, <PyArrayObject *>a, <PyArrayObject *>b)
-    for i in range(s.dims[last]):
-        gemm(kind, &x, &y, out, pitch, alpha, beta)
-        x.data += s.steps[0][last]
-        y.data += s.steps[1][last]
-        out += s.steps[2][last]
+    cdef Away away = leave_gil_with(RELEASE_GIL_FROM if total >= ALONE_FROM else 0, <PyArrayObject *>a, <PyArrayObject *>b)
+    for d in range(s.n):
+        index[d] = 0
+    while True:
+        for i in range(s.dims[last]):
+            gemm(kind, &x, &y, out, pitch, alpha, beta)
+            x.data += s.steps[0][last]
+            y.data += s.steps[1][last]
+            out += s.steps[2][last]
+        x.data -= s.steps[0][last] * s.dims[last]
+        y.data -= s.steps[1][last] * s.dims[last]
+        out -= s.steps[2][last] * s.dims[last]
+        if not next_stack(s, index, &x.data, &y.data, &out):
+            break
     take_gil(away)
 
 
