@@ -3,11 +3,11 @@
     %f : Function = prim::Constant[name="g"]()
     %y : int = prim::CallFunction(%f, %x)            =>    %y : int = aten::mul(%x, %two)     (the body of g)
 
-What is copied is the body after `_prepare`; then the calls in the copy are inlined in turn.  For execution
-a body is prepared for the constants that it is called with (`training=False`, a bias that is None): what they
-decide is gone before anything is copied, and functions that only other branches call are never compiled.
-Each copied node remembers the call that it came from: `node.callstack` holds (function name, place of the
-call) pairs, outermost first.  A call of a function inside of itself stays a call, so that a level of
+What is copied is the body; then the calls in the copy are inlined in turn.  For execution a body with
+branches is first prepared for the constants that it is called with (`training=False`, a bias that is None):
+what they decide is gone before anything is copied, and functions that only other branches call are never
+compiled.  Each copied node remembers the call that it came from: `node.callstack` holds (function name, place
+of the call) pairs, outermost first.  A call of a function inside of itself stays a call, so that a level of
 recursion is a frame, and so does that of a body that would let the graph grow past `_LARGEST_GRAPH` nodes.
 """
 
@@ -115,11 +115,9 @@ class _Inliner:
         constants = self._constants(callee, call)
         key = callee, constants
         if key not in self._bodies:
-            body = self._graph(callee)[0].copy()
-            with inserting_at_start(body):
-                for i, value in constants:
-                    body.inputs()[i].replace_all_uses_with(body.insert_constant(value))
-            _prepare(body)
+            body, branches = self._graph(callee)
+            if branches:
+                body = _prepared(body, constants)
             self._bodies[key] = None if _calls(body, callee) else body
         return self._bodies[key]
 
@@ -140,12 +138,17 @@ class _Inliner:
         )
 
 
-def _prepare(body: Graph) -> None:
-    """Make a body small before it is copied, perhaps many times."""
+def _prepared(graph: Graph, constants: _Constants) -> Graph:
+    """What `graph` is for the constants, made small before it is copied, perhaps many times."""
+    body = graph.copy()
+    with inserting_at_start(body):
+        for i, value in constants:
+            body.inputs()[i].replace_all_uses_with(body.insert_constant(value))
     simplify(body)
     if fold_immutable_constants(body):
         eliminate_unfailing_dead_code(body)
     constant_pooling(body)
+    return body
 
 
 def _calls(body: Graph, function: Any) -> bool:
