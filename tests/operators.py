@@ -57,8 +57,7 @@ MISSING = {
 # counted, nor is what OTHER matches.
 UNREGISTERED = {
     **dict.fromkeys(
-        "prim::Print prim::PythonOp prim::RaiseException prim::TupleUnpack prim::Uninitialized "
-        "prim::ModuleContainerIndex.dict prim::ModuleContainerIndex.list".split(),
+        "prim::PythonOp prim::ModuleContainerIndex.dict prim::ModuleContainerIndex.list".split(),
         "an instruction of the bytecode; programs have it",
     ),
     "prim::IgnoredPythonOp": "a call of Python, which an archive cannot hold",
@@ -70,14 +69,13 @@ UNREGISTERED = {
         "a node that PyTorch's executor puts into graphs while it runs them",
     ),
     **dict.fromkeys(
-        "aten::grad aten::get_gradients aten::_unpack_dual prim::grad prim::AutogradZero prim::DifferentiableGraph "
+        "aten::grad aten::get_gradients prim::grad prim::AutogradZero prim::DifferentiableGraph "
         "prim::RequiresGradCheck".split(),
         "gradients come with automatic differentiation",
     ),
     **dict.fromkeys("aten::save aten::from_file".split(), "would let an archive read and write files"),
     "aten::_fill_mem_eff_dropout_mask_": "a stream of random numbers of one kind of GPU",
     "aten::_mixed_dtypes_linear": "a kernel of one kind of GPU, for weights packed by another library",
-    "aten::record_stream": "the allocator of GPUs keeps memory for streams by itself",
 }
 # Operators of other devices, layouts and libraries, and of what PyTorch keeps to itself.
 OTHER = re.compile(

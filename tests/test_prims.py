@@ -403,3 +403,14 @@ def test_lists_of_sizes_release_nothing() -> None:
             del kept
             assert len(call(key, x)) == 3
     assert sys.getrefcount(held) == before
+
+
+def test_statements_called_by_name(capsys) -> None:
+    """Instructions that PyTorch registers as operators: `raise`, and what a tuple is taken apart by."""
+    with pytest.raises(ValueError, match="^odd$"):
+        ts.ops.prim.RaiseException("odd", "builtins.ValueError")
+    with pytest.raises(RuntimeError, match="^odd$"):
+        ts.ops.prim.RaiseException("odd")
+    assert ts.ops.prim.TupleUnpack((1, "b")) == (1, "b")
+    call("prim::Print", 1, "b", True)
+    assert capsys.readouterr().out == "1 b True\n"

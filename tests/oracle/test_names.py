@@ -54,7 +54,7 @@ EXCUSED = {
         autocast* *autocast* GradScaler ao backward register_* retain_grad grad grad_fn output_nr *anomaly*
         cond while_loop vmap fx export classes library
         serialization monitor multiprocessing overrides package profiler quantization
-        return_types sparse AcceleratorError OutOfMemoryError Event record_stream
+        return_types sparse AcceleratorError OutOfMemoryError Event
         from_file lobpcg MaskedTensor *masked_tensor maskedtensor
         storage
     """,

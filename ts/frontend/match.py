@@ -411,11 +411,7 @@ class LanguageOperator(NamedTuple):
 
 
 _LANGUAGE_OPERATORS = {
-    schema.name: (LanguageOperator(schema),)
-    for schema in map(
-        parse_schema,
-        ("prim::RaiseException(str msg, str? cls=None) -> ()", "aten::is_scripting() -> bool"),
-    )
+    schema.name: (LanguageOperator(schema),) for schema in [parse_schema("aten::is_scripting() -> bool")]
 }
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from ts import backends, devices, dtypes
 from ts._core.tensor import construct
 from ts._core.tensor.tensor import Tensor, detached, wrap_array
+from ts.devices import Stream
 from ts.ops import rules
 from ts.ops.outputs import COPIED, OPTIONS
 from ts.ops.registry import Record, add, op, out_of
@@ -201,6 +202,22 @@ def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
         "Trying to access a forward AD level with an invalid index. This index was either not created or is "
         "already deleted."
     )
+
+
+@op("aten::_unpack_dual(Tensor(a) dual, int level) -> (Tensor(a) primal, Tensor tangent)", where="f", whole=True)
+def _unpack_dual(dual: Tensor, level: int) -> tuple[Tensor, None]:
+    """No tensor has a tangent."""
+    return dual.view_as(dual), None
+
+
+@op("aten::record_stream(Tensor(a!) self, Stream s) -> ()", where="m", whole=True)
+def _record_stream(self: Tensor, s: Stream) -> None:
+    """Memory that a kernel still reads is not given away: each stream's pool keeps it. On the CPU nothing waits."""
+    if self.device.type == "cpu":
+        raise NotImplementedError(
+            "Could not run 'aten::record_stream' with arguments from the 'CPU' backend. 'aten::record_stream' is "
+            "only available for these backends: [CUDA]."
+        )
 
 
 # What a tensor can be in PyTorch, and none is here.

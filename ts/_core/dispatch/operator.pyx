@@ -351,7 +351,7 @@ cdef object call_native(Operator op, tuple args, dict kwargs):
     cdef int n = op.nargs, total = n + op.nrets, i
     cdef IValue *r
     cdef int32_t *at
-    if "..." in op.schema_text:                # what stands for the dots is one Tuple
+    if "...) -> " in op.schema_text:           # what stands for the dots is one Tuple
         rest = args[n - 1:]
         args = (*args[:n - 1], ivalue_module.to_core(rest, type_of.infer_spec(rest)))
     elif kwargs or len(args) < n:

@@ -5,6 +5,7 @@ In: nothing.  Out: `operators()`, the list of Operator records; their kernels wo
     aten::__is__(t1 self, t2 obj) -> bool          identity; numbers and strings by value
 """
 
+import builtins
 import time
 import warnings
 
@@ -16,6 +17,7 @@ from ts._core.vm.future cimport Future
 from ts._core.value.ivalue cimport ANY_SPEC, INT_SPEC, TypeSpec, box_shallow, list_spec, unbox_shallow
 from ts._core.prims.row cimport row
 from ts._core.value.type_of cimport conforms
+from ts._core.value.values cimport value_text
 from ts._core.value.tagged cimport (
     IValue,
     Py_LeaveRecursiveCall,
@@ -115,6 +117,20 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
     if not 0 <= i < x.size:
         raise RuntimeError("Tuple list index out of range")
     copy_value(&r[at[2]], &x.items[i])
+    return 0
+
+
+cdef int unpacked(Operator op, IValue *r, const int32_t *at) except -1:
+    """The items of a tuple, which Python and C hold as that tuple."""
+    if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
+        raise TypeError("prim::TupleUnpack() takes a tuple")  # its schema says Any
+    copy_value(&r[at[1]], &r[at[0]])
+    return 0
+
+
+cdef int blank(Operator op, IValue *r, const int32_t *at) except -1:
+    """What a variable holds that no path of the program reads."""
+    set_none(&r[at[0]])
     return 0
 
 
@@ -238,6 +254,19 @@ cdef int print_text(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+cdef int print_all(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Tuple given = <Tuple>r[at[0]].v.o
+    print(*[value_text(&given.items[i]) for i in range(given.size)])
+    return 0
+
+
+cdef int raise_exception(Operator op, IValue *r, const int32_t *at) except -1:
+    """The built-in exception of that name, a RuntimeError where there is none."""
+    name = "" if r[at[1]].tag == TAG_NONE else <str>r[at[1]].v.o
+    kind = getattr(builtins, name.rpartition(".")[2], None)
+    raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError)(<str>r[at[0]].v.o)
+
+
 cdef int assert_number(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
     if not box_shallow(x):
@@ -323,6 +352,8 @@ def operators():
         row("prim::unchecked_cast(t x) -> t", pass_on),
         row("prim::IfThenElse(bool cond, Any(a) x, Any(b) y) -> Any(b|a)", choose),
         row("prim::TupleIndex(Any tup, int i) -> Any", tuple_item),
+        row("prim::TupleUnpack(Any tup) -> ...", unpacked),
+        row("prim::Uninitialized() -> Any", blank),
         # shapes
         row("aten::broadcast_shapes(int[] a, int[] b) -> int[]", broadcast_shapes),
         row("aten::_infer_size(int[] a, int[] b) -> int[]", broadcast_shapes),
@@ -346,6 +377,8 @@ def operators():
         row("prim::AddStatValue(str key, int val) -> ()", nothing),
         row("aten::warn(str message, int stacklevel=2) -> ()", warn),
         row("aten::_print(str s) -> ()", print_text),
+        row("prim::Print(...) -> ()", print_all),
+        row("prim::RaiseException(str msg, str? cls=None) -> ()", raise_exception),
         row("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", assert_number),
         row("aten::wait(Future(t) self) -> t", wait),
         # devices
