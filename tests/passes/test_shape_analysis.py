@@ -5,7 +5,8 @@ import warnings
 import pytest
 
 import ts
-from ts.passes.shape_analysis import propagate_shapes
+from ts.ir import parse_ir
+from ts.passes.shape_analysis import complete_shape_analysis, propagate_shapes
 
 FLOATS = "Float(*, *, requires_grad=0, device=cpu)"
 
@@ -27,7 +28,7 @@ def test_operators():
         return z.view(-1), b, ts.cat([z, z]), z.unsqueeze(0).half(), z > 1, z.sum()
 
     assert types(f, ts.zeros(2, 3), ts.zeros(3, 4)) == [
-        "Float(*, requires_grad=0, device=cpu)", "Long(*, requires_grad=0, device=cpu)", "Float(*, *)",
+        "Float(*, requires_grad=0, device=cpu)", "Long(*, requires_grad=0, device=cpu)", FLOATS,
         "Half(*, *, *, requires_grad=0, device=cpu)", "Bool(*, *, requires_grad=0, device=cpu)",
         "Float(requires_grad=0, device=cpu)",
     ]  # fmt: skip
@@ -102,3 +103,42 @@ def test_gradients():
     graph = ts.jit.script(f).graph
     assert str(propagate_shapes(graph, [x]).inputs()[0].type()) == "Float(*, *, device=cpu)"
     assert "requires_grad=1" in str(propagate_shapes(graph, [x], True).inputs()[0].type())
+
+
+def test_complete():
+    """With sizes and strides; of what several tensors make nothing is said of gradients."""
+
+    def f(a, b):
+        return (a + b).t().contiguous()
+
+    graph = ts.jit.script(f).graph
+    complete_shape_analysis(graph, [ts.zeros(3, 1), ts.zeros(4)])
+    assert [str(node.output().type()) for node in graph.nodes() if node.kind() != "prim::Constant"] == [
+        "Float(3, 4, strides=[4, 1], device=cpu)",
+        "Float(4, 3, strides=[1, 4], device=cpu)",
+        "Float(4, 3, strides=[3, 1], device=cpu)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("step", "type"),
+    [
+        ("aten::relu(%carried)", "Float(2, 2, strides=[2, 1], requires_grad=0, device=cpu)"),
+        ("aten::unsqueeze(%carried, %zero)", "FloatTensor(requires_grad=0, device=cpu)"),
+        ("aten::gt(%carried, %zero)", "Tensor"),
+    ],
+)
+def test_loops(step, type):
+    """What a loop carries is of the type that it has before every turn."""
+    graph = parse_ir(f"""graph(%x : Tensor):
+  %true : bool = prim::Constant[value=1]()
+  %two : int = prim::Constant[value=2]()
+  %zero : int = prim::Constant[value=0]()
+  %y : Tensor = prim::Loop(%two, %true, %x)
+    block0(%i : int, %carried : Tensor):
+      %next : Tensor = {step}
+      -> (%true, %next)
+  return (%y)""")
+    complete_shape_analysis(graph, [ts.zeros(2, 2)])
+    assert str(graph.outputs()[0].type()) == type
+    assert str(graph.find_node("prim::Loop").blocks()[0].inputs()[1].type()) == type

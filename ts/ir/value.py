@@ -188,8 +188,9 @@ class Value:
         t = self._type
         return isinstance(t, TensorType) and None not in (t.scalar_type, t.sizes(), t.strides(), t.device())
 
-    def requires_grad(self) -> bool:
-        return isinstance(self._type, TensorType) and self._type.requires_grad()
+    def requires_grad(self) -> bool | None:
+        """Whether a tensor wants gradients, as far as its type says."""
+        return self._type._requires_grad if isinstance(self._type, TensorType) else False
 
     def set_type_as(self, other: Value) -> Value:
         return self.set_type(other._type)

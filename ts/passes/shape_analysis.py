@@ -4,42 +4,56 @@
       %y : Tensor = aten::mul(%x, %x, %c)   =>     %y : Float(*, *, requires_grad=0, device=cpu) = ...
 
 Each operator runs once on meta tensors, which have shapes and no elements.  Lengths of dimensions are not
-entered: they are those of these inputs, the rest holds for others too.  Numbers that the program computes are
-not known; neither is what may share memory with a tensor that changes its shape.
+entered: they are those of these inputs, the rest holds for others too; `complete_shape_analysis` enters them, and steps.
+Numbers that the program computes are not known; neither is what may share memory with a tensor that changes its shape.
+What a loop carries is of the shape that it has before each turn, or of none: of that only dtype and device are entered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from ts.analysis.alias import AliasDb
 from ts.analysis.effects import has_side_effects, reshapes
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.types import TENSOR, TensorType
+from ts.ir.types import TENSOR, TensorType, Type
 from ts.passes.evaluate import NOT_EVALUATED, evaluate
 
 _RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # the number of dimensions depends on their lengths
 _CONTAINERS: Final = (list, tuple)
+_RANK: Final = 1
+_DTYPE: Final = 2
 
 
 def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> Graph:
     """A copy of the graph with the types of its tensors; `inputs` are tensors, or None for one not known."""
     copy = graph.copy()
-    analysis = _Analysis(copy)
-    for value, tensor in zip(copy.inputs(), inputs, strict=True):
-        if getattr(tensor, "device", None) is not None and value.type().is_subtype_of(TENSOR):
-            requires_grad = bool(tensor.requires_grad) if with_grad or not tensor.requires_grad else None
-            analysis.enter(value, tensor.to("meta"), str(tensor.device), requires_grad)
-    analysis.visit(copy.block())
+    _Analysis(copy, complete=False).run(inputs, with_grad)
     return copy
 
 
+def complete_shape_analysis(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> None:
+    """Enter the types that the graph's tensors have for these inputs, with sizes and strides."""
+    _Analysis(graph, complete=True).run(inputs, with_grad)
+
+
 class _Analysis:
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, complete: bool) -> None:
+        self.graph = graph
+        self.complete = complete
+        self.vague: dict[Value, int] = {}  # of which no more than _RANK or _DTYPE of the sample holds
         self.samples: dict[Value, Any] = {}  # meta tensors, constants, containers of them
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
         self.aliases = AliasDb(graph)
+
+    def run(self, inputs: Sequence[Any], with_grad: bool) -> None:
+        for value, tensor in zip(self.graph.inputs(), inputs, strict=True):
+            if getattr(tensor, "device", None) is not None and value.type().is_subtype_of(TENSOR):
+                told = with_grad or self.complete or not tensor.requires_grad
+                requires_grad = bool(tensor.requires_grad) if told else None
+                self.enter(value, tensor.to("meta"), str(tensor.device), requires_grad)
+        self.visit(self.graph.block())
 
     def enter(self, value: Value, sample: Any, device: str | None, requires_grad: bool | None) -> None:
         """Note what a value is like."""
@@ -49,8 +63,11 @@ class _Analysis:
             return
         self.samples[value] = sample
         if hasattr(sample, "is_meta") and value.type().is_subtype_of(TENSOR):
-            sizes = [None] * sample.dim()
-            value.set_type(TensorType(sample.dtype.code, sizes, None, device, requires_grad))
+            sizes, strides = ([None] * sample.dim(), None) if not self.complete else (sample.shape, sample.stride())
+            vague = self.vague.get(value)
+            if vague is not None:
+                sizes, strides = None if vague == _DTYPE else [None] * sample.dim(), None
+            value.set_type(TensorType(sample.dtype.code, sizes, strides, device, requires_grad))
 
     def visit(self, block: Block) -> None:
         for node in block.nodes():
@@ -58,7 +75,9 @@ class _Analysis:
                 self.samples[node.output()] = node.output().to_ivalue()
             elif node.kind() == "prim::If":
                 self.visit_if(node)
-            elif not node.blocks():  # what a loop carries may change from turn to turn: it stays unknown
+            elif node.kind() == "prim::Loop":
+                self.visit_loop(node)
+            elif not node.blocks():
                 self.visit_node(node)
             else:
                 for inner in node.blocks():
@@ -80,19 +99,87 @@ class _Analysis:
                 if merged.scalar_type is not None and merged.dim() is not None and first in self.samples:
                     self.samples[output] = self.samples[first]
 
+    def visit_loop(self, node: Node) -> None:
+        """The body, until what it carries has one type before and after it: each turn one knows less, four times at most."""
+        (body,) = node.blocks()
+        for start, carried in zip(node.inputs()[2:], body.inputs()[1:], strict=True):
+            self.pass_on(start, carried)
+        changed = True
+        while changed:
+            self.visit(body)
+            changed = any([self.join(*pair) for pair in zip(body.inputs()[1:], body.outputs()[1:], strict=True)])
+        for carried, output in zip(body.inputs()[1:], node.outputs(), strict=True):
+            self.pass_on(carried, output)
+
+    def pass_on(self, source: Value, target: Value) -> None:
+        """What is known of a tensor is known of where it goes; other values of a loop change from turn to turn."""
+        if source in self.samples and isinstance(source.type(), TensorType):
+            target.set_type(source.type())
+            self.samples[target] = self.samples[source]
+            if source in self.vague:
+                self.vague[target] = self.vague[source]
+
+    def join(self, carried: Value, returned: Value) -> bool:
+        """Forget of a carried tensor what its next value has otherwise; whether there was something."""
+        known, after = carried.type(), returned.type()
+        if carried not in self.samples or not isinstance(known, TensorType):
+            return False
+        merged = known.merge(after) if isinstance(after, TensorType) else TENSOR
+        if merged == known:
+            return False
+        if merged.dim() is None:
+            self.vague[carried] = _DTYPE
+        elif merged.sizes() is None or merged.strides() is None:
+            self.vague[carried] = _RANK
+            merged = merged.with_(sizes=[None] * merged.dim(), strides=None)
+        if merged.scalar_type is None:
+            del self.samples[carried]
+            merged = TENSOR
+        carried.set_type(merged)
+        return True
+
     def visit_node(self, node: Node) -> None:
         inputs = node.inputs()
         if node.kind() in _RANK_BY_LENGTHS or has_side_effects(node):
             return
         if not all(value in self.samples for value in inputs):
+            self.forget(node)
             return
+        vague = max((self.vague[value] for value in inputs if value in self.vague), default=None)
         results = evaluate(node, [self.samples[value] for value in inputs])
         if results is NOT_EVALUATED:
+            self.forget(node)
             return
-        tensors = [type for type in (value.type() for value in inputs) if isinstance(type, TensorType)]
-        devices = {type.device() for type in tensors}
+        tensors = [type for type in _types(inputs) if isinstance(type, TensorType)]
+        devices = {type.device() for type in tensors} if tensors else {_device_named(inputs)}
         device = devices.pop() if len(devices) == 1 else None
-        grads = {type._requires_grad for type in tensors}
+        if not tensors and self.complete:
+            vague = _RANK  # sizes are lists, which programs compute
+        elementwise = getattr(getattr(node.operator(), "record", None), "elementwise", False)
+        several = elementwise and len(tensors) > 1  # of these PyTorch does not say whether they want gradients
+        grads = {type._requires_grad for type in tensors} if not (self.complete and several) else {None}
         for output, sample in zip(node.outputs(), results, strict=True):
-            if hasattr(sample, "is_meta") or isinstance(sample, _CONTAINERS):
+            if hasattr(sample, "is_meta") or (isinstance(sample, _CONTAINERS) and vague != _DTYPE):
+                if vague is not None:
+                    self.vague[output] = vague
                 self.enter(output, sample, device, False if grads == {False} else None)
+
+    def forget(self, node: Node) -> None:
+        """What an earlier turn of the loop around knew of the results."""
+        for output in node.outputs():
+            if self.samples.pop(output, None) is not None and isinstance(output.type(), TensorType):
+                output.set_type(TENSOR)
+
+
+def _types(values: Sequence[Value]) -> Iterator[Type]:
+    """Their types, and of lists and tuples those of what they were made of."""
+    for value in values:
+        yield value.type()
+        if value.node().kind() in ("prim::ListConstruct", "prim::TupleConstruct"):
+            yield from _types(value.node().inputs())
+
+
+def _device_named(values: Sequence[Value]) -> str:
+    """The device that a tensor is made on with these arguments."""
+    named = (v.to_ivalue() for v in values if v.type().kind() == "DeviceObjType" and v.node().kind() == "prim::Constant")
+    return str(next(named, "cpu"))
