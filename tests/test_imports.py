@@ -61,9 +61,10 @@ MAY_IMPORT = {
     "utils": "ts _core ops cuda",
     # compiled functions, and what is done with them
     "archive": "_core ir ops passes bytecode frontend nn",
+    "serialization": "archive",
     "runtime": "_core ir analysis passes bytecode frontend nn archive",
     "tracing": "_core ir ops passes frontend autograd runtime",
-    "jit": "_core ir passes frontend nn archive runtime tracing",
+    "jit": "_core ir ops passes frontend nn archive runtime tracing",
     "debugger": "_core ir bytecode frontend runtime jit",
     "cli": "ts _core backends ir ops analysis passes frontend nn autograd archive runtime jit debugger",
     "__main__": "cli",

@@ -407,9 +407,9 @@ def test_lists_of_sizes_release_nothing() -> None:
 
 def test_statements_called_by_name(capsys) -> None:
     """Instructions that PyTorch registers as operators: `raise`, and what a tuple is taken apart by."""
-    with pytest.raises(ValueError, match="^odd$"):
+    with pytest.raises(ValueError, match=r"^odd$"):
         ts.ops.prim.RaiseException("odd", "builtins.ValueError")
-    with pytest.raises(RuntimeError, match="^odd$"):
+    with pytest.raises(RuntimeError, match=r"^odd$"):
         ts.ops.prim.RaiseException("odd")
     assert ts.ops.prim.TupleUnpack((1, "b")) == (1, "b")
     call("prim::Print", 1, "b", True)

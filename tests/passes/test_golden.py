@@ -39,6 +39,8 @@ FUNCTIONS = {
     "remove_mutation": "remove_mutation",
     "decompose_ops": "decompose_ops",
     "lower_all_tuples": "lower_all_tuples",
+    "remove_inplace_ops": "remove_inplace_ops",
+    "fuse_relu": "fuse_add_relu",
 }
 MODULES = {
     "canonicalize_outputs": "canonicalize",

@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from ts._core.thread import deadline
+from ts.analysis.alias_text import Findings, to_graphviz, to_text
 from ts.analysis.effects import has_side_effects
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import AliasInfo, FunctionSchema
@@ -311,6 +312,26 @@ class AliasDb:
             for inner in (*block.nodes(), block.return_node()):
                 read |= self._all_reads(inner)
         return read
+
+    # -- in words --------------------------------------------------------------------------------------
+
+    def _findings(self) -> Findings:
+        names = {location: f"%{value.debug_name()}" for value, location in self._fresh.items()}
+        for key, locations in self._wildcards.items():
+            names |= {1 << bit: f"WILDCARD for type {key}" for bit in _bits(locations)}
+
+        def named(locations: int) -> list[str]:
+            return [names.get(1 << bit, "WILDCARD") for bit in _bits(locations)]
+
+        points = {value: named(locations) for value, locations in self._points.items()}
+        return Findings(self._graph, points, {node: named(written) for node, written in self._writes.items()})
+
+    def __str__(self) -> str:
+        return to_text(self._findings())
+
+    def to_graphviz_str(self) -> str:
+        """The same as a picture."""
+        return to_graphviz(self._findings())
 
     # -- locations -------------------------------------------------------------------------------------
 
@@ -609,3 +630,6 @@ def _bits(mask: int) -> Iterable[int]:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
+
+
+Graph.alias_db = lambda graph: AliasDb(graph)

@@ -59,9 +59,12 @@ def _damage_is_told() -> Iterator[None]:
 
 
 class Records:
-    """The records of an archive by their names, without the folder that all of them are in."""
+    """The records of an archive by their names, without the folder that all of them are in.
 
-    def __init__(self, file: IO[bytes], scripted: bool = True, mapped: bool = False) -> None:
+    `scripted` says what it has to be: a module's, a value's, or (None) of any records.
+    """
+
+    def __init__(self, file: IO[bytes], scripted: bool | None = True, mapped: bool = False) -> None:
         self.file = file
         self.map: mmap.mmap | None = None
         with _damage_is_told():
@@ -77,7 +80,7 @@ class Records:
             for entry in entries
             if entry.filename.startswith(prefix)
         }
-        if not self.has("data.pkl"):
+        if scripted is not None and not self.has("data.pkl"):
             raise ArchiveError("PytorchStreamReader failed locating file data.pkl: file not found")
         if scripted and not self.has("constants.pkl"):
             raise ArchiveError(

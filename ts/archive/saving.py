@@ -35,6 +35,7 @@ from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import Tensor
 from ts.archive import legacy, quantized
 from ts.archive.records import Location, Records, StoredTensors, device_named
+from ts.archive.safe_globals import safe_global
 from ts.archive.storages import LoadedStorage, Place, Storage, WrittenStorages, storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.archive.write import replaced, write_record
@@ -356,8 +357,10 @@ class _Reader(StoredTensors):
             _refuse_unknown_tensors(module, name)
             raise pickle.UnpicklingError(
                 f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed "
-                "global by default: ts.load builds numbers, texts, containers and tensors only, unless "
-                "weights_only=False says that the file may run code"
+                f"global by default. Please use `torch.serialization.add_safe_globals([{module}.{name}])` or "
+                f"the `torch.serialization.safe_globals([{module}.{name}])` context manager to "
+                "allowlist this global if you trust this class/function; "
+                "weights_only=False says that the file may run code."
             )
         return found
 
@@ -392,7 +395,7 @@ class _Reader(StoredTensors):
         }
         if full == "collections.OrderedDict":
             return Global(full, ordered_dict, build=_set_attributes)
-        return Global(full, calls[full]) if full in calls else None
+        return Global(full, calls[full]) if full in calls else safe_global(full)
 
     def storage(self, archive: str, reference: Any) -> Any:
         """The storage that a persistent id means: part of the value, or of a tensor in it."""

@@ -33,13 +33,15 @@ class Global:
         self,
         name: str,
         call: Callable[..., Any] | None = None,
-        new: Callable[[], Any] | None = None,
+        new: Callable[..., Any] | None = None,
         build: Callable[[Any, Any], None] | None = None,
+        takes: bool = False,
     ) -> None:
         self.name = name
         self.call = call
         self.new = new
         self.build = build
+        self.takes = takes  # whether `new` takes arguments
 
     def __call__(self, *arguments: Any) -> Any:
         """What Python's own unpickler does with it."""
@@ -186,9 +188,9 @@ class Unpickler:
     def new(self) -> None:
         arguments = self.pop()
         cls = self.global_of(self.pop())
-        if cls.new is None or arguments != ():
+        if cls.new is None or not isinstance(arguments, tuple) or (arguments and not cls.takes):
             self.fail(f"{cls.name} makes no objects")
-        made = cls.new()
+        made = cls.new(*arguments)
         self.made[id(made)] = made, cls
         self.stack.append(made)
 

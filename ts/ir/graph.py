@@ -21,17 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ts._core.thread.deadline import spend
 from ts.errors import InternalError
 from ts.ir.attributes import type_of_constant
 from ts.ir.node import CallStack, Node, OperatorLookup
 from ts.ir.source import SourceRange
+from ts.ir.taken import Taken
 from ts.ir.types import DEVICE, INT, TENSOR, Type, match_type_variables, substitute
 from ts.ir.value import Use, Value
 
-__all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value", "Values"]
+__all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value"]
 
 ValueMap = Callable[[Value], Value]
 
@@ -243,19 +244,6 @@ class Block:
     findAllNodes = find_all_nodes
 
 
-class Values(list[Value]):
-    """The values of a graph at the time of asking; `next` takes them one by one, as from an iterator."""
-
-    __slots__ = ("_taken",)
-
-    def __next__(self) -> Value:
-        taken = getattr(self, "_taken", 0)
-        if taken >= len(self):
-            raise StopIteration
-        self._taken = taken + 1
-        return self[taken]
-
-
 class Graph:
     """A typed SSA program. `range`, `callstack` and `scope` are given to every node that is created."""
 
@@ -271,6 +259,8 @@ class Graph:
         "remembered",
         "scope",
     )
+
+    alias_db: ClassVar[Callable[[Graph], Any]]  # who may share memory: of `ts.analysis.alias`
 
     def __init__(self) -> None:
         self.remembered: Any = None  # of passes that have to know the graph as it was
@@ -288,11 +278,11 @@ class Graph:
     def block(self) -> Block:
         return self._block
 
-    def inputs(self) -> Values:
-        return Values(self._block.inputs())
+    def inputs(self) -> Taken[Value]:
+        return Taken(self._block.inputs())
 
-    def outputs(self) -> Values:
-        return Values(self._block.outputs())
+    def outputs(self) -> Taken[Value]:
+        return Taken(self._block.outputs())
 
     def nodes(self) -> Iterator[Node]:
         return self._block.nodes()

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ts.errors import InternalError, TsError
 from ts.ir.attributes import KINDS, kind_of_value
 from ts.ir.source import SourceRange
+from ts.ir.taken import Taken
 from ts.ir.types import TENSOR, NoneType, Type
 from ts.ir.value import Use, Value
 
@@ -33,6 +34,7 @@ CallStack = tuple[tuple[str, SourceRange | None], ...]
 
 _POSITION_STEP = 1 << 20
 _UNSET = object()
+_NO_BLOCKS: Taken[Any] = Taken()
 
 
 class OperatorLookup:
@@ -109,8 +111,8 @@ class Node:
     def has_multiple_outputs(self) -> bool:
         return len(self._outputs) > 1
 
-    def blocks(self) -> list[Block]:
-        return self._blocks
+    def blocks(self) -> Taken[Block]:
+        return Taken(self._blocks) if self._blocks else _NO_BLOCKS
 
     def owning_block(self) -> Block:
         if self._block is None:
@@ -167,6 +169,10 @@ class Node:
             raise InternalError(f"node {self._kind} has no schema")
         value: Value = self._inputs[schema.argument_index(name)]
         return value
+
+    def scope_name(self) -> str:
+        """Where a trace recorded it: the path of the module."""
+        return self.scope
 
     def source_range(self) -> str:
         return "" if self.range is None else self.range.highlight()
@@ -462,6 +468,7 @@ class Node:
     mustBeNone = must_be_none
     namedInput = named_input
     sourceRange = source_range
+    scopeName = scope_name
     isNondeterministic = is_nondeterministic
     hasAttribute = has_attribute
     hasAttributes = has_attributes

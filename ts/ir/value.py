@@ -192,6 +192,12 @@ class Value:
         """Whether a tensor wants gradients, as far as its type says."""
         return self._type._requires_grad if isinstance(self._type, TensorType) else False
 
+    def infer_type_from(self, tensor: Any) -> Value:
+        """Enter the type of a tensor, with sizes and strides."""
+        wants = bool(tensor.requires_grad)
+        sizes, strides = tuple(tensor.shape), tuple(tensor.stride())
+        return self.set_type(TensorType(tensor.dtype.code, sizes, strides, str(tensor.device), wants))
+
     def set_type_as(self, other: Value) -> Value:
         return self.set_type(other._type)
 
@@ -204,6 +210,7 @@ class Value:
     hasDebugName = has_debug_name
     setType = set_type
     setTypeAs = set_type_as
+    inferTypeFrom = infer_type_from
     copyMetadata = copy_metadata
     replaceAllUsesWith = replace_all_uses_with
     replaceAllUsesAfterNodeWith = replace_all_uses_after_node_with

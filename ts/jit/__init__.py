@@ -44,7 +44,9 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.runtime.module": "ScriptModule RecursiveScriptModule module_type method_names",
         "ts.runtime.script_method": "ScriptMethod script_method",
         "ts.runtime.executor": "optimized_execution",
+        "ts.jit.recursive": "create_script_module infer_methods_to_compile unique_state_dict",
         "ts.jit.serialization": "load save missing from_torch export_opnames",
+        "ts.archive.files": "PyTorchFileReader PyTorchFileWriter",
         "ts.jit.freezing": "freeze optimize_for_inference run_frozen_optimizations",
         "ts.errors": "FrontendError NotSupportedError UnsupportedNodeError",
     }.items()
@@ -53,8 +55,10 @@ _HOMES: dict[str, tuple[str, str]] = {
     "Final": ("typing", "Final"),
     "clear_class_registry": ("ts.frontend.classes", "clear_names"),
     "Error": ("ts.errors", "ScriptRuntimeError"),
+    "ScriptObject": ("ts.runtime.objects", "RecursiveScriptClass"),
     "get_callable_argument_names": ("ts.frontend.markers", "callable_argument_names"),
     # PyTorch's private names, which programs use all the same.
+    "_unique_state_dict": ("ts.jit.recursive", "unique_state_dict"),
     "_get_trace_graph": ("ts.jit.tracing", "get_trace_graph"),
     "_fork": ("ts.frontend.markers", "fork"),
     "_wait": ("ts.frontend.markers", "wait"),
@@ -65,12 +69,12 @@ _HOMES: dict[str, tuple[str, str]] = {
     "_unwrap_optional": ("ts.frontend.markers", "unwrap_optional"),
     "_isinstance": ("ts.frontend.markers", "isinstance"),
 }
-_SUBMODULES = frozenset({"annotations", "frontend"})
+_SUBMODULES = frozenset({"annotations", "frontend", "logging", "_logging"})
 
 
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
-        return importlib.import_module(f"ts.jit.{name}")
+        return importlib.import_module(f"ts.jit.{name.removeprefix('_')}")
     if name not in _HOMES:
         raise AttributeError(f"module 'ts.jit' has no attribute '{name}'")
     module, attribute = _HOMES[name]

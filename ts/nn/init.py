@@ -45,7 +45,7 @@ def calculate_gain(nonlinearity: _Nonlinearity, param: float | None = None) -> f
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
-def _fans(tensor: Tensor) -> tuple[int, int]:
+def calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs an output has, and how many outputs an input."""
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
@@ -55,14 +55,14 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
     return tensor.shape[1] * window, tensor.shape[0] * window
 
 
-_calculate_fan_in_and_fan_out = _fans
+_calculate_fan_in_and_fan_out = calculate_fan_in_and_fan_out
 
 
 def _fan(tensor: Tensor, mode: str) -> int:
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
-    return _fans(tensor)[modes.index(mode.lower())]
+    return calculate_fan_in_and_fan_out(tensor)[modes.index(mode.lower())]
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
@@ -178,14 +178,14 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform, of a variance between what inputs and outputs ask for."""
-    inputs, outputs = _fans(tensor)
+    inputs, outputs = calculate_fan_in_and_fan_out(tensor)
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(inputs + outputs))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal, of a variance between what inputs and outputs ask for."""
-    inputs, outputs = _fans(tensor)
+    inputs, outputs = calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(inputs + outputs)), generator)
 
 

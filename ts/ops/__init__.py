@@ -9,4 +9,8 @@ def __getattr__(name: str) -> Any:
 
         found = globals()[name] = Namespace(name)
         return found
+    if name == "OpNamespace":
+        from ts.ops.namespace import Namespace
+
+        return Namespace
     raise AttributeError(f"module 'ts.ops' has no attribute '{name}'")

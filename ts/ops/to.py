@@ -204,7 +204,10 @@ def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
     )
 
 
-@op("aten::_unpack_dual(Tensor(a) dual, int level) -> (Tensor(a) primal, Tensor tangent)", where="f", whole=True)
+@op(
+    "aten::_unpack_dual(Tensor(a) dual, int level) -> (Tensor(a) primal, Tensor tangent)",
+    where="f", whole=True,
+)  # fmt: skip
 def _unpack_dual(dual: Tensor, level: int) -> tuple[Tensor, None]:
     """No tensor has a tangent."""
     return dual.view_as(dual), None
@@ -212,11 +215,11 @@ def _unpack_dual(dual: Tensor, level: int) -> tuple[Tensor, None]:
 
 @op("aten::record_stream(Tensor(a!) self, Stream s) -> ()", where="m", whole=True)
 def _record_stream(self: Tensor, s: Stream) -> None:
-    """Memory that a kernel still reads is not given away: each stream's pool keeps it. On the CPU nothing waits."""
+    """Each stream's pool keeps memory that a kernel still reads; on the CPU nothing waits."""
     if self.device.type == "cpu":
         raise NotImplementedError(
-            "Could not run 'aten::record_stream' with arguments from the 'CPU' backend. 'aten::record_stream' is "
-            "only available for these backends: [CUDA]."
+            "Could not run 'aten::record_stream' with arguments from the 'CPU' backend. "
+            "'aten::record_stream' is only available for these backends: [CUDA]."
         )
 
 

@@ -100,7 +100,7 @@ def _is_tensor_mutation(node: Node) -> bool:
     schema = node.schema()
     if schema is None or not schema.is_mutable or _is_structural(node.input().node()):
         return False
-    return bool(_filled_like(node)) or _functional(node) is not None
+    return bool(_filled_like(node)) or functional_form(node) is not None
 
 
 def _is_structural(node: Node) -> bool:
@@ -108,7 +108,7 @@ def _is_structural(node: Node) -> bool:
     return node.kind() in ("prim::Param", "prim::If", "prim::Loop", "prim::Constant")
 
 
-def _functional(node: Node) -> str | None:
+def functional_form(node: Node) -> str | None:
     """`aten::add` for `aten::add_`, if its schemas take the same arguments."""
     kind = node.kind()
     name = kind[:-1]
@@ -128,7 +128,7 @@ def _make_functional(node: Node) -> None:
     mutated = node.input()
     inputs = list(node.inputs())
     filled = _filled_like(node)
-    name = filled or _functional(node)
+    name = filled or functional_form(node)
     assert name is not None
     with graph.inserting_before(node):
         if filled:

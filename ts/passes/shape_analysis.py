@@ -4,9 +4,10 @@
       %y : Tensor = aten::mul(%x, %x, %c)   =>     %y : Float(*, *, requires_grad=0, device=cpu) = ...
 
 Each operator runs once on meta tensors, which have shapes and no elements.  Lengths of dimensions are not
-entered: they are those of these inputs, the rest holds for others too; `complete_shape_analysis` enters them, and steps.
-Numbers that the program computes are not known; neither is what may share memory with a tensor that changes its shape.
-What a loop carries is of the shape that it has before each turn, or of none: of that only dtype and device are entered.
+entered: they are those of these inputs, the rest holds for others too; `complete_shape_analysis` enters
+them, and steps.  Numbers that the program computes are not known; neither is what may share memory with a
+tensor that changes its shape.  What a loop carries is of the shape that it has before each turn, or of none:
+of that only dtype and device are entered.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from ts.analysis.alias import AliasDb
 from ts.analysis.effects import has_side_effects, reshapes
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TENSOR, TensorType, Type
+from ts.ops import aten
 from ts.passes.evaluate import NOT_EVALUATED, evaluate
 
 _RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # the number of dimensions depends on their lengths
 _CONTAINERS: Final = (list, tuple)
 _RANK: Final = 1
 _DTYPE: Final = 2
+
+infer_size = aten._infer_size  # the shape to which two broadcast, in Python and in scripts
 
 
 def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> Graph:
@@ -63,8 +67,8 @@ class _Analysis:
             return
         self.samples[value] = sample
         if hasattr(sample, "is_meta") and value.type().is_subtype_of(TENSOR):
-            sizes, strides = ([None] * sample.dim(), None) if not self.complete else (sample.shape, sample.stride())
-            vague = self.vague.get(value)
+            vague = self.vague.get(value, None if self.complete else _RANK)
+            sizes, strides = sample.shape, sample.stride()
             if vague is not None:
                 sizes, strides = None if vague == _DTYPE else [None] * sample.dim(), None
             value.set_type(TensorType(sample.dtype.code, sizes, strides, device, requires_grad))
@@ -100,19 +104,20 @@ class _Analysis:
                     self.samples[output] = self.samples[first]
 
     def visit_loop(self, node: Node) -> None:
-        """The body, until what it carries has one type before and after it: each turn one knows less, four times at most."""
+        """The body, until what it carries has one type before and after it: each turn knows less."""
         (body,) = node.blocks()
         for start, carried in zip(node.inputs()[2:], body.inputs()[1:], strict=True):
             self.pass_on(start, carried)
         changed = True
         while changed:
             self.visit(body)
-            changed = any([self.join(*pair) for pair in zip(body.inputs()[1:], body.outputs()[1:], strict=True)])
+            joined = [self.join(*pair) for pair in zip(body.inputs()[1:], body.outputs()[1:], strict=True)]
+            changed = any(joined)
         for carried, output in zip(body.inputs()[1:], node.outputs(), strict=True):
             self.pass_on(carried, output)
 
     def pass_on(self, source: Value, target: Value) -> None:
-        """What is known of a tensor is known of where it goes; other values of a loop change from turn to turn."""
+        """What is known of a tensor is known of where it goes; other values change from turn to turn."""
         if source in self.samples and isinstance(source.type(), TensorType):
             target.set_type(source.type())
             self.samples[target] = self.samples[source]
@@ -127,11 +132,12 @@ class _Analysis:
         merged = known.merge(after) if isinstance(after, TensorType) else TENSOR
         if merged == known:
             return False
-        if merged.dim() is None:
+        rank = merged.dim()
+        if rank is None:
             self.vague[carried] = _DTYPE
         elif merged.sizes() is None or merged.strides() is None:
             self.vague[carried] = _RANK
-            merged = merged.with_(sizes=[None] * merged.dim(), strides=None)
+            merged = merged.with_(sizes=[None] * rank, strides=None)
         if merged.scalar_type is None:
             del self.samples[carried]
             merged = TENSOR
@@ -156,7 +162,7 @@ class _Analysis:
         if not tensors and self.complete:
             vague = _RANK  # sizes are lists, which programs compute
         elementwise = getattr(getattr(node.operator(), "record", None), "elementwise", False)
-        several = elementwise and len(tensors) > 1  # of these PyTorch does not say whether they want gradients
+        several = elementwise and len(tensors) > 1  # whether these want gradients PyTorch does not say
         grads = {type._requires_grad for type in tensors} if not (self.complete and several) else {None}
         for output, sample in zip(node.outputs(), results, strict=True):
             if hasattr(sample, "is_meta") or (isinstance(sample, _CONTAINERS) and vague != _DTYPE):
@@ -181,5 +187,6 @@ def _types(values: Sequence[Value]) -> Iterator[Type]:
 
 def _device_named(values: Sequence[Value]) -> str:
     """The device that a tensor is made on with these arguments."""
-    named = (v.to_ivalue() for v in values if v.type().kind() == "DeviceObjType" and v.node().kind() == "prim::Constant")
-    return str(next(named, "cpu"))
+    named = (value for value in values if value.type().kind() == "DeviceObjType")
+    constants = (value.to_ivalue() for value in named if value.node().kind() == "prim::Constant")
+    return str(next(constants, "cpu"))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import io
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from functools import partial
 from types import FunctionType
 from typing import Any, Final
@@ -416,6 +416,24 @@ def script_module(instance: Module) -> ScriptModule:
         made = _make(instance, concrete)
         compile_entry_points(concrete)
     return made
+
+
+def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -> ScriptModule:
+    """The scripted form of a module, of which only these methods are compiled now."""
+    with my_turn():
+        instance = prepared(instance, {})
+        concrete = modules.concrete_module(instance, share_types)
+        made = _make(instance, concrete)
+        for submodule in concrete.submodules.values():
+            compile_entry_points(submodule)
+        compile_all(concrete.method(name) for name in methods)
+    return made
+
+
+def entry_points(instance: Module) -> list[str]:
+    """The names of the methods that scripting a module compiles."""
+    concrete = modules.concrete_module(instance, share_types=False)
+    return [method.name for method in concrete.entry_points()]
 
 
 def prepared(instance: Any, seen: dict[int, Any]) -> Any:

@@ -15,6 +15,7 @@ from ts._core.value.container cimport Dict, List, Tuple, list_new
 from ts._core.dispatch.operator cimport Operator
 from ts._core.vm.future cimport Future
 from ts._core.value.ivalue cimport ANY_SPEC, INT_SPEC, TypeSpec, box_shallow, list_spec, unbox_shallow
+from ts._core.prims import counters
 from ts._core.prims.row cimport row
 from ts._core.value.type_of cimport conforms
 from ts._core.value.values cimport value_text
@@ -244,6 +245,11 @@ cdef int time_point(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+cdef int add_stat_value(Operator op, IValue *r, const int32_t *at) except -1:
+    counters.logger().add_stat_value(<str>r[at[0]].v.o, r[at[1]].v.i)
+    return 0
+
+
 cdef int warn(Operator op, IValue *r, const int32_t *at) except -1:
     warnings.warn(<str>r[at[0]].v.o, UserWarning, stacklevel=r[at[1]].v.i)
     return 0
@@ -271,10 +277,6 @@ cdef int assert_number(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
     if not box_shallow(x):
         raise RuntimeError(<str>r[at[1]].v.o)
-    return 0
-
-
-cdef int nothing(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
@@ -374,7 +376,7 @@ def operators():
         row("aten::is_autocast_enabled() -> bool", not_here),
         row("aten::is_autocast_cpu_enabled() -> bool", not_here),
         row("prim::TimePoint() -> int", time_point),
-        row("prim::AddStatValue(str key, int val) -> ()", nothing),
+        row("prim::AddStatValue(str key, int val) -> ()", add_stat_value),
         row("aten::warn(str message, int stacklevel=2) -> ()", warn),
         row("aten::_print(str s) -> ()", print_text),
         row("prim::Print(...) -> ()", print_all),

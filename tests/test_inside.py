@@ -1,0 +1,159 @@
+"""Names below the surface that programs use: counters, modules made by hand, files of records, what files may name."""
+
+import io
+import pickle
+
+import pytest
+
+import ts
+from ts import nn, serialization
+from ts.jit import logging
+
+
+def test_counters():
+    """Sums and means of what scripts and Python add; without a logger nothing is kept."""
+
+    def count(x):
+        for i in range(5):
+            logging.add_stat_value("steps", i)
+        return x
+
+    logger = logging.LockingLogger()
+    logger.set_aggregation_type("mean", logging.AggregationType.AVG)
+    before = logging.set_logger(logger)
+    try:
+        ts.jit.script(count)(ts.ones(1))
+        count(ts.ones(1))
+        logging.add_stat_value("mean", 3)
+        logging.add_stat_value("mean", 6)
+    finally:
+        assert logging.set_logger(before) is logger
+    logging.add_stat_value("steps", 1)
+    assert [logger.get_counter_val(key) for key in ("steps", "mean", "other")] == [20, 4, 0]
+    assert ts.jit._logging is logging and logging.time_point() > 0
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 3
+        self.first = nn.Linear(2, 2)
+        self.again = self.first
+
+    def forward(self, x):
+        return x * self.scale
+
+    @ts.jit.export
+    def other(self, x):
+        return self.first(x)
+
+
+def test_modules_made_by_hand():
+    """With the methods that a function names, or with all that scripting compiles."""
+    bare = ts.jit.create_script_module(Net(), lambda module: [])
+    assert bare.scale == 3 and not hasattr(bare, "forward") and not hasattr(bare, "other")
+    one = ts.jit.create_script_module(Net(), lambda module: ["other"])
+    assert one.other(ts.ones(1, 2)).shape == (1, 2)
+    whole = ts.jit.create_script_module(Net(), ts.jit.infer_methods_to_compile)
+    assert whole(ts.ones(1)) == 3 and ts.jit.infer_methods_to_compile(Net()) == ["forward", "other"]
+    alone = [ts.jit.create_script_module(Net(), ts.jit.infer_methods_to_compile, share_types=False) for _ in "ab"]
+    assert ts.jit.module_type(alone[0]) != ts.jit.module_type(alone[1])
+
+
+def test_each_tensor_once():
+    net = Net()
+    assert list(net.state_dict()) == ["first.weight", "first.bias", "again.weight", "again.bias"]
+    assert list(ts.jit.unique_state_dict(net)) == ["first.weight", "first.bias"]
+    assert ts.jit.unique_state_dict(net, keep_vars=True)["first.bias"] is net.first.bias
+
+
+def test_files_of_records(tmp_path):
+    """What is written under a name is read under it, from a path and from memory."""
+    for file in (str(tmp_path / "notes.pt"), io.BytesIO()):
+        writer = ts.jit.PyTorchFileWriter(file)
+        writer.write_record("a", b"hello", 5)
+        writer.write_record("b/c", "two", 2)
+        with pytest.raises(RuntimeError, match="serialize file twice: a"):
+            writer.write_record("a", b"", 0)
+        assert writer.get_all_written_records() == {"a", "b/c"}
+        writer.write_end_of_file()
+        with pytest.raises(RuntimeError, match="finished"):
+            writer.write_record("d", b"", 0)
+        reader = ts.jit.PyTorchFileReader(file)
+        assert reader.get_record("a") == b"hello" and reader.get_record("b/c") == b"tw"
+        assert reader.get_all_records() == ["a", "b/c", "version", "byteorder"]
+        assert reader.has_record("a") and not reader.has_record("z") and reader.get_record_size("a") == 5
+        with pytest.raises(RuntimeError, match="failed locating file z"):
+            reader.get_record("z")
+    with pytest.raises(RuntimeError, match="errno 2"):
+        ts.jit.PyTorchFileReader(tmp_path / "none.pt")
+
+
+class Plain:
+    def __init__(self, x):
+        self.x = x
+
+
+class Slotted:
+    __slots__ = ("x",)
+
+
+class Given(tuple):
+    def __new__(cls, a, b):
+        return tuple.__new__(cls, (a, b))
+
+    def __getnewargs__(self):
+        return tuple(self)
+
+
+class Renamed(Plain):
+    """Another class under the name that a file has."""
+
+
+class Stateful(Plain):
+    def __getstate__(self):
+        return self.x
+
+    def __setstate__(self, state):
+        self.x = state + 1
+
+
+def made(value):
+    file = io.BytesIO()
+    ts.save(value, file)
+    file.seek(0)
+    assert serialization.is_zipfile(file)
+    return ts.load(file)
+
+
+def test_safe_globals():
+    """Classes that a file names are made only where somebody has allowed them."""
+    slotted = Slotted()
+    slotted.x = 5
+    with pytest.raises(pickle.UnpicklingError, match=r"Unsupported global: GLOBAL .*Plain.*add_safe_globals"):
+        made(Plain(1))
+    with serialization.safe_globals([Plain, Slotted, Given, Stateful]):
+        assert made({"a": [Plain(ts.ones(2))]})["a"][0].x.tolist() == [1, 1]
+        assert made(slotted).x == 5 and made(Given(1, 2)) == Given(1, 2) and made(Stateful(3)).x == 4
+    assert serialization.get_safe_globals() == []
+    serialization.add_safe_globals([(Renamed, f"{__name__}.Plain")])
+    try:
+        assert type(made(Plain(1))) is Renamed
+    finally:
+        serialization.clear_safe_globals()
+    with pytest.raises(ValueError, match="Expected tuple"):
+        serialization.add_safe_globals([(Plain, 3)])
+
+
+def test_parts_of_graphs():
+    """Types from tensors, blocks one by one, and who may share memory."""
+    graph = ts.jit.CompilationUnit("def f(x, n: int):\n    y = x.add_(n)\n    if n > 1:\n        y = y + 1\n    return y\n").f.graph
+    node = graph.find_node("prim::If")
+    blocks = node.blocks()
+    assert [next(blocks), next(blocks)] == list(node.blocks())
+    written = graph.find_node("aten::add_").output()
+    aliases = graph.alias_db()
+    assert f"%{written.debug_name()} points to: WILDCARD for type Tensor" in str(aliases)
+    assert aliases.to_graphviz_str().startswith("digraph alias_db {")
+    written.infer_type_from(ts.ones(2, 3))
+    assert str(written.type()) == "Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)"

@@ -1,0 +1,70 @@
+"""Counters that programs add to: what `torch.jit._logging` shows.
+
+In: `add_stat_value(key, number)` of scripts and of Python.  Out: the logger's numbers by key:
+
+    logger = LockingLogger()
+    before = set_logger(logger)
+    logger.get_counter_val("steps")         the sum of what was added, 0 where nothing was
+"""
+
+from __future__ import annotations
+
+import enum
+import threading
+
+
+class AggregationType(enum.Enum):
+    """What a counter shows of the numbers that were added."""
+
+    SUM = 0
+    AVG = 1
+
+
+class NoopLogger:
+    """Forgets all numbers."""
+
+    def add_stat_value(self, key: str, value: int) -> None:
+        """Nothing."""
+
+    def get_counter_val(self, key: str) -> int:
+        return 0
+
+
+class LockingLogger(NoopLogger):
+    """Adds numbers up, of any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sums: dict[str, tuple[int, int]] = {}  # the sum, and of how many
+        self._kinds: dict[str, AggregationType] = {}
+
+    def add_stat_value(self, key: str, value: int) -> None:
+        with self._lock:
+            total, count = self._sums.get(key, (0, 0))
+            self._sums[key] = total + value, count + 1
+
+    def get_counter_val(self, key: str) -> int:
+        """The sum, or the mean without its fraction."""
+        with self._lock:
+            total, count = self._sums.get(key, (0, 0))
+            mean = self._kinds.get(key) is AggregationType.AVG
+            return total // count if mean and count else total
+
+    def set_aggregation_type(self, key: str, kind: AggregationType) -> None:
+        with self._lock:
+            self._kinds[key] = kind
+
+
+_logger: NoopLogger = NoopLogger()
+
+
+def logger() -> NoopLogger:
+    """The one that programs add to."""
+    return _logger
+
+
+def set_logger(new: NoopLogger) -> NoopLogger:
+    """Put `new` in place; the one before."""
+    global _logger
+    before, _logger = _logger, new
+    return before

@@ -1,0 +1,42 @@
+"""What an `AliasDb` knows, for people: `str(graph.alias_db())`, and a picture for Graphviz.
+
+    %a.1 points to: WILDCARD for type Tensor
+    %y.1 points to: %a.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from ts.ir.graph import Graph, Node, Value
+
+
+class Findings(NamedTuple):
+    """What an analysis found, in words."""
+
+    graph: Graph
+    points: Mapping[Value, Iterable[str]]  # what a value may be
+    writes: Mapping[Node, Iterable[str]]  # what a node writes to
+
+
+def to_text(found: Findings) -> str:
+    """The graph, what each value may be, and which nodes write to what."""
+    lines = ["\n===1. GRAPH===", str(found.graph), "===2. ALIAS DB==="]
+    lines += [f"%{v.debug_name()} points to: {', '.join(names)}" for v, names in found.points.items()]
+    lines.append("\n===3. Writes===")
+    for node, names in found.writes.items():
+        lines += [str(node).splitlines()[0], f"  {', '.join(names)}"]
+    return "\n".join(lines) + "\n"
+
+
+def to_graphviz(found: Findings) -> str:
+    """An arrow from each value to all that it may be."""
+    arrows = [
+        f'  "%{value.debug_name()}" -> "{name}"'
+        for value, names in found.points.items()
+        for name in names
+        if name != f"%{value.debug_name()}"
+    ]
+    return "\n".join(["digraph alias_db {", "  rankdir=LR", *arrows, "}"]) + "\n"
+

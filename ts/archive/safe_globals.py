@@ -1,0 +1,75 @@
+"""Classes and functions of users that files of `ts.save` may name, though they are read with `weights_only`.
+
+In: `add_safe_globals([Config])`, or `with safe_globals([(Config, "old.module.Config")]):`.
+Out: `safe_global(name)`, what an unpickler does with the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+from ts.archive.unpickler import Global
+
+SafeGlobal = Callable[..., Any] | tuple[Callable[..., Any], str]
+_safe: list[SafeGlobal] = []
+
+
+def add_safe_globals(safe_globals: Sequence[SafeGlobal]) -> None:
+    """Let files name these: a class or function, or one with the full name that files have for it."""
+    for each in safe_globals:
+        if isinstance(each, tuple) and (len(each) != 2 or not isinstance(each[1], str)):
+            raise ValueError(f"Expected tuple of (global, str of callable's full path), but got: {each}")
+        if each not in _safe:
+            _safe.append(each)
+
+
+def get_safe_globals() -> list[SafeGlobal]:
+    """What files may name."""
+    return list(_safe)
+
+
+def clear_safe_globals() -> None:
+    """Let files name nothing but what is listed."""
+    _safe.clear()
+
+
+class safe_globals:
+    """Let files name these inside of a `with` statement."""
+
+    def __init__(self, safe_globals: Sequence[SafeGlobal]) -> None:
+        self._mine = safe_globals
+        self._before: list[SafeGlobal] = []
+
+    def __enter__(self) -> None:
+        self._before = get_safe_globals()
+        add_safe_globals(self._mine)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _safe[:] = self._before
+
+
+def safe_global(name: str) -> Global | None:
+    """What an unpickler may do with a full name; None where nobody has allowed it."""
+    for each in _safe:
+        known, path = each if isinstance(each, tuple) else (each, f"{each.__module__}.{each.__qualname__}")
+        if path == name:
+            new = partial(known.__new__, known) if isinstance(known, type) else None
+            return Global(name, known, new, _give_state, takes=True)
+    return None
+
+
+def _give_state(made: Any, state: Any) -> None:
+    """As Python's own unpickler: `__setstate__`, or attributes, those of slots in a second dictionary."""
+    if hasattr(made, "__setstate__"):
+        made.__setstate__(state)
+        return
+    attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+    if attributes:
+        made.__dict__.update(attributes)
+    for name, value in (slots or {}).items():
+        setattr(made, name, value)

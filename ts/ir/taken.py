@@ -1,0 +1,24 @@
+"""Lists of a graph's parts that can be taken one by one, as PyTorch's iterators.
+
+    next(graph.inputs())        the first input             graph.inputs()[1]           the second
+    next(node.blocks())         the block of `if`           list(node.blocks())         both
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Taken(list[T]):
+    """The parts at the time of asking; `next` takes them one by one, as from an iterator."""
+
+    __slots__ = ("_taken",)
+
+    def __next__(self) -> T:
+        taken = getattr(self, "_taken", 0)
+        if taken >= len(self):
+            raise StopIteration
+        self._taken = taken + 1
+        return self[taken]

@@ -1,0 +1,14 @@
+"""Counters in programs, which a logger collects: `ts.jit._logging` is another name of this module.
+
+    ts.jit.logging.add_stat_value("steps", 1)        in Python and in scripts
+"""
+
+from __future__ import annotations
+
+from ts import ops
+from ts._core.prims.counters import AggregationType, LockingLogger, NoopLogger, set_logger
+
+__all__ = ["AggregationType", "LockingLogger", "NoopLogger", "add_stat_value", "set_logger", "time_point"]
+
+add_stat_value = ops.prim.AddStatValue
+time_point = ops.prim.TimePoint

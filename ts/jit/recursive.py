@@ -1,0 +1,46 @@
+"""How modules become scripted ones, for who makes them by hand.
+
+    create_script_module(net, infer_methods_to_compile)      what script(net) does
+    create_script_module(net, lambda module: [])             its attributes and submodules, without a method
+    unique_state_dict(net)                                   each tensor once
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from ts.nn import Module
+from ts.runtime.module import ScriptModule, entry_points, script_module, scripted_with
+
+
+def infer_methods_to_compile(nn_module: Module) -> list[str]:
+    """The names of the methods that scripting a module compiles: `forward`, exported ones, hooks."""
+    return entry_points(nn_module)
+
+
+def create_script_module(
+    nn_module: Module,
+    stubs_fn: Callable[[Module], list[str]],
+    share_types: bool = True,
+    is_tracing: bool = False,
+) -> ScriptModule:
+    """The scripted form of a module with the methods that `stubs_fn` names.
+
+    Without `share_types` it gets a type of its own.
+    """
+    if share_types and stubs_fn is infer_methods_to_compile:
+        return script_module(nn_module)
+    return scripted_with(nn_module, stubs_fn(nn_module), share_types)
+
+
+def unique_state_dict(module: Module, keep_vars: bool = False) -> OrderedDict[str, Any]:
+    """The state of a module with each tensor once, under its first name."""
+    seen: set[int] = set()
+    found: OrderedDict[str, Any] = OrderedDict()
+    for name, value in module.state_dict(keep_vars=True).items():
+        if id(value) not in seen:
+            seen.add(id(value))
+            found[name] = value if keep_vars else value.detach()
+    return found

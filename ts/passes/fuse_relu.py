@@ -1,0 +1,27 @@
+"""An addition and the rectifier behind it become one operator.
+
+    %2 : Tensor = aten::add(%x, %y, %1)
+    %3 : Tensor = aten::relu(%2)              =>      %3 : Tensor = aten::_add_relu(%x, %y, %1)
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ts.ir.graph import Graph
+from ts.passes.subgraph_rewrite import rewrite
+
+_FORMS: Final = (("add", "relu", "_add_relu"), ("add_", "relu_", "_add_relu_"), ("add", "relu_", "_add_relu"))
+
+
+def fuse_add_relu(graph: Graph) -> bool:
+    """Join the pairs whose sum nobody else reads."""
+    changed = False
+    for add, relu, joined in _FORMS:
+        changed |= rewrite(
+            f"graph(%a, %b, %alpha):\n  %sum = aten::{add}(%a, %b, %alpha)\n  %r = aten::{relu}(%sum)\n"
+            "  return (%r)",
+            f"graph(%a, %b, %alpha):\n  %r = aten::{joined}(%a, %b, %alpha)\n  return (%r)",
+            graph,
+        )
+    return changed

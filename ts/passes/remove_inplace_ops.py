@@ -1,0 +1,30 @@
+"""Operators in place become those that make a new tensor, whoever else may look at the old one.
+
+    %2 : Tensor = aten::add_(%x, %y, %1)      =>      %2 : Tensor = aten::add(%x, %y, %1)
+
+`remove_mutation` asks first whether anybody sees the difference; this is for formats without such operators.
+"""
+
+from __future__ import annotations
+
+from ts.ir.graph import Graph
+from ts.passes.remove_mutation import functional_form
+
+
+def remove_inplace_ops(graph: Graph) -> bool:
+    """Replace those of single elements; what reads the written tensor later reads the new one."""
+    changed = False
+    for node in list(graph.all_nodes()):
+        record = getattr(node.operator(), "record", None)
+        name = functional_form(node) if record is not None and record.elementwise else None
+        if name is None:
+            continue
+        with graph.inserting_before(node):
+            made = graph.insert_node(graph.create(name, list(node.inputs())))
+        made.range = node.range
+        made.output().copy_metadata(node.output())
+        node.output().replace_all_uses_with(made.output())
+        node.input().replace_all_uses_after_node_with(node, made.output())
+        node.destroy()
+        changed = True
+    return changed
