@@ -422,6 +422,7 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
     inplace="Tensor",
     out="Tensor_Tensor_out",
     promotion=SAME,
+    ufunc="powers",
     cuda="pow(a, b)",
     layout="like_all",
     order="Tensor_Tensor Tensor_Scalar Scalar Tensor_Tensor_out Scalar_out",

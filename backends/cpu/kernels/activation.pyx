@@ -2,13 +2,14 @@
 
 In: registers with a tensor and numbers.  Out: the register of the result.
 
-    leaky_relu(x, 0.1)      silu(x)      gelu(x), gelu(x, approximate="tanh")
+    leaky_relu(x, 0.1)      silu(x)      gelu(x), gelu(x, approximate="tanh")      elu, celu, selu, softplus, logsigmoid
+    hardtanh(x), relu6(x), hardshrink(x), softshrink(x), threshold(x, 0.1, 20)
 
 Other dtypes and layouts are left to the record's own kernel.  relu and sigmoid are loops of ufuncs (`activation_loops`).
 """
 
 cimport numpy as cnp
-from libc.math cimport erfc, exp
+from libc.math cimport erfc, exp, expm1, fabs, log1p
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
@@ -24,6 +25,12 @@ cnp.import_array()
 
 ctypedef void (*FloatLoop)(const float *, npy_intp, float *) noexcept nogil
 ctypedef void (*DoubleLoop)(const double *, npy_intp, double *) noexcept nogil
+
+cdef extern from "math.h" nogil:
+    float expf(float)
+    float expm1f(float)
+    float fabsf(float)
+    float log1pf(float)
 
 cdef extern from "activation.h" nogil:
     void simd_silu_row(const float *x, npy_intp n, float *out)
@@ -110,6 +117,153 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     return put_array(&r[at[op.nargs]], made, kind)
 
 
+# ---------------------------------------------------------------- with up to three numbers
+
+ctypedef fused floating:
+    float
+    double
+
+cdef enum Formula:
+    ELU                                # alpha, scale, input_scale
+    SOFTPLUS                           # beta, threshold
+    LOG_SIGMOID
+    BETWEEN                            # limits
+    SOFT_SHRINK                        # width
+    HARD_SHRINK
+    THRESHOLD                          # limit, what is below
+
+
+cdef inline floating softened(floating x) noexcept nogil:
+    """log(1 + exp(x)), without overflow."""
+    cdef floating positive = 0 if x < 0 else x
+    if floating is float:
+        return log1pf(expf(-fabsf(x))) + positive
+    return log1p(exp(-fabs(x))) + positive
+
+
+cdef void compute(Formula what, const floating *x, npy_intp n, double *by, floating *out) noexcept nogil:
+    cdef floating a = <floating>by[0], b = <floating>by[1], c = <floating>by[2], v
+    cdef npy_intp i
+    for i in range(n):
+        v = x[i]
+        if what == ELU:
+            if not v > 0:
+                if floating is float:
+                    v = expm1f(v * c) * a
+                else:
+                    v = expm1(v * c) * a
+            out[i] = v * b
+        elif what == SOFTPLUS:
+            out[i] = v
+            if not v * a > b:
+                out[i] = softened[floating](v * a) / a
+        elif what == LOG_SIGMOID:
+            out[i] = -softened[floating](-v)
+        elif what == BETWEEN:
+            v = a if v < a else v
+            out[i] = b if v > b else v
+        elif what == SOFT_SHRINK:
+            out[i] = v - a if v > a else v + a if v < -a else v * 0
+        elif what == HARD_SHRINK:
+            out[i] = 0 if -a <= v <= a else v
+        else:
+            out[i] = b if v <= a else v
+
+
+cdef int run_formula(Operator op, IValue *r, const int32_t *at, Formula what, double a, double b, double c) except -1:
+    cdef PyArrayObject *x = float_array(&r[at[0]])
+    cdef double[3] by = [a, b, c]
+    cdef int kind
+    cdef object made
+    cdef void *out
+    cdef Away away
+    if x == NULL:
+        return run_in_order(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    made = new_like(x, kind)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(size_of(x), r, at, op.nargs)
+    if kind == FLOAT:
+        compute[float](what, <float *>data_of(x), size_of(x), by, <float *>out)
+    else:
+        compute[double](what, <double *>data_of(x), size_of(x), by, <double *>out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *by) noexcept:
+    """The numbers behind the tensor, where its dtype holds them."""
+    cdef int i
+    if float_array(&r[at[0]]) == NULL:
+        return False
+    for i in range(count):
+        if not read_number(&r[at[1 + i]], scalar_type(&r[at[0]]), &by[i]):
+            return False
+    return True
+
+
+cdef int elu(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef double by[3]
+    if not read_numbers(r, at, 3, by):
+        return run_in_order(op, r, at)
+    return run_formula(op, r, at, ELU, by[0], by[1], by[2])
+
+cdef int celu(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef double by[1]
+    if not read_numbers(r, at, 1, by) or by[0] == 0:
+        return run_in_order(op, r, at)
+    return run_formula(op, r, at, ELU, by[0], 1, 1 / by[0])
+
+cdef int selu(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_formula(op, r, at, ELU, 1.6732632423543772, 1.0507009873554805, 1)
+
+cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef double by[2]
+    if not read_numbers(r, at, 2, by):
+        return run_in_order(op, r, at)
+    return run_formula(op, r, at, SOFTPLUS, by[0], by[1], 0)
+
+cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)
+
+cdef int hardtanh(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef double by[2]
+    if not read_numbers(r, at, 2, by):
+        return run_in_order(op, r, at)
+    return run_formula(op, r, at, BETWEEN, by[0], by[1], 0)
+
+cdef int relu6(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_formula(op, r, at, BETWEEN, 0, 6, 0)
+
+cdef int softshrink(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef double by[1]
+    if not read_numbers(r, at, 1, by) or by[0] < 0:
+        return run_in_order(op, r, at)
+    return run_formula(op, r, at, SOFT_SHRINK, by[0], 0, 0)
+
+cdef int hardshrink(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef double by[1]
+    if not read_numbers(r, at, 1, by):
+        return run_in_order(op, r, at)
+    return run_formula(op, r, at, HARD_SHRINK, by[0], 0, 0)
+
+cdef int threshold(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef double by[2]
+    if not read_numbers(r, at, 2, by):
+        return run_in_order(op, r, at)
+    return run_formula(op, r, at, THRESHOLD, by[0], by[1], 0)
+
+
+register_kernel("aten::elu", elu)
+register_kernel("aten::celu", celu)
+register_kernel("aten::selu", selu)
+register_kernel("aten::softplus", softplus)
+register_kernel("aten::log_sigmoid", log_sigmoid)
+register_kernel("aten::hardtanh", hardtanh)
+register_kernel("aten::relu6", relu6)
+register_kernel("aten::softshrink", softshrink)
+register_kernel("aten::hardshrink", hardshrink)
+register_kernel("aten::threshold", threshold)
 register_kernel("aten::leaky_relu", leaky_relu)
 register_kernel("aten::silu", silu)
 register_kernel("aten::gelu", gelu)

@@ -9,6 +9,7 @@ Broadcasting, other dtypes and layouts are left to the record's own kernel.
 """
 
 cimport numpy as cnp
+from libc.math cimport pow, sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
@@ -26,6 +27,9 @@ cnp.import_array()
 
 ctypedef void (*FloatLoop)(const float *, const float *, const float *, npy_intp, float, float *) noexcept nogil
 
+cdef extern from "math.h" nogil:
+    float powf(float, float)
+
 cdef extern from "arithmetic.h" nogil:
     FloatLoop simd_square_row, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_lerp_low_row, simd_lerp_high_row
     void simd_clamp_row(const float *x, npy_intp n, float low, float high, float *out)
@@ -35,6 +39,10 @@ cdef extern from "arithmetic.h" nogil:
 ctypedef fused number:
     double
     int64_t
+
+ctypedef fused floating:
+    float
+    double
 
 
 cdef PyArrayObject *alike(PyArrayObject *a, int kind, IValue *x) noexcept:
@@ -113,14 +121,19 @@ cdef int clamp_max(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef enum Formula:
     SQUARE
+    CUBE                               # powers that PyTorch rounds at each step
+    INVERSE
+    INVERSE_SQUARE
+    INVERSE_ROOT
+    POWER
     RSUB
     ADD_SCALED
     ADDCMUL
     LERP_LOW                           # where the second tensor has the smaller weight
     LERP_HIGH
 
-cdef FloatLoop *float_loops = [
-    simd_square_row, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_lerp_low_row, simd_lerp_high_row
+cdef FloatLoop *float_loops = [  # NULL: `compute_powers`
+    simd_square_row, NULL, NULL, NULL, NULL, NULL, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_lerp_low_row, simd_lerp_high_row
 ]
 
 
@@ -128,10 +141,7 @@ cdef void compute_doubles(
     Formula what, const double *x, const double *y, const double *z, npy_intp n, double by, double *out
 ) noexcept nogil:
     cdef npy_intp i
-    if what == SQUARE:
-        for i in range(n):
-            out[i] = x[i] * x[i]
-    elif what == RSUB:
+    if what == RSUB:
         for i in range(n):
             out[i] = by - x[i]
     elif what == ADD_SCALED:
@@ -148,6 +158,26 @@ cdef void compute_doubles(
             out[i] = y[i] - (y[i] - x[i]) * (1 - by)
 
 
+cdef void compute_powers(Formula what, const floating *x, npy_intp n, double by, floating *out) noexcept nogil:
+    cdef npy_intp i
+    cdef floating one = 1, exponent = <floating>by
+    for i in range(n):
+        if what == SQUARE:
+            out[i] = x[i] * x[i]
+        elif what == CUBE:
+            out[i] = x[i] * x[i] * x[i]
+        elif what == INVERSE:
+            out[i] = one / x[i]
+        elif what == INVERSE_SQUARE:
+            out[i] = one / (x[i] * x[i])
+        elif what == INVERSE_ROOT:
+            out[i] = one / <floating>sqrt(x[i])
+        elif floating is float:
+            out[i] = powf(x[i], exponent)
+        else:
+            out[i] = pow(x[i], exponent)
+
+
 cdef int run_formula(
     Operator op, IValue *r, const int32_t *at, Formula what, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z, double by
 ) except -1:
@@ -157,7 +187,11 @@ cdef int run_formula(
     cdef void *second = NULL if y == NULL else data_of(y)
     cdef void *third = NULL if z == NULL else data_of(z)
     cdef Away away = leave_gil(size_of(x), r, at, op.nargs)
-    if kind == FLOAT:
+    if what <= POWER and kind == DOUBLE:
+        compute_powers[double](what, <double *>data_of(x), size_of(x), by, <double *>out)
+    elif kind == FLOAT and float_loops[<int>what] == NULL:
+        compute_powers[float](what, <float *>data_of(x), size_of(x), by, <float *>out)
+    elif kind == FLOAT:
         float_loops[<int>what](<float *>data_of(x), <float *>second, <float *>third, size_of(x), <float>by, <float *>out)
     else:
         compute_doubles(what, <double *>data_of(x), <double *>second, <double *>third, size_of(x), by, <double *>out)
@@ -191,13 +225,25 @@ cdef int add_scaled(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, ADD_SCALED, x, y, NULL, by)
 
 
+cdef Formula formula_of_power(double by) noexcept:
+    if by == 2:
+        return SQUARE
+    if by == 3:
+        return CUBE
+    if by == -1:
+        return INVERSE
+    if by == -2:
+        return INVERSE_SQUARE
+    return INVERSE_ROOT if by == -0.5 else POWER
+
+
 cdef int power(Operator op, IValue *r, const int32_t *at) except -1:
-    """x ** 2"""
+    """x ** 2, x ** 0.3"""
     cdef PyArrayObject *x = float_array(&r[at[0]])
-    cdef IValue *by = &r[at[1]]
-    if x == NULL or not ((by.tag == TAG_INT and by.v.i == 2) or (by.tag == TAG_FLOAT and by.v.f == 2)):
+    cdef double by
+    if x == NULL or r[at[1]].tag == TAG_BOOL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &by):
         return run_in_order(op, r, at)
-    return run_formula(op, r, at, SQUARE, x, NULL, NULL, 0)
+    return run_formula(op, r, at, formula_of_power(by), x, NULL, NULL, by)
 
 
 cdef int lerp(Operator op, IValue *r, const int32_t *at) except -1:

@@ -1,0 +1,225 @@
+"""Similarities and distances of vectors in CPU tensors of floats, however they lie and broadcast.
+
+In: registers with two tensors, a dimension or the order of the norm, a small number.  Out: the register of the result.
+
+    cosine_similarity(x, y, 1)    pairwise_distance(x, y)    cdist(x, y), cdist(x, y, 1.0)
+
+Sums are in double.  Norms other than 1, 2 and the largest, other dtypes, no elements, much work and wrong arguments are left
+to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.stdint cimport int32_t, int64_t
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.value.ivalue cimport IValue
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, new_flat, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.view cimport wrapped
+from ts.backends.cpu.kernels.walk cimport Operand, broadcast_into, lay_out
+
+cnp.import_array()
+
+cdef int64_t MOST = 1 << 24            # elements that are looked at; beyond, the general kernel looks at the clock
+
+ctypedef fused floating:
+    float
+    double
+
+cdef enum Measure:
+    COSINE
+    SUM
+    EUCLIDEAN
+    LARGEST
+
+
+ctypedef struct Pairs:
+    Measure what
+    double eps                         # added to differences; the least norm of a cosine
+    int nd                             # dimensions of the result
+    npy_intp shape[MOST_DIMS]
+    npy_intp first[MOST_DIMS]          # strides of the two over it
+    npy_intp second[MOST_DIMS]
+    npy_intp n                         # length of a vector, and its steps
+    npy_intp first_step
+    npy_intp second_step
+
+
+cdef double measured(const char *x, const char *y, Pairs *p, floating kind) noexcept nogil:
+    cdef npy_intp i
+    cdef double a, b, total = 0, of_x = 0, of_y = 0
+    cdef floating eps = <floating>p.eps
+    if p.what == COSINE:
+        for i in range(p.n):
+            a, b = (<floating *>(x + i * p.first_step))[0], (<floating *>(y + i * p.second_step))[0]
+            total += a * b
+            of_x += a * a
+            of_y += b * b
+        of_x, of_y = sqrt(of_x), sqrt(of_y)
+        return total / ((p.eps if of_x < p.eps else of_x) * (p.eps if of_y < p.eps else of_y))
+    for i in range(p.n):
+        a = <floating>((<floating *>(x + i * p.first_step))[0] - (<floating *>(y + i * p.second_step))[0]) + eps
+        if p.what == EUCLIDEAN:
+            total += a * a
+        elif p.what == SUM:
+            total += fabs(a)
+        elif fabs(a) > total or a != a:
+            total = fabs(a)
+            if a != a:
+                return a
+    return sqrt(total) if p.what == EUCLIDEAN else total
+
+
+cdef void measure_all(const char *x, const char *y, Pairs *p, floating *out) noexcept nogil:
+    """An odometer over the result."""
+    cdef npy_intp index[MOST_DIMS]
+    cdef npy_intp o = 0
+    cdef int d
+    for d in range(p.nd):
+        index[d] = 0
+    while True:
+        out[o] = <floating>measured[floating](x, y, p, 0)
+        o += 1
+        d = p.nd - 1
+        while d >= 0:
+            index[d] += 1
+            x += p.first[d]
+            y += p.second[d]
+            if index[d] < p.shape[d]:
+                break
+            x -= p.first[d] * p.shape[d]
+            y -= p.second[d] * p.shape[d]
+            index[d] = 0
+            d -= 1
+        if d < 0:
+            return
+
+
+cdef PyArrayObject *floats(IValue *x) noexcept:
+    """The array of a CPU tensor of floats with elements, whatever its layout; NULL for anything else."""
+    cdef PyArrayObject *a
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
+        return NULL
+    if scalar_type(x) != FLOAT and scalar_type(x) != DOUBLE:
+        return NULL
+    a = <PyArrayObject *>(<Tensor>x.v.o).array
+    return a if size_of(a) and flags_of(a) & cnp.NPY_ARRAY_ALIGNED else NULL
+
+
+cdef bint read_norm(IValue *x, Pairs *p) noexcept:
+    """The order of a norm."""
+    if x.v.f == 2:
+        p.what = EUCLIDEAN
+    elif x.v.f == 1:
+        p.what = SUM
+    elif x.v.f == INFINITY:
+        p.what = LARGEST
+    else:
+        return False
+    return True
+
+
+cdef int put_measures(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, PyArrayObject *b, Pairs *p) except -1:
+    cdef int64_t work = p.n
+    cdef int kind = scalar_type(&r[at[0]]), d
+    cdef void *out
+    cdef Away away
+    for d in range(p.nd):
+        if work > MOST // p.shape[d]:
+            return run_record(op, r, at)
+        work *= p.shape[d]
+    made = new_flat(p.nd, p.shape, kind)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(work, r, at, op.nargs)
+    if kind == FLOAT:
+        measure_all[float](data_of(a), data_of(b), p, <float *>out)
+    else:
+        measure_all[double](data_of(a), data_of(b), p, <double *>out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef bint line_up(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint keepdim, Pairs *p) noexcept:
+    """Vectors along a dimension of two that broadcast."""
+    cdef npy_intp shape[MOST_DIMS]
+    cdef Operand first, second
+    cdef int d, axis, ndim = max(ndim_of(a), ndim_of(b))
+    axis = wrapped(dim, ndim)
+    if axis < 0:
+        return False
+    for d in range(ndim):
+        shape[d] = 1
+    if not broadcast_into(shape, ndim, a) or not broadcast_into(shape, ndim, b):
+        return False
+    lay_out(&first, a, ndim, shape)
+    lay_out(&second, b, ndim, shape)
+    p.n, p.first_step, p.second_step = shape[axis], first.strides[axis], second.strides[axis]
+    p.nd = 0
+    for d in range(ndim):
+        if d != axis or keepdim:
+            p.shape[p.nd] = 1 if d == axis else shape[d]
+            p.first[p.nd], p.second[p.nd] = first.strides[d], second.strides[d]
+            p.nd += 1
+    return True
+
+
+cdef int cosine_similarity(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = floats(&r[at[0]])
+    cdef PyArrayObject *b = floats(&r[at[1]])
+    cdef Pairs p
+    if a == NULL or b == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]):
+        return run_record(op, r, at)
+    p.what = COSINE
+    if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not line_up(a, b, r[at[2]].v.i, False, &p):
+        return run_record(op, r, at)
+    return put_measures(op, r, at, a, b, &p)
+
+
+cdef int pairwise_distance(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = floats(&r[at[0]])
+    cdef PyArrayObject *b = floats(&r[at[1]])
+    cdef Pairs p
+    if a == NULL or b == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]) or not read_norm(&r[at[2]], &p):
+        return run_record(op, r, at)
+    if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not line_up(a, b, -1, r[at[4]].v.i != 0, &p):
+        return run_record(op, r, at)
+    return put_measures(op, r, at, a, b, &p)
+
+
+cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
+    """The rows of two stacks of matrices, each with each."""
+    cdef PyArrayObject *a = floats(&r[at[0]])
+    cdef PyArrayObject *b = floats(&r[at[1]])
+    cdef Pairs p
+    cdef int d, lead, na, nb
+    cdef npy_intp m, k
+    if a == NULL or b == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]) or not read_norm(&r[at[2]], &p):
+        return run_record(op, r, at)
+    na, nb = ndim_of(a), ndim_of(b)
+    if na < 2 or nb < 2 or dims_of(a)[na - 1] != dims_of(b)[nb - 1]:
+        return run_record(op, r, at)
+    p.eps, p.nd, lead = 0, max(na, nb), max(na, nb) - 2
+    for d in range(lead):  # stacks broadcast
+        m = dims_of(a)[d - lead + na - 2] if d - lead + na - 2 >= 0 else 1
+        k = dims_of(b)[d - lead + nb - 2] if d - lead + nb - 2 >= 0 else 1
+        if m != k and m != 1 and k != 1:
+            return run_record(op, r, at)
+        p.shape[d] = max(m, k)
+        p.first[d] = strides_of(a)[d - lead + na - 2] if m > 1 else 0
+        p.second[d] = strides_of(b)[d - lead + nb - 2] if k > 1 else 0
+    p.shape[lead], p.shape[lead + 1] = dims_of(a)[na - 2], dims_of(b)[nb - 2]
+    p.first[lead], p.first[lead + 1] = strides_of(a)[na - 2], 0
+    p.second[lead], p.second[lead + 1] = 0, strides_of(b)[nb - 2]
+    p.n, p.first_step, p.second_step = dims_of(a)[na - 1], strides_of(a)[na - 1], strides_of(b)[nb - 1]
+    return put_measures(op, r, at, a, b, &p)
+
+
+register_kernel("aten::cosine_similarity", cosine_similarity)
+register_kernel("aten::pairwise_distance", pairwise_distance)
+register_kernel("aten::cdist", cdist)
+register_kernel("aten::_cdist_forward", cdist)
