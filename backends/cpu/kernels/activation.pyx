@@ -14,8 +14,8 @@ from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, take_gil
@@ -65,10 +65,10 @@ cdef int run_loop(Operator op, IValue *r, const int32_t *at, FloatLoop of_floats
     cdef void *out
     cdef Away away
     if x == NULL:
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind == DOUBLE and of_doubles == NULL:
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     made = new_like(x, kind)
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(x) * COSTLY, r, at, op.nargs)
@@ -87,13 +87,13 @@ cdef int silu(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef str approximate
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not str:
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     approximate = <str>r[at[1]].v.o
     if approximate == "none":
         return run_loop(op, r, at, simd_gelu_row, gelu_doubles)
     if approximate == "tanh":
         return run_loop(op, r, at, simd_gelu_tanh_row, NULL)
-    return run_in_order(op, r, at)
+    return run_widened(op, r, at)
 
 
 cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -104,7 +104,7 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef void *out
     cdef Away away
     if x == NULL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &slope):
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     kind = scalar_type(&r[at[0]])
     made = new_like(x, kind)
     out = data_of(<PyArrayObject *>made)
@@ -178,7 +178,7 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, Formula what, do
     cdef void *out
     cdef Away away
     if x == NULL:
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     kind = scalar_type(&r[at[0]])
     made = new_like(x, kind)
     out = data_of(<PyArrayObject *>made)
@@ -205,13 +205,13 @@ cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *by) noex
 cdef int elu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double by[3]
     if not read_numbers(r, at, 3, by):
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     return run_formula(op, r, at, ELU, by[0], by[1], by[2])
 
 cdef int celu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double by[1]
     if not read_numbers(r, at, 1, by) or by[0] == 0:
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     return run_formula(op, r, at, ELU, by[0], 1, 1 / by[0])
 
 cdef int selu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -220,7 +220,7 @@ cdef int selu(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double by[2]
     if not read_numbers(r, at, 2, by):
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     return run_formula(op, r, at, SOFTPLUS, by[0], by[1], 0)
 
 cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
@@ -229,7 +229,7 @@ cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int hardtanh(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double by[2]
     if not read_numbers(r, at, 2, by):
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     return run_formula(op, r, at, BETWEEN, by[0], by[1], 0)
 
 cdef int relu6(Operator op, IValue *r, const int32_t *at) except -1:
@@ -238,19 +238,19 @@ cdef int relu6(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int softshrink(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double by[1]
     if not read_numbers(r, at, 1, by) or by[0] < 0:
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     return run_formula(op, r, at, SOFT_SHRINK, by[0], 0, 0)
 
 cdef int hardshrink(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double by[1]
     if not read_numbers(r, at, 1, by):
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     return run_formula(op, r, at, HARD_SHRINK, by[0], 0, 0)
 
 cdef int threshold(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double by[2]
     if not read_numbers(r, at, 2, by):
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     return run_formula(op, r, at, THRESHOLD, by[0], by[1], 0)
 
 

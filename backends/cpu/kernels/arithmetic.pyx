@@ -16,6 +16,7 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
@@ -84,7 +85,7 @@ cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, I
         if (has_low and low.tag != TAG_INT) or (has_high and high.tag != TAG_INT):
             return run_in_order(op, r, at)
     elif kind != FLOAT and kind != DOUBLE:
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     elif (has_low and not read_number(low, kind, &least)) or (has_high and not read_number(high, kind, &most)):
         return run_in_order(op, r, at)
     made = new_like(a, kind)

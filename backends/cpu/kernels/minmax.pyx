@@ -16,8 +16,9 @@ from numpy cimport npy_bool, npy_intp
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue
-from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, size_of
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport flat_array, item_size, new_flat, put_array, scalar_type
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
@@ -87,8 +88,8 @@ cdef int extreme(Operator op, IValue *r, const int32_t *at, bint largest, IValue
     if a == NULL or not read_shape(a, dims, keepdim, &s):
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if kind > DOUBLE and kind != BOOL:
-        return run_in_order(op, r, at)
+    if kind == HALF or kind > DOUBLE and kind != BOOL:
+        return run_widened(op, r, at)
     loop = (_maximum if largest else _minimum).function[kind]
     if loop == NULL:
         return run_in_order(op, r, at)
@@ -183,7 +184,7 @@ cdef int place_of(Operator op, IValue *r, const int32_t *at, bint largest, bint 
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind not in (FLOAT, DOUBLE, INT32, INT64) and not (kind == BOOL and with_values):
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     places = new_flat(s.nd, s.dims, INT64)
     values = new_flat(s.nd, s.dims, kind) if with_values else None
     place = <int64_t *>data_of(<PyArrayObject *>places)

@@ -18,6 +18,7 @@ from ts._core.value.container cimport List
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, leave_gil_with, take_gil
@@ -178,7 +179,7 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if (kind != FLOAT and kind != DOUBLE) or not row(&r[at[2]], kind, a, shape, n, &weight):
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     if not row(&r[at[3]], kind, a, shape, n, &bias):
         return run_in_order(op, r, at)
     made = new_like(a, kind)
@@ -270,7 +271,7 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     kind = scalar_type(&r[at[0]])
     channels = dims_of(a)[1]
     if (kind != FLOAT and kind != DOUBLE) or not vector(&r[at[2]], kind, channels, &weight):
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     if not vector(&r[at[3]], kind, channels, &bias):
         return run_in_order(op, r, at)
     inner = size_of(a) // (dims_of(a)[0] * channels)

@@ -25,6 +25,7 @@ from ts.backends.cpu.kernels.placing cimport channels_innermost
 from ts.backends.cpu.kernels.plane_mean cimport are_ones, mean_of_planes
 from ts.backends.cpu.kernels.pool cimport Windows, largest, means, real
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.wide cimport run_widened
 
 from ts.backends.cpu import workers
 
@@ -188,7 +189,7 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef Plan p
     if a == NULL:
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.kernel) or not read_sizes(&r[at[3]], n, 0, p.padding):
         return run_record(op, r, at)
     if not read_sizes(&r[at[1]] if is_empty_list(&r[at[2]]) else &r[at[2]], n, 1, p.stride):
@@ -264,7 +265,7 @@ cdef int avg_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
     cdef Plan p
     cdef int d
     if a == NULL:
-        return run_in_order(op, r, at)
+        return run_in_order(op, r, at) if n == 3 else run_widened(op, r, at)
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.kernel) or not read_sizes(&r[at[3]], n, 0, p.padding):
         return run_record(op, r, at)
     if not read_sizes(&r[at[1]] if is_empty_list(&r[at[2]]) else &r[at[2]], n, 1, p.stride):
@@ -298,7 +299,7 @@ cdef int adaptive_pool(Operator op, IValue *r, const int32_t *at, int n, bint ma
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef Plan p
     if a == NULL:
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.windows.places) or not divide_evenly(&p):
         return run_record(op, r, at)
     if shared(a, &p):

@@ -21,6 +21,7 @@ from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, Axis, flat_array, new_flat, put_array, read_axis, scalar_type
 from ts.backends.cpu.kernels.sort cimport Item, quickselect, room, select_smallest, sort
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.wide cimport run_widened
 
 cnp.import_array()
 
@@ -168,8 +169,10 @@ cdef int run_ranks(
     if a == NULL or size_of(a) == 0:
         return run_in_order(op, r, at)
     kind, nd = scalar_type(&r[at[0]]), ndim_of(a)
+    if not has_keys(kind):
+        return run_widened(op, r, at)
     axis = read_axis(a, dim, &task.axis)
-    if axis < 0 or not has_keys(kind) or task.k < 0 or task.k > task.axis.n or (task.what == NTH and task.k >= task.axis.n):
+    if axis < 0 or task.k < 0 or task.k > task.axis.n or (task.what == NTH and task.k >= task.axis.n):
         return run_in_order(op, r, at)
     if task.what <= ALL_STABLY:
         task.k = task.axis.n
@@ -268,7 +271,7 @@ cdef int median_of_all(Operator op, IValue *r, const int32_t *at, Wanted what) e
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if not has_keys(kind):
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     task.axis.outer = task.axis.inner = 1
     task.axis.n = size_of(a)
     made = new_flat(0, &none, kind)

@@ -22,6 +22,7 @@ from ts._core.value.container cimport List
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.wide cimport is_short_tensor, run_widened
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -330,6 +331,8 @@ cdef int run_reduction(
         return run_in_order(op, r, at)
     kind = result = scalar_type(&r[at[0]])
     if kind != FLOAT and kind != DOUBLE:
+        if is_short_tensor(&r[at[0]]):
+            return run_widened(op, r, at)
         result = INT64
         if (what != SUM and what != PRODUCT) or kind not in (BOOL, UINT8, INT8, INT16, INT32, INT64):
             return run_in_order(op, r, at)
@@ -433,7 +436,7 @@ cdef inline bint is_two(IValue *p) noexcept:
 
 cdef int norm(Operator op, IValue *r, const int32_t *at, IValue *dims, bint keepdim) except -1:
     if flat_array(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) not in (FLOAT, DOUBLE) or not is_two(&r[at[1]]):
-        return run_in_order(op, r, at)
+        return run_widened(op, r, at)
     return run_reduction(op, r, at, NORM, dims, keepdim, 0)
 
 

@@ -15,7 +15,8 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts._core.value.ivalue cimport IValue
+from ts.backends.cpu.kernels.wide cimport is_short_tensor, run_widened
+from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
@@ -117,6 +118,8 @@ cdef int run_scan(Operator op, IValue *r, const int32_t *at, bint product) excep
     if a == NULL:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
+    if r[at[2]].tag == TAG_NONE and is_short_tensor(&r[at[0]]):
+        return run_widened(op, r, at)
     if kind not in (FLOAT, DOUBLE, INT64) or size_of(a) == 0 or not same_dtype(&r[at[2]], kind):
         return run_in_order(op, r, at)
     if read_axis(a, r[at[1]].v.i, &axis) < 0:

@@ -21,7 +21,8 @@ from ts._core.value.container cimport List
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts._core.value.ivalue cimport IValue, TAG_OBJECT
+from ts.backends.cpu.kernels.wide cimport is_short_tensor, run_widened
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
@@ -343,12 +344,16 @@ cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64
 
 
 cdef int softmax(Operator op, IValue *r, const int32_t *at) except -1:
+    if r[at[2]].tag == TAG_NONE and is_short_tensor(&r[at[0]]):
+        return run_widened(op, r, at)
     if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
         return run_in_order(op, r, at)
     return run_softmax(op, r, at, SOFTMAX, r[at[1]].v.i, True)
 
 
 cdef int log_softmax(Operator op, IValue *r, const int32_t *at) except -1:
+    if r[at[2]].tag == TAG_NONE and is_short_tensor(&r[at[0]]):
+        return run_widened(op, r, at)
     if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
         return run_in_order(op, r, at)
     return run_softmax(op, r, at, LOG_SOFTMAX, r[at[1]].v.i, True)
@@ -356,6 +361,8 @@ cdef int log_softmax(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List dims
+    if is_short_tensor(&r[at[0]]):
+        return run_widened(op, r, at)
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not List:
         return run_in_order(op, r, at)
     dims = <List>r[at[1]].v.o
