@@ -1,5 +1,7 @@
 """Strides of results: PyTorch's, for every record, whatever the order in memory of the arguments."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -235,5 +237,22 @@ def test_angles_and_quantiles():
         for function in (t.quantile, t.nanquantile):
             yield from (function(x, q, dim=d, keepdim=k) for d in range(3) for k in (False, True))
             yield from (function(x.transpose(0, 2), 0.5, dim=1), function(x, q[0], dim=1))
+
+    assert [steps(x) for x in results(ts)] == [steps(x) for x in results(torch)]
+
+
+def test_attention_lies_as_the_query_does():
+    """`.transpose(1, 2).view(...)` of it works; other shapes, gaps and numbers of heads give products in order."""
+
+    def results(t):
+        attention = t.nn.functional.scaled_dot_product_attention
+        x, y, mask = t.rand(2, 5, 3, 4).transpose(1, 2), t.rand(2, 3, 5, 4), t.ones(5, 5).bool()
+        yield attention(x, x, x).transpose(1, 2).view(2, 5, 12)
+        for q, k in itertools.product((x, y, t.rand(2, 5, 36).view(2, 5, 9, 4).transpose(1, 2)[:, :3]), (x, y)):
+            yield from (attention(q, k, k), attention(q, k, k, mask), attention(q, k, k, is_causal=True))
+            yield from (attention(q, k, k[..., :2]), attention(q, k[:1], k[:1]), attention(q[0], k[0], k[0]))
+            yield attention(q.half(), k.half(), k.half())
+        gaps = t.rand(2, 3, 4, 5).transpose(2, 3)
+        yield from (attention(gaps, y, y), attention(x, gaps, y), attention(x, y, gaps))
 
     assert [steps(x) for x in results(ts)] == [steps(x) for x in results(torch)]

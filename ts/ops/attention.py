@@ -23,7 +23,7 @@ Array = rules.Array
     "float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
     where="f",
     nondeterministic=True,
-    layout="contiguous",
+    layout="like_query",
     refuses={"c": "softmax_lastdim_kernel_impl"},
 )
 def _scaled_dot_product_attention(

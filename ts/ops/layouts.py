@@ -58,6 +58,24 @@ def like_first(shape: Shape, given: Sequence[Array]) -> Order:
     return _by_strides(strides.preserved(shape, _steps(x)), shape)
 
 
+def like_query(shape: Shape, given: Sequence[Array]) -> Order:
+    """Attention: the query's order, where PyTorch has a fast way; its other way leaves products in order."""
+    query, key, value, *mask = given
+    if not heads_fit(query, key, value, mask[0] if mask else None):
+        return contiguous(shape, given)
+    return like_first(shape, given)
+
+
+def heads_fit(query: Array, key: Array, value: Array, mask: Array | None) -> bool:
+    """Whether stacks of heads are as many and as wide, each row in order; a mask is for one, or for all."""
+    stacks = (query, key, value)
+    if any(x.ndim != 4 or x.strides[3] != x.itemsize or not x.size for x in stacks):
+        return False
+    if any(x.shape[:2] != query.shape[:2] or x.shape[3] != query.shape[3] for x in stacks):
+        return False
+    return mask is None or mask.ndim in (2, 4)
+
+
 def like_all(shape: Shape, given: Sequence[Array]) -> Order:
     """The order of the arguments that are broadcast to the result, the first that has one deciding."""
     return _by_strides(
@@ -123,6 +141,7 @@ RULES: Final[dict[str, Rule]] = {
         columns,
         outermost_last,
         like_first,
+        like_query,
         like_all,
         channels,
         channels_1d,

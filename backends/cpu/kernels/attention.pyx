@@ -18,7 +18,7 @@ from libc.string cimport memset
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
-from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.addmm cimport linear_product, product
@@ -29,6 +29,8 @@ from ts.backends.cpu.kernels.reduce cimport floating
 from ts.backends.cpu.kernels.softmax cimport softmax_rows
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.walk cimport Loop, Operand, broadcast_into, in_order, lay_out, walk
+
+from ts.ops.layouts import heads_fit
 
 cdef extern from "activation.h" nogil:
     void simd_gelu_row(const float *x, npy_intp n, float *out)
@@ -182,6 +184,15 @@ cdef object stack_at(IValue *x, int kind):
     return t.array
 
 
+cdef object laid_like_query(object made, object query, object key, object value, object mask):
+    """Heads of the same numbers and widths lie as the query's do, which is how PyTorch's fast way leaves them (`ts.ops.layouts`)."""
+    if flags_of(<PyArrayObject *>query) & cnp.NPY_ARRAY_C_CONTIGUOUS or not heads_fit(query, key, value, mask):
+        return made
+    laid = np.empty_like(query)
+    cnp.PyArray_CopyInto(<cnp.ndarray>laid, <cnp.ndarray>made)
+    return laid
+
+
 cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind = scalar_type(&r[at[0]]) if is_tensor(&r[at[0]]) else -1
     cdef IValue *given = &r[at[3]]
@@ -209,7 +220,9 @@ cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
     else:
         factor = 1 / sqrt(<double>dims_of(<PyArrayObject *>q)[ndim_of(<PyArrayObject *>q) - 1])
     made = attended(q, k, v, mask, masking, causal, factor)
-    return run_record(op, r, at) if made is None else put_array(&r[at[op.nargs]], made, kind)
+    if made is None:
+        return run_record(op, r, at)
+    return put_array(&r[at[op.nargs]], laid_like_query(made, q, k, v, mask), kind)
 
 
 # ---------------------------------------------------------------- layers of encoders
