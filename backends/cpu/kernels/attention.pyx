@@ -18,19 +18,17 @@ from libc.string cimport memset
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
-from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.addmm cimport linear_product, product
 from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil_with, take_gil
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, is_tensor, new_like, put_array, same_shape, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, is_tensor, item_size, new_like, put_array, same_shape, scalar_type
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
 from ts.backends.cpu.kernels.reduce cimport floating
 from ts.backends.cpu.kernels.softmax cimport softmax_rows
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.walk cimport Loop, Operand, broadcast_into, in_order, lay_out, walk
-
-from ts.ops.layouts import heads_fit
 
 cdef extern from "activation.h" nogil:
     void simd_gelu_row(const float *x, npy_intp n, float *out)
@@ -184,9 +182,21 @@ cdef object stack_at(IValue *x, int kind):
     return t.array
 
 
+cdef bint are_heads(PyArrayObject *a, PyArrayObject *query) noexcept:
+    """Whether stacks are as many as the query's and as wide, each row in order."""
+    if ndim_of(a) != 4 or size_of(a) == 0 or strides_of(a)[3] != item_size(a):
+        return False
+    return dims_of(a)[0] == dims_of(query)[0] and dims_of(a)[1] == dims_of(query)[1] and dims_of(a)[3] == dims_of(query)[3]
+
+
 cdef object laid_like_query(object made, object query, object key, object value, object mask):
-    """Heads of the same numbers and widths lie as the query's do, which is how PyTorch's fast way leaves them (`ts.ops.layouts`)."""
-    if flags_of(<PyArrayObject *>query) & cnp.NPY_ARRAY_C_CONTIGUOUS or not heads_fit(query, key, value, mask):
+    """The rule `like_query`: where PyTorch has its fast way for heads, the result lies as the query does."""
+    cdef PyArrayObject *q = <PyArrayObject *>query
+    if flags_of(q) & cnp.NPY_ARRAY_C_CONTIGUOUS or not are_heads(q, q):
+        return made
+    if not are_heads(<PyArrayObject *>key, q) or not are_heads(<PyArrayObject *>value, q):
+        return made
+    if mask is not None and ndim_of(<PyArrayObject *>mask) != 2 and ndim_of(<PyArrayObject *>mask) != 4:
         return made
     laid = np.empty_like(query)
     cnp.PyArray_CopyInto(<cnp.ndarray>laid, <cnp.ndarray>made)
