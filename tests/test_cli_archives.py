@@ -92,6 +92,22 @@ def test_run_reads_and_writes_many_arrays(net, model, x, tmp_path, capsys):
     assert np.array_equal(parts["1.a.0"], np.load(x) + 1)
 
 
+def test_run_leaves_out_what_is_none(tmp_path, capsys):
+    """A file of arrays holds the other results; None alone has nothing to write."""
+    path = tmp_path / "nothing.py"
+    path.write_text(
+        "from typing import Dict, Optional, Tuple\nimport ts\n"
+        "def some(x: ts.Tensor) -> Tuple[ts.Tensor, Optional[ts.Tensor], Dict[str, Optional[int]]]:\n"
+        "    return x, None, {'a': None, 'b': 2}\n"
+        "def none(x: ts.Tensor) -> Optional[ts.Tensor]:\n    return None\n"
+    )
+    out = tmp_path / "some.npz"
+    assert output(capsys, "run", f"{path}:some", "[1.5]", "-o", out) == (0, "", "")
+    assert sorted(np.load(out).files) == ["0", "2.b"]
+    code, _, err = output(capsys, "run", f"{path}:none", "[1.5]", "-o", out)
+    assert code == 2 and "returned a NoneType" in err
+
+
 def test_run_names_fields_and_widens_floats(tmp_path, capsys):
     """A named tuple's fields are names in the file; bfloat16, which NumPy's files do not have, is float32."""
     path = tmp_path / "fields.py"
@@ -128,12 +144,13 @@ def test_parts_and_classes(net, model, x, tmp_path, capsys):
         (["{m}"], "forward needs x: forward(Tensor x, int n=2)"),
         (["{m}", "{x}", "x={x}"], "given 'x' twice"),
         (["{m}", "x={x}", "{x}"], "would be 'x', which has a value by name"),
-        (["{m}", "{x}", "1", "2"], "takes 2 arguments"),
+        (["{m}", "{x}", "1", "2"], "forward takes 2 arguments: forward(Tensor x, int n=2)"),
         (["{m}:absent"], "the model has no 'absent'; it has: forward, again, parts, head"),
         (["{m}:head.absent"], "head has no 'absent'; it has: forward, fc"),
-        (["{m}", "{x}", "-o", "y.txt"], "--out writes .npy (one tensor) and .npz (all results), not y.txt"),
+        (["{m}", "{x}", "-o", "y.txt"], "--out writes .npy (one tensor), .npz (all results) and - (one tensor"),
+        (["{m}:parts", "{x}", "-o", "-"], "parts returned a tuple: write it to an .npz"),
         (["{m}:parts", "{x}", "-o", "y.npy"], "parts returned a tuple: write it to an .npz"),
-        (["{m}", "absent.npy"], "cannot read absent.npy"),
+        (["{m}", "absent.npy"], "cannot read absent.npy: No such file or directory\n"),
         (["absent.pt"], "no such file: absent.pt"),
         (["{m}", "{x}", "--seconds", "-1"], "seconds must not be negative"),
     ],
@@ -378,6 +395,7 @@ def test_convert_weights(net, model, x, tmp_path, capsys):
         (["{m}", "out.pt", "--into", "{m}"], "--into puts weights into an archive"),
         (["{m}", "out.pt", "--keep", "f"], "--keep says what --freeze leaves"),
         (["absent.pt", "out.pt"], "no such file"),
+        (["{m}", "out.onnx"], "out.onnx is none of these"),
     ],
 )
 def test_convert_refuses(model, capsys, arguments, message):

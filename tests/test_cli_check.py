@@ -101,6 +101,7 @@ def test_inputs_are_known_where_they_are_said(wrong, capsys):
         ("x", "--input takes NAME=VALUE"),
         ("x=3", "is to be a Tensor, as in float32[2,3]"),
         ("x=float33[2]", "'float33' is no dtype"),
+        ("y=2", "--input y: nothing that is checked has such a parameter"),
     ]:
         code, _, err = output(capsys, "check", f"{wrong}:guarded", "--input", given)
         assert code == 2 and message in err

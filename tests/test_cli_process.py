@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from ts.cli import terminal
@@ -118,3 +119,17 @@ def test_progress_is_shown_on_terminals_of_what_takes_long(monkeypatch):
             time.sleep(work)
         assert ("checking 2 files" in stream.getvalue()) == shown
         assert bool(stream.getvalue()) == shown
+
+
+def test_arrays_through_pipes(tmp_path):
+    """`-` is standard input as a tensor's file, and standard output as the result's."""
+    path = tmp_path / "piped.py"
+    path.write_text("import ts\ndef twice(x: ts.Tensor) -> ts.Tensor:\n    return x * 2\n")
+    given = io.BytesIO()
+    np.save(given, np.arange(3.0))
+    words = [sys.executable, "-m", "ts", "run", f"{path}:twice", "-", "-o", "-"]
+    found = subprocess.run(words, input=given.getvalue(), capture_output=True, timeout=120, check=False)
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert np.load(io.BytesIO(found.stdout)).tolist() == [0.0, 2.0, 4.0]
+    found = subprocess.run(words, input=b"no array", capture_output=True, timeout=120, check=False)
+    assert found.returncode == 2 and found.stderr.startswith(b"ts run: cannot read -: ")

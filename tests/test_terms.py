@@ -122,6 +122,12 @@ def test_names_of_a_modules_operators():
             load(data, allowed_ops=set(names) - {name})
 
 
+@pytest.mark.parametrize("limits", [{"fuel": 3}, 5])
+def test_limits_are_made_by_limits(limits):
+    with pytest.raises(TypeError, match=r"is not what ts\.limits\(\.\.\.\) makes"):
+        load(DOUBLED, limits=limits)
+
+
 def test_names_are_texts():
     with pytest.raises(TypeError, match="3 is not the name of an operator"):
         load(DOUBLED, allowed_ops=[3])

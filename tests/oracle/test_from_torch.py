@@ -57,3 +57,14 @@ def test_other_objects(monkeypatch):
     monkeypatch.delitem(sys.modules, "torch")
     with pytest.raises(RuntimeError, match="this program has not imported"):
         ts.jit.from_torch(Net())
+
+
+def test_tensors_of_pytorch_are_told():
+    """Two classes of one name: the hint says which it is, and what to do."""
+
+    @ts.jit.script
+    def same(x: ts.Tensor) -> ts.Tensor:
+        return x
+
+    with pytest.raises(RuntimeError, match=r"Hint: it is an object of PyTorch; .*`ts\.from_numpy"):
+        same(torch.ones(1))

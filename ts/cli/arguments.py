@@ -8,6 +8,8 @@ read_arguments(f, ["x.npy", "n=2"])              [a tensor], {"n": 2}
 from __future__ import annotations
 
 import ast
+import io
+import sys
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,11 +23,14 @@ from ts.ir import types
 from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
+STANDARD: Final = "-"  # standard input and output, in the place of a file
+
 SPELLING: Final = """\
 arguments are read by the parameters' types:
   int, float, bool      42   2.5   true
   str                   text, or @PATH for the contents of a text file
-  Tensor                PATH.npy, PATH.npz:KEY, or a literal such as [[1.0, 2.0]]
+  Tensor                PATH.npy, PATH.npz:KEY, - for an .npy from standard input,
+                        or a literal such as [[1.0, 2.0]]
   Dict[str, Tensor]     PATH.npz
   Enum, torch.device    the member's name, the device's
   any other type        a Python literal: [1, 2], {'a': 1}, (1, 2.0), None
@@ -65,9 +70,9 @@ def read_device(text: str) -> Any:
 
 
 def read_tensor(text: str, expected: types.Type) -> ts.Tensor:
-    """A tensor from `PATH.npy`, `PATH.npz`, `PATH.npz:KEY` or a literal."""
+    """A tensor from `PATH.npy`, `PATH.npz`, `PATH.npz:KEY`, `-` for standard input, or a literal."""
     path, colon, key = text.rpartition(":") if ".npz:" in text else (text, "", "")
-    if path.endswith(".npy"):
+    if path.endswith(".npy") or path == STANDARD:
         return tensor_of(load_arrays(path), path)
     if path.endswith(".npz"):
         arrays = load_arrays(path)
@@ -91,11 +96,12 @@ def tensor_of(array: Any, where: str) -> ts.Tensor:
 
 
 def load_arrays(path: str) -> Any:
-    """The contents of an `.npy` or `.npz` file (no pickles: the file may not be ours)."""
+    """The contents of an `.npy` or `.npz` file, or of standard input (no pickles: they may not be ours)."""
+    file = io.BytesIO(sys.stdin.buffer.read()) if path == STANDARD else path
     try:
-        return np.load(path, allow_pickle=False)
+        return np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise UsageError(f"cannot read {path}: {error}") from None
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def read_text(text: str) -> str:
@@ -105,7 +111,7 @@ def read_text(text: str) -> str:
     try:
         return Path(text[1:]).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {text[1:]}: {error}") from None
+        raise UsageError(f"cannot read {text[1:]}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def read_argument(text: str, expected: types.Type) -> Any:
@@ -138,7 +144,7 @@ def read_arguments(
 ) -> tuple[list[Any], dict[str, Any]]:
     """Positional and keyword arguments from the command line's words, by the function's schema."""
     declared = function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
-    words = _Words(function, {argument.name: argument.type for argument in declared})
+    words = _Words(function, declared)
     for text in texts:
         words.add(text)
     absent = [
@@ -157,10 +163,11 @@ def _shown(function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> 
 class _Words:
     """Gives words to parameters."""
 
-    def __init__(self, function: ScriptFunction | ScriptMethod, parameters: dict[str, types.Type]) -> None:
+    def __init__(self, function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> None:
         self.function = function
-        self.parameters = parameters
-        self.order = list(parameters)
+        self.declared = declared
+        self.parameters: dict[str, types.Type] = {argument.name: argument.type for argument in declared}
+        self.order = list(self.parameters)
         self.positional: list[Any] = []
         self.keywords: dict[str, Any] = {}
 
@@ -182,7 +189,8 @@ class _Words:
             if expected is None:
                 count = len(self.order)
                 raise UsageError(
-                    f"{self.function.name} takes {count} argument{'s' * (count != 1)}: {self.function.schema}"
+                    f"{self.function.name} takes {count} argument{'s' * (count != 1)}: "
+                    f"{_shown(self.function, self.declared)}"
                 )
             if self.order[len(self.positional)] in self.keywords:
                 name = self.order[len(self.positional)]

@@ -73,9 +73,16 @@ examples:
 """
 
 
+class _Inputs(dict[str, Any]):
+    """What is known of parameters, by their names, and which of the names were parameters."""
+
+    used: set[str]
+
+
 def run(options: argparse.Namespace) -> int:
     """`ts check`: report each thing of each file."""
-    inputs = dict(map(_input, options.input))
+    inputs = _Inputs(map(_input, options.input))
+    inputs.used = set()
     files = [file for word in options.targets for file in files_of(target(word))]
     if not files:
         raise UsageError(
@@ -88,6 +95,10 @@ def run(options: argparse.Namespace) -> int:
             with limited(options, strange=not file.is_program):
                 wrong += _check_file(file, inputs, whole)
             advance()
+    unused = inputs.keys() - inputs.used
+    if unused and not wrong:  # what does not compile has no parameters
+        names = ", ".join(sorted(unused))
+        raise UsageError(f"--input {names}: nothing that is checked has such a parameter")
     return 1 if wrong else 0
 
 
@@ -137,11 +148,12 @@ def _input(text: str) -> tuple[str, Any]:
     return name, ts.empty(sizes, dtype=dtype, device="meta")
 
 
-def _given(parameters: Sequence[Argument], inputs: dict[str, Any]) -> list[Any]:
+def _given(parameters: Sequence[Argument], inputs: _Inputs) -> list[Any]:
     """What is known of parameters; UsageError for what they do not take."""
     found = []
     for parameter in parameters:
         sample = inputs.get(parameter.name)
+        inputs.used.add(parameter.name)
         type = type_of_constant(sample)
         if sample is not None and (type is None or not type.is_subtype_of(parameter.type)):
             hint = ", as in float32[2,3]" if parameter.type.is_subtype_of(TENSOR) else ""
@@ -153,7 +165,7 @@ def _given(parameters: Sequence[Argument], inputs: dict[str, Any]) -> list[Any]:
 # ---- what is checked ---------------------------------------------------------------------------------
 
 
-def _check_file(found: Target, inputs: dict[str, Any], whole: bool) -> int:
+def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:
     """Check what a file holds and report it; how much of it is wrong."""
     try:
         checks = _checks(found, inputs)
@@ -188,13 +200,13 @@ def _is_foreign(error: Exception) -> bool:
     return not isinstance(error, RuntimeError) or isinstance(error, LimitExceeded)
 
 
-def _checks(found: Target, inputs: dict[str, Any]) -> dict[str, Check]:
+def _checks(found: Target, inputs: _Inputs) -> dict[str, Check]:
     if found.is_program:
         return dict(checks_of(load_module(found.path), inputs))
     return dict(_checks_of_archive(found.path, inputs))
 
 
-def _checks_of_archive(path: Path, inputs: dict[str, Any]) -> Iterator[tuple[str, Check]]:
+def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
     """What `ts check` compiles of an archive; what it needs and is not there comes instead."""
     with reading(path):
         absent = ts.jit.missing(path)
@@ -210,7 +222,7 @@ def _absent(missing: Any) -> tuple[str, list[str]]:
     return "", ["\n".join(["missing", *str(missing).splitlines()[1:]])]
 
 
-def checks_of(module: ModuleType, inputs: dict[str, Any]) -> Iterator[tuple[str, Check]]:
+def checks_of(module: ModuleType, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
     """What `ts check` compiles of a module of Python."""
     for name, value in list(vars(module).items()):
         if isinstance(value, ts.jit.ScriptFunction):
@@ -226,20 +238,20 @@ def checks_of(module: ModuleType, inputs: dict[str, Any]) -> Iterator[tuple[str,
             yield name, partial(_class, name, value, inputs)
 
 
-def _function(function: Any, inputs: dict[str, Any]) -> tuple[str, list[str]]:
+def _function(function: Any, inputs: _Inputs) -> tuple[str, list[str]]:
     found: Any = ts.jit.script(function)
     given = _given(found.schema.arguments, inputs)
     failing = failures(found.inlined_graph, given)
     return str(found.schema), [failure.text(found.name) for failure in failing]
 
 
-def _module(name: str, module: Any, inputs: dict[str, Any]) -> tuple[str, list[str]]:
+def _module(name: str, module: Any, inputs: _Inputs) -> tuple[str, list[str]]:
     scripted: Any = ts.jit.script(module)
     methods = [_method(scripted, method, inputs) for method in method_names(scripted)]
     return f"module {name}", [failure for _, failing in methods for failure in failing]
 
 
-def _method(module: ScriptModule, name: str, inputs: dict[str, Any]) -> tuple[str, list[str]]:
+def _method(module: ScriptModule, name: str, inputs: _Inputs) -> tuple[str, list[str]]:
     method = getattr(module, name)
     given = _given(method.schema.arguments[1:], inputs)
     failing = failures(method.inlined_graph, [module.archived(), *given])
@@ -248,7 +260,9 @@ def _method(module: ScriptModule, name: str, inputs: dict[str, Any]) -> tuple[st
     return f"{name}({takes}) -> {returns}", [failure.text(name) for failure in failing]
 
 
-def _class(name: str, cls: type, inputs: dict[str, Any]) -> tuple[str, list[str]]:
+def _class(name: str, cls: type, inputs: _Inputs) -> tuple[str, list[str]]:
+    if any(base.__module__.partition(".")[0] == "torch" for base in cls.__mro__):
+        return "", ["it inherits from a class of PyTorch: what `import ts as torch` defines can be checked"]
     if issubclass(cls, ts.nn.Module):
         if needed(cls):
             text = f"module {name}: not compiled, as it takes {needed(cls)}; check an instance of it"

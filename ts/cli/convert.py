@@ -25,12 +25,13 @@ from ts.cli.problems import ProgramError, UsageError, reading
 from ts.cli.targets import is_archive, load_archive, target
 
 _SAFETENSORS = ".safetensors"
+_PYTORCHS = (".pt", ".pth", ".bin", ".ckpt", ".torchscript", ".ts")
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """The words of the command, and its examples."""
     parser.add_argument("source", metavar="FROM", help="an archive, a .safetensors, or what torch.save wrote")
-    parser.add_argument("out", metavar="TO", help="the file to write, by its ending: .safetensors, .pt")
+    parser.add_argument("out", metavar="TO", help="the file to write: .safetensors, .pt, .pth ...")
     parser.add_argument("--freeze", action="store_true", help="make weights constants of an evaluated model")
     parser.add_argument(
         "--keep",
@@ -56,6 +57,9 @@ examples:
 def run(options: argparse.Namespace) -> int:
     """Write the one file from the other."""
     source, out = target(options.source).path, Path(options.out)
+    if out.suffix not in (_SAFETENSORS, *_PYTORCHS):
+        known = ", ".join((_SAFETENSORS, *_PYTORCHS))
+        raise UsageError(f"TO ends in one of {known}; {options.out} is none of these")
     archive = source.suffix != _SAFETENSORS and is_archive(source)
     to_archive = out.suffix != _SAFETENSORS and (archive or options.into is not None)
     if (options.freeze or options.strip_debug) and not to_archive:

@@ -17,13 +17,18 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """The words of the command, and its examples."""
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
     parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
-    parser.add_argument("-o", "--out", metavar="PATH", help="write the result to a .npy or .npz file")
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="PATH",
+        help="write the result to a .npy or .npz file, or to standard output, -",
+    )
     parser.add_argument("--time", action="store_true", help="print the run time to standard error")
     add_limits(parser)
     return f"""\
 {SPELLING}
 A model of an archive is evaluated, not trained.  In an .npz, results have the names of their fields or keys,
-or numbers; a single one is called `out`.
+or numbers; a single one is called `out`, and None is left out.
 
 examples:
   ts run examples/words.py:most_frequent @README.md 5
@@ -31,6 +36,7 @@ examples:
   ts run model.pt inputs.npz -o y.npy
   ts run model.pt:encode x.npy --seconds 2 --bytes 512M
   ts run net.py:Net x.npy -o y.npy
+  ts run model.pt - -o - < x.npy > y.npy
 """
 
 

@@ -31,6 +31,8 @@ class Terms:
         limits: AbstractContextManager[Any] | None = None,
         allowed_ops: Iterable[str] | None = None,
     ) -> None:
+        if limits is not None and not isinstance(limits, AbstractContextManager):
+            raise TypeError(f"limits: {limits!r} is not what ts.limits(...) makes")
         self.limits = limits
         self.restricted = allowed_ops is not None
         self._patterns: tuple[str, ...] = ()

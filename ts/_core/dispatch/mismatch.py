@@ -42,6 +42,8 @@ def argument_error(
     ]
     if cause is not None:
         lines.append(f"Cast error details: {cause}")
+    if type(x).__module__.partition(".")[0] == "torch":
+        lines.append("Hint: it is an object of PyTorch; `ts.from_numpy(x.numpy())` is a tensor on its memory")
     return RuntimeError("\n".join(lines))
 
 
