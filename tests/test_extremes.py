@@ -120,3 +120,14 @@ def test_repetitions_that_are_no_size():
             function(counts)
     assert ts.ones(4, 0).repeat_interleave(counts // 4 // 1024, 0).shape == (1 << 52, 0)
     assert ts.ones(4, 0).repeat_interleave(1 << 50, 0).shape == (1 << 52, 0)
+
+
+@pytest.mark.parametrize("count", [1 << 42, 1 << 62, LARGEST])
+def test_lists_without_memory_say_where(count):
+    """The class is Python's; the text has the place in the script."""
+    @ts.jit.script
+    def zeros(n: int):
+        return [0] * n
+
+    with pytest.raises(MemoryError, match=r"return \[0\] \* n\n *~+ <--- HERE\nMemoryError: there is not enough memory"):
+        zeros(count)

@@ -13,6 +13,7 @@ threads, so it is back to what it was when the last of such threads is through.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -30,6 +31,8 @@ _STACK_BYTES: Final = 512 << 20  # address space: what is not used is never allo
 _RECURSION_LIMIT: Final = 60_000
 _deep: ContextVar[bool] = ContextVar("deep", default=False)  # this is such a thread
 _changing = threading.Lock()  # what is set for the whole process
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_changing._at_fork_reinit)  # type: ignore[attr-defined]
 _threads = 0  # that need the limit
 _limit_before = 0
 

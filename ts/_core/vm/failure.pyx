@@ -32,10 +32,13 @@ cdef object located(object error, list stack):
     if isinstance(error, (ScriptRuntimeError, LimitExceeded)):
         error.stack = stack + error.stack
         return error
-    if isinstance(error, (DebuggerQuit, MemoryError, Warning)) or not isinstance(error, Exception):
+    if isinstance(error, (DebuggerQuit, Warning)) or not isinstance(error, Exception):
         return error
-    text = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))  # the class's name there, as in PyTorch
-    result = NotImplementedError(text) if isinstance(error, NotImplementedError) else RuntimeError(text)
+    if isinstance(error, MemoryError):
+        result = MemoryError(str(ScriptRuntimeError(str(error) or "there is not enough memory", stack, "MemoryError")))
+    else:
+        text = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))  # the class's name there, as in PyTorch
+        result = NotImplementedError(text) if isinstance(error, NotImplementedError) else RuntimeError(text)
     result.__cause__ = error
     return result
 
