@@ -9,6 +9,7 @@ arrays it has:
     xp.transforms             the functions of scipy.fft, from the library there is
     xp.products(a, b)         stacks of matrices, multiplied by what the device does fastest
     xp.weighted_sums(x, d, places, weights)   sums of places along a dimension: what resampling does
+    xp.weighted_bytes(...)                    the same of bytes, rounded
     xp.weighted_picks(x, places, weights)     sums of elements of planes: what sampling at a grid does
     xp.in_pieces(f, x, y)     f(x, y), element by element; where time is limited, with looks at the clock
     xp.to_host(x)             the elements as a NumPy array
@@ -77,6 +78,12 @@ class Namespace:
         for t in range(places.shape[1]):
             total = total + self.take(x, places[:, t], axis=axis) * weights[:, t].reshape(shape)
         return total
+
+    def weighted_bytes(self, x: Array, axis: int, places: Array, weights: Array, digits: int) -> Array:
+        """The same of bytes: weights are int32, with so many binary digits; sums are rounded."""
+        total = self.weighted_sums(x.astype(np.int32), axis, places, weights) + ((1 << digits) >> 1)
+        found: Array = self.minimum(self.maximum(total >> digits, 0), 255).astype(np.uint8)
+        return found
 
     def weighted_picks(self, x: Array, places: Array, weights: Array) -> Array:
         """(N, C, P) sums of elements of x (N, C, cells) at places (N, P, taps), weighted; -1: a zero."""

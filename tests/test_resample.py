@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts.backends.cpu.kernels.resample import weighted_picks, weighted_sums
+from ts.backends.cpu.kernels.resample import weighted_bytes, weighted_picks, weighted_sums
 from ts.backends.cpu.namespace import namespace
 from ts.backends.namespace import Over
 
@@ -21,6 +21,25 @@ def test_sums_are_those_of_any_namespace(dtype, axis):
     for input in (x, x.transpose(2, 0, 1).copy().transpose(1, 2, 0)):
         found = namespace.weighted_sums(input, axis, places, weights)
         np.testing.assert_array_equal(found, PLAIN.weighted_sums(x, axis, places, weights))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, 3])
+@pytest.mark.parametrize("shape", [(2, 3, 4, 5), (1, 6, 7, 3), (2, 0, 3, 3)])
+def test_bytes_are_summed_in_integers_and_rounded(shape, axis):
+    random = np.random.default_rng(axis)
+    x = random.integers(0, 256, shape).astype(np.uint8)
+    places = random.integers(0, max(shape[axis], 1), (6 if shape[axis] else 0, 3))
+    weights = random.integers(-9000, 20000, places.shape).astype(np.int32)
+    for input in (x, x.transpose(0, 2, 3, 1).copy().transpose(0, 3, 1, 2)):
+        found = namespace.weighted_bytes(input, axis, places, weights, 14)
+        assert found.dtype == np.uint8
+        np.testing.assert_array_equal(found, PLAIN.weighted_bytes(x, axis, places, weights, 14))
+    kernel_arguments = (x, x.copy(), axis, np.zeros((shape[axis], 1), np.int64), np.zeros((shape[axis], 1), np.int32))
+    for wrong in ((x.astype(np.int32), *kernel_arguments[1:], 3), (*kernel_arguments, 23), (*kernel_arguments, -1)):
+        with pytest.raises(TypeError):
+            weighted_bytes(*wrong)
+    with pytest.raises(TypeError):
+        weighted_sums(*kernel_arguments)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])

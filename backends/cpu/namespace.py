@@ -103,13 +103,23 @@ class CpuNamespace(Over):
         """The sums lie as x does, with the dimensions in the same order."""
         from .kernels.resample import weighted_sums
 
+        return self._summed(weighted_sums, x, axis, places, weights)
+
+    def weighted_bytes(self, x: Array, axis: int, places: Array, weights: Array, digits: int) -> Array:
+        """By a kernel, likewise."""
+        from .kernels.resample import weighted_bytes
+
+        return self._summed(weighted_bytes, x, axis, places, weights, digits)
+
+    def _summed(self, kernel: Callable[..., None], x: Array, axis: int, places: Array, *more: Any) -> Array:
         order = sorted(range(x.ndim), key=lambda d: -abs(x.strides[d]))
         inside = np.ascontiguousarray(x.transpose(order))
         along = order.index(axis)
         shape = list(inside.shape)
         shape[along] = len(places)
         out = np.empty(shape, x.dtype)
-        weighted_sums(inside, out, along, np.ascontiguousarray(places), np.ascontiguousarray(weights))
+        weights, *rest = more
+        kernel(inside, out, along, np.ascontiguousarray(places), np.ascontiguousarray(weights), *rest)
         return out.transpose(np.argsort(order))
 
     def weighted_picks(self, x: Array, places: Array, weights: Array) -> Array:

@@ -150,7 +150,7 @@ def test_attention(kind, dtype):
         np.testing.assert_allclose(found.float().numpy(), wanted.float().numpy(), near, near)
 
 
-@pytest.mark.parametrize("mask", ["none", "bool", "float"])
+@pytest.mark.parametrize("mask", ["none", "bool", "float", "source", "all"])
 def test_layers_of_encoders(mask):
     """Drawn sizes, with normalisation first and last, both activations, and padding."""
     rng = np.random.default_rng(0)
@@ -166,7 +166,9 @@ def test_layers_of_encoders(mask):
         if mask == "float":
             padding = torch.zeros(batch, length).masked_fill(padding, float("-inf"))
         given = [x, width, heads, *weights[:4], rng.random() < 0.5, rng.random() < 0.5, 1e-5, *weights[4:]]
-        given += [None, None] if mask == "none" else [padding, 1]
+        source = torch.rand(length, length).fill_diagonal_(0) > 0.6
+        kinds = {"none": [None, None], "source": [source, 0], "all": [source.expand(batch, heads, -1, -1).contiguous(), 2]}
+        given += kinds.get(mask, [padding, 1])
         ours = [ts.tensor(a.numpy()) if isinstance(a, torch.Tensor) else a for a in given]
         found, wanted = ts._transformer_encoder_layer_fwd(*ours), torch._transformer_encoder_layer_fwd(*given)
         np.testing.assert_allclose(found.numpy(), wanted.numpy(), 1e-4, 1e-4)

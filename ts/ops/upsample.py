@@ -149,24 +149,27 @@ def resampled(
     bytes_too = taps in (_nearest, _nearest_exact) or len(size) == 2
     if rules.CATEGORY_OF[x.dtype] != rules.FLOATING and not (x.dtype == rules.UINT8 and bytes_too):
         rules.refuse(name, x.dtype)
-    found = [_taps(xp, taps, n, m, s, align) for n, m, s in zip(x.shape[2:], size, scales, strict=True)]
+    keys = [(n, m, s, align) for n, m, s in zip(x.shape[2:], size, scales, strict=True)]
+    if x.dtype == rules.UINT8 and taps not in (_nearest, _nearest_exact) and not xp.shapes_only:
+        for axis, key in reversed(list(enumerate(keys, 2))):
+            if key[1] <= _KEPT:
+                x = xp.weighted_bytes(x, axis, *_kept_integers(xp, taps, *key))
+            else:
+                index, weight = taps(xp, *key)
+                x = xp.weighted_bytes(x, axis, index, *_in_integers(xp, index, weight))
+        return x
+    found = [_taps(xp, taps, *key) for key in keys]
     wide = rules.cast(xp, x, rules.opmath(x.dtype))
     for axis, (index, weight) in reversed(list(enumerate(found, 2))):
         if weight is None:
             wide = xp.take(wide, index[:, 0], axis=axis)
         else:
-            along = _bytes_along if x.dtype == rules.UINT8 else _along
-            wide = along(xp, wide, axis, index, weight)
+            wide = xp.weighted_sums(wide, axis, index, weight.astype(wide.dtype))
     return rules.cast(xp, wide, x.dtype)
 
 
-def _along(xp: Any, x: Array, axis: int, index: Array, weight: Array) -> Array:
-    """The weighted sum of the taps along one dimension."""
-    return xp.weighted_sums(x, axis, index, weight.astype(x.dtype))
-
-
-def _bytes_along(xp: Any, x: Array, axis: int, index: Array, weight: Array) -> Array:
-    """The same of bytes, in integers: weights of 16 bits with as many binary places as fit, one rounding."""
+def _in_integers(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
+    """Weights for bytes: integers of 16 bits with as many binary places as fit, and how many these are."""
     weight = weight.copy()
     for t in range(1, index.shape[1]):  # an element that is read twice, at the border, has one weight
         again = index[:, t] == index[:, t - 1]
@@ -176,9 +179,14 @@ def _bytes_along(xp: Any, x: Array, axis: int, index: Array, weight: Array) -> A
     places = 0
     while places < 22 and int(0.5 + largest * (1 << (places + 1))) < 1 << 15:
         places += 1
-    scaled = xp.trunc(weight * (1 << places) + xp.where(weight < 0, -0.5, 0.5)).astype(rules.INT32)
-    total = _along(xp, x.astype(rules.INT32), axis, index, scaled) + ((1 << places) >> 1)
-    return xp.clip(total >> places, 0, 255).astype(rules.UINT8)
+    return xp.trunc(weight * (1 << places) + xp.where(weight < 0, -0.5, 0.5)).astype(rules.INT32), places
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_integers(xp: Any, taps: Callable[..., Taps], *key: Any) -> tuple[Array, Array, int]:
+    index, weight = _kept_taps(xp, taps, *key)
+    assert weight is not None
+    return index, *_in_integers(xp, index, weight)
 
 
 def output_size(x: Array, size: Sizes | None, factors: Sequence[float] | None) -> list[int]:

@@ -13,7 +13,7 @@ import numpy as np
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, sqrt
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 from numpy cimport npy_intp
 
@@ -298,11 +298,22 @@ cdef enum:
     FIRST_WEIGHT = 3                   # the arguments of a layer: the projections' weights and biases,
     FIRST_NORM = 10                    # numbers; both normalisations', those of the feed-forward part, the mask
     MASK = 18
-    OF_PADDING = 1                     # a kind of mask
+    OF_SOURCE = 0                      # kinds of masks
+    OF_PADDING = 1
+    OF_ALL = 2
+
+
+cdef object over_scores(object hidden, int64_t kind, npy_intp n, npy_intp heads, npy_intp length):
+    """A mask of a kind as one over the scores (N, heads, L, L); None where it has not the shape of its kind."""
+    if kind == OF_SOURCE and hidden.shape == (length, length):
+        return hidden[None, None]
+    if kind == OF_PADDING and hidden.shape == (n, length):
+        return hidden[:, None, None, :]
+    return hidden if kind == OF_ALL and hidden.shape == (n, heads, length, length) else None
 
 
 cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
-    """Of a batch that lies in order, with a mask of padding or none."""
+    """Of a batch that lies in order, with a mask or none."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef PyArrayObject *w
     cdef list weights = []
@@ -324,12 +335,12 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
         weights.append(<object>w)
     if r[at[MASK]].tag != TAG_NONE:
         w = flat_array(&r[at[MASK]])
-        if w == NULL or r[at[MASK + 1]].tag != TAG_INT or r[at[MASK + 1]].v.i != OF_PADDING:
-            return run_record(op, r, at)
-        if ndim_of(w) != 2 or dims_of(w)[0] != dims_of(a)[0] or dims_of(w)[1] != dims_of(a)[1]:
+        if w == NULL or r[at[MASK + 1]].tag != TAG_INT:
             return run_record(op, r, at)
         hidden = <object>w if scalar_type(&r[at[MASK]]) == BOOL else np.not_equal(<object>w, 0)
-        hidden = hidden[:, None, None, :]
+        hidden = over_scores(hidden, r[at[MASK + 1]].v.i, dims_of(a)[0], heads, dims_of(a)[1])
+        if hidden is None:
+            return run_record(op, r, at)
     made = encoded(<object>a, <int>heads, weights, hidden, use_gelu, norm_first, eps)
     return run_record(op, r, at) if made is None else put_array(&r[at[op.nargs]], made, FLOAT)
 

@@ -4,6 +4,7 @@ In: an array (C-contiguous; float32, float64 or int32), for each place of the re
 their weights; out: the sums, in the array's dtype, added in the order of the taps.
 
     weighted_sums(x, out, axis, index, weight)       taps along one dimension, the same for all others
+    weighted_bytes(x, out, axis, index, weight, places)    of bytes, with integers that have so many binary places
     weighted_picks(x, out, index, weight)            taps anywhere in a plane, the same for all its channels
 
 Where other dimensions lie inside of this one, a tap adds a whole row to another, which the compiler turns into vector
@@ -13,7 +14,8 @@ instructions; the innermost dimension is gathered element by element.
 import numpy as np
 
 cimport cython
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of
 from ts._core.value.sealed cimport seal
@@ -44,7 +46,7 @@ cdef void along(Taps *taps, number *x, number *out, number *weight, int64_t firs
     cdef number *source
     cdef number *row
     cdef number *target
-    cdef number total, factor
+    cdef number total, second, third, factor
     for p in range(first, last):
         source = x + p * taps.n * inner
         target = out + p * taps.m * inner
@@ -56,6 +58,15 @@ cdef void along(Taps *taps, number *x, number *out, number *weight, int64_t firs
                 for t in range(count):
                     total += source[index[t]] * w[t]
                 target[0] = total
+            elif inner == 3:  # colours
+                total = second = third = 0
+                for t in range(count):
+                    row = source + index[t] * 3
+                    factor = w[t]
+                    total += row[0] * factor
+                    second += row[1] * factor
+                    third += row[2] * factor
+                target[0], target[1], target[2] = total, second, third
             else:
                 for c in range(inner):
                     target[c] = 0
@@ -64,6 +75,59 @@ cdef void along(Taps *taps, number *x, number *out, number *weight, int64_t firs
                     factor = w[t]
                     for c in range(inner):
                         target[c] += row[c] * factor
+            target += inner
+            index += count
+            w += count
+
+
+cdef inline uint8_t rounded(int32_t total, int places) noexcept nogil:
+    total >>= places
+    return 0 if total < 0 else 255 if total > 255 else <uint8_t>total
+
+
+cdef void bytes_along(
+    Taps *taps, const uint8_t *x, uint8_t *out, const int32_t *weight, int places, int32_t *totals, int64_t first, int64_t last
+) noexcept nogil:
+    """The sums of planes [first, last), rounded; `totals` has room for the elements inside of a place."""
+    cdef int64_t p, i, t, c, inner = taps.inner, count = taps.count
+    cdef int64_t *index
+    cdef const int32_t *w
+    cdef const uint8_t *source
+    cdef const uint8_t *row
+    cdef uint8_t *target
+    cdef int32_t half = (1 << places) >> 1, factor, a, b, d
+    for p in range(first, last):
+        source = x + p * taps.n * inner
+        target = out + p * taps.m * inner
+        index = taps.index
+        w = weight
+        for i in range(taps.m):
+            if inner == 1:
+                a = half
+                for t in range(count):
+                    a += source[index[t]] * w[t]
+                target[0] = rounded(a, places)
+            elif inner == 3:
+                a = b = d = half
+                for t in range(count):
+                    row = source + index[t] * 3
+                    factor = w[t]
+                    a += row[0] * factor
+                    b += row[1] * factor
+                    d += row[2] * factor
+                target[0], target[1], target[2] = rounded(a, places), rounded(b, places), rounded(d, places)
+            else:
+                for c in range(inner):
+                    totals[c] = half
+                for t in range(count):
+                    factor = w[t]
+                    if factor == 0:
+                        continue
+                    row = source + index[t] * inner
+                    for c in range(inner):
+                        totals[c] += row[c] * factor
+                for c in range(inner):
+                    target[c] = rounded(totals[c], places)
             target += inner
             index += count
             w += count
@@ -102,12 +166,24 @@ cdef class Run:
     cdef str kind
     cdef int64_t planes
     cdef bint anywhere                 # picks
+    cdef int places                    # of the weights of bytes
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
         require_part(part, parts, self.kind is not None)
         cdef int64_t first = self.planes * part // parts, last = self.planes * (part + 1) // parts
         cdef str kind = self.kind
         cdef Py_UCS4 letter = kind[0]
+        cdef int32_t *totals
+        if letter == u"B":
+            totals = <int32_t *>malloc(max(self.taps.inner, 1) * sizeof(int32_t))
+            if totals == NULL:
+                raise MemoryError()
+            with nogil:
+                bytes_along(
+                    &self.taps, <uint8_t *>self.x, <uint8_t *>self.out, <int32_t *>self.weight, self.places, totals, first, last
+                )
+            free(totals)
+            return
         with nogil:
             if self.anywhere:
                 if letter == u"f":
@@ -137,8 +213,10 @@ cdef int _require_arrays(arrays) except -1:
 cdef Run _prepared(x, out, index, weight, int64_t length, int64_t lowest):
     """The work on checked arrays: their dtypes, that they are contiguous, that taps lie in [lowest, length)."""
     cdef Run run = Run.__new__(Run)
-    if x.dtype.char not in "fdi" or out.dtype != x.dtype or weight.dtype != x.dtype or index.dtype.char not in "lq":
-        raise TypeError("weighted sums are of float32, float64 or int32, with weights of the same and int64 places")
+    if x.dtype.char not in "fdiB" or out.dtype != x.dtype or index.dtype.char not in "lq":
+        raise TypeError("weighted sums are of float32, float64, int32 or bytes, at int64 places")
+    if weight.dtype.char != ("i" if x.dtype.char == "B" else x.dtype.char):
+        raise TypeError("weights are of the same dtype, and of bytes int32")
     for array in (x, out, index, weight):
         if not array.flags.c_contiguous or not array.flags.aligned or not array.dtype.isnative:
             raise ValueError("weighted sums take contiguous arrays")
@@ -166,6 +244,19 @@ cdef int _start(Run run, int64_t size) except -1:
 
 def weighted_sums(x, out, int axis, index, weight):
     """Write the weighted sums along `axis` of x to `out`; index and weight are (places of the result, taps)."""
+    if type(x) is np.ndarray and x.dtype.char == "B":
+        raise TypeError("sums of bytes are rounded")
+    _sum_along(x, out, axis, index, weight, 0)
+
+
+def weighted_bytes(x, out, int axis, index, weight, int places):
+    """The same of bytes: weights are integers with so many binary places, and sums are rounded to bytes."""
+    if not 0 <= places <= 22 or type(x) is not np.ndarray or x.dtype.char != "B":
+        raise TypeError("bytes are weighted with up to 22 binary places")
+    _sum_along(x, out, axis, index, weight, places)
+
+
+cdef int _sum_along(x, out, int axis, index, weight, int places) except -1:
     _require_arrays((x, out, index, weight))
     if not 0 <= axis < x.ndim or index.ndim != 2:
         raise ValueError("places and weights are two matrices of one size, for a dimension that there is")
@@ -180,7 +271,8 @@ def weighted_sums(x, out, int axis, index, weight):
     run.taps.inner = 1
     for d in shape[axis + 1:]:
         run.taps.inner *= d
-    _start(run, out.size)
+    run.places = places
+    return _start(run, out.size)
 
 
 def weighted_picks(x, out, index, weight):
@@ -189,6 +281,8 @@ def weighted_picks(x, out, index, weight):
     An index of -1 stands for an element of 0.
     """
     _require_arrays((x, out, index, weight))
+    if x.dtype.char == "B":
+        raise TypeError("picks are of numbers that are not rounded")
     if x.ndim != 3 or index.ndim != 3 or len(index) != len(x):
         raise ValueError("picks are from (N, C, cells) at (N, places, taps)")
     cdef Run run = _prepared(x, out, index, weight, x.shape[2], -1)
