@@ -82,7 +82,8 @@ class Namespace:
     def weighted_bytes(self, x: Array, axis: int, places: Array, weights: Array, digits: int) -> Array:
         """The same of bytes: weights are int32, with so many binary digits; sums are rounded."""
         total = self.weighted_sums(x.astype(np.int32), axis, places, weights) + ((1 << digits) >> 1)
-        found: Array = self.minimum(self.maximum(total >> digits, 0), 255).astype(np.uint8)
+        total = self.where(total < 0, 0, total >> digits)
+        found: Array = self.where(total > 255, 255, total).astype(np.uint8)
         return found
 
     def weighted_picks(self, x: Array, places: Array, weights: Array) -> Array:

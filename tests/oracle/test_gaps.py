@@ -172,6 +172,8 @@ def test_layers_of_encoders(mask):
         ours = [ts.tensor(a.numpy()) if isinstance(a, torch.Tensor) else a for a in given]
         found, wanted = ts._transformer_encoder_layer_fwd(*ours), torch._transformer_encoder_layer_fwd(*given)
         np.testing.assert_allclose(found.numpy(), wanted.numpy(), 1e-4, 1e-4)
+        turned = ours[0].transpose(0, 1).contiguous().transpose(0, 1)
+        assert ts.equal(ts._transformer_encoder_layer_fwd(turned, *ours[1:]), found)
 
 
 def test_joined_in_any_order():

@@ -23,6 +23,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.addmm cimport linear_product, product
 from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil_with, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, is_tensor, item_size, new_like, put_array, same_shape, scalar_type
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
 from ts.backends.cpu.kernels.reduce cimport floating
@@ -313,7 +314,7 @@ cdef object over_scores(object hidden, int64_t kind, npy_intp n, npy_intp heads,
 
 
 cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
-    """Of a batch that lies in order, with a mask or none."""
+    """Of a batch, with a mask or none."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef PyArrayObject *w
     cdef list weights = []
@@ -322,7 +323,9 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double eps = r[at[9]].v.f
     cdef object hidden = None
     cdef int i
-    if a == NULL or ndim_of(a) != 3 or scalar_type(&r[at[0]]) != FLOAT or size_of(a) == 0:
+    if a == NULL or (r[at[MASK]].tag != TAG_NONE and flat_array(&r[at[MASK]]) == NULL):
+        return run_in_order(op, r, at)
+    if ndim_of(a) != 3 or scalar_type(&r[at[0]]) != FLOAT or size_of(a) == 0:
         return run_record(op, r, at)
     if dims_of(a)[2] != width or heads <= 0 or width % heads:
         return run_record(op, r, at)
@@ -335,7 +338,7 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
         weights.append(<object>w)
     if r[at[MASK]].tag != TAG_NONE:
         w = flat_array(&r[at[MASK]])
-        if w == NULL or r[at[MASK + 1]].tag != TAG_INT:
+        if r[at[MASK + 1]].tag != TAG_INT:
             return run_record(op, r, at)
         hidden = <object>w if scalar_type(&r[at[MASK]]) == BOOL else np.not_equal(<object>w, 0)
         hidden = over_scores(hidden, r[at[MASK + 1]].v.i, dims_of(a)[0], heads, dims_of(a)[1])

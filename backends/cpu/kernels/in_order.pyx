@@ -18,7 +18,7 @@ from ts.backends.cpu.kernels.walk cimport in_order
 cnp.import_array()
 
 cdef enum:
-    MOST_REGISTERS = 16                # of the operators that are served
+    MOST_REGISTERS = 24                # of the operators that are served
     MOST_REPEATED = 1 << 16            # elements that are copied where places of memory repeat
 
 
