@@ -157,3 +157,31 @@ def test_parts_of_graphs():
     assert aliases.to_graphviz_str().startswith("digraph alias_db {")
     written.infer_type_from(ts.ones(2, 3))
     assert str(written.type()) == "Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)"
+
+
+def test_scripted_modules_refuse_new_parts():
+    """What a type has no room for is refused, whichever way it comes; what it has can be replaced."""
+    net = ts.jit.script(Net())
+    for add in (
+        lambda: net.register_buffer("new", ts.ones(1)),
+        lambda: net.register_parameter("new", nn.Parameter(ts.ones(1))),
+        lambda: setattr(net, "new", nn.Parameter(ts.ones(1))),
+    ):
+        with pytest.raises(RuntimeError, match="Can't add a new parameter after ScriptModule construction"):
+            add()
+    for place in ("first", "new"):
+        for add in (lambda: net.add_module(place, nn.ReLU()), lambda: setattr(net, place, nn.ReLU())):
+            with pytest.raises(RuntimeError, match=f"Cannot re-assign modules .*'{place}': ReLU"):
+                add()
+    with pytest.raises(RuntimeError, match="does not have an attribute with name 'new'"):
+        net.new = ts.jit.script(nn.ReLU())
+    for name in ("first", "again"):
+        with pytest.raises(RuntimeError, match="cannot delete methods or parameters of a script module"):
+            delattr(net, name)
+    with pytest.raises(RuntimeError, match="Could not cast attribute 'scale' to type int: Unable to cast"):
+        net.scale = "a"
+    net.add_module("first", ts.jit.script(nn.Linear(2, 2, bias=True)))
+    net.scale = 4
+    assert net(ts.ones(1)) == 4 and repr(ts.jit.ScriptModule()) == "ScriptModule()"
+    with pytest.raises(ValueError, match=r"map_location should be either None, string or torch\.device"):
+        ts.jit.load(io.BytesIO(net.save_to_buffer()), map_location=3)

@@ -12,11 +12,12 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from ts.archive.read import read
 from ts.archive.records import Location
+from ts.devices import device
 from ts.frontend.terms import Terms
 from ts.passes.inline import inline
 from ts.runtime.function import ScriptFunction
@@ -66,6 +67,10 @@ def load(
     `allowed_ops` are the operators that its code may use, by names (`aten::add`), with overloads
     (`aten::add.Tensor`) or as patterns (`aten::*`); another one is an error, which says where it stands.
     """
+    if not isinstance(map_location, (str, device, Mapping, type(None))) and not callable(map_location):
+        raise ValueError(
+            f"map_location should be either None, string or torch.device, but got type: {type(map_location)}"
+        )
     with no_collection():
         return module_of(read(f, map_location, _extra_files, Terms(limits, allowed_ops), mmap))
 

@@ -21,6 +21,7 @@ from ts.ir.types import BOOL, INT, Type
 from ts.passes.control_flow import NOT_CONSTANT, constant_value
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.log import optimization_allowed, update
+from ts.passes.peephole_types import ASKED, fact, same_type
 
 
 def peephole(graph: Graph) -> bool:
@@ -256,6 +257,11 @@ def _derive_index(rewriter: _Rewriter, node: Node) -> Value | None:
     return rewriter.call(node, "aten::add", [index, start], INT)
 
 
+def _told_by_type(rewriter: _Rewriter, node: Node) -> Value | None:
+    found = fact(node)
+    return None if found is NOT_CONSTANT else rewriter.constant(node, found)
+
+
 def _simplify_if_outputs(rewriter: _Rewriter, node: Node) -> bool:
     """Outputs that are the condition itself, or its opposite."""
     changed = False
@@ -301,4 +307,6 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::__getitem__": _get_item,
     "aten::__derive_index": _derive_index,
     "prim::GetAttr": _attribute,
+    "aten::type_as": lambda rewriter, node: same_type(node),
+    **dict.fromkeys(ASKED, _told_by_type),
 }

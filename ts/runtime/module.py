@@ -36,6 +36,7 @@ from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
 from ts.ir.types import ModuleType
 from ts.nn.modules.module import Module
+from ts.nn.parameter import Parameter
 from ts.passes import freezing
 from ts.runtime.copies import deep_copy
 from ts.runtime.frozen import frozen_object
@@ -61,11 +62,11 @@ class _Slots(MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name not in self.places:
-            raise RuntimeError(f"Can't add a new parameter '{name}' to a scripted module; script it anew")
+            raise _no_new(name)
         object_set(self.owner, self.places[name], value)
 
     def __delitem__(self, name: str) -> None:
-        raise RuntimeError(f"Can't delete '{name}' of a scripted module")
+        raise _not_deleted(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.places)
@@ -75,6 +76,17 @@ class _Slots(MutableMapping[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         return name in self.places
+
+
+def _no_new(name: str) -> RuntimeError:
+    return RuntimeError(
+        f"Can't add a new parameter after ScriptModule construction. Tried to add '{name}'; "
+        "script the module anew"
+    )
+
+
+def _not_deleted(name: str) -> RuntimeError:
+    return RuntimeError(f"cannot delete methods or parameters of a script module: '{name}'")
 
 
 class _Compiled:
@@ -185,24 +197,46 @@ class ScriptModule(Module):
             return
         concrete = self._concrete
         table = self.__dict__["_modules"]
-        if name in table:
+        if isinstance(value, Module) or name in table:
             if not isinstance(value, ScriptModule):
                 raise RuntimeError(
                     "Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace "
                     f"existing module '{name}': {value}"
                 )
+            if name not in table:
+                raise RuntimeError(
+                    f"{concrete.type.annotation_str} does not have an attribute with name '{name}'"
+                )
             assign(handle, name, value._object)
             table[name] = value
         elif name in concrete.type.attributes:
-            assign(handle, name, value)
+            try:
+                assign(handle, name, value)
+            except RuntimeError as error:
+                type = concrete.type.attributes[name].annotation_str
+                raise RuntimeError(f"Could not cast attribute '{name}' to type {type}: {error}") from None
         elif name in concrete.constants:
             raise RuntimeError(f"Can't set constant '{name}' which has value:{concrete.constants[name]}")
         else:
             prop = concrete.type.properties.get(name)
             if prop is not None and prop.setter is not None:
                 ScriptMethod(self, prop.setter)(value)
+            elif isinstance(value, Parameter):
+                raise _no_new(name)
             else:
                 object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name in self.__dict__.get("_modules", ()) and self.__dict__.get("_object") is not None:
+            raise _not_deleted(name)
+        super().__delattr__(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a submodule, or replace that of a compiled module by another of its type."""
+        if self.__dict__.get("_object") is None:
+            super().add_module(name, module)
+        else:
+            setattr(self, name, module)
 
     def _adopt(self, concrete: ConcreteModule, handle: Object, children: dict[str, ScriptModule]) -> None:
         """Be the module of an object from now on."""
@@ -337,7 +371,7 @@ class ScriptModule(Module):
         return sorted(names)
 
     def extra_repr(self) -> str:
-        return f"original_name={self.original_name}"
+        return f"original_name={self.original_name}" if "_concrete" in self.__dict__ else ""
 
     # ---- what Python asks the class for --------------------------------------------------------------
 

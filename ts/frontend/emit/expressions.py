@@ -154,7 +154,9 @@ def values_of(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None) 
     return values
 
 
-def _common_type(em: Emitter, node: ast.expr, values: Sequence[Value], warns: bool, kind: str) -> Type:
+def _common_type(
+    em: Emitter, node: ast.expr, values: Sequence[Value], warns: bool, key: Type | None = None
+) -> Type:
     """The type of the elements of a list or the values of a dict: a union where nothing is common."""
     types = [value.type() for value in values]
     common = unify_list(types)
@@ -164,10 +166,13 @@ def _common_type(em: Emitter, node: ast.expr, values: Sequence[Value], warns: bo
     assert union is not None
     if warns:
         range = em.range(node)
-        what = "Dict values consist" if kind == "Dict" else f"{kind} consists"
+        kind, what, it, held = "List", "List consists", "it", union.annotation_str
+        if key is not None:
+            kind, what, it = "Dict", "Dict values consist", "the dict"
+            held = f"Dict[{key.annotation_str}, {held}]"
         warnings.warn_explicit(
-            f"{what} of heterogeneous types, which means that it has been typed as containing "
-            f"{union.annotation_str}. To use any of the values in this {kind}, it will be necessary to add "
+            f"{what} of heterogeneous types, which means that {it} has been typed as containing {held}. "
+            f"To use any of the values in this {kind}, it will be necessary to add "
             "an `assert isinstance` statement before first use to trigger type refinement.\n"
             + range.highlight(),
             UserWarning,
@@ -207,7 +212,7 @@ def _element_type(
 
     if len(options) == 1 and holds(options[0]):
         return options[0].elem
-    elem = _common_type(em, node, values, not options, "List")
+    elem = _common_type(em, node, values, not options)
     if len(options) == 1:
         raise CompilationError(
             f"List type annotation `{options[0].repr_str}` did not match the types of the given "
@@ -264,7 +269,7 @@ def _dict_type(
                     range,
                 )
         if not holds(wanted):
-            found = _common_type(em, node, values, False, "Dict")
+            found = _common_type(em, node, values, False)
             raise CompilationError(
                 f"Type annotation was inferred to be `{wanted.repr_str}`, "
                 f"but the type of values given by the dict literal is {found.repr_str}",
@@ -280,7 +285,7 @@ def _dict_type(
                 f"{key_type.repr_str} but found {key.type().repr_str} instead",
                 em.range(place),
             )
-    own = dict_type(key_type, _common_type(em, node, values, not options, "Dict"), range)
+    own = dict_type(key_type, _common_type(em, node, values, not options, key_type), range)
     return chosen(hint, options, own, holds, range) if options else own
 
 

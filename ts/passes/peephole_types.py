@@ -1,0 +1,78 @@
+"""Rules of `peephole` that read the types of tensors: what a type tells needs no operator.
+
+    %x : Float(2, 3, strides=[3, 1], device=cpu)
+    %d : int = aten::dim(%x)              =>    2
+    %n : int = aten::size(%x, %one)       =>    3
+    %z : Tensor = aten::type_as(%x, %y)   =>    %x, if %y has its dtype and device
+
+Types say so much after `complete_shape_analysis`, in the graph that a trace shows, and of constants; graphs
+of traces run without them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ts import devices, dtypes
+from ts.ir.graph import Node, Value
+from ts.ir.types import TensorType
+from ts.passes.control_flow import NOT_CONSTANT, constant_value
+
+
+def fact(node: Node) -> Any:
+    """The result of a question about a tensor, NOT_CONSTANT where its type does not tell."""
+    ask = _FACTS.get(node.kind())
+    if ask is None or not node.inputs():
+        return NOT_CONSTANT
+    type = node.input().type()
+    found = ask(node, type) if isinstance(type, TensorType) else None
+    return NOT_CONSTANT if found is None else found
+
+
+def same_type(node: Node) -> Value | None:
+    """The tensor itself, where the other has its dtype and its device."""
+    own, other = (value.type() for value in node.inputs())
+    if not isinstance(own, TensorType) or not isinstance(other, TensorType):
+        return None
+    if None in (own.scalar_type, own.device()) or own.scalar_type != other.scalar_type:
+        return None
+    return node.input() if own.device() == other.device() else None
+
+
+def _size(node: Node, type: TensorType) -> int | None:
+    if len(node.inputs()) != 2:  # all of them: a list, which belongs to who asked
+        return None
+    sizes, place = type.sizes(), constant_value(node.input(1))
+    if sizes is None or not isinstance(place, int) or not -len(sizes) <= place < len(sizes):
+        return None
+    return sizes[place]
+
+
+def _device(node: Node, type: TensorType) -> devices.device | None:
+    place = type.device()
+    return None if place is None else devices.device(str(place))
+
+
+def _dtype(type: TensorType) -> dtypes.dtype | None:
+    return None if type.scalar_type is None else dtypes.BY_CODE[type.scalar_type]
+
+
+def _is_float(node: Node, type: TensorType) -> bool | None:
+    dtype = _dtype(type)
+    return None if dtype is None else dtype.is_floating_point
+
+
+def _is_complex(node: Node, type: TensorType) -> bool | None:
+    dtype = _dtype(type)
+    return None if dtype is None else dtype.is_complex
+
+
+_FACTS: Final = {
+    "aten::dim": lambda node, type: type.dim(),
+    "aten::size": _size,
+    "prim::dtype": lambda node, type: type.scalar_type,
+    "prim::device": _device,
+    "aten::is_floating_point": _is_float,
+    "aten::is_complex": _is_complex,
+}
+ASKED: Final = frozenset(_FACTS)
