@@ -232,6 +232,7 @@ def test_programs_that_have_not_run_count():
         programs(100_000)
 
 
+@usual_memory
 @in_a_fresh_process
 def test_results_and_texts_count():
     """What a program's values become in Python, and the texts of what holds one thing many times."""
