@@ -81,3 +81,11 @@ def test_what_is_out_of_range_is_refused(call):
         call(ts.zeros(2, 4))
     with pytest.raises(IndexError):
         ts.zeros(2, 4).sort(2)
+
+
+def test_results_are_not_written_into_the_input():
+    """`kthvalue(out=)` over its own input would read what it has written."""
+    x = ts.arange(6.0).reshape(2, 3)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        ts.kthvalue(x, 2, dim=0, out=(x[0], ts.zeros(3, dtype=ts.int64)))
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]

@@ -10,7 +10,7 @@ from typing import Any
 
 from ts.ops import argsort, rules, work
 from ts.ops.outputs import COPIED, EXPECTED, OF_INPUT
-from ts.ops.registry import facts, op
+from ts.ops.registry import STRICT, facts, op
 from ts.ops.shapes import Made, depends
 
 Array = rules.Array
@@ -131,6 +131,7 @@ def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tupl
     "indices)",
     out="values",
     out_names="values,indices",
+    overlap=STRICT,
     refuses={"bc": "kthvalue_cpu"},
     out_refused=("output values must be of same type as input", "output indices must be of scalar type Long"),
 )
