@@ -9,28 +9,26 @@ Other dtypes and layouts are left to the record's own kernel.  relu and sigmoid 
 """
 
 cimport numpy as cnp
-from libc.math cimport erfc, exp, expm1, fabs, log1p
+from libc.math cimport erfc, exp
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.walk cimport Loop
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, size_of
+from ts.backends.cpu.kernels.elementwise cimport Loops
 from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport float_array, new_like, put_array, read_number, scalar_type
+
+from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 cnp.import_array()
 
 ctypedef void (*FloatLoop)(const float *, npy_intp, float *) noexcept nogil
 ctypedef void (*DoubleLoop)(const double *, npy_intp, double *) noexcept nogil
-
-cdef extern from "math.h" nogil:
-    float expf(float)
-    float expm1f(float)
-    float fabsf(float)
-    float log1pf(float)
 
 cdef extern from "activation.h" nogil:
     void simd_silu_row(const float *x, npy_intp n, float *out)
@@ -133,33 +131,76 @@ cdef enum Formula:
     THRESHOLD                          # limit, what is below
 
 
-cdef inline floating softened(floating x) noexcept nogil:
-    """log(1 + exp(x)), without overflow."""
-    cdef floating positive = 0 if x < 0 else x
-    if floating is float:
-        return log1pf(expf(-fabsf(x))) + positive
-    return log1p(exp(-fabs(x))) + positive
+cdef enum:
+    TILE = 512                         # elements at a time
+    SHORT = 1 << 13                    # elements of elu; NumPy goes through more of them faster
+
+# NumPy's vectorised loops.
+cdef Loops exponential = ufunc_loops("exp", "same", "fd")
+cdef Loops exponential_less_one = ufunc_loops("expm1", "same", "fd")
+cdef Loops logarithm_of_one_more = ufunc_loops("log1p", "same", "fd")
+
+
+cdef inline void through(Loop loop, floating *x, npy_intp n) noexcept nogil:
+    """x := loop(x)"""
+    cdef char *args[2]
+    cdef npy_intp steps[2]
+    args[0] = args[1] = <char *>x
+    steps[0] = steps[1] = sizeof(floating)
+    loop(args, &n, steps, NULL)
+
+
+cdef void soften(Loop exp_, Loop log1p_, const floating *x, npy_intp n, floating by, floating *out) noexcept nogil:
+    """log(1 + exp(by * x)), without overflow."""
+    cdef npy_intp i
+    cdef floating v, zero = 0
+    for i in range(n):
+        v = by * x[i]
+        out[i] = v if v < zero else -v
+    through[floating](exp_, out, n)
+    through[floating](log1p_, out, n)
+    for i in range(n):
+        v = by * x[i]
+        out[i] += zero if v < zero else v
+
+
+cdef void compute_in_tiles(Formula what, const floating *x, npy_intp n, double *by, floating *out) noexcept nogil:
+    """Those with exponentials; `out` is not `x`."""
+    cdef int kind = FLOAT if floating is float else DOUBLE
+    cdef Loop exp_ = exponential.function[kind], log1p_ = logarithm_of_one_more.function[kind]
+    cdef Loop expm1_ = exponential_less_one.function[kind]
+    cdef floating a = <floating>by[0], b = <floating>by[1], c = <floating>by[2], minus = -1, zero = 0
+    cdef npy_intp i, count
+    while n > 0:
+        count = min(n, <npy_intp>TILE)
+        if what == ELU:
+            for i in range(count):
+                out[i] = zero if x[i] > zero else x[i] * c
+            through[floating](expm1_, out, count)
+            for i in range(count):
+                out[i] = (x[i] if x[i] > zero else out[i] * a) * b
+        elif what == SOFTPLUS:
+            soften[floating](exp_, log1p_, x, count, a, out)
+            for i in range(count):
+                out[i] = x[i] if x[i] * a > b else out[i] / a
+        else:
+            soften[floating](exp_, log1p_, x, count, minus, out)
+            for i in range(count):
+                out[i] = -out[i]
+        x += count
+        out += count
+        n -= count
 
 
 cdef void compute(Formula what, const floating *x, npy_intp n, double *by, floating *out) noexcept nogil:
-    cdef floating a = <floating>by[0], b = <floating>by[1], c = <floating>by[2], v
+    cdef floating a = <floating>by[0], b = <floating>by[1], v
     cdef npy_intp i
+    if what <= LOG_SIGMOID:
+        compute_in_tiles[floating](what, x, n, by, out)
+        return
     for i in range(n):
         v = x[i]
-        if what == ELU:
-            if not v > 0:
-                if floating is float:
-                    v = expm1f(v * c) * a
-                else:
-                    v = expm1(v * c) * a
-            out[i] = v * b
-        elif what == SOFTPLUS:
-            out[i] = v
-            if not v * a > b:
-                out[i] = softened[floating](v * a) / a
-        elif what == LOG_SIGMOID:
-            out[i] = -softened[floating](-v)
-        elif what == BETWEEN:
+        if what == BETWEEN:
             v = a if v < a else v
             out[i] = b if v > b else v
         elif what == SOFT_SHRINK:
@@ -177,7 +218,7 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, Formula what, do
     cdef object made
     cdef void *out
     cdef Away away
-    if x == NULL:
+    if x == NULL or (what == ELU and size_of(x) > SHORT):
         return run_widened(op, r, at)
     kind = scalar_type(&r[at[0]])
     made = new_like(x, kind)
