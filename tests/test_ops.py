@@ -113,3 +113,13 @@ def test_every_schema_parses_and_no_key_is_empty():
 def test_a_cast_down_is_refused():
     with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output type Long"):
         ts.ones(2, dtype=ts.int64).add_(1.5)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize("dtype", [ts.int32, ts.bfloat16])
+def test_dtype_beside_out(name, dtype):
+    """`dtype=` of an operator that computes in it is not lost where the result goes into a tensor of it."""
+    x, out = ts.arange(6).view(2, 3).to(dtype), ts.zeros(2, 3, dtype=ts.float64)
+    function = getattr(ts, name)
+    assert function(x, 0, dtype=ts.float64, out=out) is out
+    assert out.equal(function(x, 0, dtype=ts.float64))

@@ -105,7 +105,7 @@ cdef class OverloadSet:
                 return self.run(args, {k: v for k, v in kwargs.items() if k != "requires_grad"}).requires_grad_()
             kwargs = self.renamed(kwargs)
             if "out" in kwargs and not self.names.isdisjoint(_OPTIONS):
-                kwargs = suited_to_output(kwargs)
+                kwargs = suited_to_output(kwargs, self.binders)
         for b in self.binders:
             values = bind(b, args, kwargs, False, None)
             if values is not None:
@@ -221,8 +221,9 @@ cdef class OverloadSet:
 cdef frozenset _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
-cdef dict suited_to_output(dict kwargs):
-    """Without what says which tensor to make: `out=` is given, and must be such a one."""
+cdef dict suited_to_output(dict kwargs, list binders):
+    """Without what says which tensor to make, unless the form with `out` takes it: `out` must be such a tensor."""
+    cdef Binder b
     out, dtype, device = kwargs["out"], kwargs.get("dtype"), kwargs.get("device")
     if not isinstance(out, Tensor):
         return kwargs
@@ -235,7 +236,9 @@ cdef dict suited_to_output(dict kwargs):
             f"device type {devices.as_device(device).type} does not match device type of out parameter "
             f"({out.device.type})"
         )
-    return {name: value for name, value in kwargs.items() if name not in _OPTIONS}
+    forms = [{(<Slot>s).name for s in b.slots} for b in binders]
+    taken = {name for names in forms if "out" in names for name in names}
+    return {name: value for name, value in kwargs.items() if name not in _OPTIONS or name in taken}
 
 
 cdef tuple by_name(list binders, tuple args, dict kwargs):
