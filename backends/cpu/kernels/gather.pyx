@@ -95,15 +95,17 @@ cdef bint pick_rows(
     """out[o, i] = x[o, index[i]], rows of `length` bytes; whether all indices are in [-wrap, n)."""
     cdef npy_intp o, i
     cdef int64_t j
-    if not narrow and pick_forward(x, outer, n, length, <const int64_t *>index, count, out):
+    # What is moved at once: not where a row of several elements begins between places of that width.
+    cdef npy_intp width = length if length and <size_t>x % <size_t>length == 0 else 0
+    if not narrow and pick_forward(x, outer, n, width, <const int64_t *>index, count, out):
         return True
-    if length == 4:
+    if width == 4:
         return pick[int32_t](<const int32_t *>x, outer, n, index, narrow, wrap, count, <int32_t *>out)
-    if length == 8:
+    if width == 8:
         return pick[int64_t](<const int64_t *>x, outer, n, index, narrow, wrap, count, <int64_t *>out)
-    if length == 2:
+    if width == 2:
         return pick[int16_t](<const int16_t *>x, outer, n, index, narrow, wrap, count, <int16_t *>out)
-    if length == 1:
+    if width == 1:
         return pick[int8_t](<const int8_t *>x, outer, n, index, narrow, wrap, count, <int8_t *>out)
     for o in range(outer):
         for i in range(count):
