@@ -2,6 +2,7 @@
 
 import pytest
 
+import ts
 from ts.errors import InternalError, ParseError
 from ts.ir import Graph, Source, parse_ir, verify
 from ts.ir.python_print import to_source
@@ -52,6 +53,25 @@ def test_constants_read_back(constant):
     """Constants of every type print as they were read."""
     text = f"graph():\n  %0 : {constant}()\n  return (%0)\n"
     assert str(parse_ir(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("elements", "text"),
+    [
+        ([float("nan"), 1.0, float("inf")], "nan  1 inf [ CPUFloatType{3} ]"),
+        ([0.05, 0.025], "0.01 *  5.0000  2.5000 [ CPUFloatType{2} ]"),
+        ([1e-10, 1.0], " 1.0000e-10  1.0000e+00 [ CPUFloatType{2} ]"),
+        ([[[1], [2]], [[3], [4]]], "(1,.,.) =   1   2  (2,.,.) =   3   4 [ CPULongType{2,2,1} ]"),
+        ([], "[ CPUFloatType{0} ]"),
+        ([[1 + 2j]], "{(1,2)}"),
+        (float("inf"), "{inf}"),
+        ([0.0] * 11, "<Tensor>"),
+    ],
+)
+def test_tensors_in_attributes(elements, text):
+    graph = Graph()
+    graph.insert_constant(ts.tensor(elements))
+    assert str(graph).partition("value=")[2] == f"{text}]()\n  return ()\n"
 
 
 def test_names():

@@ -20,11 +20,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from ts.ir.attributes import TensorText, is_tensor
+from ts.ir.attributes import is_tensor
+from ts.ir.print_tensor import format_tensor
 from ts.ir.text import TYPE_VERBOSITY, format_default, quote
 from ts.ir.types import (
     DEVICE,
-    SCALAR_TYPE_NAMES,
     DictType,
     EnumType,
     ListType,
@@ -38,7 +38,6 @@ from ts.ir.types import (
 if TYPE_CHECKING:
     from ts.ir.graph import Graph, Node, Value
 
-_MOST_PRINTED_ELEMENTS = 10
 _ranges_hidden: ContextVar[bool] = ContextVar("ranges hidden", default=False)
 
 
@@ -170,38 +169,3 @@ def format_value(value: Any, type: Type | None = None) -> str:
 
 def _can_hold_none(t: Type) -> bool:
     return isinstance(t, (OptionalType, NoneType))
-
-
-def format_tensor(value: Any) -> str:
-    """The text of a tensor in an attribute."""
-    if isinstance(value, TensorText):
-        return value.text
-    count = 1
-    for size in value.shape:
-        count *= int(size)
-    if count == 1:
-        item = value.item()
-        if isinstance(item, bool):
-            item = int(item)
-        return f"{{{item}}}" if isinstance(item, int) else f"{{{item:g}}}"
-    if count <= _MOST_PRINTED_ELEMENTS:
-        return _elements(value)
-    return "<Tensor>"
-
-
-def _elements(value: Any) -> str:
-    """Elements in the layout of PyTorch's C++ printer: right-aligned in columns, rows after each other."""
-    name = SCALAR_TYPE_NAMES[int(value.dtype.code)] if hasattr(value.dtype, "code") else "Float"
-    device = str(getattr(value, "device", "cpu")).split(":")[0].upper()
-    sizes = ",".join(str(int(size)) for size in value.shape)
-    elements = _flat(value.tolist())
-    if any(isinstance(x, float) and x != int(x) for x in elements):
-        texts = [f"{x:.4f}" for x in elements]
-    else:
-        texts = [str(int(x)) for x in elements]
-    width = max(map(len, texts))
-    return f"{''.join(f' {text:>{width}} ' for text in texts)}[ {device}{name}Type{{{sizes}}} ]"
-
-
-def _flat(value: Any) -> list[Any]:
-    return [x for item in value for x in _flat(item)] if isinstance(value, list) else [value]

@@ -1,0 +1,134 @@
+"""Tensors laid out as PyTorch's C++ printer lays them out: in attributes of a graph, and printed by programs.
+
+In: a tensor.  Out: the printer's lines; of an attribute one line, where its newlines are spaces::
+
+    {3.5}                                                  one element
+     1.0000  2.5000 [ CPUFloatType{2} ]                    up to ten: rows one after the other
+    0.01 *  5.0000  2.5000 [ CPUFloatType{2} ]             with a factor where they are small or large
+    (1,.,.) =   1  (2,.,.) =   2 [ CPULongType{2,1,1} ]    matrix by matrix
+    <Tensor>                                               more
+
+One width and notation serve all elements of a vector or matrix. Of complex elements the real part is shown,
+as there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from ts.ir.attributes import TensorText
+from ts.ir.types import SCALAR_TYPE_NAMES
+
+_MOST_PRINTED_ELEMENTS: Final = 10
+_DEVICES: Final = {"meta": "Meta"}
+_LINE: Final = 80  # columns of text
+_DIGITS: Final = 4  # behind the point
+
+
+def format_tensor(value: Any) -> str:
+    """The text of a tensor in an attribute."""
+    if isinstance(value, TensorText):
+        return value.text
+    count = math.prod(map(int, value.shape))
+    if count == 1:
+        return f"{{{_scalar(value.item())}}}"
+    return " ".join(tensor_lines(value)) if count <= _MOST_PRINTED_ELEMENTS else "<Tensor>"
+
+
+def tensor_lines(value: Any) -> list[str]:
+    """The printer's lines: the elements, then what they are."""
+    sizes = list(map(int, value.shape))
+    name = SCALAR_TYPE_NAMES[int(value.dtype.code)] if hasattr(value.dtype, "code") else "Float"
+    device = str(getattr(value, "device", "cpu")).split(":")[0]
+    type = f"{_DEVICES.get(device, device.upper())}{name}Type{{{','.join(map(str, sizes))}}}"
+    return [*(_elements(value.tolist(), sizes) if 0 not in sizes else ()), f"[ {type} ]"]
+
+
+def _scalar(item: Any) -> str:
+    if isinstance(item, complex):
+        return f"({item.real:g},{item.imag:g})"
+    return f"{item:g}" if isinstance(item, float) else str(int(item))
+
+
+def _elements(items: Any, sizes: list[int]) -> Iterator[str]:
+    if not sizes:
+        yield repr(float(items.real)).removesuffix(".0")
+    elif len(sizes) == 1:
+        form = _form(items)
+        if form.factor != 1:
+            yield form.head()
+        yield from map(form.element, _reals(items))
+    elif len(sizes) == 2:
+        yield from _matrix(items, 0)
+    else:
+        first = True
+        for index in itertools.product(*map(range, reversed(sizes[:-2]))):  # the first one counts fastest
+            if not first:
+                yield ""
+            first = False
+            matrix = items
+            for i in reversed(index):
+                matrix = matrix[i]
+            yield f"({','.join(str(i + 1) for i in reversed(index))},.,.) = "
+            yield from _matrix(matrix, 1)
+
+
+def _matrix(rows: list[list[Any]], indent: int) -> Iterator[str]:
+    """A matrix in as many columns as fit beside each other; the first line goes without an indent."""
+    form = _form(list(itertools.chain.from_iterable(rows)))
+    width = len(rows[0])
+    fitting = max(1, (_LINE - indent) // (form.width + 1))
+    margin = " " * indent
+    for start in range(0, width, fitting):
+        columns = slice(start, min(start + fitting, width))
+        before = ""
+        if fitting < width:
+            if start:
+                yield ""
+            before = f"Columns {start + 1} to {columns.stop}{margin}"
+        if form.factor != 1:
+            yield before + form.head()
+            before = margin
+        for row in rows:
+            yield before + " ".join(map(form.element, _reals(row[columns])))
+            before = margin if form.factor == 1 else margin + " "
+
+
+class _Form(NamedTuple):
+    """How each element of a vector or matrix is written."""
+
+    width: int
+    notation: str  # a format of Python's
+    factor: float = 1  # in front of all of them
+
+    def head(self) -> str:
+        return f"{self.factor:.16g} *"
+
+    def element(self, value: float) -> str:
+        return f"{value / self.factor:{self.width}{self.notation}}"
+
+
+def _form(items: Sequence[Any]) -> _Form:
+    finite = [abs(value) for value in _reals(items) if math.isfinite(value)]
+    least, most = (_digits(pick(finite)) if finite else 1 for pick in (min, max))
+    scientific = f".{_DIGITS}e"
+    if all(value == int(value) for value in finite):
+        return _Form(11, scientific) if most > 9 else _Form(most + 1, "g")
+    if most - least > 4:
+        return _Form(12 if max(abs(least), abs(most)) > 99 else 11, scientific)
+    fixed = f".{_DIGITS}f"
+    if most > 5 or most < 0:
+        return _Form(7, fixed, 10.0 ** (most - 1))
+    return _Form(7 if most == 0 else most + 6, fixed)
+
+
+def _digits(value: float) -> int:
+    """Digits before the point; 0 and less for what begins behind it."""
+    return math.floor(math.log10(value)) + 1 if value else 1
+
+
+def _reals(items: Sequence[Any]) -> list[float]:
+    return [float(item.real) for item in items]
