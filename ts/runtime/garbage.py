@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_MANY: Final = 500_000  # objects, some 60 MB: fewer are not worth a look at all that there are
+_MANY: Final = 200_000  # objects, some 25 MB: fewer are not worth a look at all that there are
 _aged = 0  # objects that came to the oldest ones since these were last looked at
 _threshold = _MANY
 
