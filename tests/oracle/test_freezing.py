@@ -167,28 +167,3 @@ def test_refusals(attempt):
             attempt(framework)
         errors.append(str(error.value))
     assert errors[0] == errors[1]
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [-0.0162, 0.1689], [1.0, -2.0], [1e-3, -1e5], [float("inf"), 1.0], [float("nan"), 0.5], [1, -2], [True, False],
-        [[[0.4]], [[0.5]]], [[-2.5, 0.25], [3.0, 1.0]], [[[[1.0], [2.5]]], [[[3.0], [4.0]]]],
-    ],
-)  # fmt: skip
-def test_constants_in_a_graph_s_text(values):
-    """Small tensors are written as PyTorch's printer writes them, on one line; infinite elements, too."""
-
-    def text(t):
-        class Sum(t.nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.register_buffer("w", t.tensor(values))
-
-            def forward(self, x):
-                return x + self.w
-
-        graph = str(t.jit.freeze(t.jit.script(Sum().eval())).graph)
-        return [line.split("prim::Constant")[1] for line in graph.splitlines() if "CPU" in line]
-
-    assert text(ts) == text(torch) and text(ts)

@@ -15,7 +15,7 @@ else as ``<Tensor>``. Unlike PyTorch, which garbles them, bytes above 127 in str
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -169,29 +169,3 @@ def format_value(value: Any, type: Type | None = None) -> str:
 
 def _can_hold_none(t: Type) -> bool:
     return isinstance(t, (OptionalType, NoneType))
-<<<<<<< HEAD
-=======
-
-
-def format_tensor(value: Any) -> str:
-    """The text of a tensor in an attribute."""
-    if isinstance(value, TensorText):
-        return value.text
-    count = 1
-    for size in value.shape:
-        count *= int(size)
-    if count == 1:
-        item = value.item()
-        if isinstance(item, bool):
-            item = int(item)
-        return f"{{{item}}}" if isinstance(item, int) else f"{{{item:g}}}"
-    if count <= _MOST_PRINTED_ELEMENTS:
-        return TensorPrinter.text(value).replace("\n", " ")
-    return "<Tensor>"
-
-
-class TensorPrinter:
-    """How the elements of a tensor are written, in lines; what a tensor is, is known above."""
-
-    text: Callable[[Any], str] = staticmethod(str)
->>>>>>> 0d80ce4 (Constants in a graph's text are written by the printer of scripts: infinite elements no longer fail, columns are PyTorch's)

@@ -10,12 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from ts._core.value.values import register_script_text
 from ts.ir.graph import Node, OperatorLookup
-from ts.ir.print import TensorPrinter
 from ts.ir.schema import FunctionSchema
 from ts.ir.types import NoneType, Type, match_type_variables, substitute
-from ts.ops.script_text import script_text
 
 
 def find_operator(node: Node) -> Any | None:
@@ -63,5 +60,3 @@ def _takes(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
 
 
 OperatorLookup.find = find_operator
-TensorPrinter.text = staticmethod(script_text)
-register_script_text(script_text)

@@ -17,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ts._core.value.turns import my_turn
+from ts._core.value.values import register_script_text
 from ts.bytecode.lower import lower_to_program
 from ts.bytecode.program import Program
 from ts.errors import LimitExceeded
@@ -27,9 +28,12 @@ from ts.passes.failing_code import faithful
 from ts.passes.pipelines import OPTIMIZE, run_pipeline
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.garbage import no_collection
+from ts.runtime.text import script_text
 
 if TYPE_CHECKING:
     from ts.runtime.function import ScriptFunction
+
+register_script_text(script_text)
 
 _optimize = ContextVar("optimize", default=True)  # of the thread, as in PyTorch
 
