@@ -190,6 +190,63 @@ def test_tasks_get_attributes_that_stay():
     assert frozen(ts.ones(1)).tolist() == [5.0, 5.0]
 
 
+class ForksItself(nn.Module):
+    """Tasks that run methods of the module, one of them inside of another."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+        self.seen = ts.zeros(2)
+        self.given = ts.ones(2)
+
+    @ts.jit.export
+    def part(self, x):
+        self.seen.add_(1)
+        return self.scale(x) + self.seen
+
+    @ts.jit.export
+    def nested(self, x):
+        return 2 * ts.jit.wait(ts.jit.fork(self.part, x))
+
+    @ts.jit.export
+    def get(self, x):
+        return self.given
+
+    def forward(self, x):
+        tasks = [ts.jit.fork(self.nested, x), ts.jit.fork(self.get, x)]
+        return ts.jit.wait(tasks[0]) + ts.jit.wait(tasks[1])
+
+
+def test_tasks_of_the_module_itself_are_frozen():
+    frozen = ts.jit.freeze(scripted(ForksItself()))
+    assert sorted(frozen._concrete.type.attributes) == ["given", "seen"]
+    assert [frozen(ts.ones(2)).tolist() for _ in range(2)] == [[5.0, 19.0], [7.0, 21.0]]
+    file = io.BytesIO()
+    ts.jit.save(frozen, file)
+    file.seek(0)
+    assert ts.jit.load(file)(ts.ones(2)).tolist() == [9.0, 23.0]
+
+
+def test_tasks_are_not_given_a_module_that_they_do_not_read():
+    class ForksPart(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = Scale()
+
+        @ts.jit.export
+        def part(self, x):
+            return self.scale(x)
+
+        def forward(self, x):
+            return ts.jit.wait(ts.jit.fork(self.part, x))
+
+    frozen = ts.jit.freeze(scripted(ForksPart()))
+    (fork,) = frozen.graph.find_all_nodes("prim::fork")
+    assert [value.debug_name() for value in fork.inputs()] == ["x.1"]
+    assert not frozen._concrete.type.attributes
+    assert frozen(ts.ones(2)).tolist() == [1.0, 8.0]
+
+
 def test_training_mode():
     """Below `freeze`, modules in training mode keep what they read."""
     module = ts.jit.script(Net())

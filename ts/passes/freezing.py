@@ -10,7 +10,7 @@ its graph, with all calls inlined, and for each object which attributes are left
 
 - it is asked for by name (`"weight"`, `"head.weight"`, `"head"`),
 - a method assigns it, or may write to its memory, or to memory that it shares,
-- it is handed to somebody who is not seen through: a forked task, a recursive call,
+- it is handed to a forked task, or returned by one, or handed to a call that is not seen through,
 - its module is in training mode, or no graph can hold its value.
 
 Following what a value may be part of is done here, forwards from each attribute, and not by `AliasDb`: there,
@@ -105,19 +105,21 @@ class _Freezer:
                 self._preserve(name)
         for name in ("forward", *preserved):
             if name in methods and name not in self.out.graphs:
-                self.out.graphs[name] = methods[name].graph.copy()
-                self._resolve(self.out.graphs[name])
+                graph = self.out.graphs[name] = methods[name].graph.copy()
+                self.out.owners[graph.inputs()[0]] = self.root
+                self._resolve(graph)
         self._fold_all(lambda type: not type.mutable)  # `training` decides what is written to
-        for graph in self.out.graphs.values():
+        for graph in self._graphs():
             constant_propagation_immutable_types(graph)
         self._keep_what_is_written()
         self._fold_all(lambda type: True)
-        for graph in self.out.graphs.values():
+        for graph in self._graphs():
             lower_simple_tuples(graph)
             eliminate_common_subexpressions(graph)
             simplify(graph)
             constant_propagation(graph)
             constant_pooling(graph)
+        for graph in self.out.graphs.values():
             self._remove_unread(graph)
         self._forget_unread()
         return self.out
@@ -182,8 +184,14 @@ class _Freezer:
 
     # ---- graphs --------------------------------------------------------------------------------------
 
+    def _graphs(self) -> Iterator[Graph]:
+        """Those of the methods, and of the tasks that they fork."""
+        for graph in self.out.graphs.values():
+            yield graph
+            yield from _forked(graph)
+
     def _resolve(self, graph: Graph) -> None:
-        """Inline all calls, and find for each value that is a module which it is."""
+        """Inline all calls, and find for each value that is a module which it is; so in forked tasks."""
         inline(graph)
         while self._note_modules(graph) and inline(graph):
             pass  # calls by way of an interface have become calls of a class
@@ -193,11 +201,16 @@ class _Freezer:
             owner = self.out.owners.get(node.inputs()[0]) if node.inputs() else None
             if node.kind() == "prim::GetAttr" and node.output() not in self.out.owners and owner is not None:
                 self.reads.append((node, owner))
+        for fork in graph.find_all_nodes("prim::fork"):
+            task = fork.get("Subgraph")
+            for inner, value in zip(task.inputs(), fork.inputs(), strict=True):
+                if value in self.out.owners:
+                    self.out.owners[inner] = self.out.owners[value]
+            self._resolve(task)
 
     def _note_modules(self, graph: Graph) -> bool:
         """Note which values are which modules; whether an interface turned out to be a class."""
         owners = self.out.owners
-        owners[graph.inputs()[0]] = self.root
         found = False
         for node in nodes_of(graph.block()):
             if node.kind() != "prim::GetAttr" or node.input() not in owners:
@@ -254,7 +267,7 @@ class _Freezer:
         """The attributes that the nodes of some kinds name, in all graphs."""
         return {
             (id(self.out.owners.get(node.inputs()[0])), node.get("name"))
-            for graph in self.out.graphs.values()
+            for graph in self._graphs()
             for kind in kinds
             for node in graph.find_all_nodes(kind)
         }
@@ -308,11 +321,23 @@ class _Freezer:
         return graph.return_node()
 
     def _remove_unread(self, graph: Graph) -> None:
-        """Nobody reads the modules any more that attributes were read from."""
+        """Nobody reads the modules any more that attributes were read from, nor gets them in forked tasks."""
         for node in reversed(list(nodes_of(graph.block()))):
-            if node.kind() == "prim::GetAttr" and not node.has_uses():
+            if node.kind() == "prim::fork":
+                self._remove_unread(node.get("Subgraph"))
+                self._hand_on_what_is_read(node)
+            elif node.kind() == "prim::GetAttr" and not node.has_uses():
                 self.out.owners.pop(node.output(), None)
                 node.destroy()
+
+    def _hand_on_what_is_read(self, fork: Node) -> None:
+        task = fork.get("Subgraph")
+        for i in reversed(range(len(task.inputs()))):
+            inner = task.inputs()[i]
+            if inner in self.out.owners and not inner.has_uses():
+                del self.out.owners[inner]
+                task.erase_input(i)
+                fork.remove_input(i)
 
     def _forget_unread(self) -> None:
         """Attributes that no graph mentions any more go, unless they were asked for."""
@@ -365,6 +390,12 @@ class _Followed:
             for inner_block in node.blocks():
                 for output, value in zip(node.outputs(), inner_block.outputs(), strict=True):
                     self._add(output, self._of(value))
+        elif kind == "prim::fork":
+            task = node.get("Subgraph")
+            for value in (*node.inputs(), *task.outputs()):
+                if value not in self._owners:  # modules are seen through
+                    self._leaves(value)
+            self._visit(task.block())
         elif kind in _THROUGH:
             self._pass(node, set().union(*map(self._of, node.inputs())))
         elif node.schema() is not None:
@@ -428,6 +459,13 @@ class _Followed:
         for result, output in zip(schema.returns, node.outputs(), strict=False):
             if result.alias is not None:
                 self._add(output, given)
+
+
+def _forked(graph: Graph) -> Iterator[Graph]:
+    """The graphs of the tasks that a graph forks, and of those that they fork."""
+    for fork in graph.find_all_nodes("prim::fork"):
+        yield fork.get("Subgraph")
+        yield from _forked(fork.get("Subgraph"))
 
 
 def storages(value: Any) -> Iterator[int]:
