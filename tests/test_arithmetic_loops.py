@@ -114,7 +114,7 @@ def test_what_is_taken_for_in_order_needs_no_arranging():
     for _ in range(3000):
         shape = r.choice([1, 1, 2, 3], r.integers(0, 6)).tolist()
         result = array(shape)
-        args = [array([n if r.random() < 0.8 else 1 for n in shape[r.integers(0, len(shape) + 1) :]]) for _ in range(2)]
+        args = [array([n if r.random() < 0.8 else 1 for n in shape[r.integers(0, len(shape) + 1) :]]) for _ in range(3)]
         if not lie_in_order(result, args):
             continue
         sure += 1

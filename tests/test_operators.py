@@ -43,6 +43,7 @@ NO_SAMPLES = {
     "cuda": "needs a GPU",
     "pin_memory": "needs a GPU",
     "_pin_memory": "needs a GPU",
+    "record_stream": "needs a GPU",
     "index.Tensor": "takes the lists of scripts only; `index.Tensor_hacked_twin` is the same kernel",
     "values": "sparse tensors, which are refused",
     "values_copy": "sparse tensors, which are refused",

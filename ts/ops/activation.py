@@ -25,6 +25,11 @@ def _floating(name: str, x: Array) -> Array:
     return x
 
 
+def _wide(xp: Any, name: str, x: Array) -> Array:
+    """The same in the dtype in which it is computed: the result is rounded to 16 bits once."""
+    return rules.cast(xp, _floating(name, x), rules.opmath(x.dtype))
+
+
 def _softplus(xp: Any, x: Array) -> Array:
     return xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(x, 0)
 
@@ -131,8 +136,9 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
     out_refused=FOUND,
 )
 def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Array:
-    negative = xp.expm1(xp.minimum(_floating("elu", self), 0) * input_scale) * alpha
-    return rules.cast(xp, xp.where(self > 0, self, negative) * scale, self.dtype)
+    x = _wide(xp, "elu", self)
+    negative = xp.expm1(xp.minimum(x, 0) * input_scale) * alpha
+    return rules.cast(xp, xp.where(x > 0, x, negative) * scale, self.dtype)
 
 
 @op(
@@ -175,7 +181,8 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
 
 @op("aten::silu(Tensor self) -> Tensor", inplace=True, out="out", where="f", out_refused=FOUND)
 def _silu(xp: Any, self: Array) -> Array:
-    return self * sigmoid(xp, _floating("silu", self))
+    x = _wide(xp, "silu", self)
+    return rules.cast(xp, x * sigmoid(xp, x), self.dtype)
 
 
 @op(
@@ -187,7 +194,8 @@ def _silu(xp: Any, self: Array) -> Array:
     out_refused=FOUND,
 )
 def _mish(xp: Any, self: Array) -> Array:
-    return self * xp.tanh(_softplus(xp, _floating("mish", self)))
+    x = _wide(xp, "mish", self)
+    return rules.cast(xp, x * xp.tanh(_softplus(xp, x)), self.dtype)
 
 
 @op(
@@ -251,8 +259,9 @@ def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
     out_refused=FOUND,
 )
 def _softplus_op(xp: Any, self: Array, beta: Any = 1, threshold: Any = 20) -> Array:
-    scaled = _floating("softplus", self) * beta
-    return rules.cast(xp, xp.where(scaled > threshold, self, _softplus(xp, scaled) / beta), self.dtype)
+    x = _wide(xp, "softplus", self)
+    scaled = x * beta
+    return rules.cast(xp, xp.where(scaled > threshold, x, _softplus(xp, scaled) / beta), self.dtype)
 
 
 @op(

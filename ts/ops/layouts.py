@@ -58,6 +58,11 @@ def like_first(shape: Shape, given: Sequence[Array]) -> Order:
     return _by_strides(strides.preserved(shape, _steps(x)), shape)
 
 
+def like_real(shape: Shape, given: Sequence[Array]) -> Order:
+    """The first argument's order; of complex numbers that in which they are written down."""
+    return (contiguous if given and given[0].dtype.kind == "c" else like_first)(shape, given)
+
+
 def like_query(shape: Shape, given: Sequence[Array]) -> Order:
     """Attention: the query's order, where PyTorch has a fast way; its other way leaves products in order."""
     query, key, value, *mask = given
@@ -141,6 +146,7 @@ RULES: Final[dict[str, Rule]] = {
         columns,
         outermost_last,
         like_first,
+        like_real,
         like_query,
         like_all,
         channels,

@@ -591,13 +591,14 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
 @facts(layout="contiguous")
 def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     axes = rules.wrap_dims(dim, self.ndim)
-    x = rules.cast(xp, self, rules.float_dtype(self.dtype))
+    dtype = rules.float_dtype(self.dtype)
+    x = rules.cast(xp, self, rules.opmath(dtype))
     if not x.size:
-        return xp.log(xp.sum(xp.exp(x), axis=axes, keepdims=keepdim))
+        return rules.cast(xp, xp.log(xp.sum(xp.exp(x), axis=axes, keepdims=keepdim)), dtype)
     peak = xp.max(x.real, axis=axes, keepdims=True)
     peak = xp.where(xp.isfinite(peak), peak, 0).astype(rules.real_dtype(x.dtype))
     total = xp.log(xp.sum(xp.exp(x - peak), axis=axes, keepdims=keepdim))
-    return rules.cast(xp, total + (peak if keepdim else xp.squeeze(peak, axes) if axes else peak), x.dtype)
+    return rules.cast(xp, total + (peak if keepdim else xp.squeeze(peak, axes) if axes else peak), dtype)
 
 
 @op("aten::trace(Tensor self) -> Tensor", out="out", refuses={"b": "trace"}, **COPIED)

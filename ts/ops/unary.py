@@ -365,8 +365,7 @@ for _name, _body in (
 
 def _angle_kernel(xp: Any, a: Array) -> Array:
     x = rules.cast(xp, a, rules.float_dtype(a.dtype))
-    result = rules.cast(xp, _angle(xp, x), rules.real_dtype(x.dtype))
-    return xp.ascontiguousarray(result).reshape(a.shape) if a.dtype.kind == "c" else result
+    return rules.cast(xp, _angle(xp, x), rules.real_dtype(x.dtype))
 
 
 def _square_kernel(xp: Any, a: Array) -> Array:
@@ -374,7 +373,10 @@ def _square_kernel(xp: Any, a: Array) -> Array:
     return x * x
 
 
-add(out_of(add(Record("aten::angle(Tensor self) -> Tensor", _angle_kernel, "unary", promotion=REAL)), "out"))
+_angle_record = Record(
+    "aten::angle(Tensor self) -> Tensor", _angle_kernel, "unary", promotion=REAL, layout="like_real"
+)
+add(out_of(add(_angle_record), "out"))
 _square = add(
     Record("aten::square(Tensor self) -> Tensor", _square_kernel, "unary", promotion=SAME, cuda="a * a")
 )
