@@ -167,3 +167,36 @@ def test_refusals(attempt):
             attempt(framework)
         errors.append(str(error.value))
     assert errors[0] == errors[1]
+
+
+@torch.jit.script
+class Bag:
+    def __init__(self, n: int):
+        self.items = [n]
+
+    def add(self, x: int) -> int:
+        self.items.append(x)
+        return len(self.items)
+
+
+class Bagged(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bag = Bag(3)
+
+    def forward(self, x):
+        return x * self.bag.items[0] + self.bag.add(2)
+
+
+def test_objects_that_are_constants():
+    """PyTorch makes objects constants though programs write to them: what is written stays, from call to call."""
+    there, here = io.BytesIO(), io.BytesIO()
+    torch.jit.save(torch.jit.freeze(torch.jit.script(Bagged().eval())), there)
+    there.seek(0)
+    ours = ts.jit.load(there)
+    assert [ours(ts.ones(1)).item() for _ in range(3)] == [5, 6, 7]
+    assert str(ours.inlined_graph).count("prim::Constant[value=object(0x") == 1
+    ts.jit.save(ours, here)
+    for load, x in ((torch.jit.load, torch.ones(1)), (ts.jit.load, ts.ones(1))):
+        here.seek(0)
+        assert load(here)(x).item() == 8

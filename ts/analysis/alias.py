@@ -491,6 +491,14 @@ class AliasDb:
     def _visit_new(self, node: Node) -> None:
         self._add_fresh(node.output())
 
+    def _visit_constant(self, node: Node) -> None:
+        """An object keeps what is written to it from call to call: it is as if it came from outside."""
+        output = node.output()
+        if output.type().kind() == "ClassType":
+            self._add(output, self._wildcard(output.type()))
+        else:
+            self._add_fresh(output)
+
     def _visit_identity(self, node: Node) -> None:
         self._add(node.output(), self._points_of(node.input()))
 
@@ -602,7 +610,8 @@ _VISITS: Final[dict[str, Callable[[AliasDb, Node], None]]] = {
     **dict.fromkeys(_CONSTRUCTORS, AliasDb._visit_construct),
     **dict.fromkeys(_IDENTITIES, AliasDb._visit_identity),
     **dict.fromkeys(_ACCESSORS, AliasDb._visit_accessor),
-    **dict.fromkeys(("prim::Constant", "prim::Uninitialized", "prim::CreateObject"), AliasDb._visit_new),
+    **dict.fromkeys(("prim::Uninitialized", "prim::CreateObject"), AliasDb._visit_new),
+    "prim::Constant": AliasDb._visit_constant,
     **dict.fromkeys(_ONLY_READING, AliasDb._visit_nothing),
     "prim::SetAttr": AliasDb._visit_set_attribute,
 }

@@ -29,7 +29,7 @@ from ts.errors import ArchiveError
 from ts.ir.attributes import type_of_constant
 from ts.ir.graph import Graph
 from ts.ir.print_class import DefinitionPrinter, Names
-from ts.ir.types import TupleType
+from ts.ir.types import NONE, TupleType
 
 ExtraFiles = Mapping[str, str | bytes] | None
 
@@ -128,7 +128,10 @@ class ArchiveWriter:
             if printer is None:
                 printer = DefinitionPrinter(self.names, self.constants, self.check)
                 printers[prefix], files[prefix] = printer, []
+            known = len(self.constants)
             files[prefix].append(printer.definition(thing))
+            for constant in self.constants[known:]:  # objects among them have classes
+                self.names.spell(type_of_constant(constant) or NONE)
         for prefix, definitions in files.items():
             text, places = printers[prefix].marks.split("".join(definitions) + "\n")
             name = f"code/{prefix.replace('.', '/')}.py"

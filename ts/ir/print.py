@@ -25,6 +25,7 @@ from ts.ir.print_tensor import format_tensor
 from ts.ir.text import TYPE_VERBOSITY, format_default, quote
 from ts.ir.types import (
     DEVICE,
+    ClassType,
     DictType,
     EnumType,
     ListType,
@@ -139,6 +140,8 @@ def format_value(value: Any, type: Type | None = None) -> str:
         return "None"
     if isinstance(type, EnumType):
         return f"{type.qualified_name()}.{getattr(value, 'name', value)}"
+    if isinstance(type, ClassType):
+        return f"object({id(value):#x})"
     if type is DEVICE:
         return f"torch.device({quote(str(value))})"
     if is_tensor(value):

@@ -17,6 +17,7 @@ from typing import Any
 
 from ts.analysis.alias import AliasDb
 from ts.ir.graph import Block, Graph, Node
+from ts.ir.types import ClassType, Type
 from ts.passes.constant_propagation import constant_key
 
 
@@ -45,7 +46,7 @@ class _Pool:
                     node.move_before(self._first)
                     self._first = node
                     changed = True
-            elif not node.output().type().mutable or self._may_merge(node, existing):
+            elif _is_the_same(node.output().type()) or self._may_merge(node, existing):
                 node.output().replace_all_uses_with(existing.output())
                 node.destroy()
                 changed = True
@@ -55,3 +56,8 @@ class _Pool:
         if self._aliases is None:
             self._aliases = AliasDb(self._graph)
         return self._aliases.safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())
+
+
+def _is_the_same(type: Type) -> bool:
+    """Whether equal constants of the type are one value: objects are equal to themselves only."""
+    return not type.mutable or isinstance(type, ClassType)

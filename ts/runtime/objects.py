@@ -19,7 +19,8 @@ from ts._core.value.ivalue import new_object, object_get, object_set
 from ts._core.value.objects import Object, ObjectClass
 from ts.bytecode.typespec import object_class
 from ts.frontend.classes import ATTRIBUTE, class_type, live_type
-from ts.ir.types import BOOL, ClassType, InterfaceType, why_not_implemented
+from ts.ir.attributes import constant_type_hooks
+from ts.ir.types import BOOL, ClassType, InterfaceType, ModuleType, why_not_implemented
 
 _OPERATORS = (
     "len contains getitem setitem delitem call enter exit add sub mul truediv floordiv mod pow matmul and or "
@@ -232,3 +233,12 @@ def is_instance(obj: Any) -> bool:
 def script_instance(obj: Any) -> RecursiveScriptClass:
     """A handle of a new object with the attributes of an instance."""
     return RecursiveScriptClass(object_of(obj, object_class(class_type(type(obj)))))
+
+
+def _type_of_object(value: object) -> ClassType | None:
+    """The type of a constant of a graph that is an object of a script class: frozen programs have such."""
+    type = value.cls.type if isinstance(value, Object) else None
+    return type if isinstance(type, ClassType) and not isinstance(type, ModuleType) else None
+
+
+constant_type_hooks.append(_type_of_object)
