@@ -173,7 +173,7 @@ _MIXED = "heaviside is not yet implemented for tensors with different dtypes."
 _COMPLEX = "heaviside is not yet implemented for complex tensors."
 binary(
     "heaviside", SAME, arithmetic.heaviside, second="values", mixed=_MIXED,
-    out_refused=OrComplex(_MIXED, _COMPLEX), no={"c": _COMPLEX}, ufunc="step_at_zero",
+    out_refused=OrComplex(_MIXED, _COMPLEX), no={"c": _COMPLEX},
 )  # fmt: skip
 binary("gcd", SAME, "gcd", no="bhfc", layout=())
 binary("lcm", SAME, arithmetic.lcm, no="bhfc", layout=())

@@ -5,7 +5,7 @@ In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).
     rest, rest_as_in_c, quotient_down      x % y, x.fmod(y), x // y; of integers a divisor of zero is a RuntimeError
     powers                                 x ** y; of integers to negative powers the part without fraction
     left_shift_by, right_shift_by          by fewer bits than none, or by all, only the sign is left
-    signs, step_at_zero, one_by_root       sign, heaviside, rsqrt
+    signs, one_by_root                     sign, rsqrt
     log_of_sum                             logaddexp of floats
 
 Rests and quotients of floats are NumPy's, but for the sign of rests that are zero; most of float32's are computed in double,
@@ -151,7 +151,7 @@ cdef inline void shift_right(char **a, npy_intp n, const npy_intp *s, whole kind
         (<whole *>(a[2] + i * s[2]))[0] = x
 
 
-# ---------------------------------------------------------------- signs, steps, roots
+# ---------------------------------------------------------------- signs, roots
 
 cdef inline void sign_loop(char **a, npy_intp n, const npy_intp *s, number kind) noexcept nogil:
     cdef npy_intp i
@@ -159,14 +159,6 @@ cdef inline void sign_loop(char **a, npy_intp n, const npy_intp *s, number kind)
     for i in range(n):
         x = (<number *>(a[0] + i * s[0]))[0]
         (<number *>(a[1] + i * s[1]))[0] = <number>((x > 0) - (x < 0))
-
-
-cdef inline void step_loop(char **a, npy_intp n, const npy_intp *s, number kind) noexcept nogil:
-    cdef npy_intp i
-    cdef number x
-    for i in range(n):
-        x = (<number *>(a[0] + i * s[0]))[0]
-        (<number *>(a[2] + i * s[2]))[0] = (<number *>(a[1] + i * s[1]))[0] if x == 0 else <number>(x > 0)
 
 
 cdef inline void root_loop(char **a, npy_intp n, const npy_intp *s, floating kind) noexcept nogil:
@@ -302,27 +294,6 @@ cdef void sign_float(char **a, const npy_intp *n, const npy_intp *s, void *d) no
 cdef void sign_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     sign_loop[double](a, n[0], s, 0)
 
-cdef void step_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    step_loop[uint8_t](a, n[0], s, 0)
-
-cdef void step_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    step_loop[int8_t](a, n[0], s, 0)
-
-cdef void step_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    step_loop[int16_t](a, n[0], s, 0)
-
-cdef void step_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    step_loop[int32_t](a, n[0], s, 0)
-
-cdef void step_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    step_loop[int64_t](a, n[0], s, 0)
-
-cdef void step_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    step_loop[float](a, n[0], s, 0)
-
-cdef void step_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    step_loop[double](a, n[0], s, 0)
-
 cdef void root_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     root_loop[float](a, n[0], s, 0)
 
@@ -337,7 +308,6 @@ cdef Loop *powers = [power_uint8, power_int8, power_int16, power_int32, power_in
 cdef Loop *lefts = [left_uint8, left_int8, left_int16, left_int32, left_int64]
 cdef Loop *rights = [right_uint8, right_int8, right_int16, right_int32, right_int64]
 cdef Loop *signs = [sign_uint8, sign_int8, sign_int16, sign_int32, sign_int64]
-cdef Loop *steps = [step_uint8, step_int8, step_int16, step_int32, step_int64]
 
 
 cdef int put(Loops loops, int scalar_type, Loop function) except -1:
@@ -383,7 +353,6 @@ def arithmetic_loops():
         made("left_shift_by", 2, lefts, NULL, NULL),
         made("right_shift_by", 2, rights, NULL, NULL),
         made("signs", 1, signs, sign_float, sign_double),
-        made("step_at_zero", 2, steps, step_float, step_double),
         made("one_by_root", 1, NULL, root_float, root_double),
     )
     return {(<Loops>loops).name: loops for loops in found}

@@ -16,7 +16,7 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts._core.value.ivalue cimport IValue
+from ts._core.value.ivalue cimport IValue, TAG_INT
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, new_flat, put_array, read_number, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -201,6 +201,8 @@ cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
     if a == NULL or b == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]) or not read_norm(&r[at[2]], &p):
         return run_record(op, r, at)
     na, nb = ndim_of(a), ndim_of(b)
+    if r[at[3]].tag == TAG_INT and not 0 <= r[at[3]].v.i <= 2:  # a mode of `_cdist_forward`, which there is none of
+        return run_record(op, r, at)
     if na < 2 or nb < 2 or dims_of(a)[na - 1] != dims_of(b)[nb - 1]:
         return run_record(op, r, at)
     p.eps, p.nd, lead = 0, max(na, nb), max(na, nb) - 2
