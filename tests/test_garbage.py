@@ -5,6 +5,7 @@ import weakref
 
 import pytest
 
+import ts
 from ts.runtime import garbage
 from ts.runtime.garbage import no_collection
 
@@ -45,6 +46,14 @@ def test_much_garbage_is_looked_for(monkeypatch):
     with no_collection():
         dropped = [weakref.ref(Cycle()) for _ in range(2_000)]
     assert not any(cycle() for cycle in dropped)
+
+
+def test_not_where_time_is_limited(monkeypatch):
+    monkeypatch.setattr(garbage, "_threshold", 1_000)
+    monkeypatch.setattr(garbage, "_aged", 0)
+    with ts.limits(seconds=60), no_collection():
+        dropped = [weakref.ref(Cycle()) for _ in range(2_000)]
+    assert all(cycle() for cycle in dropped)
 
 
 def test_objects_that_the_program_froze_stay_frozen():
