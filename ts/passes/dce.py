@@ -11,6 +11,7 @@ that a needed value may read. Outputs of ifs and loops that nobody reads are rem
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from ts.analysis.alias import AliasDb, writes_to_inputs, written_inputs
 from ts.analysis.effects import has_side_effects, may_raise
@@ -88,29 +89,27 @@ class _Eliminator:
 
     def _mark_writers(self, writers: list[Node]) -> None:
         """A write is needed if what it changes is visible outside, or to a value that is needed."""
-        pending = self._mark_writers_of_live(list(reversed(writers)))
-        if not pending:
+
+        def writes_to_live(node: Node) -> bool:
+            return any(value in self._live for value in written_inputs(node))
+
+        pending = self._need_where(writes_to_live, writers[::-1])
+        if not pending:  # most write to what is itself a needed value
             return
         aliases = AliasDb(self._graph)
         self._added = []
         memory = aliases.memory_of(self._live)
-        found = True
-        while found:
-            found = False
-            rest = []
-            for node in pending:
-                if aliases.writes_to_wildcard(node) or aliases.writes_to_memory(node, memory):
-                    self._need_node(node)
-                    self._propagate()
-                    memory |= aliases.memory_of(self._added)
-                    self._added.clear()
-                    found = True
-                else:
-                    rest.append(node)
-            pending = rest
 
-    def _mark_writers_of_live(self, writers: list[Node]) -> list[Node]:
-        """Those that write to what is itself a needed value, as most do; gives the rest."""
+        def is_seen(node: Node) -> bool:
+            nonlocal memory
+            memory |= aliases.memory_of(self._added)
+            self._added.clear()
+            return aliases.writes_to_wildcard(node) or aliases.writes_to_memory(node, memory)
+
+        self._need_where(is_seen, pending)
+
+    def _need_where(self, is_seen: Callable[[Node], bool], writers: list[Node]) -> list[Node]:
+        """Need the writers that are seen, and those that are seen by what they need; gives the rest."""
         found = True
         while found:
             found = False
@@ -118,7 +117,7 @@ class _Eliminator:
             for node in writers:
                 if node in self._needed:
                     continue
-                if any(value in self._live for value in written_inputs(node)):
+                if is_seen(node):
                     self._need_node(node)
                     self._propagate()
                     found = True
