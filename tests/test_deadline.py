@@ -137,8 +137,8 @@ def test_the_clock_is_looked_at_between_operators(function, n):
 
 
 def recurrent(name, gates):
-    """A network of one number, over a million steps."""
-    x, h = ts.zeros(1_000_000, 1, 1), ts.zeros(1, 1, 1)
+    """A network of one number, over millions of steps."""
+    x, h = ts.zeros(8_000_000, 1, 1), ts.zeros(1, 1, 1)
     weights = [ts.zeros(gates, 1), ts.zeros(gates, 1)]
     state = (h, h) if name == "lstm" else h
     return getattr(ts, name)(x, state, weights, False, 1, 0.0, False, False, False)

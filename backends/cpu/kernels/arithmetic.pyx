@@ -18,11 +18,9 @@ from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE
-from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, size_of
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, same_shape, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport (
-    flat_array, float_array, new_like, put_array, read_number, same_shape, scalar_type
-)
+from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_like, put_array, read_number, scalar_type
 
 cnp.import_array()
 

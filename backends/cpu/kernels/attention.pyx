@@ -18,13 +18,15 @@ from libc.string cimport memset
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
-from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
+from ts._core.tensor.ndarray cimport (
+    BOOL, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of,
+)
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.addmm cimport linear_product, product
 from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, is_tensor, item_size, new_like, put_array, same_shape, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, is_tensor, item_size, new_like, put_array, scalar_type
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
 from ts.backends.cpu.kernels.reduce cimport floating
 from ts.backends.cpu.kernels.softmax cimport softmax_rows

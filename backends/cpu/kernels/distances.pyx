@@ -111,6 +111,12 @@ cdef PyArrayObject *floats(IValue *x) noexcept:
     return a if size_of(a) and flags_of(a) & cnp.NPY_ARRAY_ALIGNED else NULL
 
 
+cdef bint read_floats(IValue *r, const int32_t *at, PyArrayObject **a, PyArrayObject **b) noexcept:
+    """The first two registers, floats of one dtype."""
+    a[0], b[0] = floats(&r[at[0]]), floats(&r[at[1]])
+    return a[0] != NULL and b[0] != NULL and scalar_type(&r[at[0]]) == scalar_type(&r[at[1]])
+
+
 cdef bint read_norm(IValue *x, Pairs *p) noexcept:
     """The order of a norm."""
     if x.v.f == 2:
@@ -169,10 +175,10 @@ cdef bint line_up(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint keepdim,
 
 
 cdef int cosine_similarity(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = floats(&r[at[0]])
-    cdef PyArrayObject *b = floats(&r[at[1]])
+    cdef PyArrayObject *a
+    cdef PyArrayObject *b
     cdef Pairs p
-    if a == NULL or b == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]):
+    if not read_floats(r, at, &a, &b):
         return run_record(op, r, at)
     p.what = COSINE
     if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not line_up(a, b, r[at[2]].v.i, False, &p):
@@ -181,10 +187,10 @@ cdef int cosine_similarity(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int pairwise_distance(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = floats(&r[at[0]])
-    cdef PyArrayObject *b = floats(&r[at[1]])
+    cdef PyArrayObject *a
+    cdef PyArrayObject *b
     cdef Pairs p
-    if a == NULL or b == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]) or not read_norm(&r[at[2]], &p):
+    if not read_floats(r, at, &a, &b) or not read_norm(&r[at[2]], &p):
         return run_record(op, r, at)
     if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not line_up(a, b, -1, r[at[4]].v.i != 0, &p):
         return run_record(op, r, at)
@@ -193,12 +199,12 @@ cdef int pairwise_distance(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
     """The rows of two stacks of matrices, each with each."""
-    cdef PyArrayObject *a = floats(&r[at[0]])
-    cdef PyArrayObject *b = floats(&r[at[1]])
+    cdef PyArrayObject *a
+    cdef PyArrayObject *b
     cdef Pairs p
     cdef int d, lead, na, nb
     cdef npy_intp m, k
-    if a == NULL or b == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]) or not read_norm(&r[at[2]], &p):
+    if not read_floats(r, at, &a, &b) or not read_norm(&r[at[2]], &p):
         return run_record(op, r, at)
     na, nb = ndim_of(a), ndim_of(b)
     if r[at[3]].tag == TAG_INT and not 0 <= r[at[3]].v.i <= 2:  # a mode of `_cdist_forward`, which there is none of

@@ -23,10 +23,10 @@ from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, INT8, INT16, INT32, INT64, UINT8
-from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, size_of
 from ts._core.tensor.overlap cimport meet, repeats
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, same_shape
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 from ts.backends.cpu.kernels.short_floats cimport BRAIN, is_exact, shortened, widened
 from ts.backends.cpu.kernels.walk cimport (
     Operand, bring_in_order, broadcast_into, lay_out, lay_out_number, new_result, walk

@@ -103,16 +103,6 @@ cdef inline bint has_plain_width(npy_intp width) noexcept:
     return width == 1 or width == 2 or width == 4 or width == 8
 
 
-cdef inline bint same_shape(PyArrayObject *a, PyArrayObject *b) noexcept:
-    cdef int d
-    if ndim_of(a) != ndim_of(b):
-        return False
-    for d in range(ndim_of(a)):
-        if dims_of(a)[d] != dims_of(b)[d]:
-            return False
-    return True
-
-
 ctypedef struct Axis:                  # a dimension of an array that is seen as (outer, n, inner)
     npy_intp outer
     npy_intp n

@@ -19,13 +19,13 @@ from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT64
-from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of
 from ts._core.tensor.overlap cimport meet, repeats
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
     FLAT, MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_flat, new_like, put_array, put_made, put_object,
-    same_shape, scalar_type,
+    scalar_type,
 )
 from ts.backends.cpu.kernels.walk cimport (
     Loop, Operand, broadcast_into, lay_out, lay_out_number, new_result, walk

@@ -15,7 +15,7 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Kernel, Operator, run_record
 from ts._core.tensor.ndarray cimport (
-    BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
+    BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of
 )
 from ts._core.tensor.overlap cimport meet
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
@@ -23,7 +23,7 @@ from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    FLAT, MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_like, put_array, put_object, same_shape, scalar_type
+    FLAT, MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_like, put_array, put_object, scalar_type
 )
 from ts.backends.cpu.kernels.masked cimport store
 from ts.backends.cpu.kernels.places cimport (

@@ -8,7 +8,7 @@ NumPy's flag says it also of arrays whose dimensions of length 1 have other stri
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
+from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, same_shape, strides_of
 
 cnp.import_array()
 
@@ -29,16 +29,6 @@ cdef bint has_one(PyArrayObject *a) noexcept:
         if dims_of(a)[d] == 1:
             return True
     return False
-
-
-cdef bint same_shape(PyArrayObject *a, PyArrayObject *b) noexcept:
-    cdef int d
-    if ndim_of(a) != ndim_of(b):
-        return False
-    for d in range(ndim_of(a)):
-        if dims_of(a)[d] != dims_of(b)[d]:
-            return False
-    return True
 
 
 cdef bint fits(object x, PyArrayObject *result, bint alike) noexcept:
