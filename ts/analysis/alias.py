@@ -1,7 +1,8 @@
 """Which values may share memory, and which nodes write to it.
 
-In: a graph. Out: an `AliasDb`, right until the graph changes, that answers whether two values may alias,
-whether a value is written to anywhere, and whether a node may move past another.
+In: a graph. Out: an `AliasDb` that answers whether two values may alias, whether a value is written to
+anywhere, and whether a node may move past another. It stays right while nodes move, and while a pass tells
+it of the values that it makes (`replace_with_new_value`); any other change of the graph asks for a new one.
 
 Memory is modelled by *locations*. Each operator that returns something new makes a fresh location; what
 comes from outside (graph inputs, results of calls) lies in the *wildcard* location of its type, since of
@@ -25,11 +26,14 @@ from outside or from the arguments, `(a -> *)` is stored into a container.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from typing import Final
 
 from ts._core.thread import deadline
 from ts.analysis.alias_text import Findings, to_graphviz, to_text
-from ts.analysis.effects import has_side_effects
+from ts.analysis.effects import GROUPS, has_side_effects
+from ts.analysis.reorder import blocks_of, move
+from ts.analysis.writes import ONLY_READING, any_mutable
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import AliasInfo, FunctionSchema
 from ts.ir.types import Type
@@ -45,7 +49,6 @@ _UNTYPED_KINDS: Final = frozenset(
 _IDENTITIES: Final = frozenset(
     {"prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional", "prim::annotate"}
 )
-_ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")  # their effects are others
 _CONSTRUCTORS: Final = frozenset({"prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"})
 _ACCESSORS: Final = frozenset(
     {
@@ -57,59 +60,6 @@ _ACCESSORS: Final = frozenset(
         "prim::ModuleContainerIndex",
     }
 )
-
-
-def any_mutable(values: Iterable[Value]) -> bool:
-    """Whether one of the values is, or holds, memory that somebody may write to."""
-    for value in values:  # noqa: SIM110 -- asked for every node by every pass: a generator doubles its time
-        if value.type().mutable:
-            return True
-    return False
-
-
-def writes_to_inputs(node: Node) -> bool:
-    """Whether `node`, an operator, writes to one of its inputs."""
-    if not any_mutable(node.inputs()):
-        return False
-    schema = node.schema()
-    return schema is not None and schema.is_mutable
-
-
-def written_inputs(node: Node) -> list[Value]:
-    """The inputs that `node`, an operator, writes to; not those that it reaches through them."""
-    schema = node.schema()
-    assert schema is not None
-    return [
-        value
-        for argument, value in zip(schema.arguments, node.inputs(), strict=False)
-        if argument.alias is not None and argument.alias.is_write and value.type().mutable
-    ]
-
-
-def may_write(graph: Graph) -> bool:
-    """Whether a node of `graph` may write to memory: where none does, there is nothing to analyse."""
-    return any(
-        (has_side_effects(node) and node.kind() not in _ONLY_READING)
-        or (writes_to_inputs(node) if not node.blocks() else node.kind() not in ("prim::If", "prim::Loop"))
-        for node in graph.all_nodes()
-    )
-
-
-def is_only_read(value: Value) -> bool:
-    """Whether all users of `value` are operators that read it and keep nothing of it.
-
-    What needs no analysis to be seen, as of the sizes of a convolution. False says nothing.
-    """
-    if not value.type().mutable:
-        return True
-    if any(element.mutable for element in value.type().contained_types()):
-        return False
-    return all(_reads(use.user, use.offset) for use in value.uses())
-
-
-def _reads(node: Node, i: int) -> bool:
-    schema = None if node.blocks() else node.schema()
-    return schema is not None and i < len(schema.arguments) and schema.arguments[i].alias is None
 
 
 class _AnyTypeFoundError(Exception):
@@ -140,6 +90,8 @@ class AliasDb:
         self._closures: dict[int, int] | None = None  # what `_reach` found, once nothing changes any more
         self._outside = 0  # locations reachable from outside the function
         self._writes: dict[Node, int] = {}
+        self._block_reads: dict[Node, int] = {}  # of nodes with blocks, with all that is in them
+        self._block_writes: dict[Node, int] = {}
         self._changed = True
         if self._one_wildcard:
             self._outside = self._new_location(contents=1)
@@ -161,17 +113,26 @@ class AliasDb:
 
     # -- questions -------------------------------------------------------------------------------------
 
-    def may_alias(self, first: Value, second: Value) -> bool:
-        """Whether the two values may be, or be views of, the same memory."""
-        if first is second:
-            return first in self._points or first in self._alone
-        return bool(self._points.get(first, 0) & self._points.get(second, 0))
+    def is_mutable_type(self, value: Value) -> bool:
+        """Whether values of this type are memory that somebody may write to."""
+        return value.type().mutable
 
-    def may_contain_alias(self, first: Value, second: Value) -> bool:
+    def may_alias(self, first: Value | Sequence[Value], second: Value | Sequence[Value]) -> bool:
+        """Whether the two values may be, or be views of, the same memory; or one of each of two sequences."""
+        if isinstance(first, Value) and isinstance(second, Value):
+            if first is second:
+                return first in self._points or first in self._alone
+            return bool(self._points.get(first, 0) & self._points.get(second, 0))
+        pairs = product(_values(first), _values(second))
+        return any(self.may_alias(one, other) for one, other in pairs)
+
+    def may_contain_alias(self, first: Value | Sequence[Value], second: Value | Sequence[Value]) -> bool:
         """Whether something reachable from `first` may alias something reachable from `second`."""
-        if first is second:
+        if first is second and isinstance(first, Value):
             return self.may_alias(first, first)
-        return bool(self._reached(first) & self._reached(second))
+        if self.memory_of(_values(first)) & self.memory_of(_values(second)):
+            return True
+        return any(one in self._alone for one in _values(first) if one in _values(second))
 
     def may_alias_wildcard(self, value: Value) -> bool:
         """Whether the value may be reachable from outside the function while it runs."""
@@ -198,9 +159,23 @@ class AliasDb:
         """Whether any node of the graph writes to what `node` reads."""
         return any(self._reached(value) & self._written for value in node.inputs())
 
-    def is_mutating(self, node: Node) -> bool:
+    def has_output_writers(self, node: Node) -> bool:
+        """Whether any node of the graph writes to what `node` gives."""
+        return any(self._reached(value) & self._written for value in node.outputs())
+
+    def has_writes_between(self, values: Iterable[Value], first: Node, last: Node) -> bool:
+        """Whether a node after `first` and before `last`, of one block, writes to what `values` may read."""
+        memory = self.memory_of(values)
+        node = first.next()
+        while memory and node is not last:
+            if self.writes_of(node) & memory:
+                return True
+            node = node.next()
+        return False
+
+    def is_mutable(self, node: Node) -> bool:
         """Whether `node`, or a node in its blocks, writes to memory."""
-        return bool(self._all_writes(node))
+        return bool(self.writes_of(node))
 
     def writes_to_alias(self, node: Node, values: Iterable[Value]) -> bool:
         """Whether `node` itself writes to memory that one of `values` may read."""
@@ -232,86 +207,69 @@ class AliasDb:
 
     def move_after_topologically_valid(self, node: Node, target: Node) -> bool:
         """Move `node` to just after `target`, dependents along, where that changes nothing."""
-        return self._move(node, target, after=True)
+        return move(self, node, target, after=True)
 
     def move_before_topologically_valid(self, node: Node, target: Node) -> bool:
         """Move `node` to just before `target`, its sources along, where that changes nothing."""
-        return self._move(node, target, after=False)
+        return move(self, node, target, after=False)
 
-    def _move(self, node: Node, target: Node, after: bool) -> bool:
-        """What depends on `node` on the way moves along; or past the target alone, where `node` stays on
-        its side.
+    def could_move_after_topologically(self, node: Node, target: Node) -> bool:
+        """Whether `move_after_topologically_valid` would move it."""
+        return move(self, node, target, after=True, dry=True)
 
-        node             dependents             node            node
-        target    =>     target      or         dependents =>   target
-        (before)         node                   target          dependents
-        """
-        if node is target:
-            return True
-        if node.owning_block() is not target.owning_block():
-            return False
-        forward = node.is_before(target)
-        moving = [node]
-        between = node.next() if forward else node.prev()
-        while between is not target:
-            if not self._independent(moving, between):
-                moving.append(between)
-            between = between.next() if forward else between.prev()
-        stays = forward != after  # on this side of the target
-        passing = moving[1:] if stays else moving
-        if not self._independent(passing, target):
-            return False
-        if forward:
-            if stays:
-                node.move_before(target)
-            anchor = target
-            for moved in passing:
-                moved.move_after(anchor)
-                anchor = moved
-        else:
-            if stays:
-                node.move_after(target)
-            for moved in reversed(passing):
-                moved.move_before(target)
-        return True
+    def could_move_before_topologically(self, node: Node, target: Node) -> bool:
+        """Whether `move_before_topologically_valid` would move it."""
+        return move(self, node, target, after=False, dry=True)
 
-    def _independent(self, group: Sequence[Node], other: Node) -> bool:
-        """Whether `other` may run before or after all of `group` alike."""
-        return not any(self._depends(node, other) for node in group)
+    def reads_of(self, node: Node) -> int:
+        """What `node` and the nodes in its blocks may read."""
+        blocks = blocks_of(node)
+        if not blocks:
+            return self.memory_of(node.inputs())
+        read = self._block_reads.get(node)
+        if read is None:
+            read = self.memory_of(node.inputs())
+            for block in blocks:
+                for inner in block.nodes():
+                    read |= self.reads_of(inner)
+                read |= self.memory_of(block.outputs())
+            self._block_reads[node] = read
+        return read
 
-    def _depends(self, first: Node, second: Node) -> bool:
-        if self._has_effects(first) and self._has_effects(second):
-            return True
-        if self._uses(first, second) or self._uses(second, first):
-            return True
-        first_writes, second_writes = self._all_writes(first), self._all_writes(second)
-        return bool(
-            first_writes & (self._all_reads(second) | second_writes) or second_writes & self._all_reads(first)
-        )
-
-    def _has_effects(self, node: Node) -> bool:
-        return has_side_effects(node) or any(
-            self._has_effects(inner) for block in node.blocks() for inner in block.nodes()
-        )
-
-    def _uses(self, producer: Node, user: Node) -> bool:
-        return any(_is_inside(use.user, user) for output in producer.outputs() for use in output.uses())
-
-    def _all_writes(self, node: Node) -> int:
-        written = self._writes.get(node, 0)
-        for block in node.blocks():
-            for inner in block.nodes():
-                written |= self._all_writes(inner)
+    def writes_of(self, node: Node) -> int:
+        """What `node` and the nodes in its blocks may write to."""
+        blocks = blocks_of(node)
+        if not blocks:
+            return self._writes.get(node, 0)
+        written = self._block_writes.get(node)
+        if written is None:
+            written = self._writes.get(node, 0)
+            for block in blocks:
+                for inner in block.nodes():
+                    written |= self.writes_of(inner)
+            self._block_writes[node] = written
         return written
 
-    def _all_reads(self, node: Node) -> int:
-        read = 0
-        for value in node.inputs():
-            read |= self._reached(value)
-        for block in node.blocks():
-            for inner in (*block.nodes(), block.return_node()):
-                read |= self._all_reads(inner)
-        return read
+    # -- keeping up with a pass ------------------------------------------------------------------------
+
+    def copy_value(self, source: Value, new: Value) -> None:
+        """`new` is the same memory as `source`, as a parameter of a block that it is passed into."""
+        self._points[new] = self._points_of(source)
+        self._closures = {}
+
+    def replace_with_new_value(self, existing: Value, new: Value) -> None:
+        """`new` stands for `existing`, which goes away."""
+        for known in (self._points, self._fresh):
+            if existing in known:
+                known[new] = known.pop(existing)
+        if existing in self._alone:
+            self._alone.discard(existing)
+            self._alone.add(new)
+
+    def create_value(self, value: Value) -> None:
+        """`value` is new memory, which only its node makes."""
+        if value.type().mutable:
+            self._alone.add(value)
 
     # -- in words --------------------------------------------------------------------------------------
 
@@ -447,7 +405,11 @@ class AliasDb:
         for node in block.nodes():
             blocks = node.blocks()
             if not blocks:
-                if any_mutable(node.outputs()) or any_mutable(node.inputs()):
+                if node.kind() in GROUPS and node.has_attribute("Subgraph"):
+                    steps.append((self._enter_group, node))
+                    self._collect(node["Subgraph"].block())
+                    steps.append((self._leave_group, node))
+                elif any_mutable(node.outputs()) or any_mutable(node.inputs()):
                     visit = _VISITS.get(node.kind(), AliasDb._visit_operator)
                     steps.append((visit.__get__(self), node))
                 continue
@@ -470,6 +432,14 @@ class AliasDb:
         for block in node.blocks():
             for output, value in zip(node.outputs(), block.outputs(), strict=True):
                 self._add(output, self._points_of(value))
+
+    def _enter_group(self, node: Node) -> None:
+        for inner, value in zip(node["Subgraph"].inputs(), node.inputs(), strict=True):
+            self._add(inner, self._points_of(value))
+
+    def _leave_group(self, node: Node) -> None:
+        for output, value in zip(node.outputs(), node["Subgraph"].outputs(), strict=True):
+            self._add(output, self._points_of(value))
 
     def _enter_loop(self, node: Node) -> None:
         carried = node.blocks()[0].inputs()[1:]
@@ -612,7 +582,7 @@ _VISITS: Final[dict[str, Callable[[AliasDb, Node], None]]] = {
     **dict.fromkeys(_ACCESSORS, AliasDb._visit_accessor),
     **dict.fromkeys(("prim::Uninitialized", "prim::CreateObject"), AliasDb._visit_new),
     "prim::Constant": AliasDb._visit_constant,
-    **dict.fromkeys(_ONLY_READING, AliasDb._visit_nothing),
+    **dict.fromkeys(ONLY_READING, AliasDb._visit_nothing),
     "prim::SetAttr": AliasDb._visit_set_attribute,
 }
 
@@ -625,13 +595,8 @@ def _contained_alias(alias: AliasInfo) -> AliasInfo | None:
     return contained[0] if isinstance(contained, (list, tuple)) else contained
 
 
-def _is_inside(node: Node, outer: Node) -> bool:
-    current: Node | None = node
-    while current is not None:
-        if current is outer:
-            return True
-        current = current.owning_block().owning_node()
-    return False
+def _values(item: Value | Sequence[Value]) -> Sequence[Value]:
+    return (item,) if isinstance(item, Value) else item
 
 
 def _bits(mask: int) -> Iterable[int]:

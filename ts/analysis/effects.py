@@ -73,6 +73,22 @@ STRUCTURAL: Final = frozenset(
 )
 
 
+# Nodes that run the graph in their attribute `Subgraph`: executors put parts of a program into them.
+GROUPS: Final = frozenset(
+    {
+        "prim::FusionGroup",
+        "prim::TensorExprGroup",
+        "prim::TensorExprDynamicGroup",
+        "prim::CudaFusionGroup",
+        "prim::oneDNNFusionGroup",
+        "prim::StaticSubgraph",
+        "prim::DifferentiableGraph",
+        "prim::FunctionalGraph",
+        "prim::FallbackGraph",
+    }
+)
+
+
 def has_side_effects(node: Node) -> bool:
     """Whether `node` itself (not a node in its blocks) acts on the world outside of the function."""
     kind = node.kind()

@@ -24,8 +24,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ts.analysis.alias import AliasDb, any_mutable, is_only_read
+from ts.analysis.alias import AliasDb
 from ts.analysis.effects import has_side_effects, is_nondeterministic
+from ts.analysis.writes import any_mutable, is_only_read
 from ts.ir.attributes import TensorText, is_tensor
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.control_flow import (

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.analysis.alias import AliasDb, any_mutable, may_write
+from ts.analysis.alias import AliasDb
 from ts.analysis.effects import has_side_effects, is_nondeterministic
+from ts.analysis.writes import any_mutable, may_write
 from ts.ir.graph import Block, Graph, Node
 from ts.passes.constant_propagation import constant_key
 from ts.passes.log import optimization_allowed, update

@@ -13,8 +13,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from ts.analysis.alias import AliasDb, writes_to_inputs, written_inputs
+from ts.analysis.alias import AliasDb
 from ts.analysis.effects import has_side_effects, may_raise
+from ts.analysis.writes import writes_to_inputs, written_inputs
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS
 from ts.passes.log import optimization_allowed, update

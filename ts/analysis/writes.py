@@ -1,0 +1,70 @@
+"""What nodes do to memory, as far as it is seen without an analysis: by types and schemas alone.
+
+    any_mutable(node.inputs())      whether there is memory that somebody may write to
+    writes_to_inputs(node)          whether an operator does
+    may_write(graph)                whether anything in the graph does: else `ts.analysis.alias` is not needed
+    is_only_read(value)             whether all users read the value and keep nothing of it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ts.analysis.effects import has_side_effects
+from ts.ir.graph import Graph, Node, Value
+
+ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")  # their effects are others
+
+
+def any_mutable(values: Iterable[Value]) -> bool:
+    """Whether one of the values is, or holds, memory that somebody may write to."""
+    for value in values:  # noqa: SIM110 -- asked for every node by every pass: a generator doubles its time
+        if value.type().mutable:
+            return True
+    return False
+
+
+def writes_to_inputs(node: Node) -> bool:
+    """Whether `node`, an operator, writes to one of its inputs."""
+    if not any_mutable(node.inputs()):
+        return False
+    schema = node.schema()
+    return schema is not None and schema.is_mutable
+
+
+def written_inputs(node: Node) -> list[Value]:
+    """The inputs that `node`, an operator, writes to; not those that it reaches through them."""
+    schema = node.schema()
+    assert schema is not None
+    return [
+        value
+        for argument, value in zip(schema.arguments, node.inputs(), strict=False)
+        if argument.alias is not None and argument.alias.is_write and value.type().mutable
+    ]
+
+
+def may_write(graph: Graph) -> bool:
+    """Whether a node of `graph` may write to memory: where none does, there is nothing to analyse."""
+    return any(
+        (has_side_effects(node) and node.kind() not in ONLY_READING)
+        or (writes_to_inputs(node) if not node.blocks() else node.kind() not in ("prim::If", "prim::Loop"))
+        for node in graph.all_nodes()
+    )
+
+
+def is_only_read(value: Value) -> bool:
+    """Whether all users of `value` are operators that read it and keep nothing of it.
+
+    What needs no analysis to be seen, as of the sizes of a convolution. False says nothing.
+    """
+    if not value.type().mutable:
+        return True
+    if any(element.mutable for element in value.type().contained_types()):
+        return False
+    return all(_reads(use.user, use.offset) for use in value.uses())
+
+
+def _reads(node: Node, i: int) -> bool:
+    schema = None if node.blocks() else node.schema()
+    return schema is not None and i < len(schema.arguments) and schema.arguments[i].alias is None
