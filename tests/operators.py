@@ -65,12 +65,12 @@ UNREGISTERED = {
         "prim::ConstantChunk prim::ChunkSizes".split(), "an attribute says how many results; archives have `aten::chunk`"
     ),
     **dict.fromkeys(
-        "prim::FallbackGraph prim::Guard prim::TypeCheck prim::profile prim::profile_ivalue".split(),
-        "a node that PyTorch's executor puts into graphs while it runs them",
+        "prim::FallbackGraph prim::Guard prim::TypeCheck prim::profile prim::profile_ivalue "
+        "prim::DifferentiableGraph prim::RequiresGradCheck".split(),
+        "a node that PyTorch's executor puts into graphs; in graph text it becomes what it means (`passes/executor_nodes.py`)",
     ),
     **dict.fromkeys(
-        "aten::grad aten::get_gradients prim::grad prim::AutogradZero prim::DifferentiableGraph "
-        "prim::RequiresGradCheck".split(),
+        "aten::grad aten::get_gradients prim::grad prim::AutogradZero".split(),
         "gradients come with automatic differentiation",
     ),
     **dict.fromkeys("aten::save aten::from_file".split(), "would let an archive read and write files"),

@@ -37,7 +37,7 @@ _ALIASES: Final = {
 }
 
 # What stands beside the passes.
-_NO_PASSES: Final = frozenset({"__init__", "control_flow", "evaluate", "lint", "log", "pipelines"})
+_NO_PASSES: Final = frozenset({"__init__", "control_flow", "evaluate", "lint", "log", "pipelines", "type_checks"})
 
 _levels: dict[str, int] = {}
 _limits: dict[str, int] = {}

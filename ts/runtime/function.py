@@ -386,13 +386,14 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
     """A function that runs a graph; its parameters are the graph's inputs."""
     from ts.analysis.typecheck import check_types
     from ts.ir.verify import verify
+    from ts.passes.executor_nodes import with_executor_nodes_lowered
+    from ts.passes.failing_code import run_instead
 
     try:
         verify(graph)
     except InternalError as error:  # of the graph that was given
         raise CompilationError(f"{error.message}:\n{error.graph_text}") from None
     graph = graph.copy()
-    check_types(graph)
     arguments = tuple(
         Argument(value.debug_name() if value.has_debug_name() else f"argument_{i}", value.type())
         for i, value in enumerate(graph.inputs())
@@ -408,6 +409,10 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
             graph.block().erase_output(i)
         graph.register_output(result)
         outputs = [result.type()]
+    runs = with_executor_nodes_lowered(graph)
+    check_types(runs)
+    if runs is not graph:
+        run_instead(graph, runs)
     script = ScriptFunction(name)
     script.finish(graph, FunctionSchema(name, "", arguments, (Argument("", outputs[0]),)))
     return script

@@ -1,0 +1,187 @@
+"""Nodes of PyTorch's executor in graph text: functions of such graphs do what the nodes mean."""
+
+import pytest
+
+import ts
+from ts.ir.read import parse_ir
+from ts.passes.executor_nodes import lower_executor_nodes
+
+FLOAT = "Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)"
+
+
+def function_of(text):
+    return ts.jit.create_function_from_graph("f", parse_ir(text.replace("FLOAT", FLOAT)))
+
+
+CHECK = """graph(%x : Tensor, %y : Tensor):
+  %a : FLOAT, %b : TYPE, %ok : bool = prim::TypeCheck[types=[FLOAT, TYPE]](%x, %y)
+  %r : (Tensor, Tensor, bool) = prim::TupleConstruct(%a, %b, %ok)
+  return (%r)
+"""
+
+
+@pytest.mark.parametrize(
+    "type, make, holds",
+    [
+        ("FLOAT", lambda: ts.ones(2, 3), True),
+        ("FLOAT", lambda: ts.ones(3, 2), False),
+        ("FLOAT", lambda: ts.ones(3, 2).t(), False),
+        ("FLOAT", lambda: ts.ones(6), False),
+        ("FLOAT", lambda: ts.ones(2, 3, dtype=ts.float64), False),
+        ("FLOAT", lambda: ts.ones(2, 3, requires_grad=True), False),
+        ("FLOAT", lambda: ts.ones(2, 3, device="meta"), False),
+        ("Tensor", lambda: ts.ones(1, dtype=ts.int32), True),
+        ("Float(*, *)", lambda: ts.ones(3, 2), True),
+        ("Float(*, *)", lambda: ts.ones(6), False),
+        ("Float(2, *, device=cpu)", lambda: ts.ones(2, 7), True),
+        ("Float(2, *, device=cpu)", lambda: ts.ones(3, 7), False),
+    ],
+)
+def test_type_check(type, make, holds):
+    """The tensors pass through, and the bool says whether all are of their types."""
+    x, y = ts.ones(2, 3), make()
+    a, b, ok = function_of(CHECK.replace("TYPE", type))(x, y)
+    assert a is x
+    assert b is y
+    assert ok is holds
+    assert function_of(CHECK.replace("TYPE", "Tensor"))(y, y)[2] is (type == "FLOAT" and holds)
+
+
+def test_who_wants_a_gradient():
+    """`RequiresGradCheck` looks at the mark of the tensor alone, whatever the grad mode; `TypeCheck` at both."""
+    wants, wants_none = (
+        function_of(
+            f"""graph(%x : Tensor):
+  %a : Tensor, %ok : bool = prim::RequiresGradCheck[types=[Float(2, 3, requires_grad={wanted})]](%x)
+  return (%ok)
+"""
+        )
+        for wanted in (1, 0)
+    )
+    x = ts.ones(5, requires_grad=True)
+    assert wants(x)
+    assert not wants_none(x)
+    assert not wants(ts.ones(5))
+    assert wants_none(ts.ones(5))
+    check = function_of(CHECK.replace("TYPE", "Float(requires_grad=1)"))
+    scalar = ts.ones((), requires_grad=True)
+    assert check(ts.ones(2, 3), scalar)[2]
+    with ts.no_grad():
+        assert wants(x)
+        assert not check(ts.ones(2, 3), scalar)[2]
+
+
+def test_profiles_pass_on():
+    """What profiles look at goes on; one without results goes away. The function shows its graph as it was."""
+    f = function_of(
+        """graph(%x : Tensor, %n : int[]):
+  %a : Tensor = prim::profile[profiled_type=FLOAT, seen_none=0](%x)
+  %m : int[] = prim::profile_ivalue(%n)
+  %b : Tensor = aten::neg(%a)
+   = prim::profile()
+  %r : (Tensor, int[]) = prim::TupleConstruct(%b, %m)
+  return (%r)
+"""
+    )
+    total, numbers = f(ts.ones(2, 3), [1, 2])
+    assert total[0].tolist() == [-1.0] * 3
+    assert numbers == [1, 2]
+    assert "prim::profile[" in str(f.graph)
+    assert "prim::profile" not in str(f.graph_for(ts.ones(2, 3), [1]))
+
+
+def test_guards():
+    """A tensor of another type fails at the guard: nothing is there to go on with."""
+    f = function_of(
+        """graph(%x : Tensor):
+  %a : FLOAT = prim::Guard[profiled_type=FLOAT](%x)
+  %b : Tensor = aten::neg(%a)
+  return (%b)
+"""
+    )
+    assert f(ts.ones(2, 3))[1].tolist() == [-1.0] * 3
+    with pytest.raises(ts.jit.Error, match="a tensor is not Float"):
+        f(ts.ones(3))
+
+
+BAIL_OUT = """graph(%x : Tensor, %p : bool):
+  %1 : int = prim::Constant[value=1]()
+  %r : Tensor = prim::If(%p)
+    block0():
+      %a : FLOAT = prim::BailOut_0[index=0](%x, %1)
+      %b : Tensor = aten::add(%a, %a, %1)
+      -> (%b)
+    block1():
+      -> (%x)
+  %z : Tensor = aten::neg(%r)
+  return (%z)
+with prim::BailOut_0 = graph(%y : Tensor, %n : int):
+  %c : Tensor = aten::sub(%y, %n, %n)
+  %g : Tensor = prim::FallbackGraph_0(%c)
+  return (%g)
+with prim::FallbackGraph_0 = graph(%y : Tensor):
+  %z : Tensor = aten::exp(%y)
+  return (%z)
+"""
+
+
+def test_bail_outs_leave_the_graph():
+    """Where a tensor is of another type the node's graph is what remains of the function, from inside a branch."""
+    f = function_of(BAIL_OUT)
+    assert f(ts.ones(2, 3), True)[0].tolist() == [-2.0] * 3
+    assert f(ts.ones(2), True).tolist() == [1.0, 1.0]
+    assert f(ts.ones(2), False).tolist() == [-1.0, -1.0]
+    with ts.jit.optimized_execution(False):
+        assert function_of(BAIL_OUT)(ts.ones(2), True).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    "FusionGroup TensorExprGroup TensorExprDynamicGroup CudaFusionGroup oneDNNFusionGroup StaticSubgraph "
+    "DifferentiableGraph FunctionalGraph FallbackGraph".split(),
+)
+def test_groups_run_their_graphs(kind):
+    """Guard, group and fallback, as PyTorch's fuser leaves them."""
+    f = function_of(
+        f"""graph(%x : Tensor, %y : Tensor):
+  %1 : int = prim::Constant[value=1]()
+  %a : FLOAT, %b : FLOAT, %ok : bool = prim::TypeCheck[types=[FLOAT, FLOAT]](%x, %y)
+  %z : Tensor = prim::If(%ok)
+    block0():
+      %g : FLOAT = prim::{kind}_0(%a, %b)
+      -> (%g)
+    block1():
+      %s : Tensor = aten::sub(%x, %y, %1)
+      -> (%s)
+  return (%z)
+with prim::{kind}_0 = graph(%x : Tensor, %y : Tensor):
+  %1 : int = prim::Constant[value=1]()
+  %p : Tensor = aten::mul(%x, %y)
+  %s : Tensor = aten::add(%p, %y, %1)
+  return (%s)
+"""
+    )
+    x = ts.full((2, 3), 3.0)
+    assert f(x, x)[0].tolist() == [12.0] * 3
+    assert f(x[0], x[0]).tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("%a : Tensor, %ok : bool = prim::TypeCheck[types=[Tensor, Tensor]](%x)", "as many types as tensors"),
+        ("%a : Tensor = prim::FusionGroup(%x)", "has no graph"),
+        ("%a : Tensor = prim::BailOut[index=0](%x)", "no graph to go on with"),
+        ("%a : Tensor = prim::Guard[profiled_type=int](%x)", "needs a type of tensors"),
+    ],
+)
+def test_nodes_that_mean_nothing_are_refused(line, message):
+    """Text that no executor has written is an error that says what is missing."""
+    with pytest.raises(ts.errors.CompilationError, match=message):
+        function_of(f"graph(%x : Tensor):\n  {line}\n  return (%a)\n")
+
+
+def test_nothing_to_do():
+    """The pass leaves other graphs alone."""
+    graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)\n")
+    assert not lower_executor_nodes(graph)

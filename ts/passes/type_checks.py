@@ -1,0 +1,94 @@
+"""Whether a tensor is as a type says, as nodes of the graph.
+
+    insert_type_check(graph, %x, Float(2, *, device=cpu)):
+
+      %d : int = aten::dim(%x)
+      %two : int = prim::Constant[value=2]()
+      %r : bool = aten::eq(%d, %two)
+      %ok : bool = prim::If(%r)                        the next question, where the last one holds:
+        block0():                                      dtype, device, sizes, strides, requires_grad
+          ...
+
+What the type does not know is not asked. Whether a tensor wants a gradient is asked under the grad mode,
+where none does without it; `insert_gradient_check` asks for the tensor's own mark. Both are PyTorch's ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ts.devices import device
+from ts.ir.graph import Graph, Value
+from ts.ir.types import BOOL, TensorType
+
+Question = Callable[[], Value]
+
+
+def insert_type_check(graph: Graph, value: Value, type: TensorType) -> Value:
+    """Insert the questions whether `value` is of the type; gives the bool."""
+    return insert_all(graph, _questions(graph, value, type))
+
+
+def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value:
+    """Insert the question whether `value` wants a gradient where the type says so, and only there."""
+    wanted = type._requires_grad
+    if wanted is None:
+        return graph.insert_constant(True)
+    wants = graph.insert("prim::requires_grad", [value])
+    return wants if wanted else graph.insert("aten::__not__", [wants])
+
+
+def insert_all(graph: Graph, questions: Iterable[Question]) -> Value:
+    """Insert questions, each asked where those before it hold; gives whether all do."""
+    first, *rest = [*questions] or [lambda: graph.insert_constant(True)]
+    holds = first()
+    if not rest:
+        return holds
+    choice = graph.insert_node(graph.create_if(holds, 1))
+    for block, question in zip(choice.blocks(), (rest, [lambda: graph.insert_constant(False)]), strict=True):
+        with graph.inserting_at_end(block):
+            block.register_output(insert_all(graph, question))
+    return choice.output().set_type(BOOL)
+
+
+def _questions(graph: Graph, value: Value, type: TensorType) -> Iterator[Question]:
+    def equal(kind: str, wanted: object, *inputs: object) -> Question:
+        return lambda: graph.insert("aten::eq", [graph.insert(kind, [value, *inputs]), wanted])
+
+    if type.scalar_type is not None:
+        yield equal("prim::dtype", type.scalar_type)
+    place = type.device()
+    if place is not None:
+        yield equal("prim::device", device(str(place)))
+    sizes, strides = type._sizes, type._strides  # with those of only some dimensions
+    for kind, lengths in (("aten::size", sizes), ("aten::stride", strides)):
+        if lengths is None:
+            continue
+        if kind == "aten::size" or sizes is None:
+            yield equal("aten::dim", len(lengths))
+        for i, length in enumerate(lengths):
+            if length is not None:
+                yield equal(kind, length, i)
+    yield from _gradient(graph, value, type)
+
+
+def _gradient(graph: Graph, value: Value, type: TensorType) -> Iterator[Question]:
+    wanted = type._requires_grad  # `requires_grad()` is True where nothing is known, as in PyTorch
+    if wanted is None:
+        return
+    if wanted:
+        yield lambda: graph.insert("aten::is_grad_enabled", [])
+        yield lambda: graph.insert("prim::requires_grad", [value])
+        return
+
+    def wants_none() -> Value:
+        asks = insert_all(
+            graph,
+            [
+                lambda: graph.insert("prim::requires_grad", [value]),
+                lambda: graph.insert("aten::is_grad_enabled", []),
+            ],
+        )
+        return graph.insert("aten::__not__", [asks])
+
+    yield wants_none
