@@ -75,7 +75,6 @@ EXCUSED_THERE = {
     "nn.modules.module": "*backward* *_registration_hook BackwardHook is_traceable* device dtype DeviceLikeType",
     "jit": """
         ONNXTracedModule *fusion* fuser jit_module_from_flatbuffer save_jit_module_to_flatbuffer
-        last_executed_optimized_graph
     """,  # the optimiser is a later part; other formats
     "amp": "GradScaler custom_?wd autocast_mode grad_scaler",  # gradients
     "backends": "cusparselt kleidiai m mha miopen nnpack opt_einsum python_native quantized",  # other libraries

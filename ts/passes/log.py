@@ -37,7 +37,9 @@ _ALIASES: Final = {
 }
 
 # What stands beside the passes.
-_NO_PASSES: Final = frozenset({"__init__", "control_flow", "evaluate", "lint", "log", "pipelines", "type_checks"})
+_NO_PASSES: Final = frozenset(
+    {"__init__", "control_flow", "evaluate", "lint", "log", "pipelines", "type_checks"}
+)
 
 _levels: dict[str, int] = {}
 _limits: dict[str, int] = {}

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from ts._core.value.ivalue import object_get
+from ts._core.value.objects import Object
 from ts.analysis.alias import AliasDb
 from ts.analysis.effects import has_side_effects, reshapes
 from ts.ir.graph import Block, Graph, Node, Value
@@ -24,6 +26,7 @@ from ts.passes.evaluate import NOT_EVALUATED, evaluate
 
 _RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # the number of dimensions depends on their lengths
 _CONTAINERS: Final = (list, tuple)
+_NUMBERS: Final = {"IntType": 1, "FloatType": 1.0, "BoolType": True}
 _RANK: Final = 1
 _DTYPE: Final = 2
 
@@ -49,15 +52,30 @@ class _Analysis:
         self.vague: dict[Value, int] = {}  # of which no more than _RANK or _DTYPE of the sample holds
         self.samples: dict[Value, Any] = {}  # meta tensors, constants, containers of them
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
+        self.assigned = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
         self.aliases = AliasDb(graph)
 
     def run(self, inputs: Sequence[Any], with_grad: bool) -> None:
-        for value, tensor in zip(self.graph.inputs(), inputs, strict=True):
-            if getattr(tensor, "device", None) is not None and value.type().is_subtype_of(TENSOR):
-                told = with_grad or self.complete or not tensor.requires_grad
-                requires_grad = bool(tensor.requires_grad) if told else None
-                self.enter(value, tensor.to("meta"), str(tensor.device), requires_grad)
+        self.with_grad = with_grad
+        for value, given in zip(self.graph.inputs(), inputs, strict=True):
+            self.enter_given(value, given)
         self.visit(self.graph.block())
+
+    def enter_given(self, value: Value, given: Any) -> None:
+        """Note what an argument is like, or an attribute of one: a tensor, or an object with some."""
+        if isinstance(given, Object):
+            self.samples[value] = given
+        elif getattr(given, "device", None) is not None and value.type().is_subtype_of(TENSOR):
+            told = self.with_grad or self.complete or not given.requires_grad
+            requires_grad = bool(given.requires_grad) if told else None
+            self.enter(value, given.to("meta"), str(given.device), requires_grad)
+
+    def visit_attribute(self, node: Node) -> None:
+        """What the object has, unless this program gives some object another attribute of that name."""
+        owner, name = self.samples.get(node.input()), node.get("name")
+        type: Any = node.input().type()
+        if isinstance(owner, Object) and name in type.attributes and name not in self.assigned:
+            self.enter_given(node.output(), object_get(owner, type.slot(name), deep=False))
 
     def enter(self, value: Value, sample: Any, device: str | None, requires_grad: bool | None) -> None:
         """Note what a value is like."""
@@ -77,6 +95,8 @@ class _Analysis:
         for node in block.nodes():
             if node.kind() == "prim::Constant":
                 self.samples[node.output()] = node.output().to_ivalue()
+            elif node.kind() == "prim::GetAttr":
+                self.visit_attribute(node)
             elif node.kind() == "prim::If":
                 self.visit_if(node)
             elif node.kind() == "prim::Loop":
@@ -100,8 +120,13 @@ class _Analysis:
             ):
                 merged = a.merge(b)
                 output.set_type(merged)
-                if merged.scalar_type is not None and merged.dim() is not None and first in self.samples:
+                if merged.scalar_type is not None and first in self.samples:
                     self.samples[output] = self.samples[first]
+                    vague = [self.vague.get(value, 0) for value in (first, second)]
+                    if merged.dim() is None:
+                        self.vague[output] = _DTYPE
+                    elif any(vague) or None in (merged._sizes or [None]):
+                        self.vague[output] = max(_RANK, *vague)
 
     def visit_loop(self, node: Node) -> None:
         """The body, until what it carries has one type before and after it: each turn knows less."""
@@ -148,11 +173,12 @@ class _Analysis:
         inputs = node.inputs()
         if node.kind() in _RANK_BY_LENGTHS or has_side_effects(node):
             return
-        if not all(value in self.samples for value in inputs):
+        arguments = self.arguments(node)
+        if arguments is None:
             self.forget(node)
             return
         vague = max((self.vague[value] for value in inputs if value in self.vague), default=None)
-        results = evaluate(node, [self.samples[value] for value in inputs])
+        results = evaluate(node, arguments)
         if results is NOT_EVALUATED:
             self.forget(node)
             return
@@ -161,8 +187,8 @@ class _Analysis:
         device = devices.pop() if len(devices) == 1 else None
         if not tensors and self.complete:
             vague = _RANK  # sizes are lists, which programs compute
-        elementwise = getattr(getattr(node.operator(), "record", None), "elementwise", False)
-        several = elementwise and len(tensors) > 1  # whether these want gradients PyTorch does not say
+        # Whether these want gradients PyTorch does not say.
+        several = _is_elementwise(node) and len(tensors) > 1
         grads = {type._requires_grad for type in tensors} if not (self.complete and several) else {None}
         for output, sample in zip(node.outputs(), results, strict=True):
             if hasattr(sample, "is_meta") or (isinstance(sample, _CONTAINERS) and vague != _DTYPE):
@@ -170,11 +196,26 @@ class _Analysis:
                     self.vague[output] = vague
                 self.enter(output, sample, device, False if grads == {False} else None)
 
+    def arguments(self, node: Node) -> list[Any] | None:
+        """Samples of the inputs. Elementwise, a number decides by its type alone: any does for one."""
+        known = [self.samples.get(value, NOT_EVALUATED) for value in node.inputs()]
+        if any(sample is NOT_EVALUATED for sample in known) and _is_elementwise(node):
+            schema = node.schema()
+            assert schema is not None
+            for i, (value, argument) in enumerate(zip(node.inputs(), schema.arguments, strict=False)):
+                if known[i] is NOT_EVALUATED and argument.type.kind() == "NumberType":
+                    known[i] = _NUMBERS.get(value.type().kind(), NOT_EVALUATED)
+        return None if any(sample is NOT_EVALUATED for sample in known) else known
+
     def forget(self, node: Node) -> None:
         """What an earlier turn of the loop around knew of the results."""
         for output in node.outputs():
             if self.samples.pop(output, None) is not None and isinstance(output.type(), TensorType):
                 output.set_type(TENSOR)
+
+
+def _is_elementwise(node: Node) -> bool:
+    return bool(getattr(getattr(node.operator(), "record", None), "elementwise", False))
 
 
 def _types(values: Sequence[Value]) -> Iterator[Type]:

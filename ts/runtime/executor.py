@@ -10,7 +10,7 @@ The function's own graph stays as the frontend left it: that is what `f.graph` s
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
+from ts._core.vm.function import last_executed
 from ts.bytecode.lower import lower_to_program
 from ts.bytecode.program import Program
 from ts.errors import LimitExceeded
@@ -26,6 +27,7 @@ from ts.ir.graph import Graph
 from ts.ir.source import SourceRange
 from ts.passes.failing_code import faithful
 from ts.passes.pipelines import OPTIMIZE, run_pipeline
+from ts.passes.shape_analysis import propagate_shapes
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.garbage import no_collection
 from ts.runtime.text import script_text
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 register_script_text(script_text)
 
 _optimize = ContextVar("optimize", default=True)  # of the thread, as in PyTorch
+
+Strategy = list[tuple[str, int]]
+_strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's
 
 
 def optimized(graph: Graph) -> Graph:
@@ -53,6 +58,53 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
         yield
     finally:
         _optimize.reset(before)
+
+
+def is_optimizing() -> bool:
+    """Whether functions that this thread calls first are optimised."""
+    return _optimize.get()
+
+
+def set_optimizing(should_optimize: bool) -> None:
+    """The same for the rest of the thread, under PyTorch's private name."""
+    _optimize.set(should_optimize)
+
+
+def set_fusion_strategy(strategy: Iterable[tuple[str, int]]) -> Strategy:
+    """How many plans a function may have for fixed sizes ("STATIC"), then for any sizes ("DYNAMIC"); gives
+    what it was."""
+    global _strategy
+    checked = []
+    for kind, count in strategy:
+        if kind not in ("STATIC", "DYNAMIC"):
+            raise ValueError(f"a fusion strategy has 'STATIC' and 'DYNAMIC', but this one has {kind!r}")
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise TypeError(f"a fusion strategy has a count of plans for {kind}, but this one has {count!r}")
+        checked.append((kind, count))
+    before, _strategy = _strategy, checked
+    return before
+
+
+def fusion_strategy() -> Strategy:
+    """What was set."""
+    return list(_strategy)
+
+
+def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Graph:
+    """What runs for these arguments, with the types that its tensors then have."""
+    inputs = function.bind(args, kwargs)
+    return propagate_shapes(runs(function), inputs)
+
+
+def runs(function: ScriptFunction) -> Graph:
+    """The graph that runs: a copy, inlined and optimised unless the thread wants none of that."""
+    return optimized(function.graph) if is_optimizing() else faithful(function.graph).copy()
+
+
+def last_executed_optimized_graph() -> Graph | None:
+    """The graph of the function that Python has called last, optimised; None if there is none."""
+    function: Any = last_executed()
+    return None if getattr(function, "graph", None) is None else runs(function)
 
 
 def prepare(function: ScriptFunction) -> Any:

@@ -128,10 +128,10 @@ class ScriptFunction(Function):
         return graph
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
-        """The graph that runs for these arguments: inlined and optimised."""
-        from ts.runtime.executor import optimized
+        """The graph that runs for these arguments: inlined and optimised, with the types of its tensors."""
+        from ts.runtime.executor import graph_for
 
-        return optimized(self.graph)
+        return graph_for(self, args, kwargs)
 
     @property
     def code(self) -> str:

@@ -10,6 +10,7 @@ In: Python arguments.  Out: a Python value, or the exception that PyTorch raises
 """
 
 from cpython.long cimport PyLong_CheckExact
+from cpython.ref cimport PyObject
 
 from ts._core.thread.context cimport tracer, tracing
 from ts._core.thread.stack cimport stack_is_low
@@ -22,10 +23,24 @@ from ts._core.dispatch.mismatch import argument_error
 from ts.errors import LimitExceeded, StackExceeded
 
 cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *x) noexcept
     long long PyLong_AsLongLongAndOverflow(object x, int *overflow) except? -1
 
 
+cdef PyObject *last_called = NULL  # a Function, borrowed: it takes itself out when it goes
+
+
+def last_executed():
+    """The function that Python has called last, in whatever thread; None before the first call, or when it is gone."""
+    return <object>last_called if last_called != NULL and Py_REFCNT(last_called) > 0 else None
+
+
 cdef class Function:
+    def __dealloc__(self):
+        global last_called
+        if last_called == <PyObject *>self:
+            last_called = NULL
+
     def __cinit__(self, *_, **__):
         self.name = self.declaration = ""
         self.arguments = self.names = ()
@@ -66,10 +81,12 @@ cdef class Function:
         return self.code
 
     cdef object call(self, tuple args, dict kwargs):
+        global last_called
         cdef State *state
         cdef IValue result
         if self.ready == NULL:
             self.prepare()
+        last_called = <PyObject *>self
         if stack_is_low():
             raise StackExceeded(f"the thread's stack is full: endless recursion by way of Python? (calls of {self.name})")
         if kwargs or len(args) != self.plain_count:
