@@ -323,12 +323,12 @@ def test_modules_by_a_key_that_is_computed(folder):
 
 def test_number_of_files(folder, monkeypatch):
     """The oldest go."""
-    from ts.runtime import code_cache
+    from ts.bytecode import kept
 
-    monkeypatch.setattr(code_cache, "_MOST_FILES", 256 * 8)
+    monkeypatch.setattr(kept, "_MOST_FILES", 256 * 8)
     inside = folder / "00"
     for i in range(20):
-        code_cache._write(inside / f"{i}.json", b"")
+        kept._write(inside / f"{i}.json", b"")
         os.utime(inside / f"{i}.json", (i, i))
     assert 7 <= len(files(folder)) <= 8 and inside / "19.json" in files(folder) and inside / "0.json" not in files(folder)
 

@@ -276,7 +276,9 @@ def cython_enum() -> str:
     lines += [f"    OPCODE_COUNT = {len(OPCODES)}"]  # an instruction of a verified row is below
     pairs = {f"{a}__{b}": number for number, (a, b) in enumerate(PAIRS, len(OPCODES))}
     lines += [f"    {name} = {number}" for name, number in pairs.items()]
-    lines += [f"    PAIR_COUNT = {len(PAIRS)}", "", "cdef extern from *:", '    """']
+    lines += [f"    PAIR_COUNT = {len(PAIRS)}"]
+    # In finished code only: in the place of the LOOP at the end of a loop that has machine code.
+    lines += [f"    ENTER_NATIVE = {len(OPCODES) + len(PAIRS)}", "", "cdef extern from *:", '    """']
     lines.append("    typedef struct { const char *name, *format; int scalar; } OpcodeInfo;")
     lines.append("    static const OpcodeInfo OPCODE_INFO[] = {")
     lines += [f'        {{"{row.name}", "{row.format}", {int(row.scalar)}}},' for row in OPCODES]

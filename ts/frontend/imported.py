@@ -30,7 +30,6 @@ from ts.frontend import classes, parse, python_syntax
 from ts.frontend.annotations import to_type
 from ts.frontend.defaults import NO_DEFAULT
 from ts.frontend.enums import read_enum_type
-from ts.frontend.hashing import blake2b
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.printed import PrintedNames
@@ -38,6 +37,7 @@ from ts.frontend.printed_files import PrintedFile
 from ts.frontend.signatures import Parameter, signature
 from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ir.attributes import type_of_constant
+from ts.ir.hashing import blake2b
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.source import Source
 from ts.ir.types import (

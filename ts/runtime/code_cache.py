@@ -6,7 +6,7 @@ In: a function of an archive that is called for the first time.  Out: its code, 
     entry.read()                        the Code, or None
     entry.keep(program)                 for the next process
 
-    ~/.cache/ts/1f/9a…c3.json           $TS_CACHE_DIR, or else $XDG_CACHE_HOME/ts; TS_CACHE=0: none
+    ~/.cache/ts/1f/9a…c3.json           `bytecode/kept` says where
 
 The name of a file is the hash of all that the code follows from: the archive's source and constants, this
 build of `ts`, what new tensors are by default.  Of what a file says nothing is believed: its own hash has to
@@ -17,17 +17,13 @@ is as good as none.  The folder is the user's own, or it is not used.
 from __future__ import annotations
 
 import json
-import os
-import stat
 import sys
-from collections.abc import Iterator
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.value.fitting import fits
 from ts._core.vm.code import Code
+from ts.bytecode import kept
 from ts.bytecode.program import (
     NotPlainError,
     Place,
@@ -42,7 +38,6 @@ from ts.bytecode.program import (
 from ts.bytecode.typespec import argument_spec
 from ts.dtypes import get_default_dtype
 from ts.errors import LimitExceeded
-from ts.frontend.hashing import blake2b
 from ts.passes import log
 from ts.passes.inline import get_inline_everything_mode
 
@@ -50,8 +45,6 @@ if TYPE_CHECKING:
     from ts.runtime.function import ScriptFunction
 
 _FORMAT: Final = 1
-_MOST_BYTES: Final = 8 << 20  # of one file
-_MOST_FILES: Final = 4_096  # then the oldest eighth goes
 
 
 class Entry:
@@ -65,13 +58,8 @@ class Entry:
 
     def read(self) -> Code | None:
         """The code, and the function's signature if it has none yet; None if no file fits."""
-        if not _is_ours(self._path.parent):
-            return None
-        try:
-            digest, _, body = _read(self._path).partition(b"\n")
-        except OSError:
-            return None
-        if digest != _digest(body).encode():
+        body = kept.read(self._path)
+        if body is None:
             return None
         try:
             data = json.loads(body)
@@ -102,13 +90,7 @@ class Entry:
             }
         except NotPlainError:
             return
-        body = json.dumps(data, separators=(",", ":")).encode()
-        if len(body) > _MOST_BYTES:
-            return
-        try:
-            _write(self._path, _digest(body).encode() + b"\n" + body)
-        except OSError:  # a disk that is full, a home that cannot be written to
-            return
+        kept.write(self._path, json.dumps(data, separators=(",", ":")).encode())
 
     def _compiled(self, name: str) -> Any:
         """A function that is called: code is verified against its arguments, which its graph has."""
@@ -131,90 +113,9 @@ def entry_of(function: ScriptFunction) -> Entry | None:
     unit = function.unit
     if unit.terms.restricted or log.is_configured() or get_inline_everything_mode():
         return None
-    folder = cache_folder()
-    if folder is None or unit.fingerprint is None:
+    if kept.cache_folder() is None or unit.fingerprint is None:
         return None
     dtype = str(get_default_dtype())
-    words = [_FORMAT, _build(), sys.version, dtype, unit.fingerprint, function.qualified_name]
-    name = _digest(json.dumps(words).encode())
-    return Entry(folder / name[:2] / f"{name[2:]}.json", function)
-
-
-def cache_folder() -> Path | None:
-    """The folder of kept code; None where nothing is to be kept."""
-    if os.environ.get("TS_CACHE", "1") in ("", "0"):
-        return None
-    chosen = os.environ.get("TS_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "ts")
-    except RuntimeError:  # a user without a home
-        return None
-
-
-def _digest(body: bytes) -> str:
-    return blake2b(body, digest_size=32).hexdigest()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file as a whole or not at all."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not _is_ours(path.parent):
-        return
-    from tempfile import mkstemp  # only here: it takes longer to import than a file to read
-
-    handle, temporary = mkstemp(dir=path.parent)
-    try:
-        with open(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    _trim(path.parent)
-
-
-def _read(path: Path) -> bytes:
-    """What is in a file, if it is one that `keep` may have written: no pipe, no device, nothing larger."""
-    found = path.stat()
-    return path.read_bytes() if stat.S_ISREG(found.st_mode) and found.st_size <= 2 * _MOST_BYTES else b""
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether nobody else can write to a folder."""
-    try:
-        found = folder.stat()
-    except OSError:
-        return False
-    if not hasattr(os, "getuid"):
-        return True
-    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
-def _trim(folder: Path) -> None:
-    """Keep one of the 256 folders within its part of the number of files."""
-    files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
-    most = _MOST_FILES // 256
-    for file in files[: len(files) - most + most // 8] if len(files) > most else ():
-        file.unlink(missing_ok=True)
-
-
-@cache
-def _build() -> str:
-    """What tells this build of `ts` from any other: its files, as they were when it was imported."""
-    spec = find_spec("ts.backends")
-    backends = () if spec is None else spec.submodule_search_locations or ()
-    roots = [Path(__file__).parents[1], *map(Path, backends)]
-    return _digest("\n".join(line for root in roots for line in _listing(str(root))).encode())
-
-
-def _listing(folder: str) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda e: e.name):
-            if entry.is_dir():
-                if entry.name != "__pycache__":
-                    yield from _listing(entry.path)
-            elif entry.name.endswith((".py", ".so", ".pyd")):
-                found = entry.stat()
-                yield f"{entry.path} {found.st_mtime_ns} {found.st_size}"
+    words = [_FORMAT, kept.build(), sys.version, dtype, unit.fingerprint, function.qualified_name]
+    path = kept.place(kept.digest(json.dumps(words).encode()), ".json")
+    return None if path is None else Entry(path, function)

@@ -20,6 +20,7 @@ from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
 from ts._core.vm.function import last_executed
 from ts.bytecode.lower import lower_to_program
+from ts.bytecode.native import worker
 from ts.bytecode.program import Program
 from ts.errors import LimitExceeded
 from ts.frontend.terms import ANY_TERMS, Terms
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from ts.runtime.function import ScriptFunction
 
 register_script_text(script_text)
+worker.attend()
 
 _optimize = ContextVar("optimize", default=True)  # of the thread, as in PyTorch
 

@@ -8,7 +8,7 @@ in bytes from the instruction itself; `pool` holds register numbers: n, then n r
 
 cimport cython
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from ts._core.value.objects cimport ObjectClass
 from ts._core.value.ivalue cimport IValue
@@ -21,6 +21,13 @@ cdef struct Instruction:
     int32_t a
     int32_t b
     int32_t c
+
+
+# Machine code of loops: enters at the LOOP instruction `at`, and leaves with a status in the upper half of the result and
+# the number of the next instruction in the lower; the registers are those of the frame then, and `budget` is what is left.
+ctypedef int64_t (*Native)(
+    char *r, int64_t *budget, void **table, const Instruction *instructions, const Instruction *at
+) noexcept nogil
 
 
 @cython.final
@@ -49,6 +56,10 @@ cdef class Code:
     cdef readonly tuple parameters    # TypeSpecs
     cdef readonly TypeSpec result
     cdef tuple rows                   # the instructions as they were given, for disassembly
+    cdef Native native                # where ENTER_NATIVE goes
+    cdef readonly object machine_code # what keeps it in memory, or None
+    cdef int64_t heat                 # backward jumps that it was found in
+    cdef bint offered                 # to who compiles, and it will not be offered again
 
     cdef int fill_template(self, tuple constants) except -1
     cdef int fill_pool(self, tuple pool) except -1

@@ -18,6 +18,7 @@ class Code:
     handlers: tuple[tuple[int, int, int, Any], ...]
     parameters: tuple[TypeSpec, ...]
     result: TypeSpec
+    machine_code: Any
     def __init__(
         self,
         name: str,
@@ -39,6 +40,7 @@ class Code:
     def constants(self) -> list[Any]: ...
     def pool_list(self, offset: int) -> list[int]: ...
     def first_constant(self) -> int: ...
+    def adopt(self, address: int, entries: Iterable[int], machine_code: Any) -> None: ...
 
 class Method:
     name: str

@@ -27,9 +27,16 @@ from ts._core.value.ivalue cimport (
 from ts._core.value.spec cimport KIND_FUTURE, KIND_OBJECT
 from ts._core.value.type_of cimport future_type, infer_spec
 from ts._core.vm.named cimport Stops
-from ts._core.vm.opcodes cimport OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF
+from ts._core.vm.opcodes cimport ENTER_NATIVE, OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF
 from ts._core.vm.verifier cimport Verifier
 from ts.errors import InternalError
+
+cdef extern from *:
+    """
+    /* What was written so far is there for whoever reads what is written next. */
+    #define publish() __atomic_thread_fence(__ATOMIC_RELEASE)
+    """
+    void publish() noexcept nogil
 
 cdef dict TAG_OF_CLASS = {"i": TAG_INT, "f": TAG_FLOAT, "b": TAG_BOOL, "o": TAG_OBJECT, "x": TAG_NONE}
 cdef TypeSpec FUTURE = TypeSpec(KIND_FUTURE, (ANY_SPEC,), "Future")
@@ -124,6 +131,23 @@ cdef class Code:
         """The number of the first constant register."""
         return self.register_count - self.constant_count
 
+    def adopt(self, size_t address, entries, machine_code):
+        """Run the loops that end at the instructions `entries` as machine code, which `machine_code` keeps there.
+
+        Other threads may be in those loops: what they read is one instruction or the other.
+        """
+        cdef int i, end
+        self.machine_code = machine_code
+        self.native = <Native>address
+        publish()
+        for end in entries:
+            if OPCODE_INFO[<int>self.rows[end][0]].format[0] != b"<":
+                raise self.fault(f"instruction {end} ends no loop")
+            self.instructions[end].op = ENTER_NATIVE
+            for i in range(end - 1, max(end - 3, -1), -1):
+                if self.instructions[i].op != ENTER_NATIVE:
+                    self.instructions[i].op = pair_of(self.rows[i][0], self.instructions[i + 1].op)
+
     cdef int fill_template(self, tuple constants) except -1:
         cdef int i, first = self.register_count - len(constants)
         if first < self.parameter_count:
@@ -186,6 +210,11 @@ cdef TypeSpec spec_of(object x):
 
 
 cdef class Callee:
+    @property
+    def made_code(self):
+        """The Code, or None while there is none."""
+        return self.code
+
     def _prepare(self):
         """The Code of the function: asked for once, by the first call."""
         raise NotImplementedError(f"{self.name} has no code")

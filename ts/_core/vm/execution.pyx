@@ -7,6 +7,7 @@ stack of the script.
             CALL_SLOWLY  -> compile the callee, more room for frames, on with the loop
             DONE         -> state.result
             FORKING      -> a program of its own for the pool, on with the loop
+            HOT          -> its machine code is asked for, on with the loop
             WAITING      -> the future's value, or whoever runs the program sees to it that there is one
             BREAKING     -> the debugger, if it wants to stop here, on with the loop
             others       -> an exception, located in the script
@@ -44,7 +45,8 @@ from ts._core.vm.frame cimport (
     take_state,
 )
 from ts._core.vm.future cimport Future
-from ts._core.vm.interp cimport (
+from ts._core.vm.interp cimport loop
+from ts._core.vm.leave cimport (
     BAD_ATTRIBUTE,
     BAD_CAST,
     BAD_INDEX,
@@ -55,16 +57,17 @@ from ts._core.vm.interp cimport (
     DONE,
     FAILED,
     FORKING,
+    HOT,
     METER_ZERO,
     NEEDS_GIL,
     RAISED,
     SUSPENDED,
     WAITING,
-    loop,
 )
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release, retain, set_object
 from ts._core.vm.inherited cimport Inherited
 from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, start_meter
+from ts._core.vm.native cimport FEW_JUMPS, offer, warmed
 from ts._core.vm.opcodes cimport CAST_TO
 from ts._core.vm.operand cimport O, R
 from ts._core.value.scalar cimport raise_status
@@ -94,28 +97,37 @@ cdef int execute(State *state) except -1:
 cdef int advance(State *state) except -1:
     """Run until DONE, WAITING for a future that is not finished, or SUSPENDED; then call it again to go on."""
     cdef int status
+    cdef bint hot
+    cdef int64_t jumped
+    cdef PyObject *first = state.frame.code
     state.thread = NULL
     start_meter(state)
     while True:
         status = loop(state)
         if status == METER_ZERO:
+            hot = warmed(state.frame.code, state.quantum - state.budget)
             status = look_up(state, (<Code>state.frame.code).scalar)
-            if status == 0:
+            if status == 0 and not hot:
                 continue
-            status = FAILED if status < 0 else SUSPENDED
+            status = HOT if status == 0 else FAILED if status < 0 else SUSPENDED
         if state.thread != NULL:
             PyEval_RestoreThread(state.thread)
             state.thread = NULL
         if status == WAITING and not step_back(state).finished:
             charge(state)
             return WAITING
+        jumped = state.quantum - state.budget
+        if status == DONE and jumped >= FEW_JUMPS and warmed(first, jumped):
+            offer_of_finished(state, first)
         if status == SUSPENDED or status == DONE and not timed:
             charge(state)
             return status
         try:
             if status == DONE:
                 return done_in_time(state)
-            if status == CALL_SLOWLY:
+            if status == HOT:
+                offer(<Code>state.frame.code)
+            elif status == CALL_SLOWLY:
                 if call_slowly(state) == SUSPENDED:
                     return SUSPENDED
             elif status == FORKING:
@@ -128,6 +140,16 @@ cdef int advance(State *state) except -1:
                 raise_failure(state, status)
         except BaseException as error:
             fail(state, error)
+
+
+cdef int offer_of_finished(State *state, PyObject *code) except -1:
+    """The program had no look-up, or was in other code at each, but its first function jumps."""
+    try:
+        offer(<Code>code)
+    except BaseException:
+        release(&state.result)
+        raise
+    return 0
 
 
 cdef int done_in_time(State *state) except -1:

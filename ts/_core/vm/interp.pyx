@@ -15,21 +15,7 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
-from ts._core.value.container cimport (
-    Dict,
-    List,
-    Object,
-    Tuple,
-    dict_find,
-    dict_recent,
-    dict_set,
-    list_at,
-    list_grow,
-    list_size,
-    object_slot,
-    tuple_at,
-)
-from ts._core.dispatch.operator cimport Operator, invoke
+from ts._core.value.container cimport Object, list_at, list_size, object_slot
 from ts._core.vm.frame cimport (
     Frame,
     State,
@@ -41,16 +27,39 @@ from ts._core.vm.frame cimport (
 from ts._core.value.ivalue cimport (
     IValue,
     TAG_NONE,
-    TAG_OBJECT,
-    copy_value,
     move_value,
-    release,
     retain,
 )
-from ts._core.vm.making cimport is_instance, is_of_type, make_dict, make_list, make_object, make_tuple, print_values
+from ts._core.vm.leave cimport *
+from ts._core.vm.making cimport print_values
+from ts._core.vm.native cimport NATIVE_TABLE
 from ts._core.vm.opcodes cimport *
 from ts._core.vm.checked cimport CHECKED, require
 from ts._core.vm.operand cimport F, I, O, R, target
+from ts._core.vm.parts cimport (
+    append,
+    attribute_get,
+    attribute_put,
+    cast_object,
+    cast_to,
+    copy,
+    dict_get,
+    dict_has,
+    dict_length,
+    dict_put,
+    drop,
+    list_get,
+    list_put,
+    new_dict,
+    new_list,
+    new_object,
+    new_tuple,
+    operate,
+    operate_scalar,
+    take,
+    test_instance,
+    tuple_get,
+)
 from ts._core.value.scalar cimport (
     DIVISION_BY_ZERO,
     abs_int,
@@ -70,17 +79,13 @@ from ts._core.value.scalar cimport (
 cdef extern from *:
     """
     #define unreachable() __builtin_unreachable()
+    /* What was written before the instruction that was just read is there. */
+    #define subscribe() __atomic_thread_fence(__ATOMIC_ACQUIRE)
     """
+    void subscribe() noexcept nogil
     void unreachable() noexcept nogil
 
-# Functions that need the GIL or report by exception, as the loop calls them: it looks at what they
-# return, and the exception stays set until the loop is left.
-ctypedef int (*KernelCall)(PyObject *op, IValue *r, const int32_t *at) noexcept nogil
-ctypedef int (*GrowCall)(PyObject *x, Py_ssize_t size) noexcept nogil
-ctypedef int (*SetCall)(PyObject *x, IValue *key, IValue *value) noexcept nogil
-ctypedef int (*MakeCall)(PyObject *spec, IValue *r, const int32_t *items, IValue *out) noexcept nogil
-ctypedef int (*NewCall)(PyObject *spec, IValue *out) noexcept nogil
-ctypedef int (*TestCall)(IValue *x, PyObject *spec) noexcept nogil
+# As in `parts`: the exception stays set until the loop is left.
 ctypedef int (*PrintCall)(IValue *r, const int32_t *items) noexcept nogil
 
 
@@ -101,6 +106,7 @@ cdef int loop(State *state) noexcept nogil:
     cdef Frame *callee
     cdef int32_t *args
     cdef int i
+    cdef int64_t left
 
     while True:
         at = pc
@@ -111,36 +117,26 @@ cdef int loop(State *state) noexcept nogil:
         if op == MOVE:
             I(r, at.a)[0] = I(r, at.b)[0]
         elif op == COPY:
-            copy_value(R(r, at.a), R(r, at.b))
+            copy(r, at)
         elif op == TAKE:
-            value = R(r, at.a)[0]
-            R(r, at.a)[0] = R(r, at.b)[0]
-            R(r, at.b).v.o = NULL
-            R(r, at.b).tag = TAG_OBJECT
-            release(&value)
+            take(r, at)
         elif op == DROP:
-            value = R(r, at.a)[0]
-            R(r, at.a).v.o = NULL
-            R(r, at.a).tag = TAG_OBJECT
-            release(&value)
+            drop(r, at)
         elif op == CAST:
             if R(r, at.a).tag != R(r, at.b).tag:
                 status = BAD_CAST
                 break
             I(r, at.a)[0] = I(r, at.b)[0]
         elif op == CAST_OBJECT:
-            if R(r, at.b).tag != TAG_OBJECT:
-                status = BAD_CAST
+            status = cast_object(r, at)
+            if status:
                 break
-            copy_value(R(r, at.a), R(r, at.b))
         elif op == CAST_TO:
-            i = (<TestCall>is_of_type)(R(r, at.b), (<Code>frame.code).type_at[at.c])
-            if i != 1:
-                status = FAILED if i < 0 else BAD_CAST
+            status = cast_to(r, at)
+            if status:
                 break
-            copy_value(R(r, at.a), R(r, at.b))
         elif op == IS_INSTANCE:
-            I(r, at.a)[0] = is_instance(R(r, at.b), (<Code>frame.code).type_at[at.c])
+            test_instance(r, at)
         elif op == IS_NONE:
             I(r, at.a)[0] = R(r, at.b).tag == TAG_NONE
         elif op == IS_NOT_NONE:
@@ -258,11 +254,9 @@ cdef int loop(State *state) noexcept nogil:
                 break
             I(r, at.a)[0] = place.v.i
         elif op == LIST_GET:
-            place = list_at(O(r, at.b), I(r, at.c)[0])
-            if place == NULL:
-                status = BAD_INDEX
+            status = list_get(r, at)
+            if status:
                 break
-            copy_value(R(r, at.a), place)
         elif op == LIST_SET_SCALAR:
             place = list_at(O(r, at.a), I(r, at.b)[0])
             if place == NULL:
@@ -270,93 +264,74 @@ cdef int loop(State *state) noexcept nogil:
                 break
             place.v.i = I(r, at.c)[0]
         elif op == LIST_SET:
-            place = list_at(O(r, at.a), I(r, at.b)[0])
-            if place == NULL:
-                status = BAD_INDEX
+            status = list_put(r, at)
+            if status:
                 break
-            copy_value(place, R(r, at.c))
         elif op == LIST_APPEND:
-            if append(O(r, at.a), R(r, at.b)) < 0:
-                status = FAILED
+            status = append(r, at)
+            if status:
                 break
         elif op == LIST_CHECK_LEN:
             if list_size(O(r, at.a)) != at.b:
                 status = BAD_LENGTH
                 break
         elif op == LIST_NEW:
-            if (<MakeCall>make_list)((<Code>frame.code).type_at[at.b], <IValue *>r, pool + at.c, R(r, at.a)) < 0:
-                status = FAILED
+            status = new_list(r, at)
+            if status:
                 break
         elif op == DICT_LEN:
-            I(r, at.a)[0] = (<Dict>O(r, at.b)).size
+            dict_length(r, at)
         elif op == DICT_GET:
-            place = dict_find(O(r, at.b), R(r, at.c))
-            if place == NULL:
-                status = BAD_KEY
+            status = dict_get(r, at)
+            if status:
                 break
-            copy_value(R(r, at.a), place)
         elif op == DICT_SET:
-            place = dict_recent(O(r, at.a), R(r, at.b))
-            if place != NULL:
-                copy_value(place, R(r, at.c))
-            elif (<SetCall>dict_set)(O(r, at.a), R(r, at.b), R(r, at.c)) < 0:
-                status = FAILED
+            status = dict_put(r, at)
+            if status:
                 break
         elif op == DICT_CONTAINS:
-            I(r, at.a)[0] = dict_find(O(r, at.b), R(r, at.c)) != NULL
+            dict_has(r, at)
         elif op == DICT_NEW:
-            if (<MakeCall>make_dict)((<Code>frame.code).type_at[at.b], <IValue *>r, pool + at.c, R(r, at.a)) < 0:
-                status = FAILED
+            status = new_dict(r, at)
+            if status:
                 break
         elif op == TUPLE_NEW:
-            if (<MakeCall>make_tuple)((<Code>frame.code).type_at[at.b], <IValue *>r, pool + at.c, R(r, at.a)) < 0:
-                status = FAILED
+            status = new_tuple(r, at)
+            if status:
                 break
         elif op == TUPLE_GET:
-            if CHECKED:
-                require(0 <= at.c < (<Tuple>O(r, at.b)).size, b"a tuple is shorter than its type")
-            copy_value(R(r, at.a), tuple_at(O(r, at.b), at.c))
+            tuple_get(r, at)
 
         elif op == OBJECT_NEW:
-            if (<NewCall>make_object)((<Code>frame.code).type_at[at.b], R(r, at.a)) < 0:
-                status = FAILED
+            status = new_object(r, at)
+            if status:
                 break
         elif op == ATTR_GET_SCALAR:
             if CHECKED:
                 require(0 <= at.c < (<Object>O(r, at.b)).size, b"an object has no such slot")
             I(r, at.a)[0] = object_slot(O(r, at.b), at.c).v.i
         elif op == ATTR_GET:
-            if CHECKED:
-                require(0 <= at.c < (<Object>O(r, at.b)).size, b"an object has no such slot")
-            place = object_slot(O(r, at.b), at.c)
-            if place.tag == TAG_OBJECT and place.v.o == NULL:
-                status = BAD_ATTRIBUTE
+            status = attribute_get(r, at)
+            if status:
                 break
-            copy_value(R(r, at.a), place)
         elif op == ATTR_SET_SCALAR:
             if CHECKED:
                 require(0 <= at.b < (<Object>O(r, at.a)).size, b"an object has no such slot")
             object_slot(O(r, at.a), at.b).v.i = I(r, at.c)[0]
         elif op == ATTR_SET:
-            if CHECKED:
-                require(0 <= at.b < (<Object>O(r, at.a)).size, b"an object has no such slot")
-            copy_value(object_slot(O(r, at.a), at.b), R(r, at.c))
+            attribute_put(r, at)
 
         elif op == CALL_OPERATOR:
             budget -= 16
-            if (<KernelCall>invoke)(
-                (<Code>frame.code).operator_at[at.a], <IValue *>r, pool + at.b + 1
-            ) < 0:
-                status = FAILED
+            status = operate(r, at)
+            if status:
                 break
             if budget < 0:
                 status = METER_ZERO
                 break
         elif op == CALL_SCALAR:
-            if scalar_kernel((<Code>frame.code).operator_at[at.a])(
-                (<Code>frame.code).operator_at[at.a], <IValue *>r, pool + at.b + 1
-            ) < 0:
-                status = FAILED
+            status = operate_scalar(r, at)
+            if status:
                 break
         elif op == CALL:
             callee = enter((<Code>frame.code).function_at[at.b], state, budget)
@@ -545,6 +520,16 @@ cdef int loop(State *state) noexcept nogil:
                     status = METER_ZERO
                     break
 
+        elif op == ENTER_NATIVE:
+            subscribe()
+            state.budget = budget
+            left = (<Code>frame.code).native(r, &state.budget, NATIVE_TABLE, (<Code>frame.code).instructions, at)
+            budget = state.budget
+            pc = (<Code>frame.code).instructions + <int32_t>left
+            status = <int>(left >> 32)
+            if status:
+                break
+
         # Pairs: what their two instructions do, one after the other.
         elif op == ADD_I64__LOOP_STEP:
             I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
@@ -632,7 +617,7 @@ cdef int loop(State *state) noexcept nogil:
                     status = METER_ZERO
                     break
         elif op == DICT_CONTAINS__JUMP_IF_NOT:
-            I(r, at.a)[0] = dict_find(O(r, at.b), R(r, at.c)) != NULL
+            dict_has(r, at)
             at = pc
             pc += 1
             if not I(r, at.b)[0]:
@@ -647,10 +632,6 @@ cdef int loop(State *state) noexcept nogil:
 
 
 # ---------------------------------------------------------------- parts of instructions
-
-cdef inline KernelCall scalar_kernel(PyObject *operator) noexcept nogil:
-    return <KernelCall>(<Operator>operator).kernels[0]
-
 
 cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexcept nogil:
     """The callee's frame; NULL when the call needs more than a push."""
@@ -667,13 +648,3 @@ cdef inline Frame *enter_method(PyObject *method, PyObject *x, State *state, int
     if <PyObject *>(<Object>x).cls != <PyObject *>(<Method>method).cls:
         return NULL
     return enter(<PyObject *>(<Method>method).callee, state, budget)
-
-
-cdef inline int append(PyObject *x, IValue *value) noexcept nogil:
-    cdef Py_ssize_t n = (<List>x).size
-    if n == (<List>x).capacity and (<GrowCall>list_grow)(x, n + 1) < 0:
-        return -1
-    retain(value)
-    (<List>x).items[n] = value[0]
-    (<List>x).size = n + 1
-    return 0

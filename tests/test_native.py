@@ -1,0 +1,487 @@
+"""Machine code of hot loops: results, errors, fuel and lifetimes are the interpreter's, wherever it is left."""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+from typing import Dict, List, Optional, Tuple
+
+import pytest
+
+import ts
+from tests.program_files import FOLDER, all_programs, read
+from ts._core.vm.native import force_exit, register_compiler
+from ts.bytecode.native import exits, worker
+from ts.bytecode.opcodes import OPCODES
+from ts.runtime import executor
+
+needs_llvm = pytest.mark.skipif(not worker.available(), reason="llvmlite is not installed")
+PROGRAMS = [path for path in all_programs() if not read(path).scripts_itself and read(path).compile_error is None]
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Every Code gets its machine code before it runs; with `forced` it can be left anywhere."""
+
+    def begin(forced=False):
+        def lower(*args, **kwargs):
+            code, program = lower_to_program(*args, **kwargs)
+            worker.compile_now(code, forced)
+            return code, program
+
+        lower_to_program = executor.lower_to_program
+        monkeypatch.setattr(executor, "lower_to_program", lower)
+
+    yield begin
+    force_exit(-1)
+
+
+def fresh(function):
+    """The function scripted once more: nothing of an earlier Code is left."""
+    copy = type(function)(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    copy.__annotations__ = function.__annotations__
+    return ts.jit.script(copy)
+
+
+def outcome(function, *arguments):
+    """The result, or the class and the text of the error."""
+    try:
+        return "result", repr(function(*arguments)), repr(arguments)
+    except Exception as error:
+        return type(error), str(error).replace("\r", ""), repr(arguments)
+
+
+def test_each_opcode_is_built_or_left_to_the_interpreter():
+    from ts.bytecode.native.translate import BUILDERS
+
+    names = {row.name for row in OPCODES}
+    assert exits.LEFT_ALONE <= names and exits.HEAVY <= names
+    assert not exits.LEFT_ALONE & set(BUILDERS)
+    assert exits.LEFT_ALONE | set(BUILDERS) >= names
+
+
+# ---------------------------------------------------------------- programs
+
+def primes(n: int) -> List[int]:
+    sieve = [True] * n
+    found: List[int] = []
+    for i in range(2, n):
+        if sieve[i]:
+            found.append(i)
+            for j in range(i * i, n, i):
+                sieve[j] = False
+    return found
+
+
+def escape(size: int, limit: int) -> Tuple[int, float]:
+    total = 0
+    last = 0.0
+    for row in range(size):
+        for column in range(size):
+            x, y, steps = 0.0, 0.0, 0
+            while steps < limit and x * x + y * y <= 4.0:
+                x, y = x * x - y * y + 3.2 * column / size - 2.2, 2.0 * x * y + 2.4 * row / size - 1.2
+                steps += 1
+            total += steps
+            last += x // 0.3 + y % 0.7
+    return total, last
+
+
+def count(words: List[str]) -> Dict[str, int]:
+    counts: Dict[str, int] = {}
+    for word in words:
+        if word in counts:
+            counts[word] += 1
+        else:
+            counts[word] = len(word)
+    return counts
+
+
+def gaps(values: List[int]) -> int:
+    last: Optional[int] = None
+    total = 0
+    for value in values:
+        if last is not None:
+            total += (value - last) * 3 // 2 - (value % 7)
+        last = value if value % 3 != 0 else None
+    return total
+
+
+def swaps(values: List[float]) -> List[float]:
+    for i in range(len(values)):
+        for j in range(1, len(values) - i):
+            if values[j - 1] > values[j]:
+                values[j - 1], values[j] = values[j], values[j - 1]
+    return values
+
+
+def pairs(n: int) -> List[Tuple[int, float]]:
+    made: List[Tuple[int, float]] = []
+    for i in range(n):
+        pair = (i * i, float(i) / 3.0)
+        made.append(pair)
+        if made[i // 2][0] > 20:
+            made[-1] = (abs(-i), max(pair[1], 2.5))
+    return made
+
+
+def halves(n: int) -> int:
+    total = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        total += n
+    return total
+
+
+CALLS = {
+    "primes": (primes, lambda: (60,)),
+    "escape": (escape, lambda: (4, 9)),
+    "count": (count, lambda: (["a", "bc", "a", "def", "bc", "a"],)),
+    "gaps": (gaps, lambda: ([5, 1, 9, 4, 6, 2, 8, 11],)),
+    "swaps": (swaps, lambda: ([3.5, -1.0, float("inf"), 2.25, 0.0, -7.5],)),
+    "pairs": (pairs, lambda: (9,)),
+    "halves": (halves, lambda: (27,)),
+}
+
+
+@needs_llvm
+@pytest.mark.parametrize("path", PROGRAMS, ids=[str(path.relative_to(FOLDER)) for path in PROGRAMS])
+def test_programs_do_what_they_say(path, at_once, capsys):
+    """As `test_programs`, with machine code for whatever has a loop that may have it."""
+    at_once()
+    program = read(path)
+    main = program.load()
+    if program.runtime_error is None:
+        ts.jit.script(main)()
+    else:
+        with pytest.raises(Exception, match=r"(?s)"):
+            ts.jit.script(main)()
+    assert capsys.readouterr().out.splitlines() == program.output
+
+
+@needs_llvm
+@pytest.mark.parametrize("name", CALLS)
+def test_results_are_the_same(name, at_once):
+    function, arguments = CALLS[name]
+    expected = outcome(fresh(function), *arguments())
+    at_once()
+    scripted = fresh(function)
+    assert outcome(scripted, *arguments()) == expected
+    assert scripted.compiled_code.machine_code is not None
+
+
+@needs_llvm
+@pytest.mark.parametrize("name", CALLS)
+def test_it_may_be_left_at_any_instruction(name, at_once):
+    function, arguments = CALLS[name]
+    expected = outcome(fresh(function), *arguments())
+    at_once(forced=True)
+    scripted = fresh(function)
+    scripted.compiled_code
+    many = 1 << 40
+    force_exit(many)
+    assert outcome(scripted, *arguments()) == expected
+    ran = many - force_exit(-1)
+    assert ran > 20
+    for instructions in {*range(min(ran, 300)), *range(0, ran, max(ran // 200, 1))}:
+        force_exit(instructions)
+        assert outcome(scripted, *arguments()) == expected, instructions
+        assert force_exit(-1) < 0
+
+
+@needs_llvm
+@pytest.mark.parametrize("name", CALLS)
+def test_fuel_is_the_same(name, at_once):
+    function, arguments = CALLS[name]
+
+    def within(scripted, fuel):
+        with ts.limits(fuel=fuel):
+            return outcome(scripted, *arguments())
+
+    plain = fresh(function)
+    plain.compiled_code
+    amounts = [*range(1, 120), *range(120, 1200, 37), 5000]
+    expected = [within(plain, fuel) for fuel in amounts]
+    at_once()
+    scripted = fresh(function)
+    scripted.compiled_code
+    assert [within(scripted, fuel) for fuel in amounts] == expected
+    assert any("fuel" in text for _, text, _ in expected) and expected[-1][0] == "result"
+
+
+@needs_llvm
+@pytest.mark.parametrize("steps", [1, 2, 3, 5, 8, 21])
+def test_it_may_be_suspended(steps, at_once):
+    at_once()
+    program = fresh(escape).start(4, 9)
+    turns = 0
+    while not program.run(steps=steps):
+        turns += 1
+    assert turns > 2
+    assert repr(program.future.wait()) == repr(escape(4, 9)) or program.future.wait()[0] == escape(4, 9)[0]
+
+
+# ---------------------------------------------------------------- arithmetic
+
+def ints(xs: List[int], ys: List[int]) -> List[int]:
+    found: List[int] = []
+    for i in range(len(xs)):
+        x, y = xs[i], ys[i]
+        found.append(x + y)
+        found.append(x - y)
+        found.append(x * y)
+        found.append(x & y)
+        found.append(x | y)
+        found.append(x ^ y)
+        found.append(x << y)
+        found.append(x >> y)
+        found.append(min(x, y))
+        found.append(max(x, y))
+        found.append(-x)
+        found.append(abs(x))
+        found.append(int(x < y) + 2 * int(x <= y) + 4 * int(x == y) + 8 * int(x != y) + 16 * int(bool(x)))
+        found.append(x // 7)
+        found.append(x % 7)
+        found.append(x // -3)
+        found.append(x % -3)
+        found.append(x // -1)
+        found.append(x % -1)
+        found.append(x % 64)
+        found.append(x // 64)
+        if y != 0:
+            found.append(x // y)
+            found.append(x % y)
+    return found
+
+
+def floats(xs: List[float], ys: List[float]) -> List[float]:
+    found: List[float] = []
+    for i in range(len(xs)):
+        x, y = xs[i], ys[i]
+        found.append(x + y)
+        found.append(x - y)
+        found.append(x * y)
+        found.append(x / y)
+        found.append(x // y)
+        found.append(x % y)
+        found.append(x * y + x)
+        found.append(x * y - x)
+        found.append(min(x, y))
+        found.append(max(x, y))
+        found.append(-x)
+        found.append(abs(x))
+        found.append(float(int(x)))
+        found.append(float(int(x < y) + 2 * int(x <= y) + 4 * int(x == y) + 8 * int(x != y) + 16 * int(bool(x))))
+        if not x < y:
+            found.append(1.0)
+        if not x <= y:
+            found.append(2.0)
+    return found
+
+
+@needs_llvm
+def test_ints_wrap_as_everywhere(at_once):
+    edges = [0, 1, -1, 2, -2, 7, -7, 63, 64, 65, -64, 3037000500, 2**31, 2**62, 2**63 - 1, -(2**63), -(2**63) + 1]
+    xs, ys = [x for x in edges for _ in edges], edges * len(edges)
+    expected = fresh(ints)(xs, ys)
+    at_once()
+    assert fresh(ints)(xs, ys) == expected
+
+
+@needs_llvm
+def test_floats_are_ieee_s(at_once):
+    edges = [0.0, -0.0, 1.0, -1.0, 0.1, -7.3, 2.5e-310, 1e308, 9.3e18, -9.3e18, 2.0**63, float("inf"), float("-inf"), float("nan")]
+    xs, ys = [x for x in edges for _ in edges], edges * len(edges)
+    expected = fresh(floats)(xs, ys)
+    at_once()
+    assert [x.hex() for x in fresh(floats)(xs, ys)] == [x.hex() for x in expected]
+
+
+def by(xs: List[int], divisors: List[int]) -> int:
+    total = 0
+    for i in range(len(xs)):
+        total += xs[i] // divisors[i]
+        total += xs[i] % divisors[i]
+    return total
+
+
+def beyond(xs: List[int], n: int) -> int:
+    total = 0
+    for i in range(n):
+        total += xs[i] + xs[-i]
+    return total
+
+
+def stop(n: int) -> int:
+    total = 0
+    for i in range(n):
+        total += i
+        if total > 40:
+            raise ValueError("too much")
+    return total
+
+
+@needs_llvm
+@pytest.mark.parametrize(
+    "function, arguments",
+    [(by, ([1, 2, 3, 4], [1, 2, 0, 4])), (beyond, ([1, 2, 3], 9)), (stop, (30,)), (stop, (5,))],
+)
+def test_errors_are_the_same(function, arguments, at_once):
+    expected = outcome(fresh(function), *arguments)
+    at_once()
+    scripted = fresh(function)
+    assert outcome(scripted, *arguments) == expected
+    assert scripted.compiled_code.machine_code is not None
+
+
+# ---------------------------------------------------------------- when it is made
+
+def endless(n: int) -> int:
+    i = 0
+    while n > 0:
+        i = (i * 3 + n) % 1000003
+    return i
+
+
+@needs_llvm
+def test_a_deadline_ends_it(at_once):
+    at_once()
+    scripted = fresh(endless)
+    scripted.compiled_code
+    before = time.monotonic()
+    with pytest.raises(ts.errors.LimitExceeded), ts.limits(seconds=0.05):
+        scripted(1)
+    assert time.monotonic() - before < 5
+
+
+@pytest.fixture
+def attended():
+    register_compiler(worker._request, 10_000)
+    yield
+    worker.finish()
+    register_compiler(None, 0)
+
+
+@needs_llvm
+def test_hot_loops_are_compiled_beside_the_program(attended):
+    scripted = fresh(escape)
+    expected = scripted(40, 50)
+    worker.finish()
+    assert scripted.compiled_code.machine_code is not None and not worker.failures
+    assert scripted(40, 50) == expected
+
+
+@needs_llvm
+def test_short_loops_count_together(attended):
+    scripted = fresh(halves)
+    expected = scripted(27)
+    for _ in range(100):
+        scripted(27)
+    worker.finish()
+    assert scripted.compiled_code.machine_code is not None
+    assert scripted(27) == expected
+
+
+def spun(n: int) -> int:
+    i = 0
+    for k in range(n):
+        i = (i * 3 + k) % 1000003
+    return i
+
+
+@needs_llvm
+def test_eight_threads_on_one_function(attended):
+    expected = spun(300_000)
+    scripted = fresh(spun)
+    found = []
+    threads = [threading.Thread(target=lambda: found.extend(scripted(300_000) for _ in range(4))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 32
+    worker.finish()
+    assert scripted.compiled_code.machine_code is not None
+
+
+def test_what_has_none_says_why():
+    def nothing(n: int) -> int:
+        return n
+
+    assert worker.why(fresh(nothing).compiled_code) == exits.NO_LOOP
+    assert worker.why(fresh(halves).compiled_code) == ""
+
+
+def test_without_llvm_nothing_happens():
+    """Not installed, or not wanted: the loop stays the interpreter's, and nothing is said."""
+    program = (
+        "import sys, threading\n"
+        "sys.modules.update(dict.fromkeys(['llvmlite', 'llvmlite.binding'])) if {block} else None\n"
+        "import linecache, ts\n"
+        "text = 'def f(n: int) -> int:\\n    t = 0\\n    for i in range(n):\\n        t += i % 7\\n    return t\\n'\n"
+        "unit = ts.jit.CompilationUnit(text)\n"
+        "print(unit.f(500000), unit.f(500000) > 0, threading.active_count())\n"
+        "from ts.bytecode.native import worker\n"
+        "worker.finish()\n"
+        "print(worker.failures, unit.f.compiled_code.machine_code)\n"
+    )
+    for block, value in ((True, "1"), (False, "0")):
+        environment = os.environ | {"TS_NATIVE": value}
+        done = subprocess.run(
+            [sys.executable, "-c", program.format(block=block)], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        assert done.stdout.splitlines()[1] == "[] None"
+
+
+# ---------------------------------------------------------------- what is kept
+
+@needs_llvm
+def test_the_next_process_finds_it(tmp_path, monkeypatch):
+    from ts.bytecode.native import compiler
+
+    monkeypatch.setenv("TS_CACHE", "1")
+    monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path / "kept"))
+    assembled = []
+    assemble = compiler._assemble
+    monkeypatch.setattr(compiler, "_assemble", lambda text: assembled.append(text) or assemble(text))
+
+    def result():
+        scripted = fresh(halves)
+        worker.compile_now(scripted.compiled_code)
+        assert scripted.compiled_code.machine_code is not None
+        return scripted(27)
+
+    expected = fresh(halves)(27)
+    assert result() == expected and result() == expected
+    assert len(assembled) == 1
+    [file] = (tmp_path / "kept").rglob("*.o")
+    content = bytearray(file.read_bytes())
+    for at in (0, 70, len(content) // 2, len(content) - 1):
+        wrong = bytearray(content)
+        wrong[at] ^= 1
+        file.write_bytes(wrong)
+        assert result() == expected
+    assert len(assembled) == 5
+    file.parent.chmod(0o777)
+    assert result() == expected
+    assert len(assembled) == 6
+
+
+@needs_llvm
+def test_it_goes_with_its_code():
+    from ts.bytecode.native import compiler
+
+    gc.collect()
+    compiler._dead.clear()
+    scripted = fresh(halves)
+    worker.compile_now(scripted.compiled_code)
+    expected = scripted(27)
+    del scripted
+    gc.collect()
+    assert len(compiler._dead) == 1
+    again = fresh(halves)
+    worker.compile_now(again.compiled_code)
+    assert not compiler._dead and again(27) == expected

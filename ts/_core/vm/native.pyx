@@ -1,0 +1,122 @@
+"""The machine's side of machine code: the table of what it calls, and the offer of hot code to who compiles.
+
+In: a Code whose loops have turned often.  Out: a call of whatever `register_compiler` was given, with the Code.
+
+    register_compiler(request, 65536)       request(code), at the first look-up after so many backward jumps
+    layout()                                where machine code finds what a list or an object holds
+    force_exit(3)                           code made for tests leaves at its fourth instruction
+"""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport INT64_MAX, int64_t
+
+from ts._core.value.container cimport List, Object
+from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE
+from ts._core.value.scalar cimport mod_float
+from ts._core.vm.code cimport Instruction
+from ts._core.vm.leave cimport METER_ZERO
+from ts._core.vm.opcodes cimport *
+from ts._core.vm.parts cimport (
+    append,
+    attribute_get,
+    attribute_put,
+    cast_object,
+    cast_to,
+    copy,
+    dict_get,
+    dict_has,
+    dict_length,
+    dict_put,
+    drop,
+    list_get,
+    list_put,
+    new_dict,
+    new_list,
+    new_object,
+    new_tuple,
+    operate,
+    operate_scalar,
+    take,
+    test_instance,
+    tuple_get,
+)
+
+ctypedef int (*Part)(char *r, const Instruction *at) noexcept nogil
+
+cdef void *table[OPCODE_COUNT + 1]
+cdef int64_t until_exit = -1          # instructions that code made for tests may run still; negative: no end
+
+NATIVE_TABLE = table
+patience = INT64_MAX
+cdef object compiler = None
+
+
+cdef void *part(Part function) noexcept:
+    return <void *>function
+
+
+table[<int>COPY] = part(copy)
+table[<int>TAKE] = part(take)
+table[<int>DROP] = part(drop)
+table[<int>CAST_OBJECT] = part(cast_object)
+table[<int>CAST_TO] = part(cast_to)
+table[<int>IS_INSTANCE] = part(test_instance)
+table[<int>LIST_GET] = part(list_get)
+table[<int>LIST_SET] = part(list_put)
+table[<int>LIST_APPEND] = part(append)
+table[<int>LIST_NEW] = part(new_list)
+table[<int>DICT_LEN] = part(dict_length)
+table[<int>DICT_GET] = part(dict_get)
+table[<int>DICT_SET] = part(dict_put)
+table[<int>DICT_CONTAINS] = part(dict_has)
+table[<int>DICT_NEW] = part(new_dict)
+table[<int>TUPLE_NEW] = part(new_tuple)
+table[<int>TUPLE_GET] = part(tuple_get)
+table[<int>OBJECT_NEW] = part(new_object)
+table[<int>ATTR_GET] = part(attribute_get)
+table[<int>ATTR_SET] = part(attribute_put)
+table[<int>CALL_OPERATOR] = part(operate)
+table[<int>CALL_SCALAR] = part(operate_scalar)
+table[<int>MOD_F64] = <void *>mod_float
+table[<int>OPCODE_COUNT] = &until_exit
+
+
+cdef int offer(Code code) except -1:
+    code.offered = True
+    if compiler is not None:
+        compiler(code)
+    return 0
+
+
+def register_compiler(request, int64_t jumps):
+    """Call `request` with each Code that has jumped backwards so often; None for nobody."""
+    global compiler, patience
+    compiler = request
+    patience = INT64_MAX if request is None else jumps
+
+
+def force_exit(int64_t instructions):
+    """Let machine code that was made for tests leave after so many instructions; negative: never.  What was left before."""
+    global until_exit
+    before, until_exit = until_exit, instructions
+    return before
+
+
+def layout():
+    """Sizes, offsets in bytes, and the numbers that are written into machine code."""
+    cdef PyObject *x = <PyObject *>&until_exit  # nothing is read there
+    cdef IValue value
+    return {
+        "value": sizeof(IValue),
+        "tag": <char *>&value.tag - <char *>&value,
+        "instruction": sizeof(Instruction),
+        "items": <char *>&(<List>x).items - <char *>x,
+        "size": <char *>&(<List>x).size - <char *>x,
+        "slots": <char *>&(<Object>x).slots - <char *>x,
+        "tag_none": <int>TAG_NONE,
+        "tag_i": <int>TAG_INT,
+        "tag_f": <int>TAG_FLOAT,
+        "tag_b": <int>TAG_BOOL,
+        "meter_zero": <int>METER_ZERO,
+        "until_exit": <int>OPCODE_COUNT,
+    }

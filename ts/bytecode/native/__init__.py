@@ -1,0 +1,1 @@
+"""Machine code for hot loops, beside the interpreter and with its results to the bit."""

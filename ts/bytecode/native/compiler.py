@@ -1,0 +1,108 @@
+"""LLVM, by way of llvmlite: from the text of a module to machine code in memory.
+
+In: what `translate` wrote.  Out: a `MachineCode`, at whose address the loop enters it, as long as it lives.
+
+The object file of a text is kept for the next process (`bytecode/kept`).  Its name is the hash of all that it
+follows from: the text, LLVM's version, the processor and its features.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from functools import cache
+from itertools import count
+from typing import Any, Final
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from ts.bytecode import kept
+
+_FORMAT: Final = 1
+_numbers = count()
+_lock = threading.RLock()
+_dead: deque[Any] = deque()  # trackers of code that is gone, which only who compiles gives back to LLVM
+
+
+class MachineCode:
+    """A function in memory; it goes with the Code that it belongs to."""
+
+    def __init__(self, tracker: Any) -> None:
+        self._tracker = tracker
+        self.address: int = tracker["run"]
+
+    def __del__(self, dead: deque[Any] = _dead) -> None:
+        dead.append(self._tracker)  # LLVM may be at work, and nobody is to wait for it here
+
+
+def compile(text: str) -> MachineCode:
+    """The machine code of a module, from the disk if a process before has left it there."""
+    with _lock:
+        _dead.clear()
+        path = kept.place(_name(text), ".o")
+        image = None if path is None else kept.read(path)
+        if image is not None:
+            try:
+                return _load(image)
+            except RuntimeError:  # LLVM cannot link it: as good as none
+                image = None
+        image = _assemble(text)
+        if path is not None:
+            kept.write(path, image)
+        return _load(image)
+
+
+def assembly(text: str) -> str:
+    """What the processor is given, for people."""
+    with _lock:
+        written: str = _machine().emit_assembly(_optimised(text))
+        return written
+
+
+def _name(text: str) -> str:
+    versions = llvmlite.__version__, llvm.llvm_version_info, llvm.get_process_triple()
+    words = [_FORMAT, *versions, *_processor(), text]
+    return kept.digest(json.dumps(words).encode())
+
+
+def _assemble(text: str) -> bytes:
+    image: bytes = _machine().emit_object(_optimised(text))
+    return image
+
+
+def _optimised(text: str) -> Any:
+    machine = _machine()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def _load(image: bytes) -> MachineCode:
+    builder = llvm.JITLibraryBuilder().add_object_img(image).export_symbol("run")
+    return MachineCode(builder.link(_jit(), f"loops{next(_numbers)}"))
+
+
+@cache
+def _processor() -> tuple[str, str]:
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@cache
+def _machine() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    name, features = _processor()
+    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=name, features=features, opt=2, reloc="pic", codemodel="default", jit=True
+    )
+
+
+@cache
+def _jit() -> Any:
+    return llvm.create_lljit_compiler(_machine())

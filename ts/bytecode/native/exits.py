@@ -1,0 +1,84 @@
+"""Where machine code is left, and what has to be in the frame then; why a loop has none.
+
+An exit is the interpreter's own state between two instructions: it goes on at `pc` and knows no difference.
+What could fail is left before it begins, and the interpreter does it, to fail as it always does.  References
+never leave the frame, so that an exit has nothing to say of who owns what; numbers that live in the machine's
+registers are stored first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ts.bytecode.opcodes import NUMBER, OPCODES
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+
+# Instructions that are the interpreter's: they push or pop frames, or ask for what is outside of the loop.
+LEFT_ALONE: Final = frozenset(("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK"))
+# Of these, the ones that end the loop that they are in: it is left once, not at every turn.
+_LAST: Final = frozenset(("RETURN", "RAISE"))
+# What calls the machine's own functions for most of its work.
+HEAVY: Final = frozenset(
+    (
+        *("CALL_OPERATOR", "CAST_TO", "IS_INSTANCE", "DICT_GET", "DICT_SET", "DICT_CONTAINS"),
+        *("LIST_NEW", "DICT_NEW", "TUPLE_NEW", "OBJECT_NEW"),
+    )
+)
+
+# Why a loop, or a whole Code, is left to the interpreter.
+STOPS: Final = "a debugger may stop in it"
+LARGE: Final = "it is too large"
+NO_LOOP: Final = "it has no loop"
+CALLS: Final = "the loop calls, forks, waits or prints"
+OPERATORS: Final = "the loop is mostly operators"
+MOST_INSTRUCTIONS: Final = 4_000
+
+
+@dataclass(frozen=True)
+class Exit:
+    """A way out."""
+
+    pc: int  # the next instruction
+    status: int  # as the loop itself leaves with it; 0 goes on interpreting, nothing of `pc` done yet
+    dirty: tuple[int, ...]  # registers that are newer in the machine than in the frame: stored first
+
+
+@dataclass(frozen=True)
+class Loop:
+    """From the instruction that a LOOP jumps back to, to that LOOP."""
+
+    head: int
+    end: int
+    refusal: str = ""  # why it is not entered
+
+
+Rows = tuple[tuple[int, int, int, int], ...]
+
+
+def loops_of(code: Code) -> tuple[Loop, ...]:
+    """The loops of a code, each with what keeps it from being machine code, or ""."""
+    rows = code.instructions
+    if any(row[0] == NUMBER["BREAK"] for row in rows):
+        return tuple(Loop(head, end, STOPS) for head, end in _spans(rows))
+    spans = _spans(rows)
+    return tuple(Loop(head, end, _refusal(rows, head, end, spans)) for head, end in spans)
+
+
+def _spans(rows: Rows) -> list[tuple[int, int]]:
+    return [(row[1], end) for end, row in enumerate(rows) if OPCODES[row[0]].format[0] == "<"]
+
+
+def _refusal(rows: Rows, head: int, end: int, spans: list[tuple[int, int]]) -> str:
+    """What an instruction of the loop itself, outside of the loops in it, would make of every turn."""
+    inner: set[int] = set()
+    for first, last in spans:
+        if head <= first and last <= end and (first, last) != (head, end):
+            inner.update(range(first, last + 1))
+    names = [OPCODES[rows[at][0]].name for at in range(head, end + 1) if at not in inner]
+    if any(name in LEFT_ALONE and name not in _LAST for name in names):
+        return CALLS
+    heavy = sum(name in HEAVY for name in names)
+    return OPERATORS if 2 * heavy > len(names) else ""

@@ -1,0 +1,92 @@
+"""Which numbers an instruction may still read: what has to be in the frame where machine code is left there.
+
+    2  MOVE       r2 := r4           live before it: r0, r1
+    3  MOD_I64    r3 := r2 % r5                      r0, r1, r2
+    5  LOOP_STEP  to 3, r2, r0                       r0, r1, r2
+
+Sets of registers are ints, a bit each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ts.bytecode.opcodes import NUMBER, OPCODES, register_format
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+
+_ENDS = frozenset((NUMBER["JUMP"], NUMBER["LOOP"], NUMBER["RETURN"], NUMBER["RAISE"]))
+
+
+def reads_and_writes(code: Code, pc: int) -> tuple[list[int], list[int]]:
+    """The registers that an instruction reads, and those that it writes."""
+    op, *operands = code.instructions[pc]
+    reads: list[int] = []
+    writes: list[int] = []
+    for operand, format in zip(operands, OPCODES[op].operands, strict=True):
+        if register_format(format):
+            if format[0] != "=":
+                reads.append(operand)
+            if format[0] in "=+":
+                writes.append(operand)
+        elif format == "P":
+            items = code.pool_list(operand)
+            taken = len(items)
+            if OPCODES[op].name in ("CALL_OPERATOR", "CALL_SCALAR"):
+                taken = code.operators[operands[0]].nargs
+            reads += items[:taken]
+            writes += items[taken:]
+    return reads, writes
+
+
+def successors(code: Code, pc: int) -> tuple[int, ...]:
+    """Where control may go from an instruction."""
+    op, a, *_ = code.instructions[pc]
+    row = OPCODES[op]
+    if not row.jumps:
+        return () if op in _ENDS else (pc + 1,)
+    return (a,) if op in _ENDS else (pc + 1, a)
+
+
+def reachable(code: Code, starts: list[int]) -> set[int]:
+    """The instructions that control may come to from these."""
+    found = set(starts)
+    waiting = list(starts)
+    while waiting:
+        for pc in successors(code, waiting.pop()):
+            if pc not in found:
+                found.add(pc)
+                waiting.append(pc)
+    return found
+
+
+def live_before(code: Code) -> list[int]:
+    """For each instruction the registers that may be read from there on before they are written."""
+    rows = code.instructions
+    reads, writes = [], []
+    for pc in range(code.size):
+        read, written = reads_and_writes(code, pc)
+        reads.append(_bits(read))
+        writes.append(_bits(written))
+    following = [successors(code, pc) for pc in range(code.size)]
+    live = [0] * len(rows)
+    changed = True
+    while changed:
+        changed = False
+        for pc in reversed(range(len(rows))):
+            after = 0
+            for successor in following[pc]:
+                after |= live[successor]
+            before = reads[pc] | after & ~writes[pc]
+            if before != live[pc]:
+                live[pc] = before
+                changed = True
+    return live
+
+
+def _bits(registers: list[int]) -> int:
+    bits = 0
+    for register in registers:
+        bits |= 1 << register
+    return bits

@@ -1,0 +1,194 @@
+"""The text of a function of LLVM's IR, as the builders of instructions write it.
+
+    w.value(2)                     the number in r2: an immediate, or the name of a loaded value
+    w.set(1, w.new("add i64 …"))   r1 := a value
+    w.leave(pc)                    the label of an exit at `pc`
+
+A register that holds numbers is a variable of the function (an `alloca`, which LLVM makes a register of the
+machine); all other registers are where they always are, in the frame.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from ts.bytecode.native.exits import Exit
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+
+# Machine code uses memory of three kinds, none of which is another's: LLVM may keep what it knows of one.
+# !1 registers of the frame, !2 heads of lists and objects, !3 their items
+MEMORY = """\
+!0 = !{!"memory"}
+!11 = !{!"frame", !0}
+!12 = !{!"head", !0}
+!13 = !{!"item", !0}
+!1 = !{!11, !11, i64 0}
+!2 = !{!12, !12, i64 0}
+!3 = !{!13, !13, i64 0}
+"""
+FRAME, HEAD, ITEM = "!tbaa !1", "!tbaa !2", "!tbaa !3"
+
+_TYPE = {"i": "i64", "b": "i64", "f": "double"}
+
+
+class Writer:
+    """One function under way."""
+
+    def __init__(self, code: Code, layout: dict[str, int], live: list[int], dirty: int) -> None:
+        self.code = code
+        self.layout = layout
+        self.lines: list[str] = []
+        self._live = live
+        self._dirty = dirty
+        self._constants = self._immediates()
+        self._exits: dict[tuple[int, int], Exit] = {}
+        self._names = 0
+
+    # ---- text ----------------------------------------------------------------------------------------
+
+    def do(self, line: str) -> None:
+        """Add an instruction that has no result."""
+        self.lines.append("  " + line)
+
+    def new(self, expression: str) -> str:
+        """Add one that has, and name it."""
+        self._names += 1
+        self.lines.append(f"  %t{self._names} = {expression}")
+        return f"%t{self._names}"
+
+    def label(self, name: str = "") -> str:
+        """Begin a block; without a name, one that nobody else knows."""
+        if not name:
+            name = self.fresh()
+        self.lines.append(f"{name}:")
+        return name
+
+    def fresh(self) -> str:
+        """The label of a block to come."""
+        self._names += 1
+        return f"b{self._names}"
+
+    def go(self, label: str) -> None:
+        """Jump."""
+        self.do(f"br label %{label}")
+
+    def branch(self, condition: str, yes: str, no: str) -> None:
+        """Jump to one of two blocks."""
+        self.do(f"br i1 {condition}, label %{yes}, label %{no}")
+
+    def rarely(self, condition: str, label: str) -> None:
+        """Jump to a block that is seldom needed, or go on behind."""
+        after = self.fresh()
+        self.do(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
+        self.label(after)
+
+    # ---- registers -----------------------------------------------------------------------------------
+
+    def is_number(self, register: int) -> bool:
+        """Whether a register is a variable, or an immediate."""
+        return self.code.classes[register] in _TYPE
+
+    def type(self, register: int) -> str:
+        """LLVM's type of a register of numbers."""
+        return _TYPE[self.code.classes[register]]
+
+    def is_constant(self, register: int) -> bool:
+        """Whether the number in a register is known."""
+        return register in self._constants
+
+    def constant(self, register: int) -> Any:
+        """That number."""
+        return self.code.constants[register - self.code.first_constant()]
+
+    def value(self, register: int) -> str:
+        """The number in a register."""
+        if register in self._constants:
+            return self._constants[register]
+        return self.new(f"load {self.type(register)}, ptr %r{register}.v")
+
+    def set(self, register: int, value: str) -> None:
+        """Write a register of numbers."""
+        self.do(f"store {self.type(register)} {value}, ptr %r{register}.v")
+
+    def set_truth(self, register: int, condition: str) -> None:
+        """Write a bool."""
+        self.set(register, self.new(f"zext i1 {condition} to i64"))
+
+    def place(self, register: int) -> str:
+        """Where a register is in the frame."""
+        return self.new(f"getelementptr i8, ptr %registers, i64 {register * self.layout['value']}")
+
+    def tag(self, register: int) -> str:
+        """The tag of a register in the frame."""
+        offset = register * self.layout["value"] + self.layout["tag"]
+        place = self.new(f"getelementptr i8, ptr %registers, i64 {offset}")
+        return self.new(f"load i64, ptr {place}, {FRAME}")
+
+    def load(self, register: int) -> None:
+        """Take a number over from the frame."""
+        self.set(register, self.new(f"load {self.type(register)}, ptr {self.place(register)}, {FRAME}"))
+
+    def store(self, register: int) -> None:
+        """Bring the frame up to date."""
+        self.do(f"store {self.type(register)} {self.value(register)}, ptr {self.place(register)}, {FRAME}")
+
+    def object(self, register: int) -> str:
+        """The object in a register."""
+        return self.new(f"load ptr, ptr {self.place(register)}, {FRAME}")
+
+    def field(self, object: str, name: str, type: str) -> str:
+        """What the head of a list or an object says."""
+        place = self.new(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}")
+        return self.new(f"load {type}, ptr {place}, {HEAD}")
+
+    def item(self, items: str, index: str) -> str:
+        """The place of an item."""
+        offset = self.new(f"mul i64 {index}, {self.layout['value']}")
+        return self.new(f"getelementptr i8, ptr {items}, i64 {offset}")
+
+    def function(self, number: int) -> str:
+        """A function of the machine, by its place in the table."""
+        place = self.new(f"getelementptr ptr, ptr %table, i64 {number}")
+        return self.new(f"load ptr, ptr {place}, !invariant.load !5")
+
+    # ---- ways out ------------------------------------------------------------------------------------
+
+    def leave(self, pc: int, status: int = 0, failed: bool = False) -> str:
+        """The label of an exit; of one that `failed`, the frame is read no more."""
+        key = pc, status
+        if key not in self._exits:
+            live = 0 if failed else self._live[pc] & self._dirty
+            dirty = tuple(r for r in range(live.bit_length()) if live >> r & 1 and self.is_number(r))
+            self._exits[key] = Exit(pc, status, dirty)
+        return f"leave.{pc}.{status}"
+
+    def write_exits(self) -> None:
+        """The blocks of all exits."""
+        for exit in self._exits.values():
+            self.label(f"leave.{exit.pc}.{exit.status}")
+            for register in exit.dirty:
+                self.store(register)
+            self.give(exit.pc, f"{exit.status}")
+
+    def give(self, pc: int, status: str) -> None:
+        """Return to the loop."""
+        self.do(f"store i64 {self.new('load i64, ptr %left')}, ptr %budget")
+        if status.isdigit():
+            self.do(f"ret i64 {int(status) << 32 | pc}")
+            return
+        wide = self.new(f"shl i64 {self.new(f'zext i32 {status} to i64')}, 32")
+        self.do(f"ret i64 {self.new(f'or i64 {wide}, {pc}')}")
+
+    def _immediates(self) -> dict[int, str]:
+        code, first = self.code, self.code.first_constant()
+        found = {}
+        for register, value in enumerate(code.constants, first):
+            kind = code.classes[register]
+            if kind == "f":
+                found[register] = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+            elif kind in "ib":
+                found[register] = str(int(value))
+        return found
