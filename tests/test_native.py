@@ -485,3 +485,78 @@ def test_it_goes_with_its_code():
     again = fresh(halves)
     worker.compile_now(again.compiled_code)
     assert not compiler._dead and again(27) == expected
+
+
+# ---------------------------------------------------------------- what is proved of ints
+
+def wheel(xs: List[int], n: int) -> int:
+    total = 0
+    a, b = 0, 1
+    for i in range(n):
+        total += xs[i % 7] * (i // 9)
+        a, b = b, (a + b) % 1000000007
+        total ^= b // 1000003
+    return total + a
+
+
+def back(xs: List[int], n: int) -> int:
+    total = 0
+    for i in range(n):
+        k = n - 2 * i
+        total += xs[k % 7] + k // 10 + xs[-1 - i % 3]
+    return total
+
+
+@needs_llvm
+@pytest.mark.parametrize("function", [wheel, back])
+@pytest.mark.parametrize("fuel", [None, 1, 2, 3, 7, 99])
+def test_ranges_prove_no_more_than_is_so(function, fuel, at_once):
+    """With sums that wrap around and indices from the end; suspended in between, so that loops begin anywhere."""
+    xs = [2**62, -5, 2**63 - 1, 8, -(2**63), 0, 77]
+    expected = fresh(function)(xs, 100)
+    at_once()
+    program = fresh(function).start(xs, 100)
+    while not program.run(steps=fuel):
+        pass
+    assert program.future.wait() == expected
+
+
+@needs_llvm
+def test_counters_that_are_none_count_as_before():
+    """Bytecode that looks like a loop over a range, but whose counter begins above its bound, or is changed within."""
+    from ts._core.vm.code import Code
+    from ts.bytecode.native.ranges import is_counted, jumps_to
+    from ts.bytecode.opcodes import NUMBER
+
+    def loop(*body, start=3, guard=3):
+        head = [("JUMP_LE_I64", 3 + len(body), 0, guard), ("MOVE", 1, start, 0)]
+        rows = [*head, *body, ("LOOP_STEP", 2, 1, 0), ("RETURN", 1, 0, 0)]
+        int_spec = fresh(halves).compiled_code.parameters[0]
+        return Code(
+            "loop", [(NUMBER[name], *operands) for name, *operands in rows], "iiiii", [int_spec], [0, 5], result=int_spec
+        )
+
+    def counted(code):
+        return is_counted(code, code.size - 2, jumps_to(code))
+
+    step = ("ADD_I64", 2, 2, 1)
+    assert counted(loop(step))
+    assert not counted(loop(step, start=4))
+    assert not counted(loop(step, guard=4))
+    assert not counted(loop(("ADD_I64", 1, 1, 4)))
+    assert not counted(loop(("ADD_I64", 0, 0, 4)))
+    assert not counted(loop(("MOVE", 0, 4, 0)))
+
+
+@needs_llvm
+def test_quotients_by_constants():
+    from ts.bytecode.native.translate import _is_power
+
+    for divisor in (3, 5, 7, 10, 1000003, 1000000007, 2**62 + 1, 2**63 - 1):
+        assert not _is_power(divisor)
+        text = f"def f(x: int) -> int:\n    t = 0\n    for i in range(x - 4, x + 1):\n        t += max(i, 0) // {divisor} - max(i, 0) % {divisor}\n    return t\n"
+        plain, fast = ts.jit.CompilationUnit(text).f, ts.jit.CompilationUnit(text).f
+        assert worker.compile_now(fast.compiled_code) == ""
+        for x in (5, divisor - 1, divisor, divisor + 1, 2 * divisor, 2**63 - 1, 2**63 - 2, 2**62):
+            x = min(x, 2**63 - 1)
+            assert fast(x) == plain(x), (divisor, x)

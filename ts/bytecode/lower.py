@@ -40,6 +40,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import (
     ANY,
+    FLOAT,
     INT,
     AnyListType,
     DictType,
@@ -56,6 +57,15 @@ MIXED = ("int_float", "float_int")
 
 
 Prepare = Callable[[Graph, str], Code]
+
+
+def is_mixed(operator: Any, node: Node) -> bool:
+    """Whether an operator takes an int with a float, and is that of floats then."""
+    if operator.overload in MIXED:
+        return True
+    if operator.overload or {v.type() for v in node.inputs()} != {INT, FLOAT}:
+        return False
+    return [x.type for x in operator.schema.returns] == [FLOAT]
 
 
 def lower(graph: Graph, name: str = "graph", prepare: Prepare | None = None) -> Code:
@@ -139,7 +149,7 @@ class Lowering(Loops):
         inputs = node.inputs()
         if row is not None and self.lower_by_row(row.name, [self.use(v) for v in inputs], node):
             return
-        if operator.overload in MIXED and self.lower_mixed(operator, node):
+        if is_mixed(operator, node) and self.lower_mixed(operator, node):
             return
         lower_container = _CONTAINERS.get(operator.name)
         if lower_container is not None and lower_container(self, node):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ts.bytecode.native.exits import LEFT_ALONE, Loop
 from ts.bytecode.native.liveness import live_before, reachable, reads_and_writes
+from ts.bytecode.native.ranges import Bounds, is_counted, jumps_to
 from ts.bytecode.native.writer import FRAME, ITEM, MEMORY, Writer
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
@@ -98,7 +99,15 @@ BUILDERS |= {name: _unary(expression) for name, expression in _UNARY.items()}
 def _division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     """Towards minus infinity; 0 is the interpreter's, and -1 is not divided by: that could trap."""
     x, y = w.value(b), w.value(c)
-    if not w.is_constant(c) or w.constant(c) == 0:
+    remainder = w.code.instructions[pc][0] == NUMBER["MOD_I64"]
+    if w.is_positive(pc, c) and w.is_natural(pc, b):
+        if w.is_constant(c) and not _is_power(int(y)):
+            quotient = _quotient(w, x, int(y))
+            w.set(a, w.new(f"sub i64 {x}, {w.new(f'mul i64 {quotient}, {y}')}") if remainder else quotient)
+        else:
+            w.set(a, w.new(f"{'urem' if remainder else 'udiv'} i64 {x}, {y}"))
+        return
+    if not w.is_positive(pc, c):
         w.rarely(w.new(f"icmp eq i64 {y}, 0"), w.leave(pc))
     minus = w.new(f"icmp eq i64 {y}, -1")
     divisor = w.new(f"select i1 {minus}, i64 1, i64 {y}")
@@ -106,13 +115,29 @@ def _division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     uneven = w.new(f"icmp ne i64 {rest}, 0")
     apart = w.new(f"icmp slt i64 {w.new(f'xor i64 {x}, {y}')}, 0")
     adjusts = w.new(f"and i1 {uneven}, {apart}")
-    if w.code.instructions[pc][0] == NUMBER["MOD_I64"]:
+    if remainder:
         w.set(a, w.new(f"add i64 {rest}, {w.new(f'select i1 {adjusts}, i64 {y}, i64 0')}"))
         return
     quotient = w.new(f"sdiv i64 {x}, {divisor}")
     floor = w.new(f"sub i64 {quotient}, {w.new(f'zext i1 {adjusts} to i64')}")
     negative = w.new(f"sub i64 0, {x}")
     w.set(a, w.new(f"select i1 {minus}, i64 {negative}, i64 {floor}"))
+
+
+def _is_power(x: int) -> bool:
+    return x & (x - 1) == 0
+
+
+def _quotient(w: Writer, x: str, divisor: int) -> str:
+    """Of an int that is not negative: a product's upper half, as LLVM itself has it where it knows that.
+
+    With 2**s < d < 2**(s+1) and m = 2**(64+s) // d + 1, x * m / 2**(64+s) is above x / d by less than
+    x / 2**(64+s), and that is less than 1 / d, as x < 2**63: both have the same floor.
+    """
+    shift = 64 + divisor.bit_length() - 1
+    factor = (1 << shift) // divisor + 1
+    product = w.new(f"mul nuw i128 {w.new(f'zext i64 {x} to i128')}, {factor}")
+    return w.new(f"trunc i128 {w.new(f'lshr i128 {product}, {shift}')} to i64")
 
 
 @_builds("SHL_I64", "SHR_I64")
@@ -186,7 +211,7 @@ def _element(w: Writer, pc: int, items: int, index: int) -> str:
     x = w.object(items)
     size = w.field(x, "size", "i64")
     i = w.value(index)
-    if not w.is_constant(index) or w.constant(index) < 0:
+    if not w.is_natural(pc, index):
         negative = w.new(f"icmp slt i64 {i}, 0")
         i = w.new(f"add i64 {i}, {w.new(f'select i1 {negative}, i64 {size}, i64 0')}")
     w.rarely(w.new(f"icmp uge i64 {i}, {size}"), w.leave(pc))
@@ -244,7 +269,7 @@ def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     failed, after = w.fresh(), w.fresh()
     w.do(f"br i1 {w.new(f'icmp ne i32 {status}, 0')}, label %{failed}, label %{after}, !prof !4")
     w.label(failed)
-    w.give(pc + 1, status)
+    w.give(pc, pc + 1, status)
     w.label(after)
     for register in dict.fromkeys(writes):
         if w.is_number(register):
@@ -261,8 +286,7 @@ def _copy(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 @_builds("CALL_OPERATOR")
 def _operator(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    left = w.new(f"sub i64 {w.new('load i64, ptr %left')}, {_OPERATOR_COST}")
-    w.do(f"store i64 {left}, ptr %left")
+    left = w.spend(pc, _OPERATOR_COST)
     _part(w, pc, a, b, c)
     w.rarely(w.new(f"icmp slt i64 {left}, 0"), w.leave(pc + 1, w.layout["meter_zero"]))
 
@@ -291,22 +315,34 @@ def _jump(name: str) -> Builder:
 
 def _loop(name: str) -> Builder:
     def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-        if name == "STEP":
-            w.set(b, w.new(f"add i64 {w.value(b)}, 1"))
         if name:
             again = w.fresh()
-            w.branch(_condition(w, "NE_I64" if name == "STEP" else name, b, c), again, f"at.{pc + 1}")
+            w.branch(_condition(w, name, b, c), again, f"at.{pc + 1}")
             w.label(again)
-        left = w.new(f"sub i64 {w.new('load i64, ptr %left')}, 1")
-        w.do(f"store i64 {left}, ptr %left")
-        w.rarely(w.new(f"icmp slt i64 {left}, 0"), w.leave(a, w.layout["meter_zero"]))
+        w.rarely(w.new(f"icmp slt i64 {w.spend(pc, 1)}, 0"), w.leave(a, w.layout["meter_zero"]))
         w.go(f"at.{a}")
 
     return build
 
 
+@_builds("LOOP_STEP")
+def _step(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    """One comparison a turn, where the counter says what is left of the budget, too."""
+    w.set(b, w.new(f"add i64 {w.value(b)}, 1"))
+    if not w.counts(pc):
+        _loop("NE_I64")(w, pc, a, b, c)
+        return
+    stopped, ended = w.fresh(), w.fresh()
+    w.branch(w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}"), f"at.{a}", stopped)
+    w.label(stopped)
+    w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), ended, w.leave(a, w.layout["meter_zero"]))
+    w.label(ended)
+    w.spend(pc, -1)  # the last turn was no jump
+    w.go(f"at.{pc + 1}")
+
+
 for _row in OPCODES:
-    if _row.jumps:
+    if _row.jumps and _row.name not in BUILDERS:
         _kind, _, _name = _row.name.partition("_")
         BUILDERS[_row.name] = (_jump if _kind == "JUMP" else _loop)(_name)
 
@@ -329,12 +365,16 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         numbers.update(reads, writes)
         for register in writes:
             dirty |= 1 << register
-    w = Writer(code, layout, live, dirty)
+    w = Writer(code, layout, live, dirty, Bounds(code))
     variables = [r for r in sorted(numbers) if w.is_number(r) and not w.is_constant(r)]
     w.label("entry")
     w.do("%left = alloca i64")
     for register in variables:
         w.do(f"%r{register}.v = alloca {w.type(register)}")
+    counted = [loop.end for loop in loops if _is_simple(code, loop)]
+    for pc in counted:
+        w.do(f"%base.{pc} = alloca i64")
+        w.do(f"%limit.{pc} = alloca i64")
     w.do(f"store i64 {w.new('load i64, ptr %budget')}, ptr %left")
     at, first = (w.new(f"ptrtoint ptr {p} to i64") for p in ("%at", "%instructions"))
     offset = w.new(f"sub i64 {at}, {first}")
@@ -345,16 +385,32 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         for register in variables:
             if live[pc] >> register & 1:
                 w.load(register)
+        if pc in counted:
+            w.begin(pc)
         w.go(f"at.{pc}")
+    heads = {code.instructions[end][1]: end for end in counted}
+    for end in counted:
+        w.count(end)
     for pc in within:
-        _instruction(w, pc, forced)
+        _instruction(w, pc, forced, heads)
     w.write_exits()
     w.label("nowhere")
     w.do("unreachable")
     return _MODULE.format(body="\n".join(w.lines), memory=MEMORY)
 
 
-def _instruction(w: Writer, pc: int, forced: bool) -> None:
+def _is_simple(code: Code, loop: Loop) -> bool:
+    """Whether a loop takes from the budget at its own jump only, which a counter comes to."""
+    rows = code.instructions
+    if rows[loop.end][0] != NUMBER["LOOP_STEP"]:
+        return False
+    inside = [OPCODES[rows[pc][0]] for pc in range(loop.head, loop.end)]
+    if any(row.name == "CALL_OPERATOR" or row.format[0] == "<" for row in inside):
+        return False
+    return is_counted(code, loop.end, jumps_to(code))
+
+
+def _instruction(w: Writer, pc: int, forced: bool, heads: dict[int, int]) -> None:
     op, a, b, c = w.code.instructions[pc]
     row = OPCODES[op]
     w.label(f"at.{pc}")
@@ -368,6 +424,8 @@ def _instruction(w: Writer, pc: int, forced: bool) -> None:
         w.rarely(w.new(f"icmp eq i64 {count}, 0"), w.leave(pc))
     BUILDERS[row.name](w, pc, a, b, c)
     if not row.jumps:
+        if pc + 1 in heads:
+            w.begin(heads[pc + 1])
         w.go(f"at.{pc + 1}")
 
 
@@ -379,6 +437,8 @@ define i64 @run(
 }}
 declare double @llvm.fabs.f64(double)
 declare double @llvm.floor.f64(double)
+declare i64 @llvm.sadd.sat.i64(i64, i64)
+declare i64 @llvm.smin.i64(i64, i64)
 {memory}!4 = !{{!"branch_weights", i32 1, i32 2000}}
 !5 = !{{}}
 """

@@ -11,9 +11,10 @@ machine); all other registers are where they always are, in the frame.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ts.bytecode.native.exits import Exit
+from ts.bytecode.native.ranges import Bounds
 
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
@@ -37,15 +38,19 @@ _TYPE = {"i": "i64", "b": "i64", "f": "double"}
 class Writer:
     """One function under way."""
 
-    def __init__(self, code: Code, layout: dict[str, int], live: list[int], dirty: int) -> None:
+    def __init__(
+        self, code: Code, layout: dict[str, int], live: list[int], dirty: int, bounds: Bounds
+    ) -> None:
         self.code = code
         self.layout = layout
         self.lines: list[str] = []
         self._live = live
         self._dirty = dirty
+        self._bounds = bounds
         self._constants = self._immediates()
         self._exits: dict[tuple[int, int], Exit] = {}
         self._names = 0
+        self._counted: dict[int, tuple[int, int]] = {}  # by instruction: the end and the counter of its loop
 
     # ---- text ----------------------------------------------------------------------------------------
 
@@ -99,9 +104,13 @@ class Writer:
         """Whether the number in a register is known."""
         return register in self._constants
 
-    def constant(self, register: int) -> Any:
-        """That number."""
-        return self.code.constants[register - self.code.first_constant()]
+    def is_natural(self, pc: int, register: int) -> bool:
+        """Whether an int is not negative before an instruction."""
+        return self._bounds.of(pc, register)[0] >= 0
+
+    def is_positive(self, pc: int, register: int) -> bool:
+        """Whether it is neither that nor 0."""
+        return self._bounds.of(pc, register)[0] > 0
 
     def value(self, register: int) -> str:
         """The number in a register."""
@@ -171,16 +180,50 @@ class Writer:
             self.label(f"leave.{exit.pc}.{exit.status}")
             for register in exit.dirty:
                 self.store(register)
-            self.give(exit.pc, f"{exit.status}")
+            self.give(exit.pc, exit.pc, f"{exit.status}")
 
-    def give(self, pc: int, status: str) -> None:
-        """Return to the loop."""
-        self.do(f"store i64 {self.new('load i64, ptr %left')}, ptr %budget")
+    def give(self, source: int, pc: int, status: str) -> None:
+        """Return to the loop from an instruction, to go on at another."""
+        self.do(f"store i64 {self.left(source)}, ptr %budget")
         if status.isdigit():
             self.do(f"ret i64 {int(status) << 32 | pc}")
             return
         wide = self.new(f"shl i64 {self.new(f'zext i32 {status} to i64')}, 32")
         self.do(f"ret i64 {self.new(f'or i64 {wide}, {pc}')}")
+
+    # ---- budget --------------------------------------------------------------------------------------
+
+    def left(self, pc: int) -> str:
+        """What is left of the budget before an instruction."""
+        if pc not in self._counted:
+            return self.new("load i64, ptr %left")
+        end, counter = self._counted[pc]
+        return self.new(f"sub i64 {self.new(f'load i64, ptr %base.{end}')}, {self.value(counter)}")
+
+    def spend(self, pc: int, amount: int) -> str:
+        """Take from the budget; what is left then."""
+        left = self.new(f"sub i64 {self.left(pc)}, {amount}")
+        self.do(f"store i64 {left}, ptr %left")
+        return left
+
+    def count(self, end: int) -> None:
+        """From now on the counter of the loop that ends there says what is left: base - counter."""
+        _, head, counter, _ = self.code.instructions[end]
+        self._counted |= dict.fromkeys(range(head, end + 1), (end, counter))
+
+    def counts(self, pc: int) -> bool:
+        """Whether an instruction is in such a loop."""
+        return pc in self._counted
+
+    def begin(self, end: int) -> None:
+        """Enter such a loop: its counter goes up to its bound, or to where the budget ends."""
+        _, _, counter, bound = self.code.instructions[end]
+        left, first, last = self.new("load i64, ptr %left"), self.value(counter), self.value(bound)
+        self.do(f"store i64 {self.new(f'add i64 {left}, {first}')}, ptr %base.{end}")
+        turns = self.new(f"add i64 {left}, 1")
+        limit = self.new(f"call i64 @llvm.sadd.sat.i64(i64 {first}, i64 {turns})")
+        limit = self.new(f"call i64 @llvm.smin.i64(i64 {limit}, i64 {last})")
+        self.do(f"store i64 {limit}, ptr %limit.{end}")
 
     def _immediates(self) -> dict[int, str]:
         code, first = self.code, self.code.first_constant()
