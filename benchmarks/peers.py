@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import ts
@@ -42,9 +43,36 @@ def numba_jit(function: Function) -> Function:
     return compiled
 
 
+def has_llvm() -> bool:
+    """Whether `ts` can make machine code."""
+    return importlib.util.find_spec("llvmlite") is not None
+
+
+def native(function: Function) -> Function:
+    """`function` scripted once more, with the machine code that its hot loops would have soon."""
+    from ts.bytecode.native.worker import compile_now
+
+    copy = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    copy.__annotations__ = function.__annotations__
+    scripted: Function = ts.jit.script(copy)
+    compile_now(scripted.compiled_code)
+    return scripted
+
+
+def interpreted(function: Function) -> Function:
+    """`function` scripted, its hot loops left to the interpreter."""
+    from ts._core.vm.native import register_compiler
+
+    scripted: Function = ts.jit.script(function)
+    register_compiler(None, 0)
+    return scripted
+
+
 def compiled(function: Function, arguments: tuple[Any, ...]) -> dict[str, Function]:
     """Every contestant's version of a function of plain Python values, checked to agree on `arguments`."""
-    versions: dict[str, Function] = {"ts": ts.jit.script(function), "CPython": function}
+    versions: dict[str, Function] = {"ts": interpreted(function), "CPython": function}
+    if has_llvm():
+        versions["ts native"] = native(function)
     if has_torch():
         versions["PyTorch"] = torch_script(function)
     if has_numba():

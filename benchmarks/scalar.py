@@ -1,4 +1,4 @@
-"""The scalar loop: seven programs without a tensor, against CPython, PyTorch's interpreter and Numba."""
+"""The scalar loop: programs without a tensor, interpreted and as machine code, against their peers."""
 
 from __future__ import annotations
 
