@@ -14,7 +14,7 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64
-from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
+from ts.backends.cpu.kernels.elementwise cimport Loop, Loops, serve_shorts
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
@@ -169,6 +169,7 @@ cdef Loops floating_loops(str name, Loop single, Loop double_):
     loops.name = name
     set_loop(loops, FLOAT, single)
     set_loop(loops, DOUBLE, double_)
+    serve_shorts(loops)
     return loops
 
 
@@ -187,6 +188,8 @@ def activation_loops():
     set_loop(relu, INT32, relu_int32)
     set_loop(sigmoid, FLOAT, sigmoid_float)
     set_loop(sigmoid, DOUBLE, sigmoid_double)
+    serve_shorts(relu)
+    serve_shorts(sigmoid)
     return {
         "relu": relu,
         "sigmoid": sigmoid,

@@ -12,10 +12,11 @@ from cpython.ref cimport PyObject
 
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.tensor cimport Tensor
+from ts.backends.cpu.kernels.short_floats cimport Widened
 from ts.backends.cpu.kernels.walk cimport Loop
 
 cdef enum:
-    SCALAR_TYPES = 16                  # bool, integers, floats, complex; bfloat16 has no loops
+    SCALAR_TYPES = 16                  # bool, integers, floats, complex
 
 
 cdef int scalar_type_of_character(str character) except -2  # of NumPy's type characters
@@ -27,11 +28,13 @@ cdef class Loops:
     cdef void *data[SCALAR_TYPES]
     cdef int result_type[SCALAR_TYPES]
     cdef int arity
-    cdef bint of_shorts                # 16-bit floats are computed with in 32 bits
+    cdef Widened of_shorts[2]          # the data of the loops for float16 and bfloat16, where `serve_shorts` has set them
     cdef bint to_float                 # integers and bools are promoted to the default dtype
     cdef readonly str name
 
 
+# 16-bit floats by the loop for float32.
+cdef void serve_shorts(Loops loops) noexcept
 cdef PyObject *unary(Loops loops, Tensor x) except? NULL
 cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL
 # x := x op other; a new reference to x.

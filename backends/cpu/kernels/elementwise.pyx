@@ -27,7 +27,7 @@ from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, 
 from ts._core.tensor.overlap cimport meet, repeats
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
-from ts.backends.cpu.kernels.short_floats cimport BRAIN, is_exact, shortened, widened
+from ts.backends.cpu.kernels.short_floats cimport BRAIN, in_tiles, is_exact, shorten
 from ts.backends.cpu.kernels.walk cimport (
     Operand, bring_in_order, broadcast_into, lay_out, lay_out_number, new_result, walk
 )
@@ -85,7 +85,6 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     loops.name = name
     loops.arity = ufunc.nin
     loops.to_float = promotion == "float"
-    loops.of_shorts = types is None or "e" in types
     for i in range(ufunc.ntypes):
         operands, _, results = found.types[i].partition("->")  # NumPy 2.5 shows Cython no `types` of a ufunc
         operand, result = scalar_type_of_character(operands[0]), scalar_type_of_character(results)
@@ -100,7 +99,25 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
         loops.function[operand] = <Loop>ufunc.functions[i]
         loops.data[operand] = ufunc.data[i]
         loops.result_type[operand] = result
+    if types is None or "e" in types:
+        serve_shorts(loops)
     return loops
+
+
+cdef void serve_shorts(Loops loops) noexcept:
+    cdef int i
+    cdef int *kinds = [HALF, BRAIN]
+    if loops.function[FLOAT] == NULL:
+        return
+    for i in range(2):
+        loops.of_shorts[i].function = loops.function[FLOAT]
+        loops.of_shorts[i].data = loops.data[FLOAT]
+        loops.of_shorts[i].arity = loops.arity
+        loops.of_shorts[i].brain = kinds[i] == BRAIN
+        loops.of_shorts[i].gives_bools = loops.result_type[FLOAT] == BOOL
+        loops.function[kinds[i]] = in_tiles
+        loops.data[kinds[i]] = &loops.of_shorts[i]
+        loops.result_type[kinds[i]] = BOOL if loops.of_shorts[i].gives_bools else kinds[i]
 
 
 # ---------------------------------------------------------------- numbers as operands
@@ -118,6 +135,8 @@ cdef inline bint store_number(int scalar_type, IValue *number, char *out) noexce
         (<float *>out)[0] = <float>i
     elif scalar_type == DOUBLE:
         (<double *>out)[0] = <double>i
+    elif scalar_type == HALF or scalar_type == BRAIN:
+        return store_double(scalar_type, <double>i, out)
     elif scalar_type == INT32 and -2147483648 <= i <= 2147483647:
         (<int32_t *>out)[0] = <int32_t>i
     elif scalar_type == INT16 and -32768 <= i <= 32767:
@@ -134,10 +153,14 @@ cdef inline bint store_number(int scalar_type, IValue *number, char *out) noexce
 
 
 cdef inline bint store_double(int scalar_type, double value, char *out) noexcept nogil:
+    cdef float wide
     if scalar_type == FLOAT:
         (<float *>out)[0] = <float>value
     elif scalar_type == DOUBLE:
         (<double *>out)[0] = value
+    elif (scalar_type == HALF or scalar_type == BRAIN) and is_exact(value, scalar_type):
+        wide = <float>value            # others are not rounded before they are computed with
+        shorten(&wide, 1, scalar_type == BRAIN, out, 2)
     else:
         return False
     return True
@@ -181,7 +204,7 @@ cdef inline npy_intp item_size(int scalar_type) noexcept nogil:
         return 4
     if scalar_type in (UINT8, INT8, BOOL):
         return 1
-    if scalar_type in (INT16, HALF):
+    if scalar_type in (INT16, HALF, BRAIN):
         return 2
     return 16 if scalar_type == CDOUBLE else 8
 
@@ -213,7 +236,7 @@ cdef PyObject *unary(Loops loops, Tensor x) except? NULL:
     cdef int kind = x.scalar_type, result_type
     cdef object result
     if not has_loop(loops, x):
-        return unary_of_shorts(loops, x)
+        return NULL
     a = <PyArrayObject *>x.array
     if not is_flat(a):
         return unary_nd(loops, kind, a) if is_aligned(a) else NULL
@@ -225,56 +248,6 @@ cdef PyObject *unary(Loops loops, Tensor x) except? NULL:
     steps[1] = item_size(result_type)
     run_flat(loops, kind, args, size_of(a), steps, a, NULL)
     return steal(wrap_cpu(result, result_type))
-
-
-cdef bint computes_shorts(Loops loops, Tensor x) noexcept:
-    """Whether x is of 16-bit floats that the loops for 32 bits serve."""
-    if x.backend != BACKEND_CPU or not loops.of_shorts or loops.function[FLOAT] == NULL:
-        return False
-    return (x.scalar_type == HALF or x.scalar_type == BRAIN) and not repeats(<PyArrayObject *>x.array)
-
-
-cdef Tensor wide_tensor(Tensor x):
-    return wrap_cpu(widened(<PyArrayObject *>x.array), FLOAT)
-
-
-cdef PyObject *short_result(PyObject *wide, int kind) except? NULL:
-    """A result in 32 bits, whose reference is stolen, as one of the 16-bit ScalarType; bools stay."""
-    cdef Tensor made
-    if wide == NULL:
-        return NULL
-    made = <Tensor>wide
-    Py_DECREF(made)
-    if made.scalar_type != FLOAT:
-        return steal(made)
-    return steal(wrap_cpu(shortened(<PyArrayObject *>made.array, number_of_scalar_type(kind)), kind))
-
-
-cdef PyObject *unary_of_shorts(Loops loops, Tensor x) except? NULL:
-    return short_result(unary(loops, wide_tensor(x)), x.scalar_type) if computes_shorts(loops, x) else NULL
-
-
-cdef PyObject *binary_of_shorts(Loops loops, Tensor x, IValue *other) except? NULL:
-    """With another of the same dtype, or a number that does not have to be rounded to it."""
-    cdef IValue converted
-    cdef double number
-    cdef Tensor y
-    if not computes_shorts(loops, x):
-        return NULL
-    if other.tag == TAG_OBJECT:
-        if not isinstance(<object>other.v.o, Tensor):
-            return NULL
-        y = <Tensor>other.v.o
-        if y.scalar_type != x.scalar_type or not computes_shorts(loops, y):
-            return NULL
-        y = wide_tensor(y)
-        converted.tag = TAG_OBJECT
-        converted.v.o = <PyObject *>y
-        return short_result(binary(loops, wide_tensor(x), &converted), x.scalar_type)
-    number = other.v.f if other.tag == TAG_FLOAT else <double>other.v.i
-    if (other.tag != TAG_FLOAT and other.tag != TAG_INT) or not is_exact(number, x.scalar_type):
-        return NULL
-    return short_result(binary(loops, wide_tensor(x), other), x.scalar_type)
 
 
 cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
@@ -384,8 +357,6 @@ cdef Tensor in_kind(Tensor x, int kind):
 
 cdef PyObject *binary_of_two_kinds(Loops loops, Tensor x, IValue *other) except? NULL:
     """One operand of floats and one of integers or bools, or two of these that give floats: converted first."""
-    if x.scalar_type == HALF or x.scalar_type == BRAIN:
-        return binary_of_shorts(loops, x, other)
     cdef int kind = common_kind(loops, x, other)
     cdef Tensor y
     cdef IValue converted

@@ -12,7 +12,7 @@ from ts.backends.cpu.kernels.pointwise cimport bind_loops
 from ts.backends.cpu.kernels.table cimport kernel_named
 
 from ts.backends.cpu.kernels import (  # they register theirs
-    activation, addmm, any_all, arithmetic, attention, batch_norm, cat, create, distances, draw, element, fourier, gather, grid_sample, masked, minmax, norm,
+    activation, addmm, any_all, arithmetic, attention, batch_norm, cat, convert, create, distances, draw, element, fourier, gather, grid_sample, masked, minmax, norm,
     pad, pooling, ranks, recurrent, reduce, reshape, scan, scatter, softmax, spectra, view,
 )
 

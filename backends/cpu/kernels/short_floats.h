@@ -1,70 +1,163 @@
-/* 16-bit floats and what they are in 32 bits: exact the one way, rounded to the nearest, ties to even, the other. */
+/* 16-bit floats and what they are in 32 bits: exact the one way, rounded to the nearest, ties to even, the other.
+
+   Rows are converted by the processor's own instructions where it has them (AVX-512, F16C), which is asked once. */
 
 #ifndef TS_SHORT_FLOATS_H
 #define TS_SHORT_FLOATS_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "simd.h"
 
-static inline float float_of_bits(uint32_t bits) {
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#define HAS_HALVES 1
+#endif
+
+INLINE float float_of_bits(uint32_t bits) {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-static inline uint32_t bits_of_float(float x) {
+INLINE uint32_t bits_of_float(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
-static inline float from_bfloat16(uint16_t x) { return float_of_bits((uint32_t)x << 16); }
+INLINE float from_bfloat16(uint16_t x) { return float_of_bits((uint32_t)x << 16); }
 
-static inline uint16_t to_bfloat16(float x) {
+INLINE uint16_t to_bfloat16(float x) {
     uint32_t bits = bits_of_float(x);
     uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);
     return (uint16_t)(((bits & 0x7fffffff) > 0x7f800000 ? bits | 0x400000 : rounded) >> 16);
 }
 
-static inline float from_half(uint16_t x) {
+INLINE float from_half(uint16_t x) {
     uint32_t sign = (uint32_t)(x & 0x8000) << 16, rest = x & 0x7fff;
-    if (rest >= 0x7c00) return float_of_bits(sign | 0x7f800000 | (rest & 0x3ff) << 13);
+    if (rest > 0x7c00) return float_of_bits(sign | 0x7fc00000 | (rest & 0x3ff) << 13);
+    if (rest == 0x7c00) return float_of_bits(sign | 0x7f800000);
     if (rest >= 0x400) return float_of_bits(sign | ((rest << 13) + 0x38000000));
     return float_of_bits(sign | bits_of_float((float)rest * 0x1p-24f)); /* subnormal */
 }
 
-static inline uint16_t to_half(float x) {
+INLINE uint16_t to_half(float x) {
     uint32_t bits = bits_of_float(x), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
-    if (rest > 0x7f800000) return (uint16_t)(sign | 0x7e00);
+    if (rest > 0x7f800000) return (uint16_t)(sign | 0x7e00 | (rest >> 13 & 0x1ff)); /* as the processors': a NaN's first bits stay */
     if (rest >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
     if (rest < 0x38800000) /* subnormal: 0.5 has the places that are left as its last ones */
         return (uint16_t)(sign | (bits_of_float(float_of_bits(rest) + 0.5f) - 0x3f000000));
     return (uint16_t)(sign | (rest - 0x38000000 + 0xfff + ((rest >> 13) & 1)) >> 13);
 }
 
+/* n elements that lie in order; what is left behind the last whole vector gives the same bits one by one. */
+
+#ifdef HAS_HALVES
+#define BY_16 __attribute__((target("avx512f"))) static ptrdiff_t
+#define BY_8 __attribute__((target("avx,f16c"))) static ptrdiff_t
+
+BY_16 widen_halves_by_16(const uint16_t *x, ptrdiff_t n, float *out) {
+    ptrdiff_t i = 0;
+    for (; i + 16 <= n; i += 16) _mm512_storeu_ps(out + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(x + i))));
+    return i;
+}
+BY_16 shorten_to_halves_by_16(const float *x, ptrdiff_t n, uint16_t *out) {
+    ptrdiff_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        _mm256_storeu_si256((__m256i *)(out + i), _mm512_cvtps_ph(_mm512_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
+    return i;
+}
+BY_16 widen_brains_by_16(const uint16_t *x, ptrdiff_t n, float *out) {
+    ptrdiff_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m512i bits = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(x + i)));
+        _mm512_storeu_si512(out + i, _mm512_slli_epi32(bits, 16));
+    }
+    return i;
+}
+BY_16 shorten_to_brains_by_16(const float *x, ptrdiff_t n, uint16_t *out) {
+    ptrdiff_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m512i bits = _mm512_loadu_si512(x + i), odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+        __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+        __mmask16 nan = _mm512_cmpgt_epi32_mask(_mm512_and_si512(bits, _mm512_set1_epi32(0x7fffffff)), _mm512_set1_epi32(0x7f800000));
+        rounded = _mm512_mask_or_epi32(rounded, nan, bits, _mm512_set1_epi32(0x400000));
+        _mm256_storeu_si256((__m256i *)(out + i), _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
+    }
+    return i;
+}
+BY_8 widen_halves_by_8(const uint16_t *x, ptrdiff_t n, float *out) {
+    ptrdiff_t i = 0;
+    for (; i + 8 <= n; i += 8) _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(x + i))));
+    return i;
+}
+BY_8 shorten_to_halves_by_8(const float *x, ptrdiff_t n, uint16_t *out) {
+    ptrdiff_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i *)(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
+    return i;
+}
+/* Those with AVX2 have F16C. */
+#define BY_VECTORS(NAME, NARROW) \
+    __builtin_cpu_supports("avx512f") ? NAME##_by_16(x, n, out) : __builtin_cpu_supports("avx2") ? NARROW : 0
+#else
+#define BY_VECTORS(NAME, NARROW) 0
+#endif
+
+CLONES static void widen_brains_each(const uint16_t *x, ptrdiff_t n, float *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = from_bfloat16(x[i]);
+}
+CLONES static void shorten_to_brains_each(const float *x, ptrdiff_t n, uint16_t *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = to_bfloat16(x[i]);
+}
+
+static inline void widen_brains_row(const uint16_t *x, ptrdiff_t n, float *out) {
+    ptrdiff_t i = BY_VECTORS(widen_brains, 0);
+    widen_brains_each(x + i, n - i, out + i);
+}
+static inline void shorten_to_brains_row(const float *x, ptrdiff_t n, uint16_t *out) {
+    ptrdiff_t i = BY_VECTORS(shorten_to_brains, 0);
+    shorten_to_brains_each(x + i, n - i, out + i);
+}
+static inline void widen_halves_row(const uint16_t *x, ptrdiff_t n, float *out) {
+    for (ptrdiff_t i = BY_VECTORS(widen_halves, widen_halves_by_8(x, n, out)); i < n; i++) out[i] = from_half(x[i]);
+}
+static inline void shorten_to_halves_row(const float *x, ptrdiff_t n, uint16_t *out) {
+    for (ptrdiff_t i = BY_VECTORS(shorten_to_halves, shorten_to_halves_by_8(x, n, out)); i < n; i++) out[i] = to_half(x[i]);
+}
+
 /* n elements, `step` bytes apart, to floats that lie in order, and back. */
 
 static inline void widen(const char *x, ptrdiff_t step, ptrdiff_t n, int brain, float *out) {
     ptrdiff_t i;
-    if (brain && step == 2) {
-        for (i = 0; i < n; i++) out[i] = from_bfloat16(((const uint16_t *)x)[i]);
-    } else if (brain) {
-        for (i = 0; i < n; i++) out[i] = from_bfloat16(*(const uint16_t *)(x + i * step));
-    } else {
-        for (i = 0; i < n; i++) out[i] = from_half(*(const uint16_t *)(x + i * step));
-    }
+    if (step != 2) {
+        for (i = 0; i < n; i++) {
+            uint16_t bits = *(const uint16_t *)(x + i * step);
+            out[i] = brain ? from_bfloat16(bits) : from_half(bits);
+        }
+    } else if (brain)
+        widen_brains_row((const uint16_t *)x, n, out);
+    else
+        widen_halves_row((const uint16_t *)x, n, out);
 }
 
 static inline void shorten(const float *x, ptrdiff_t n, int brain, char *out, ptrdiff_t step) {
     ptrdiff_t i;
-    if (brain && step == 2) {
-        for (i = 0; i < n; i++) ((uint16_t *)out)[i] = to_bfloat16(x[i]);
-    } else if (brain) {
-        for (i = 0; i < n; i++) *(uint16_t *)(out + i * step) = to_bfloat16(x[i]);
-    } else {
-        for (i = 0; i < n; i++) *(uint16_t *)(out + i * step) = to_half(x[i]);
-    }
+    if (step != 2) {
+        for (i = 0; i < n; i++) *(uint16_t *)(out + i * step) = brain ? to_bfloat16(x[i]) : to_half(x[i]);
+    } else if (brain)
+        shorten_to_brains_row(x, n, (uint16_t *)out);
+    else
+        shorten_to_halves_row(x, n, (uint16_t *)out);
+}
+
+/* The same between floats of 64 and of 32 bits. */
+
+CLONES static void widen_floats_row(const float *x, ptrdiff_t n, double *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i];
+}
+
+CLONES static void shorten_doubles_row(const double *x, ptrdiff_t n, float *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = (float)x[i];
 }
 
 #endif

@@ -11,14 +11,13 @@ from ts._core.tensor.tensor cimport scalar_type_of_number
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 from ts.backends.cpu.kernels.walk cimport Operand, lay_out, new_result, walk
 
-cdef extern from "short_floats.h" nogil:
-    void widen(const char *x, npy_intp step, npy_intp n, int brain, float *out)
-    void shorten(const float *x, npy_intp n, int brain, char *out, npy_intp step)
-
 cnp.import_array()
 
+cdef enum:
+    TILE = 1024                        # elements of scratch, which stays in the first-level cache
 
-cdef bint is_exact(double x, int kind) noexcept:
+
+cdef bint is_exact(double x, int kind) noexcept nogil:
     cdef float wide = <float>x, back
     cdef char short_one[2]
     shorten(&wide, 1, kind == BRAIN, short_one, 2)
@@ -44,6 +43,35 @@ cdef void shorten_to_halves(char **args, const npy_intp *n, const npy_intp *step
 
 cdef void shorten_to_brains(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     shorten(<const float *>args[0], n[0], True, args[1], steps[1])
+
+
+cdef void in_tiles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    cdef Widened *to = <Widened *>data
+    cdef float scratch[3][TILE]
+    cdef char *wide[3]
+    cdef npy_intp wide_steps[3]
+    cdef npy_intp i = 0, count
+    cdef int k, last = to.arity
+    for k in range(last + 1):
+        wide[k] = <char *>scratch[k]
+        wide_steps[k] = sizeof(float)
+    for k in range(last):
+        if steps[k] == 0:              # a number, for all elements
+            widen(args[k], 2, 1, to.brain, scratch[k])
+            wide_steps[k] = 0
+    if to.gives_bools:
+        wide_steps[last] = steps[last]
+    while i < n[0]:
+        count = min(n[0] - i, <npy_intp>TILE)
+        for k in range(last):
+            if steps[k] != 0:
+                widen(args[k] + i * steps[k], steps[k], count, to.brain, scratch[k])
+        if to.gives_bools:
+            wide[last] = args[last] + i * steps[last]
+        to.function(wide, &count, wide_steps, to.data)
+        if not to.gives_bools:
+            shorten(scratch[last], count, to.brain, args[last] + i * steps[last], steps[last])
+        i += count
 
 
 cdef object widened(PyArrayObject *a):

@@ -371,7 +371,10 @@ def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
 
 
 def cast_elements(array: Any, numpy_dtype: Any) -> Any:
-    """`astype`; bools become bfloat16 by way of uint8, as ml_dtypes takes each byte for a number."""
+    """`astype`; doubles become 16-bit floats by way of float32, as in PyTorch, and bools bfloat16 by way of
+    uint8, as ml_dtypes takes each byte for a number."""
+    if array.dtype == np.float64 and numpy_dtype in _SHORT:
+        array = array.astype(np.float32)
     if array.dtype == np.bool_ and numpy_dtype == dtypes.bfloat16.numpy_dtype:
         array = array.astype(np.uint8)
     return array.astype(numpy_dtype)
@@ -385,6 +388,7 @@ def _holds_all(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
     return np.can_cast(dtype, wanted, "safe") or (dtype.kind in "biu" and np.dtype(wanted).name in _WIDE)
 
 
+_SHORT: Final = (dtypes.float16.numpy_dtype, dtypes.bfloat16.numpy_dtype)
 _WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers are rounded, never too large
 
 

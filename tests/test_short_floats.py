@@ -1,0 +1,103 @@
+"""16-bit floats: converted as the formats say, wherever an element stands, and computed with in 32 bits by every pointwise loop."""
+
+import numpy as np
+import pytest
+
+import ts
+
+SHORT = [ts.float16, ts.bfloat16]
+BITS = np.arange(1 << 16, dtype=np.uint16)
+BINARY = ["add", "sub", "mul", "div", "maximum", "atan2", "pow", "lt", "eq"]
+UNARY = ["neg", "exp", "sqrt", "sin", "relu", "sigmoid", "abs", "floor", "isnan"]
+
+
+def as_numpy(x):
+    return x.view(ts.int16).numpy().view(np.uint16)
+
+
+def of_bits(bits, dtype):
+    return ts.from_numpy(bits.view(np.int16).copy()).view(dtype)
+
+
+def bits_of_wide(bits, dtype):
+    """Float32's bits of 16-bit floats, by the formats' definition."""
+    if dtype is ts.bfloat16:
+        return bits.astype(np.uint32) << 16
+    return bits.view(np.float16).astype(np.float32).view(np.uint32)
+
+
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+def test_every_number_widens_exactly_and_comes_back(dtype):
+    x = of_bits(BITS, dtype)
+    wide = x.float()
+    numbers = ~np.isnan(wide.numpy())
+    assert np.array_equal(wide.numpy().view(np.uint32)[numbers], bits_of_wide(BITS, dtype)[numbers])
+    assert np.array_equal(as_numpy(wide.to(dtype))[numbers], BITS[numbers])
+    assert np.array_equal(as_numpy(x.double().to(dtype))[numbers], BITS[numbers])
+    assert wide.to(dtype)[ts.from_numpy(~numbers)].isnan().all()
+
+
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+def test_ties_go_to_even_and_what_lies_beside_them_does_not(dtype):
+    """Between two neighbours, and one float32 to either side."""
+    low = BITS[:0x7C00 if dtype is ts.float16 else 0x7F80][:-1]
+    below, above = (bits_of_wide(b, dtype).view(np.float32).astype(np.float64) for b in (low, low + 1))
+    middle = ((below + above) / 2).astype(np.float32)
+    exact = middle.astype(np.float64) * 2 == below + above  # bfloat16's least ones have none between
+    for sign in (1, -1):
+        flip = 0x8000 if sign < 0 else 0
+        found = [as_numpy(ts.from_numpy(np.float32(sign) * m).to(dtype)) for m in (
+            middle, np.nextafter(middle, np.float32(0)), np.nextafter(middle, np.float32(np.inf)))]
+        wanted = (low + (low & 1), low, low + 1)
+        assert all(np.array_equal(f[exact], (w | flip)[exact]) for f, w in zip(found, wanted, strict=True))
+
+
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+def test_an_element_has_the_same_bits_wherever_it_stands(dtype):
+    rng = np.random.default_rng(0)
+    x = (rng.standard_normal(131) * 10.0 ** rng.integers(-44, 38, 131)).astype(np.float32)
+    x[:4] = np.nan, np.inf, -0.0, np.array([0xFFA00001], np.uint32).view(np.float32)[0]
+    alone = np.array([as_numpy(ts.from_numpy(x[i : i + 1]).to(dtype))[0] for i in range(131)])
+    for start in range(18):
+        for end in (start + 1, start + 15, start + 33, 131):
+            assert np.array_equal(as_numpy(ts.from_numpy(x[start:end]).to(dtype)), alone[start:end])
+    spread = ts.zeros(131, 3)
+    spread[:, 1] = ts.from_numpy(x)
+    kept = ~np.isnan(x)
+    assert np.array_equal(as_numpy(spread[:, 1].to(dtype))[kept], alone[kept])
+
+
+def test_doubles_are_rounded_to_float32_first():
+    """As in PyTorch: a little more than half of the last place is half of it by then, and goes to even."""
+    x = ts.full((40,), 1 + 2**-11 + 2**-40, dtype=ts.float64)
+    assert x.half().unique().tolist() == [1.0]
+    assert x.repeat_interleave(2)[::2].half().unique().tolist() == [1.0]
+    assert ts.full((40,), 1 + 2**-8 + 2**-40, dtype=ts.float64).bfloat16().unique().tolist() == [1.0]
+
+
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+@pytest.mark.parametrize("name", BINARY + UNARY)
+def test_loops_compute_in_32_bits_and_round_once(name, dtype):
+    ts.manual_seed(0)
+    x, y = (ts.randn(37, 71) * 3).to(dtype), (ts.randn(37, 71) * 3).to(dtype)
+    for a, b in ((x, y), (x.t(), y.t()), (x[:, ::2], y[:, ::2]), (x, y[0])):
+        others = (b, 2.0) if name in BINARY else ()
+        for args in [(o,) for o in others] or [()]:
+            if isinstance(args and args[0], float) and name in ("maximum", "atan2"):
+                continue
+            found = getattr(a, name)(*args)
+            wide = getattr(a.float(), name)(*(o.float() if isinstance(o, ts.Tensor) else o for o in args))
+            wanted = wide if wide.dtype == ts.bool else wide.to(dtype)
+            assert found.dtype == wanted.dtype
+            assert found.stride() == wanted.stride()
+            assert np.array_equal(found.float().numpy(), wanted.float().numpy(), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+def test_in_place_and_with_numbers(dtype):
+    x = ts.linspace(-3, 3, 1300).to(dtype)
+    y = x.clone()
+    assert y.mul_(x) is y
+    assert ts.equal(y, x * x)
+    assert ts.equal(x * 0.375, (x.float() * 0.375).to(dtype))
+    assert ts.equal(x.clone().add_(x, alpha=2), (x.float() * 2).to(dtype).add(x))
