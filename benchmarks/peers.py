@@ -64,6 +64,7 @@ def interpreted(function: Function) -> Function:
     from ts._core.vm.native import register_compiler
 
     scripted: Function = ts.jit.script(function)
+    assert scripted.compiled_code is not None  # made now: the first code that is made begins to ask
     register_compiler(None, 0)
     return scripted
 

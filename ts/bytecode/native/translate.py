@@ -380,6 +380,9 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     offset = w.new(f"sub i64 {at}, {first}")
     cases = " ".join(f"i64 {pc * layout['instruction']}, label %enter.{pc}" for pc in entries)
     w.do(f"switch i64 {offset}, label %nowhere [{cases}]")
+    heads = {code.instructions[end][1]: end for end in counted}
+    for end in counted:
+        w.count(end)
     for pc in entries:
         w.label(f"enter.{pc}")
         for register in variables:
@@ -387,10 +390,9 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
                 w.load(register)
         if pc in counted:
             w.begin(pc)
-        w.go(f"at.{pc}")
-    heads = {code.instructions[end][1]: end for end in counted}
-    for end in counted:
-        w.count(end)
+        # A LOOP of its own: the loop itself is entered at its head only, or LLVM would not know it for one.
+        op, a, b, c = code.instructions[pc]
+        BUILDERS[OPCODES[op].name](w, pc, a, b, c)
     for pc in within:
         _instruction(w, pc, forced, heads)
     w.write_exits()
