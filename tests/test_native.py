@@ -1,6 +1,7 @@
 """Machine code of hot loops: results, errors, fuel and lifetimes are the interpreter's, wherever it is left."""
 
 import gc
+import math
 import os
 import subprocess
 import sys
@@ -54,7 +55,7 @@ def outcome(function, *arguments):
 
 
 def test_each_opcode_is_built_or_left_to_the_interpreter():
-    from ts.bytecode.native.translate import BUILDERS
+    from ts.bytecode.native.builders import BUILDERS
 
     names = {row.name for row in OPCODES}
     assert exits.LEFT_ALONE <= names and exits.HEAVY <= names
@@ -135,7 +136,25 @@ def halves(n: int) -> int:
     return total
 
 
+def curve(n: int) -> Tuple[float, int]:
+    total = 0.0
+    whole = 0
+    for i in range(n):
+        x = float(i) * 0.37 - 2.0
+        total += math.sin(x) * math.exp(-x) + x**2 - (i + 1) ** 0.5 + float(x > 1.0)
+        whole += int(x) + math.floor(x) + int(i**2) % 5
+    return total, whole
+
+
+def roots(n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total += float(i - 5) ** -1.5
+    return total
+
+
 CALLS = {
+    "curve": (curve, lambda: (17,)),
     "primes": (primes, lambda: (60,)),
     "escape": (escape, lambda: (4, 9)),
     "count": (count, lambda: (["a", "bc", "a", "def", "bc", "a"],)),
@@ -326,7 +345,7 @@ def stop(n: int) -> int:
 @needs_llvm
 @pytest.mark.parametrize(
     "function, arguments",
-    [(by, ([1, 2, 3, 4], [1, 2, 0, 4])), (beyond, ([1, 2, 3], 9)), (stop, (30,)), (stop, (5,))],
+    [(roots, (9,)), (by, ([1, 2, 3, 4], [1, 2, 0, 4])), (beyond, ([1, 2, 3], 9)), (stop, (30,)), (stop, (5,))],
 )
 def test_errors_are_the_same(function, arguments, at_once):
     expected = outcome(fresh(function), *arguments)
@@ -550,7 +569,7 @@ def test_counters_that_are_none_count_as_before():
 
 @needs_llvm
 def test_quotients_by_constants():
-    from ts.bytecode.native.translate import _is_power
+    from ts.bytecode.native.builders import _is_power
 
     for divisor in (3, 5, 7, 10, 1000003, 1000000007, 2**62 + 1, 2**63 - 1):
         assert not _is_power(divisor)

@@ -32,7 +32,7 @@ from ts.bytecode.branches import line_of, operator_of
 from ts.bytecode.emission import Handler
 from ts.bytecode.instruction import SCALARS, Instruction, Label
 from ts.bytecode.loops import Loops
-from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, register_format
+from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, Opcode, register_format
 from ts.bytecode.program import Program
 from ts.bytecode.typespec import register_class, result_spec, type_spec
 from ts.errors import CompilationError, FrontendError
@@ -57,6 +57,14 @@ MIXED = ("int_float", "float_int")
 
 
 Prepare = Callable[[Graph, str], Code]
+
+
+def row_of(operator: Any, node: Node) -> Opcode | None:
+    """The instruction that an operator is; of one for any number, that for what it is given."""
+    inputs = node.inputs()
+    if operator.overload == "Scalar" and len(inputs) == 1:
+        return BY_OPERATOR.get(f"{operator.name}.{inputs[0].type()}")
+    return BY_OPERATOR.get(operator.key)
 
 
 def is_mixed(operator: Any, node: Node) -> bool:
@@ -145,7 +153,7 @@ class Lowering(Loops):
     def lower_operator(self, node: Node) -> None:
         """A node with a schema: by an instruction of its own, or by a call of its kernel."""
         operator = operator_of(node)
-        row = BY_OPERATOR.get(operator.key)
+        row = row_of(operator, node)
         inputs = node.inputs()
         if row is not None and self.lower_by_row(row.name, [self.use(v) for v in inputs], node):
             return

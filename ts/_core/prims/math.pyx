@@ -45,7 +45,7 @@ from libc.math cimport (
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc
 
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Kernel, Operator
 from ts._core.prims.number cimport complex_of, from_parts, is_complex, real_of, set_complex
 from ts._core.prims.row cimport row
 from ts._core.value.tagged cimport IValue, set_bool, set_float, set_int
@@ -203,6 +203,13 @@ cdef list predicate(str name, FloatUnary real):
         row(f"aten::{name}.float(float a) -> bool", real_predicate, data, True),
         row(f"aten::{name}.complex(complex a) -> bool", complex_predicate, data),
     ]
+
+
+def c_function(Operator op not None):
+    """Of an operator that is a C function of a double and nothing else: as `scalar.c_function` says it."""
+    if op.scalar and op.kernels[0] == <Kernel>real_function:
+        return 0, "double", "double", False
+    return None
 
 
 def operators():

@@ -430,6 +430,26 @@ cdef int complex_from_items(Operator op, IValue *r, const int32_t *at) except -1
     return 0
 
 
+def c_function(Operator op not None):
+    """Of an operator of two numbers that is a C function: where it is in the operator's data, and what it is; or None.
+
+    (offset, type of the result, type of the arguments, checked): one that is checked returns a Status, and gives the
+    result by a pointer, its last argument.
+    """
+    cdef Binary *f = <Binary *>op.data
+    if not op.scalar:
+        return None
+    if op.kernels[0] == <Kernel>real_function2:
+        if f.of_real != NULL:
+            return <char *>&f.of_real - <char *>f, "double", "double", False
+        return <char *>&f.of_real_checked - <char *>f, "double", "double", True
+    if op.kernels[0] == <Kernel>int_function:
+        if f.of_int != NULL:
+            return <char *>&f.of_int - <char *>f, "i64", "i64", False
+        return <char *>&f.of_int_checked - <char *>f, "i64", "i64", True
+    return None
+
+
 def operators():
     """The operators of this file."""
     return (

@@ -10,10 +10,12 @@ In: a Code whose loops have turned often.  Out: a call of whatever `register_com
 from cpython.ref cimport PyObject
 from libc.stdint cimport INT64_MAX, int64_t
 
+from ts._core.dispatch.operator cimport Operator
 from ts._core.value.container cimport List, Object
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts._core.value.scalar cimport mod_float
 from ts._core.vm.code cimport Instruction
+from ts._core.vm.frame cimport Frame
 from ts._core.vm.leave cimport METER_ZERO
 from ts._core.vm.opcodes cimport *
 from ts._core.vm.parts cimport (
@@ -112,6 +114,7 @@ def layout():
         "instruction": sizeof(Instruction),
         "items": <char *>&(<List>x).items - <char *>x,
         "size": <char *>&(<List>x).size - <char *>x,
+        "capacity": <char *>&(<List>x).capacity - <char *>x,
         "slots": <char *>&(<Object>x).slots - <char *>x,
         "tag_none": <int>TAG_NONE,
         "tag_i": <int>TAG_INT,
@@ -119,4 +122,7 @@ def layout():
         "tag_b": <int>TAG_BOOL,
         "meter_zero": <int>METER_ZERO,
         "until_exit": <int>OPCODE_COUNT,
+        "code": <char *>&(<Frame *>x).code - <char *>x - <int>sizeof(Frame),
+        "operators": <char *>&(<Code>x).operator_at - <char *>x,
+        "data": <char *>&(<Operator>x).data - <char *>x,
     }

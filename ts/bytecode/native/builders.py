@@ -1,0 +1,395 @@
+"""A builder of LLVM's IR per opcode, from tables where opcodes are alike.
+
+    BUILDERS["ADD_I64"](w, pc, a, b, c)         writes what the interpreter does with r[a], r[b] and r[c]
+
+Ints wrap, floats are never contracted or reordered, and what fails is left to the interpreter (`exits`).
+Only builders of jumps end the block that they write in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ts._core.prims.math import c_function as of_one
+from ts._core.prims.scalar import c_function as of_two
+from ts.bytecode.native.liveness import reads_and_writes
+from ts.bytecode.native.writer import FRAME, HEAD, ITEM, Writer
+from ts.bytecode.opcodes import NUMBER, OPCODES
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+
+Builder = Callable[[Writer, int, int, int, int], None]  # (w, pc, a, b, c)
+
+_OPERATOR_COST = 16
+
+BUILDERS: dict[str, Builder] = {}
+
+
+def _builds(*names: str) -> Callable[[Builder], Builder]:
+    def register(builder: Builder) -> Builder:
+        BUILDERS.update(dict.fromkeys(names, builder))
+        return builder
+
+    return register
+
+
+# ---------------------------------------------------------------- arithmetic
+
+_BINARY = {
+    "ADD_I64": "add i64", "SUB_I64": "sub i64", "MUL_I64": "mul i64", "AND_I64": "and i64",
+    "OR_I64": "or i64", "XOR_I64": "xor i64", "ADD_F64": "fadd double", "SUB_F64": "fsub double",
+    "MUL_F64": "fmul double", "DIV_F64": "fdiv double", "AND": "and i64", "OR": "or i64", "XOR": "xor i64",
+}  # fmt: skip
+_COMPARISONS = {
+    "EQ_I64": "icmp eq i64", "NE_I64": "icmp ne i64", "LT_I64": "icmp slt i64", "LE_I64": "icmp sle i64",
+    "GT_I64": "icmp sgt i64", "GE_I64": "icmp sge i64", "EQ_F64": "fcmp oeq double",
+    "NE_F64": "fcmp une double", "LT_F64": "fcmp olt double", "LE_F64": "fcmp ole double",
+    "GT_F64": "fcmp ogt double", "GE_F64": "fcmp oge double", "EQ_BOOL": "icmp eq i64",
+    "NOT_LT_F64": "fcmp uge double", "NOT_LE_F64": "fcmp ugt double",
+}  # fmt: skip
+# The first operand, if it stands in this relation to the second, else the second.
+_CHOICES = {
+    "MIN_I64": "icmp slt i64", "MAX_I64": "icmp sgt i64", "MIN_F64": "fcmp olt double",
+    "MAX_F64": "fcmp ogt double",
+}  # fmt: skip
+_UNARY = {
+    "NEG_I64": "sub i64 0, {}", "NEG_F64": "fneg double {}",
+    "ABS_F64": "call double @llvm.fabs.f64(double {})", "NOT": "xor i64 {}, 1",
+    "INT_TO_FLOAT": "sitofp i64 {} to double", "BOOL_TO_INT": "add i64 {}, 0", "MOVE": None,
+}  # fmt: skip
+
+
+def _binary(expression: str) -> Builder:
+    return lambda w, pc, a, b, c: w.set(a, w.new(f"{expression} {w.value(b)}, {w.value(c)}"))
+
+
+def _comparison(expression: str) -> Builder:
+    return lambda w, pc, a, b, c: w.set_truth(a, w.new(f"{expression} {w.value(b)}, {w.value(c)}"))
+
+
+def _choice(expression: str) -> Builder:
+    def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+        x, y = w.value(b), w.value(c)
+        holds = w.new(f"{expression} {x}, {y}")
+        w.set(a, w.new(f"select i1 {holds}, {w.type(a)} {x}, {w.type(a)} {y}"))
+
+    return build
+
+
+def _unary(expression: str | None) -> Builder:
+    def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+        x = w.value(b)
+        w.set(a, x if expression is None else w.new(expression.format(x)))
+
+    return build
+
+
+BUILDERS |= {name: _binary(expression) for name, expression in _BINARY.items()}
+BUILDERS |= {name: _comparison(expression) for name, expression in _COMPARISONS.items() if name in NUMBER}
+BUILDERS |= {name: _choice(expression) for name, expression in _CHOICES.items()}
+BUILDERS |= {name: _unary(expression) for name, expression in _UNARY.items()}
+
+
+@_builds("FLOORDIV_I64", "MOD_I64")
+def _division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    """Towards minus infinity; 0 is the interpreter's, and -1 is not divided by: that could trap."""
+    x, y = w.value(b), w.value(c)
+    remainder = w.code.instructions[pc][0] == NUMBER["MOD_I64"]
+    if w.is_positive(pc, c) and w.is_natural(pc, b):
+        if w.is_constant(c) and not _is_power(int(y)):
+            quotient = _quotient(w, x, int(y))
+            w.set(a, w.new(f"sub i64 {x}, {w.new(f'mul i64 {quotient}, {y}')}") if remainder else quotient)
+        else:
+            w.set(a, w.new(f"{'urem' if remainder else 'udiv'} i64 {x}, {y}"))
+        return
+    if not w.is_positive(pc, c):
+        w.rarely(w.new(f"icmp eq i64 {y}, 0"), w.leave(pc))
+    minus = w.new(f"icmp eq i64 {y}, -1")
+    divisor = w.new(f"select i1 {minus}, i64 1, i64 {y}")
+    rest = w.new(f"srem i64 {x}, {divisor}")
+    uneven = w.new(f"icmp ne i64 {rest}, 0")
+    apart = w.new(f"icmp slt i64 {w.new(f'xor i64 {x}, {y}')}, 0")
+    adjusts = w.new(f"and i1 {uneven}, {apart}")
+    if remainder:
+        w.set(a, w.new(f"add i64 {rest}, {w.new(f'select i1 {adjusts}, i64 {y}, i64 0')}"))
+        return
+    quotient = w.new(f"sdiv i64 {x}, {divisor}")
+    floor = w.new(f"sub i64 {quotient}, {w.new(f'zext i1 {adjusts} to i64')}")
+    negative = w.new(f"sub i64 0, {x}")
+    w.set(a, w.new(f"select i1 {minus}, i64 {negative}, i64 {floor}"))
+
+
+def _is_power(x: int) -> bool:
+    return x & (x - 1) == 0
+
+
+def _quotient(w: Writer, x: str, divisor: int) -> str:
+    """Of an int that is not negative: a product's upper half, as LLVM itself has it where it knows that.
+
+    With 2**s < d < 2**(s+1) and m = 2**(64+s) // d + 1, x * m / 2**(64+s) is above x / d by less than
+    x / 2**(64+s), and that is less than 1 / d, as x < 2**63: both have the same floor.
+    """
+    shift = 64 + divisor.bit_length() - 1
+    factor = (1 << shift) // divisor + 1
+    product = w.new(f"mul nuw i128 {w.new(f'zext i64 {x} to i128')}, {factor}")
+    return w.new(f"trunc i128 {w.new(f'lshr i128 {product}, {shift}')} to i64")
+
+
+@_builds("SHL_I64", "SHR_I64")
+def _shift(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    count = w.new(f"and i64 {w.value(c)}, 63")
+    way = "shl" if w.code.instructions[pc][0] == NUMBER["SHL_I64"] else "ashr"
+    w.set(a, w.new(f"{way} i64 {w.value(b)}, {count}"))
+
+
+@_builds("ABS_I64")
+def _absolute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    x = w.value(b)
+    negative = w.new(f"icmp slt i64 {x}, 0")
+    w.set(a, w.new(f"select i1 {negative}, i64 {w.new(f'sub i64 0, {x}')}, i64 {x}"))
+
+
+@_builds("DIV_I64")
+def _true_division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    x, y = (w.new(f"sitofp i64 {w.value(r)} to double") for r in (b, c))
+    w.set(a, w.new(f"fdiv double {x}, {y}"))
+
+
+@_builds("FLOORDIV_F64")
+def _floor_division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    quotient = w.new(f"fdiv double {w.value(b)}, {w.value(c)}")
+    w.set(a, w.new(f"call double @llvm.floor.f64(double {quotient})"))
+
+
+@_builds("MOD_F64")
+def _float_remainder(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    x, y = w.value(b), w.value(c)
+    w.set(a, w.new(f"call double {w.function(NUMBER['MOD_F64'])}(double {x}, double {y})"))
+
+
+@_builds("FLOAT_TO_INT")
+def _to_int(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    x = w.value(b)
+    above = w.new(f"fcmp oge double {x}, 0xC3E0000000000000")  # -2.0 ** 63
+    below = w.new(f"fcmp olt double {x}, 0x43E0000000000000")
+    fits = w.new(f"and i1 {above}, {below}")
+    w.set(a, w.new(f"select i1 {fits}, i64 {w.new(f'fptosi double {x} to i64')}, i64 {-(1 << 63)}"))
+
+
+@_builds("INT_TO_BOOL")
+def _int_truth(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    w.set_truth(a, w.new(f"icmp ne i64 {w.value(b)}, 0"))
+
+
+@_builds("FLOAT_TO_BOOL")
+def _float_truth(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    w.set_truth(a, w.new(f"fcmp une double {w.value(b)}, 0.0"))
+
+
+# ---------------------------------------------------------------- what the machine does
+
+
+@_builds("IS_NONE", "IS_NOT_NONE")
+def _none(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    relation = "eq" if w.code.instructions[pc][0] == NUMBER["IS_NONE"] else "ne"
+    w.set_truth(a, w.new(f"icmp {relation} i64 {w.tag(b)}, {w.layout['tag_none']}"))
+
+
+@_builds("CAST")
+def _cast(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    w.rarely(w.new(f"icmp ne i64 {w.tag(b)}, {w.layout['tag_' + w.code.classes[a]]}"), w.leave(pc))
+    w.set(a, w.new(f"load {w.type(a)}, ptr {w.place(b)}, {FRAME}"))
+
+
+def _element(w: Writer, pc: int, items: int, index: int) -> str:
+    """The place of an item of a list; a wrong index is the interpreter's."""
+    x = w.object(items)
+    size = w.field(x, "size", "i64")
+    i = w.value(index)
+    if not w.is_natural(pc, index):
+        negative = w.new(f"icmp slt i64 {i}, 0")
+        i = w.new(f"add i64 {i}, {w.new(f'select i1 {negative}, i64 {size}, i64 0')}")
+    w.rarely(w.new(f"icmp uge i64 {i}, {size}"), w.leave(pc))
+    return w.item(w.field(x, "items", "ptr"), i)
+
+
+@_builds("LIST_LEN")
+def _length(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    w.set(a, w.field(w.object(b), "size", "i64"))
+
+
+@_builds("LIST_GET_SCALAR")
+def _get_number(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    w.set(a, w.new(f"load {w.type(a)}, ptr {_element(w, pc, b, c)}, {ITEM}"))
+
+
+@_builds("LIST_SET_SCALAR")
+def _set_number(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    place = _element(w, pc, a, b)
+    w.do(f"store {w.type(c)} {w.value(c)}, ptr {place}, {ITEM}")
+
+
+@_builds("LIST_CHECK_LEN")
+def _check_length(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    w.rarely(w.new(f"icmp ne i64 {w.field(w.object(a), 'size', 'i64')}, {b}"), w.leave(pc))
+
+
+def _slot(w: Writer, object: int, number: int) -> str:
+    return w.item(w.field(w.object(object), "slots", "ptr"), str(number))
+
+
+@_builds("ATTR_GET_SCALAR")
+def _get_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    w.set(a, w.new(f"load {w.type(a)}, ptr {_slot(w, b, c)}, {ITEM}"))
+
+
+@_builds("ATTR_SET_SCALAR")
+def _set_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    w.do(f"store {w.type(c)} {w.value(c)}, ptr {_slot(w, a, b)}, {ITEM}")
+
+
+@_builds(
+    "TAKE", "DROP", "CAST_OBJECT", "CAST_TO", "IS_INSTANCE", "LIST_GET", "LIST_SET", "LIST_NEW",
+    "DICT_LEN", "DICT_GET", "DICT_SET", "DICT_CONTAINS", "DICT_NEW", "TUPLE_NEW", "TUPLE_GET",
+    "OBJECT_NEW", "ATTR_GET", "ATTR_SET",
+)  # fmt: skip
+def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    """By the loop's own function, on the frame; its status is the loop's."""
+    reads, writes = reads_and_writes(w.code, pc)
+    for register in dict.fromkeys(reads):
+        if w.is_number(register) and not w.is_constant(register):
+            w.store(register)
+    at = w.new(f"getelementptr i8, ptr %instructions, i64 {pc * w.layout['instruction']}")
+    status = w.new(f"call i32 {w.function(w.code.instructions[pc][0])}(ptr %registers, ptr {at})")
+    failed, after = w.fresh(), w.fresh()
+    w.do(f"br i1 {w.new(f'icmp ne i32 {status}, 0')}, label %{failed}, label %{after}, !prof !4")
+    w.label(failed)
+    w.give(pc, pc + 1, status)
+    w.label(after)
+    for register in dict.fromkeys(writes):
+        if w.is_number(register):
+            w.load(register)
+
+
+@_builds("LIST_APPEND")
+def _append(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    """A number, where there is room, is written here; all else by the loop's function."""
+    if not w.is_number(b):
+        _part(w, pc, a, b, c)
+        return
+    x = w.object(a)
+    size = w.field(x, "size", "i64")
+    full, room, after = w.fresh(), w.fresh(), w.fresh()
+    w.branch(w.new(f"icmp eq i64 {size}, {w.field(x, 'capacity', 'i64')}"), full, room)
+    w.label(full)
+    _part(w, pc, a, b, c)
+    w.go(after)
+    w.label(room)
+    item = w.item(w.field(x, "items", "ptr"), size)
+    w.do(f"store {w.type(b)} {w.value(b)}, ptr {item}, {ITEM}")
+    tag = w.new(f"getelementptr i8, ptr {item}, i64 {w.layout['tag']}")
+    w.do(f"store i64 {w.layout['tag_' + w.code.classes[b]]}, ptr {tag}, {ITEM}")
+    place = w.new(f"getelementptr i8, ptr {x}, i64 {w.layout['size']}")
+    w.do(f"store i64 {w.new(f'add i64 {size}, 1')}, ptr {place}, {HEAD}")
+    w.go(after)
+    w.label(after)
+
+
+@_builds("CALL_SCALAR")
+def _scalar(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    """The C function that the operator's kernel calls, where that is all; by the kernel elsewhere."""
+    function = c_function(w.code, a)
+    if function is None:
+        _part(w, pc, a, b, c)
+        return
+    _, result, taken, checked = function
+    *arguments, out = w.code.pool_list(b)
+    values = []
+    for register in arguments:
+        value = w.value(register)
+        values.append(value if w.type(register) == taken else w.new(f"sitofp i64 {value} to double"))
+    given = ", ".join(f"{taken} {value}" for value in values)
+    if checked:
+        w.rarely(w.new(f"icmp ne i32 {w.new(f'call i32 %direct.{a}({given}, ptr %given)')}, 0"), w.leave(pc))
+        w.set(out, w.new(f"load {result}, ptr %given"))
+    else:
+        w.set(out, w.new(f"call {result} %direct.{a}({given})"))
+
+
+def c_function(code: Code, number: int) -> tuple[int, str, str, bool] | None:
+    """What C function an operator is."""
+    operator = code.operators[number]
+    return of_one(operator) or of_two(operator)
+
+
+@_builds("COPY")
+def _copy(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    if w.is_number(a) and w.is_number(b):
+        w.set(a, w.value(b))
+    else:
+        _part(w, pc, a, b, c)
+
+
+@_builds("CALL_OPERATOR")
+def _operator(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    left = w.spend(pc, _OPERATOR_COST)
+    _part(w, pc, a, b, c)
+    w.rarely(w.new(f"icmp slt i64 {left}, 0"), w.leave(pc + 1, w.layout["meter_zero"]))
+
+
+# ---------------------------------------------------------------- jumps
+
+
+def _condition(w: Writer, name: str, b: int, c: int) -> str:
+    """Whether a jump is taken, by what its name says behind JUMP_ or LOOP_."""
+    if name in ("IF", "IF_NOT"):
+        return w.new(f"icmp {'ne' if name == 'IF' else 'eq'} i64 {w.value(b)}, 0")
+    if name in ("NONE", "NOT_NONE"):
+        return w.new(f"icmp {'eq' if name == 'NONE' else 'ne'} i64 {w.tag(b)}, {w.layout['tag_none']}")
+    return w.new(f"{_COMPARISONS[name]} {w.value(b)}, {w.value(c)}")
+
+
+def _jump(name: str) -> Builder:
+    def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+        if name:
+            w.branch(_condition(w, name, b, c), f"at.{a}", f"at.{pc + 1}")
+        else:
+            w.go(f"at.{a}")
+
+    return build
+
+
+def _loop(name: str) -> Builder:
+    def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+        if name:
+            again = w.fresh()
+            w.branch(_condition(w, name, b, c), again, f"at.{pc + 1}")
+            w.label(again)
+        w.rarely(w.new(f"icmp slt i64 {w.spend(pc, 1)}, 0"), w.leave(a, w.layout["meter_zero"]))
+        w.go(f"at.{a}")
+
+    return build
+
+
+@_builds("LOOP_STEP")
+def _step(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    """One comparison a turn, where the counter says what is left of the budget, too."""
+    w.set(b, w.new(f"add i64 {w.value(b)}, 1"))
+    if not w.counts(pc):
+        _loop("NE_I64")(w, pc, a, b, c)
+        return
+    stopped, ended = w.fresh(), w.fresh()
+    w.branch(w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}"), f"at.{a}", stopped)
+    w.label(stopped)
+    w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), ended, w.leave(a, w.layout["meter_zero"]))
+    w.label(ended)
+    w.spend(pc, -1)  # the last turn was no jump
+    w.go(f"at.{pc + 1}")
+
+
+for _row in OPCODES:
+    if _row.jumps and _row.name not in BUILDERS:
+        _kind, _, _name = _row.name.partition("_")
+        BUILDERS[_row.name] = (_jump if _kind == "JUMP" else _loop)(_name)
