@@ -1,6 +1,7 @@
 """Sums of products by an equation: pairs of operands as products of stacks give what NumPy's sums give."""
 
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -67,3 +68,22 @@ def test_the_same_bits_each_time():
     x, y = ts.randn(3, 40, 50), ts.randn(3, 50, 60)
     first = ts.einsum("bij,bjk->bik", x, y)
     assert ts.equal(first, ts.einsum("bij,bjk->bik", x, y)) and ts.equal(first, ts.bmm(x, y))
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_the_order_of_several_operands(installed, monkeypatch):
+    """By `opt_einsum` or by NumPy: three operands are never multiplied at once, and the small pair comes first."""
+    if installed:
+        pytest.importorskip("opt_einsum")
+    else:
+        monkeypatch.setitem(sys.modules, "opt_einsum", None)
+    plans.planned.cache_clear()
+    plan = plans.planned("ij,jk,kl->il", ((60, 2), (2, 50), (50, 3)))
+    assert plan.pairs[0].places == (1, 2)
+    several = plans.planned("abc,cd,de,bf->aef", ((2, 3, 4), (4, 5), (5, 6), (3, 2)))
+    assert len(several.pairs) == 3
+    shapes = ((2, 3, 4), (4, 5), (5, 6), (3, 2))
+    arrays = [np.random.default_rng(1).integers(-3, 4, shape).astype("f") for shape in shapes]
+    found = plans.einsum(np.matmul, "abc,cd,de,bf->aef", arrays)
+    assert np.array_equal(found, np.einsum("abc,cd,de,bf->aef", *arrays))
+    plans.planned.cache_clear()

@@ -7,8 +7,8 @@ shapes alone, and is kept for them, once the record's kernel has found nothing w
     ijbn,jbnd->ibnd       (b n) i j    @  (b n) j d      then i in front
     bnd,ds->bnds          no sum: one product by elements
 
-Several operands meet in NumPy's order for them.  One operand, and letters that are repeated in one, are
-NumPy's business.
+Several operands meet in the order that `opt_einsum` finds for them where it is installed, else in NumPy's.
+One operand, and letters that are repeated in one, are NumPy's business.
 """
 
 from __future__ import annotations
@@ -157,14 +157,9 @@ def _order(inputs: list[str], output: str, sizes: dict[str, int]) -> list[tuple[
     """Which operands meet: two places at a time, the result comes last."""
     if len(inputs) == 2:
         return [(0, 1)]
-    numbers = {letter: k for k, letter in enumerate(sizes)}
-    lists: list[Any] = []
-    for letters in inputs:
-        lists += [np.broadcast_to(0.0, [sizes[c] for c in letters]), [numbers[c] for c in letters]]
-    path = np.einsum_path(*lists, [numbers[c] for c in output], optimize="greedy")[0][1:]
     found: list[tuple[int, int]] = []
     left = len(inputs)
-    for places in path:
+    for places in _path(inputs, output, sizes):
         last = sorted(places)
         while len(last) > 1:
             i, j = last[0], last[1]
@@ -172,6 +167,24 @@ def _order(inputs: list[str], output: str, sizes: dict[str, int]) -> list[tuple[
             left -= 1
             last = [k - (k > i) - (k > j) for k in last[2:]] + [left - 1]
     return found
+
+
+def _path(inputs: list[str], output: str, sizes: dict[str, int]) -> Sequence[Sequence[int]]:
+    """Places of those that meet, and are replaced by what they give at the end."""
+    shapes = [[sizes[c] for c in letters] for letters in inputs]
+    try:
+        from opt_einsum import contract_path  # here: only where three operands meet; and it may be missing
+    except ImportError:
+        numbers = {letter: k for k, letter in enumerate(sizes)}
+        lists: list[Any] = []
+        for letters, shape in zip(inputs, shapes, strict=True):
+            lists += [np.broadcast_to(0.0, shape), [numbers[c] for c in letters]]
+        lists.append([numbers[c] for c in output])
+        numpys: Sequence[Sequence[int]] = np.einsum_path(*lists, optimize="greedy")[0][1:]
+        return numpys
+    text = f"{','.join(inputs)}->{output}"
+    path: Sequence[Sequence[int]] = contract_path(text, *shapes, shapes=True)[0]
+    return path
 
 
 Operand = tuple[str, Shape]
