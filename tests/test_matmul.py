@@ -9,7 +9,8 @@ import pytest
 
 import ts
 from ts.backends.cpu import blas
-from ts.backends.cpu.kernels import microkernels
+from ts.backends.cpu import workers
+from ts.backends.cpu.kernels import microkernels, packs
 from ts.backends.cpu.kernels.matmul import multiply, use_tiles
 
 LAYOUTS = {
@@ -97,6 +98,172 @@ def test_panels_fill_the_product(m, k, n, own):
     finally:
         ts.set_num_threads(threads)
         use_tiles(before)
+
+
+@pytest.mark.parametrize("dtype", ["f", "d"])
+@pytest.mark.parametrize("left", ["rows", "columns", "wide rows"])
+@pytest.mark.parametrize("right", ["rows", "columns", "wide rows"])
+def test_few_rows(tiles, left, right, dtype):
+    """Ends of vectors, in both directions; small whole numbers, so that the result is exact."""
+    for m, k, n in [(1, 16, 16), (1, 37, 50), (2, 33, 131), (3, 48, 17), (4, 100, 64), (7, 21, 40), (16, 5, 200)]:
+        a, b = LAYOUTS[left](numbers((m, k), dtype)), LAYOUTS[right](numbers((k, n), dtype))
+        bias = numbers((n,), dtype)
+        c = np.full((m, n), np.nan, dtype)
+        assert multiply(a, b, c, 2.0, 0.0) and np.array_equal(c, 2 * np.matmul(a, b))
+        x, y, z = ts.from_numpy(a), ts.from_numpy(b.T), ts.from_numpy(bias)
+        for given, expected in ((None, np.matmul(a, b)), (z, np.matmul(a, b) + bias)):
+            assert np.array_equal(ts.nn.functional.linear(x, y, given).numpy(), expected)
+            assert np.array_equal(ts.nn.functional.linear(x.unsqueeze(0), y, given)[0].numpy(), expected)
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
+def test_packed_products_have_the_same_bits(tiles, dtype):
+    """Whether a factor was packed before, and on how many threads: random numbers, whose sums depend on their order."""
+    before = workers.count()
+    try:
+        for m, k, n in [(1, 130, 700), (2, 130, 700), (2, 100, 900), (5, 64, 190), (70, 300, 211), (70, 600, 2000)]:
+            x, weight, bias = ts.randn(m, k, dtype=dtype), ts.randn(n, k, dtype=dtype), ts.randn(n, dtype=dtype)
+            packs.forget()
+            made = []
+            for threads in (1, 3, 2, 1):  # from the second on with the pack
+                workers.set_count(threads)
+                made.append(ts.nn.functional.linear(x, weight, bias))
+            assert packs.kept()[0] == 1
+            shifted = x.unsqueeze(0).contiguous()
+            made += [ts.nn.functional.linear(shifted, weight, bias)[0], ts.mm(x, weight.t()) + bias]
+            assert all(ts.equal(made[0], each) for each in made[1:])
+    finally:
+        workers.set_count(before)
+
+
+WRITES = {
+    "in place": lambda w: w.mul_(2),
+    "a view": lambda w: w[3:].t().add_(1),
+    "its data": lambda w: w.data.mul_(2),
+    "detached": lambda w: w.detach().zero_(),
+    "NumPy": lambda w: w.numpy().fill(3),
+    "DLPack": lambda w: np.from_dlpack(w).__iadd__(1),
+    "its storage": lambda w: w.untyped_storage().fill_(0),
+    "an index": lambda w: w.__setitem__((2, slice(None)), 7.0),
+    "out=": lambda w: ts.add(w, 1, out=w),
+    "other data": lambda w: setattr(w, "data", w * 3),
+    "a parameter": lambda w: ts.nn.Parameter(w).detach().mul_(2),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_what_is_packed_is_never_old(write):
+    """Whoever writes to a factor, the next product has what was written."""
+    for m in (1, 20):
+        x, weight = ts.randn(m, 64), ts.randn(48, 64)
+        for _ in range(3):
+            ts.nn.functional.linear(x, weight)
+            product = ts.nn.functional.linear(x, weight)
+            assert ts.allclose(product, (x.unsqueeze(1) * weight).sum(2), atol=1e-4)
+            with ts.no_grad():
+                WRITES[write](weight)
+
+
+def test_others_who_hold_the_memory():
+    """Nothing is packed of it: they may write at any time."""
+    packs.forget()
+    x, weight, packed = ts.randn(20, 64), ts.randn(48, 64), []
+    for hold in (lambda: None, lambda: weight.data, lambda: ts.nn.Parameter(weight), lambda: weight.untyped_storage(), lambda: None):
+        other = hold()
+        for _ in range(3):
+            ts.nn.functional.linear(x, weight)
+        packed.append(packs.kept()[0])
+        del other
+        packs.forget()
+    assert packed == [1, 0, 0, 0, 1]
+    shared = np.ones((48, 64), np.float32)
+    for given in (ts.from_numpy(shared), weight if weight.data_ptr() else None):
+        for _ in range(3):
+            ts.nn.functional.linear(x, given)
+    assert packs.kept() == (0, 0)
+
+
+def test_packs_are_bounded_and_go_with_their_tensors():
+    packs.forget()
+    x, weights = ts.randn(8, 2048), [ts.randn(2048, 2048) for _ in range(20)]
+    for weight in weights:
+        for _ in range(2):
+            ts.nn.functional.linear(x, weight)
+    count, size = packs.kept()
+    assert 10 <= count < 20 and size <= 1 << 28
+    ts.nn.functional.linear(x, weights[19])
+    del weight
+    weights.clear()
+    assert packs.kept() == (0, 0)
+
+
+def test_products_of_several_threads_at_once():
+    """They share packs, while others write and let tensors go."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    x, weights = ts.ones(20, 64), [ts.ones(48, 64) for _ in range(4)]
+
+    def run(k):
+        for i in range(300):
+            mine = ts.full((48, 64), float(k))
+            for _ in range(3):
+                assert ts.nn.functional.linear(x, mine)[0, 0].item() == 64 * k
+            assert ts.nn.functional.linear(x, weights[i % 4])[0, 0].item() == 64
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(4)))
+
+
+def attention(q, k, v, mask=None, causal=False):
+    """By its definition, in float64."""
+    q, k, v = (x.detach().double() for x in (q, k, v))
+    scores = ts.matmul(q, k.transpose(-1, -2)) / q.size(-1) ** 0.5
+    if causal:
+        mask = ts.ones(q.size(-2), k.size(-2), dtype=ts.bool).tril()
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -float("inf")) if mask.dtype == ts.bool else scores + mask.double()
+    return ts.matmul(ts.softmax(scores, -1), v)
+
+
+@pytest.mark.parametrize("rows, keys, width, own", [(1, 70, 32, 32), (5, 3, 4, 6), (40, 40, 24, 24), (300, 500, 20, 33)])
+def test_attention(rows, keys, width, own):
+    """Few rows and several blocks of them, heads that lie apart or broadcast, masks of every kind."""
+    product = ts.nn.functional.scaled_dot_product_attention
+    q, k, v = ts.randn(2, rows, 3, width).transpose(1, 2), ts.randn(2, 3, keys, width), ts.randn(1, 3, keys, own)
+    masks = [None, ts.rand(rows, keys) > 0.1, ts.randn(2, 1, rows, keys), ts.randn(keys), ts.rand(3, 1, keys) > 0.1]
+    for mask in masks:
+        assert ts.allclose(product(q, k, v, mask), attention(q, k, v, mask).float(), atol=1e-5)
+        one = product(q[0, 0], k[1, 2], v[0, 0], None if mask is None or mask.dim() > 2 else mask)
+        assert ts.allclose(one, attention(q[0, 0], k[1, 2], v[0, 0], None if mask is None or mask.dim() > 2 else mask).float(), atol=1e-5)
+    assert ts.allclose(product(q, k, v, is_causal=True), attention(q, k, v, causal=True).float(), atol=1e-5)
+    every_second = ts.randn(2, 3, keys, 2 * width)[..., ::2]
+    assert ts.allclose(product(q, every_second, v), attention(q, every_second, v).float(), atol=1e-5)
+
+
+def test_attention_has_the_same_bits_in_any_block():
+    """A row's do not depend on those that are computed with it, nor on the threads."""
+    product, before = ts.nn.functional.scaled_dot_product_attention, workers.count()
+    q, k, v = ts.randn(1, 300, 32), ts.randn(1, 900, 32), ts.randn(1, 900, 32)
+    try:
+        whole = product(q, k, v)
+        assert ts.equal(product(q[:, 41:200], k, v), whole[:, 41:200])
+        workers.set_count(3)
+        assert ts.equal(product(q, k, v), whole)
+        assert ts.equal(product(q.repeat(5, 1, 1), k, v)[3:4], whole)
+    finally:
+        workers.set_count(before)
+
+
+def test_encoder_layers_end_their_products_in_tiles():
+    """The activation runs over blocks of the inner product, whichever way that is computed."""
+    for shape in ((1, 1, 64), (2, 3, 64), (3, 40, 64)):
+        for activation in ("relu", "gelu"):
+            layer = ts.nn.TransformerEncoderLayer(64, 4, 200, activation=activation, batch_first=True).eval()
+            x = ts.randn(*shape)
+            expected = layer(x)
+            with ts.no_grad():
+                assert ts.allclose(layer(x), expected, atol=1e-5)
 
 
 def test_what_is_refused():

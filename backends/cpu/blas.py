@@ -32,7 +32,6 @@ _OF_NUMPY = (
     ("cblas_{}gemm", 32),
 )
 _OF_MKL = (("cblas_{}gemm_64", 64), ("cblas_{}gemm", 32))
-_WIDE = ("SkylakeX", "Cooperlake", "SapphireRapids")  # OpenBLAS's names for processors with AVX-512
 _EXTENSIONS = ("numpy._core._multiarray_umath", "numpy.linalg._umath_linalg", "scipy.linalg._fblas")
 _CONTROLS = (
     ("scipy_openblas_get_num_threads64_", "scipy_openblas_set_num_threads64_"),
@@ -50,7 +49,7 @@ class Library(NamedTuple):
     name: str
     bits: int  # of its integers
     gemm: dict[str, int]  # "s", "d", "c", "z": the address of the function
-    wide: bool  # it has kernels for AVX-512, or it was asked for: products are not computed by our own tiles
+    chosen: bool  # it was asked for: products are not computed by our own tiles
 
 
 @cache
@@ -94,8 +93,7 @@ def _of_numpy(asked_for: bool) -> Library | None:
     found = None if handle is None else _functions(handle, _OF_NUMPY)
     if handle is None or found is None:
         return None
-    wide = asked_for or _told(handle, "corename") in _WIDE
-    return Library(_told(handle, "config") or "NumPy's", *found, wide)
+    return Library(_told(handle, "config") or "NumPy's", *found, asked_for)
 
 
 def _seen_by(extension: str) -> ctypes.CDLL | None:

@@ -494,4 +494,4 @@ def _detached(value: Any) -> Any:
 
 def _storage_of(value: Any) -> int | None:
     storage = getattr(value, "untyped_storage", None)
-    return None if storage is None else storage().data_ptr()
+    return None if storage is None else storage()._cdata

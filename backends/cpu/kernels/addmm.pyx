@@ -13,7 +13,6 @@ from functools import partial
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
@@ -23,14 +22,13 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, set_object_steal
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, item_size, put_array, scalar_type
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
-from ts.backends.cpu.kernels.elementwise cimport Loops, binary_inplace
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
-from ts.backends.cpu.kernels.matmul cimport kind_of, matrix_product, multiplied
+from ts.backends.cpu.kernels.matmul cimport is_row, kept_for, kind_of, matrix_product, multiplied
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts.backends.cpu.kernels.gemm_tiles cimport Packed
+from ts.backends.cpu.kernels.matrix cimport Epilogue
 from ts.backends.cpu.kernels.short_floats cimport is_short, shortened, widened
 from ts.backends.cpu.kernels.walk cimport in_order
-
-from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 cnp.import_array()
 
@@ -38,6 +36,12 @@ cnp.import_array()
 # ---------------------------------------------------------------- arrays
 
 cdef object product(object a, object b, object summand, double alpha, double beta):
+    return product_with(a, b, summand, alpha, beta, None, NULL, NULL)
+
+
+cdef object product_with(
+    object a, object b, object summand, double alpha, double beta, Packed packed, Epilogue epilogue, void *context
+):
     """alpha * a @ b + beta * summand as a new array, or None where BLAS does not compute that.
 
     `a` and `b` are matrices, or stacks that broadcast; 16-bit floats are multiplied and added up in 32 bits.
@@ -46,27 +50,31 @@ cdef object product(object a, object b, object summand, double alpha, double bet
     cdef PyArrayObject *y = <PyArrayObject *>b
     cdef int nd = max(ndim_of(x), ndim_of(y)), number = cnp.PyArray_TYPE(<cnp.ndarray>a), i
     cdef npy_intp dims[MOST_DIMS]
-    cdef object rows = a, made, out
+    cdef object rows = a, bias = None, made, out
     cdef bint folded
     if ndim_of(x) < 2 or ndim_of(y) < 2 or size_of(x) == 0 or size_of(y) == 0:
         return None
     if dims_of(x)[ndim_of(x) - 1] != dims_of(y)[ndim_of(y) - 2] or cnp.PyArray_TYPE(<cnp.ndarray>b) != number:
         return None
     if kind_of(a) < 0:
-        return short_product(a, b, summand, alpha, beta) if is_short(number) and is_of(summand, number) else None
+        if epilogue != NULL or not is_short(number) or not is_of(summand, number):
+            return None
+        return short_product(a, b, summand, alpha, beta)
     for i in range(nd - 2):
         dims[i] = 1
     dims[nd - 2], dims[nd - 1] = dims_of(x)[ndim_of(x) - 2], dims_of(y)[ndim_of(y) - 1]
     if not broadcast(dims, nd - 2, x) or not broadcast(dims, nd - 2, y):
         return None
     out = made = new_array(nd, dims, number)
+    if beta == 1 and is_row(summand, dims[nd - 1], number):
+        beta, bias = 0, summand
     if beta != 0 and not fill(<PyArrayObject *>made, <PyArrayObject *>summand):  # of 0, what is in `made` is not looked at
         return None
     if ndim_of(x) > ndim_of(y) == 2:  # all rows at once
         if not flags_of(x) & cnp.NPY_ARRAY_C_CONTIGUOUS:
             rows = in_order(x)
         rows, out = rows.reshape(-1, dims_of(x)[nd - 1]), made.reshape(-1, dims[nd - 1])
-    return made if multiplied(rows, b, out, alpha, beta) else None
+    return made if multiplied(rows, b, out, alpha, beta, bias, packed, epilogue, context) else None
 
 
 cdef bint broadcast(npy_intp *dims, int nd, PyArrayObject *a) noexcept:
@@ -116,6 +124,10 @@ cdef bint fill(PyArrayObject *made, PyArrayObject *summand) except -1:
 
 
 cdef object linear_product(object x, object weight, object bias):
+    return linear_with(x, weight, bias, None, NULL, NULL)
+
+
+cdef object linear_with(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context):
     """x @ weight.T + bias, or None; the bias is a row of the result's length."""
     cdef PyArrayObject *w = <PyArrayObject *>weight
     cdef PyArrayObject *row = <PyArrayObject *>bias
@@ -123,10 +135,10 @@ cdef object linear_product(object x, object weight, object bias):
         return None
     turned = cnp.PyArray_Transpose(<cnp.ndarray>w, NULL)
     if bias is None:
-        return product(x, turned, None, 1, 0)
+        return product_with(x, turned, None, 1, 0, packed, epilogue, context)
     if ndim_of(row) != 1 or dims_of(row)[0] != dims_of(w)[0]:
         return None
-    return product(x, turned, bias, 1, 1)
+    return product_with(x, turned, bias, 1, 1, packed, epilogue, context)
 
 
 cdef bint as_many(PyArrayObject *x, PyArrayObject *y, int nd) noexcept:
@@ -215,7 +227,9 @@ cdef int product_of(Operator op, IValue *r, const int32_t *at, int most) except 
     cdef PyArrayObject *y = array_at(&r[at[1]])
     if x == NULL or y == NULL or ndim_of(x) > most or ndim_of(y) > most:
         return run_record(op, r, at)
-    return put_product(op, r, at, product(<object>x, <object>y, None, 1, 0), scalar_type(&r[at[0]]))
+    packed = kept_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False)
+    made = product_with(<object>x, <object>y, None, 1, 0, packed, NULL, NULL)
+    return put_product(op, r, at, made, scalar_type(&r[at[0]]))
 
 
 cdef int bmm(Operator op, IValue *r, const int32_t *at) except -1:
@@ -229,7 +243,7 @@ cdef int bmm(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int of_matrices(Operator op, IValue *r, const int32_t *at, int most) except -1:
     cdef PyObject *result = NULL
     if is_tensor(&r[at[0]]) and is_tensor(&r[at[1]]):
-        result = matrix_product(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False)
+        result = matrix_product(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False, None)
     if result == NULL:
         return product_of(op, r, at, most)
     set_object_steal(&r[at[2]], result)
@@ -253,7 +267,9 @@ cdef int summed(Operator op, IValue *r, const int32_t *at, int nd) except -1:
         return run_record(op, r, at)
     if not read_factor(&r[at[3]], &beta) or not read_factor(&r[at[4]], &alpha):
         return run_record(op, r, at)
-    return put_product(op, r, at, product(<object>x, <object>y, <object>summand, alpha, beta), scalar_type(&r[at[1]]))
+    packed = kept_for(<Tensor>r[at[1]].v.o, <Tensor>r[at[2]].v.o, False)
+    made = product_with(<object>x, <object>y, <object>summand, alpha, beta, packed, NULL, NULL)
+    return put_product(op, r, at, made, scalar_type(&r[at[1]]))
 
 
 cdef int addmm(Operator op, IValue *r, const int32_t *at) except -1:
@@ -264,29 +280,17 @@ cdef int baddbmm(Operator op, IValue *r, const int32_t *at) except -1:
     return summed(op, r, at, 3)
 
 
-cdef Loops _add = ufunc_loops("add")
-
-
 cdef int linear(Operator op, IValue *r, const int32_t *at) except -1:
-    """x @ weight.T + bias; for a small matrix x by two loops, the second on the first's result."""
+    """x @ weight.T + bias."""
     cdef IValue *x = &r[at[0]]
-    cdef IValue *bias = &r[at[2]]
+    cdef PyArrayObject *bias = array_at(&r[at[2]])
     cdef PyObject *result = NULL
-    cdef PyObject *summed_up = NULL
-    if is_tensor(x) and is_tensor(&r[at[1]]):
-        if bias.tag == TAG_NONE or (is_tensor(bias) and scalar_type(bias) == scalar_type(x)):
-            result = matrix_product(<Tensor>x.v.o, <Tensor>r[at[1]].v.o, True)
+    if is_tensor(x) and is_tensor(&r[at[1]]) and (bias != NULL or r[at[2]].tag == TAG_NONE):
+        result = matrix_product(
+            <Tensor>x.v.o, <Tensor>r[at[1]].v.o, True, None if bias == NULL else <object>bias
+        )
     if result == NULL:
         return linear_of_rows(op, r, at)
-    if bias.tag != TAG_NONE:
-        try:
-            summed_up = binary_inplace(_add, <Tensor>result, bias)
-        finally:
-            if summed_up == NULL:
-                Py_DECREF(<object>result)
-        if summed_up == NULL:
-            return run_record(op, r, at)
-        Py_DECREF(<object>summed_up)  # the same tensor, counted twice
     set_object_steal(&r[at[3]], result)
     return 0
 
@@ -299,7 +303,9 @@ cdef int linear_of_rows(Operator op, IValue *r, const int32_t *at) except -1:
     if x == NULL or weight == NULL or (bias == NULL and r[at[2]].tag != TAG_NONE):
         return run_record(op, r, at)
     row = None if bias == NULL else <object>bias
-    return put_product(op, r, at, linear_product(<object>x, <object>weight, row), scalar_type(&r[at[0]]))
+    packed = kept_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, True)
+    made = linear_with(<object>x, <object>weight, row, packed, NULL, NULL)
+    return put_product(op, r, at, made, scalar_type(&r[at[0]]))
 
 
 register_kernel("aten::mm", mm)

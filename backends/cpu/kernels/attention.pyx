@@ -2,7 +2,7 @@
 
 In: registers with queries, keys and values, or with a sequence and the weights of a layer.  Out: the register of the result.
 
-    scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v
+    scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, as `heads.pyx` has it
     _transformer_encoder_layer_fwd(x, ...)          attention, a feed-forward part, and a normalisation behind each or before it
 
 Stacks of heads lie as views of what they were projected to: products take them as they are.  Other dtypes, dropout, shapes that
@@ -12,9 +12,8 @@ do not fit and masks of other kinds are left to the record's own kernel, which h
 import numpy as np
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memset
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
@@ -23,15 +22,14 @@ from ts._core.tensor.ndarray cimport (
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
-from ts.backends.cpu.kernels.addmm cimport linear_product, product
-from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil_with, take_gil
+from ts.backends.cpu.kernels.addmm cimport linear_product, linear_with
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
+from ts.backends.cpu.kernels.heads cimport ADDS, HIDES, KEEPS, NOTHING, Masking, attended
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, is_tensor, item_size, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, item_size, put_array, scalar_type
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
-from ts.backends.cpu.kernels.reduce cimport floating
-from ts.backends.cpu.kernels.softmax cimport softmax_rows
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.walk cimport Loop, Operand, broadcast_into, in_order, lay_out, walk
+from ts.backends.cpu.kernels.walk cimport in_order
 
 cdef extern from "activation.h" nogil:
     void simd_gelu_row(const float *x, npy_intp n, float *out)
@@ -39,140 +37,7 @@ cdef extern from "activation.h" nogil:
 cnp.import_array()
 
 
-# ---------------------------------------------------------------- masks, on the scores where they are
-
-cdef void hide_where(char **args, npy_intp n, const npy_intp *steps, uint8_t hidden, floating of_width) noexcept nogil:
-    """Scores become -inf where the mask is `hidden`."""
-    cdef npy_intp i
-    for i in range(n):
-        if ((<uint8_t *>(args[1] + i * steps[1]))[0] != 0) == hidden:
-            (<floating *>(args[0] + i * steps[0]))[0] = -INFINITY
-
-cdef void add_to(char **args, npy_intp n, const npy_intp *steps, floating of_width) noexcept nogil:
-    cdef npy_intp i
-    for i in range(n):
-        (<floating *>(args[0] + i * steps[0]))[0] += (<floating *>(args[1] + i * steps[1]))[0]
-
-cdef void keep_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    hide_where[float](args, n[0], steps, 0, 0)
-
-cdef void keep_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    hide_where[double](args, n[0], steps, 0, 0)
-
-cdef void hide_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    hide_where[float](args, n[0], steps, 1, 0)
-
-cdef void hide_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    hide_where[double](args, n[0], steps, 1, 0)
-
-cdef void add_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    add_to[float](args, n[0], steps, 0)
-
-cdef void add_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    add_to[double](args, n[0], steps, 0)
-
-
-cdef bint masked(PyArrayObject *scores, PyArrayObject *mask, Loop loop) except -1:
-    """Bring a mask, which broadcasts to the scores, to them; false where it does not."""
-    cdef npy_intp shape[MOST_DIMS]
-    cdef Operand operands[2]
-    cdef int nd = ndim_of(scores), d
-    if ndim_of(mask) > nd:
-        return False
-    for d in range(nd):
-        shape[d] = dims_of(scores)[d]
-    if not broadcast_into(shape, nd, mask):
-        return False
-    for d in range(nd):  # a mask that is longer than the scores
-        if shape[d] != dims_of(scores)[d]:
-            return False
-    lay_out(&operands[0], scores, nd, shape)
-    lay_out(&operands[1], mask, nd, shape)
-    walk(loop, NULL, operands, 2, nd, shape)
-    return True
-
-
-cdef void hide_later(floating *scores, npy_intp stacks, npy_intp rows, npy_intp columns) noexcept nogil:
-    """A row looks at columns up to its own."""
-    cdef npy_intp s, i, j
-    for s in range(stacks):
-        for i in range(rows):
-            for j in range(i + 1, columns):
-                scores[i * columns + j] = -INFINITY
-        scores += rows * columns
-
-
-cdef bint looks_at_nothing(const floating *row, npy_intp n) noexcept nogil:
-    cdef npy_intp i
-    for i in range(n):
-        if row[i] != -INFINITY:
-            return False
-    return True
-
-
-cdef void weigh(
-    int kind, floating *scores, npy_intp stacks, npy_intp rows, npy_intp n, bint causal, bint blind_rows, floating *out
-) noexcept nogil:
-    """Softmax of each row; of those that look at nothing 0, where there may be such."""
-    cdef npy_intp first = 0, i
-    if causal:
-        hide_later(scores, stacks, rows, n)
-    rows *= stacks
-    if blind_rows:
-        for i in range(rows):
-            if not looks_at_nothing(scores + i * n, n):
-                continue
-            softmax_rows(kind, scores + first * n, i - first, n, out + first * n)
-            memset(out + i * n, 0, n * sizeof(floating))
-            first = i + 1
-    softmax_rows(kind, scores + first * n, rows - first, n, out + first * n)
-
-
 # ---------------------------------------------------------------- heads
-
-cdef enum Masking:
-    NOTHING
-    KEEPS                              # bools: True is looked at
-    HIDES                              # bools: True is not
-    ADDS                               # floats
-
-
-cdef object attended(object q, object k, object v, object mask, Masking masking, bint causal, double scale):
-    """The attention of stacks of heads, or None; a row that looks at nothing gives 0 but for what HIDES."""
-    cdef PyArrayObject *s
-    cdef int nd = ndim_of(<PyArrayObject *>k), kind
-    cdef npy_intp rows, columns
-    cdef char *out
-    cdef bint blind
-    cdef Away away
-    cdef object scores = product(q, cnp.PyArray_SwapAxes(<cnp.ndarray>k, nd - 2, nd - 1), None, scale, 0), weights
-    if scores is None:
-        return None
-    s = <PyArrayObject *>scores
-    nd = ndim_of(s)
-    rows, columns = dims_of(s)[nd - 2], dims_of(s)[nd - 1]
-    kind = FLOAT if cnp.PyArray_TYPE(<cnp.ndarray>scores) == cnp.NPY_FLOAT else DOUBLE
-    if masking != NOTHING and not masked(s, <PyArrayObject *>mask, loop_of(kind, masking)):
-        return None
-    weights = new_like(s, kind)
-    out = data_of(<PyArrayObject *>weights)
-    blind = masking == KEEPS or masking == ADDS
-    away = leave_gil_with(size_of(s) * COSTLY, s, NULL)
-    if kind == FLOAT:
-        weigh[float](kind, <float *>data_of(s), size_of(s) // (rows * columns), rows, columns, causal, blind, <float *>out)
-    else:
-        weigh[double](kind, <double *>data_of(s), size_of(s) // (rows * columns), rows, columns, causal, blind, <double *>out)
-    take_gil(away)
-    return product(weights, v, None, 1, 0)
-
-
-cdef Loop loop_of(int kind, Masking masking) noexcept:
-    if masking == ADDS:
-        return add_floats if kind == FLOAT else add_doubles
-    if masking == KEEPS:
-        return keep_floats if kind == FLOAT else keep_doubles
-    return hide_floats if kind == FLOAT else hide_doubles
-
 
 cdef object stack_at(IValue *x, int kind):
     """The array of a CPU tensor of the dtype with two dimensions at least, or None."""
@@ -246,10 +111,27 @@ cdef void add_rows(float *x, const float *y, npy_intp n) noexcept nogil:
         x[i] += y[i]
 
 
-cdef void rectify(float *x, npy_intp n) noexcept nogil:
-    cdef npy_intp i
-    for i in range(n):
-        x[i] = 0 if x[i] < 0 else x[i]
+cdef void rectify(
+    void *context, bint double_, void *tile, int64_t pitch, int64_t row, int64_t column, int64_t rows, int64_t columns
+) noexcept nogil:
+    """The epilogue ReLU, of floats."""
+    cdef float *x = <float *>tile
+    cdef int64_t r, i
+    for r in range(rows):
+        for i in range(columns):
+            x[i] = 0 if x[i] < 0 else x[i]
+        x += pitch
+
+
+cdef void gelu(
+    void *context, bint double_, void *tile, int64_t pitch, int64_t row, int64_t column, int64_t rows, int64_t columns
+) noexcept nogil:
+    """The epilogue GELU, of floats."""
+    cdef float *x = <float *>tile
+    cdef int64_t r
+    for r in range(rows):
+        simd_gelu_row(x, columns, x)
+        x += pitch
 
 
 cdef object sum_of(object x, object y):
@@ -281,20 +163,8 @@ cdef object self_attention(object x, int heads, list weights, object hidden):
 
 
 cdef object feed_forward(object x, bint use_gelu, list weights):
-    cdef object inner = linear_product(x, weights[8], weights[9]), active
-    cdef PyArrayObject *a
-    cdef Away away
-    if inner is None:
-        return None
-    a = <PyArrayObject *>inner
-    active = new_like(a, FLOAT) if use_gelu else inner
-    away = leave_gil_with(size_of(a) * (COSTLY if use_gelu else 1), a, <PyArrayObject *>active)
-    if use_gelu:
-        simd_gelu_row(<float *>data_of(a), size_of(a), <float *>data_of(<PyArrayObject *>active))
-    else:
-        rectify(<float *>data_of(a), size_of(a))
-    take_gil(away)
-    return linear_product(active, weights[10], weights[11])
+    cdef object inner = linear_with(x, weights[8], weights[9], None, gelu if use_gelu else rectify, NULL)
+    return None if inner is None else linear_product(inner, weights[10], weights[11])
 
 
 cdef enum:

@@ -1,20 +1,19 @@
-"""Products of float matrices by the tiles of `simd_tiles.h`, where the BLAS at hand has narrower vectors.
+"""Products of float matrices by the tiles of `simd_tiles.h`, with panels of columns that are packed.
 
-In: a block of a product.  Out: its elements.  OpenBLAS takes kernels for AVX2 on processors that it does not know, which
-is half the speed where AVX-512 is present.
+In: a block of a product, or a matrix to be packed for many.  Out: the block's elements, bias and epilogue applied.
 
     for each BLOCK_DEPTH of the inner dimension:
-        rows of a     packed as tiles of 8 rows      k=0: a00 a10 .. a70  k=1: a01 a11 .. a71 ...
         columns of b  packed as panels of 48         k=0: b00 .. b0,47    k=1: b10 .. b1,47 ...
-        sums[tile, panel] += tile @ panel             24 vectors that stay in registers while k runs
+        out[tile, panel] += 8 rows of a @ panel      24 vectors that stay in registers while k runs
 
-An element is the sum over k in order, of blocks of BLOCK_DEPTH: the same bits whatever block it is computed in.
+An element is one running sum over k in order: the same bits whatever block it is computed in, packed before or not.
 """
 
+cimport cython
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 
-from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Matrix
+from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Finish, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef extern from "<stdlib.h>" nogil:
@@ -31,30 +30,6 @@ cdef bint has_wide_tiles() noexcept nogil:
 
 cdef int64_t panel_columns(bint double_) noexcept nogil:
     return 3 * microkernels(double_).lanes
-
-
-cdef void pack_rows(Kernels *kernels, Matrix *a, int64_t row, int64_t row_end, int64_t k, int64_t depth, real *to) noexcept nogil:
-    """Tiles of `kernels.rows` rows; what is missing of the last are zeros."""
-    cdef int64_t rows = kernels.rows, r, i, left
-    cdef real *data = <real *>a.data
-    while row < row_end:
-        left = row_end - row
-        if left >= rows:
-            if a.flag == AS_IT_IS:
-                kernels.turn_rows(depth, data + row * a.pitch + k, a.pitch, to, <int>rows)
-            else:
-                kernels.copy_rows(depth, data + k * a.pitch + row, a.pitch, to, 1)
-        else:
-            for i in range(depth):
-                for r in range(rows):
-                    if r >= left:
-                        to[i * rows + r] = 0
-                    elif a.flag == AS_IT_IS:
-                        to[i * rows + r] = data[(row + r) * a.pitch + k + i]
-                    else:
-                        to[i * rows + r] = data[(k + i) * a.pitch + row + r]
-        to += rows * depth
-        row += rows
 
 
 cdef void pack_columns(
@@ -86,67 +61,153 @@ cdef void pack_columns(
         column += step
 
 
-cdef void write_sums(
-    real *sums, int64_t sums_pitch, int64_t rows, int64_t columns, real *out, int64_t pitch, real alpha, real beta
+cdef void add_summand(
+    real *sums, int64_t sums_pitch, int64_t rows, int64_t columns, real *out, int64_t pitch, real beta
 ) noexcept nogil:
     cdef int64_t r, c
     for r in range(rows):
-        if beta == 0:
-            for c in range(columns):
-                out[c] = alpha * sums[c]
-        else:
-            for c in range(columns):
-                out[c] = beta * out[c] + alpha * sums[c]
+        for c in range(columns):
+            out[c] = beta * out[c] + sums[c]
         out += pitch
         sums += sums_pitch
 
 
+cdef void run_panel(
+    Kernels *kernels, Matrix *a, int64_t row, int64_t row_end, int64_t k, int64_t depth, real *packed,
+    int64_t columns, real *out, int64_t pitch, bint last, Finish *finish, int64_t column
+) noexcept nogil:
+    """Rows of the product with a panel of `columns` columns; `out` is where they begin, `column` their place in the product."""
+    cdef int64_t lanes = kernels.lanes, vectors = (columns + lanes - 1) // lanes, wide = vectors * lanes, rows, r, c
+    cdef int64_t a_row = a.pitch if a.flag == AS_IT_IS else 1, a_step = 1 if a.flag == AS_IT_IS else a.pitch
+    cdef real *left = <real *>a.data + row * a_row + k * a_step
+    cdef real *bias = NULL
+    cdef double alpha = 1
+    cdef real edge[8 * 48]             # tiles that the product ends in, and its bias
+    cdef real edge_bias[48]
+    cdef real *to
+    cdef bint whole = wide == columns
+    cdef int kind
+    if last:
+        alpha = finish.alpha
+        if finish.bias != NULL:
+            bias = <real *>finish.bias + column
+            if not whole:
+                for c in range(wide):
+                    edge_bias[c] = bias[c] if c < columns else 0
+                bias = edge_bias
+    while row < row_end:
+        kind = 0
+        while (2 << kind) <= min(row_end - row, <int64_t>kernels.rows):
+            kind += 1
+        rows = 1 << kind
+        to = out if whole else edge
+        if k > 0 and not whole:
+            for r in range(rows):
+                for c in range(columns):
+                    edge[r * wide + c] = out[r * pitch + c]
+        kernels.part[kind][vectors - 1](depth, left, packed, to, pitch if whole else wide, k > 0, a_row, a_step, alpha, bias)
+        if not whole:
+            for r in range(rows):
+                for c in range(columns):
+                    out[r * pitch + c] = edge[r * wide + c]
+        if last and finish.epilogue != NULL:
+            finish.epilogue(finish.context, sizeof(real) == 8, out, pitch, row, column, rows, columns)
+        row += rows
+        left += rows * a_row
+        out += rows * pitch
+
+
 cdef int block(
     Kernels *kernels, Matrix *a, Matrix *b, int64_t row, int64_t row_end, int64_t column, int64_t column_end,
-    real *out, int64_t pitch, real alpha, real beta,
+    real *out, int64_t pitch, real beta, Finish *finish,
 ) noexcept nogil:
-    cdef int64_t rows = kernels.rows, wide = 3 * kernels.lanes, inner = a.columns
-    cdef int64_t m = row_end - row, n = column_end - column, deepest = min(inner, <int64_t>BLOCK_DEPTH)
-    cdef int64_t tiles = (m + rows - 1) // rows, panels = (n + wide - 1) // wide, sums_pitch = panels * wide
-    cdef int64_t k = 0, depth, tile, panel, vectors
-    cdef int kind
+    cdef int64_t wide = 3 * kernels.lanes, inner = a.columns, n = column_end - column, k = 0, depth, c
+    cdef int64_t panels = (n + wide - 1) // wide, deepest = min(inner, <int64_t>BLOCK_DEPTH)
+    cdef int64_t sums_pitch = pitch if beta == 0 else panels * wide, room = 0 if beta == 0 else (row_end - row) * sums_pitch
     cdef void *memory
-    cdef real *packed_rows
-    cdef real *packed_columns
+    cdef real *packed
     cdef real *sums
     # Vectors that cross no line of the cache are loaded at twice the speed.
-    if posix_memalign(
-        &memory, 64, <size_t>((tiles * rows + sums_pitch) * deepest + tiles * rows * sums_pitch + wide) * sizeof(real)
-    ):
+    if posix_memalign(&memory, 64, <size_t>(panels * wide * deepest + room) * sizeof(real)):
         return -1
-    packed_columns = <real *>memory
-    sums = packed_columns + sums_pitch * deepest
-    packed_rows = sums + tiles * rows * sums_pitch
+    packed = <real *>memory
+    out += row * pitch + column
+    sums = out if beta == 0 else packed + panels * wide * deepest
     while k < inner:
         depth = min(inner - k, <int64_t>BLOCK_DEPTH)
-        pack_columns(kernels, b, column, column_end, k, depth, packed_columns)
-        pack_rows(kernels, a, row, row_end, k, depth, packed_rows)
-        for panel in range(panels):
-            vectors = min((n - panel * wide + kernels.lanes - 1) // kernels.lanes, <int64_t>3)
-            for tile in range(tiles):
-                kind = 0
-                while (1 << kind) < min(m - tile * rows, rows):
-                    kind += 1
-                kernels.tile[kind][vectors - 1](
-                    depth, packed_rows + tile * rows * depth, packed_columns + panel * wide * depth,
-                    sums + tile * rows * sums_pitch + panel * wide, sums_pitch, k > 0,
-                )
+        pack_columns(kernels, b, column, column_end, k, depth, packed)
+        c = 0
+        while c < n:
+            run_panel(
+                kernels, a, row, row_end, k, depth, packed + c * depth, min(wide, n - c), sums + c, sums_pitch,
+                k + depth == inner, finish, column + c,
+            )
+            c += wide
         k += depth
-    write_sums(sums, sums_pitch, m, n, out + row * pitch + column, pitch, alpha, beta)
+    if beta != 0:
+        add_summand(sums, sums_pitch, row_end - row, n, out, pitch, beta)
     free(memory)
     return 0
 
 
 cdef int tiled_block(
     bint double_, Matrix *a, Matrix *b, int64_t row, int64_t row_end, int64_t column, int64_t column_end,
-    char *out, int64_t pitch, double alpha, double beta,
+    char *out, int64_t pitch, double beta, Finish *finish,
 ) noexcept nogil:
     cdef Kernels *kernels = microkernels(double_)
     if double_:
-        return block(kernels, a, b, row, row_end, column, column_end, <double *>out, pitch, alpha, beta)
-    return block(kernels, a, b, row, row_end, column, column_end, <float *>out, pitch, <float>alpha, <float>beta)
+        return block(kernels, a, b, row, row_end, column, column_end, <double *>out, pitch, beta, finish)
+    return block(kernels, a, b, row, row_end, column, column_end, <float *>out, pitch, <float>beta, finish)
+
+
+# ---------------------------------------------------------------- packed once
+
+@cython.final
+cdef class Packed:
+    """The columns of a matrix as panels, for many products."""
+
+    def __dealloc__(self):
+        free(self.panels.memory)
+
+
+cdef int64_t panel_bytes(bint double_, Matrix *b) noexcept nogil:
+    cdef int64_t lanes = microkernels(double_).lanes
+    return (b.columns + lanes - 1) // lanes * lanes * b.rows * (8 if double_ else 4)
+
+
+cdef void pack_panels(bint double_, Matrix *b, void *memory, Panels *panels) noexcept nogil:
+    panels.memory, panels.rows, panels.columns, panels.double_ = memory, b.rows, b.columns, double_
+    if double_:
+        pack_columns(microkernels(True), b, 0, b.columns, 0, b.rows, <double *>memory)
+    else:
+        pack_columns(microkernels(False), b, 0, b.columns, 0, b.rows, <float *>memory)
+
+
+cdef Packed packed_columns(bint double_, Matrix *b):
+    cdef Packed made = Packed.__new__(Packed)
+    cdef void *memory
+    made.bytes = panel_bytes(double_, b)
+    if posix_memalign(&memory, 64, <size_t>made.bytes):
+        return None
+    pack_panels(double_, b, memory, &made.panels)
+    return made
+
+
+cdef void packed_block(
+    const Panels *b, Matrix *a, int64_t row, int64_t row_end, int64_t column, int64_t column_end, char *out, int64_t pitch,
+    Finish *finish
+) noexcept nogil:
+    cdef Kernels *kernels = microkernels(b.double_)
+    cdef int64_t wide = 3 * kernels.lanes, c = column
+    while c < column_end:
+        if b.double_:
+            run_panel(
+                kernels, a, row, row_end, 0, b.rows, <double *>b.memory + c * b.rows, min(wide, column_end - c),
+                <double *>out + row * pitch + c, pitch, True, finish, c,
+            )
+        else:
+            run_panel(
+                kernels, a, row, row_end, 0, b.rows, <float *>b.memory + c * b.rows, min(wide, column_end - c),
+                <float *>out + row * pitch + c, pitch, True, finish, c,
+            )
+        c += wide

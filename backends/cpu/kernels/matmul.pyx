@@ -1,8 +1,14 @@
 """Products of matrices on the CPU without NumPy's call: its type resolution costs more than a small product.
 
-In: two matrices of one floating dtype; out: their product, by the BLAS that `ts.backends.cpu.blas` has found, with its
-flags for transposed operands, so that nothing is copied, or where the processor has wider vectors than that BLAS by
-the tiles of `gemm_tiles.pyx`.  Vectors, and what BLAS does not take, go through np.matmul's own loop.
+In: two matrices of one floating dtype; out: their product, by one of four ways (`way_of`):
+
+    few rows     loops that read both matrices where they lie (`few_rows.pyx`)
+    tiles        those of `gemm_tiles.pyx`
+    BLAS         the one that `ts.backends.cpu.blas` has found, with its flags for transposed operands
+    loop         np.matmul's own: strides that none of these takes
+
+Which way depends on shapes, layouts and the vectors of the processor alone, by thresholds that `python -m benchmarks
+products` measures; a table that each machine makes for itself would let noise decide which bits a product has.
 
 Large products are divided here, not in BLAS, which runs on one thread: at places that depend on the shapes alone, so
 that every number of threads gives the same bits.
@@ -17,19 +23,24 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts.backends.cpu.kernels cimport one_thread
-from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, TRANSPOSED, Matrix
+from ts.backends.cpu.kernels.few_rows cimport few_rows, few_rows_pack, few_rows_serve
+from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Epilogue, Finish, Matrix, as_matrix
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, RELEASE_GIL_FROM, PyArrayObject
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, new_array, size_of, strides_of
+from ts.backends.cpu.kernels.packs cimport kept_panels
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, wrap_cpu
 from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 from ts.backends.cpu.kernels.walk cimport in_order
-from ts.backends.cpu.kernels.gemm_tiles cimport BLOCK_COLUMNS, BLOCK_ROWS, has_wide_tiles, panel_columns, tiled_block
+from ts.backends.cpu.kernels.gemm_tiles cimport (
+    BLOCK_COLUMNS, BLOCK_ROWS, Packed, Panels, has_wide_tiles, packed_block, packed_columns, panel_columns, tiled_block
+)
 
 from ts.backends.cpu import blas, workers
 
@@ -82,30 +93,11 @@ cdef int find_library() except -1:
     if found is None:
         library_bits = 0
         return 0
-    tiled = has_wide_tiles() and not found.wide
+    tiled = has_wide_tiles() and not found.chosen
     for i, letter in enumerate("sdcz"):
         gemm_of[i] = <void *><size_t>found.gemm[letter]
     library_bits = found.bits
     return 0
-
-
-cdef bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *strides, int64_t itemsize, bint turn) noexcept nogil:
-    """A matrix (turned: its transpose) for BLAS; false where neither its rows nor its columns lie in order."""
-    cdef int64_t down = strides[0], right = strides[1], rows = dims[0], columns = dims[1]
-    if turn:
-        down, right, rows, columns = right, down, columns, rows
-    m.data, m.rows, m.columns = data, rows, columns
-    if down % itemsize or right % itemsize:
-        return False
-    if (right == itemsize or columns == 1) and (rows == 1 or down >= columns * itemsize):
-        m.flag = AS_IT_IS
-        m.pitch = columns if rows == 1 else down // itemsize
-        return True
-    if (down == itemsize or rows == 1) and (columns == 1 or right >= rows * itemsize):
-        m.flag = TRANSPOSED
-        m.pitch = rows if columns == 1 else right // itemsize
-        return True
-    return False
 
 
 cdef bint fits_library(Matrix *m) noexcept nogil:
@@ -199,6 +191,10 @@ cdef class Job:
         self.rows, self.columns = m, n
         if self.way == BY_TILES:
             self.divide_tiles(self.parts)
+        elif self.way == BY_ROWS:
+            if self.parts > 1:
+                self.columns = panel_columns(self.kind == 1)
+                self.columns *= max((n + 2 * self.parts - 1) // (2 * self.parts) // self.columns, <int64_t>1)
         elif self.way == BY_BLAS:
             while <double>self.rows * self.columns * self.left.columns > PANEL and max(self.rows, self.columns) > PANEL_SIDE:
                 if self.rows > self.columns:
@@ -212,8 +208,15 @@ cdef class Job:
         self.rows, self.columns = max(min(self.rows, m), <int64_t>1), max(min(self.columns, n), <int64_t>1)
         self.row_tasks = (m + self.rows - 1) // self.rows
         self.column_tasks = (n + self.columns - 1) // self.columns
-        self.limited = self.way != BY_TILES and self.work() >= THREADED_FROM
+        if self.way == BY_ROWS:  # the last of them has the rest as well, as no task may be narrower than a vector
+            self.column_tasks = max(n // self.columns, <int64_t>1)
+        self.limited = (self.way == BY_BLAS or self.way == BY_LOOP) and self.work() >= THREADED_FROM
         return 0
+
+    cdef void set_panels(self, Packed packed) noexcept:
+        """The right matrix is packed already."""
+        if packed is not None:
+            self.packed, self.panels = packed, packed.panels
 
     cdef int run(self) except -1:
         """Compute the product."""
@@ -291,9 +294,21 @@ cdef class Job:
             left.data = self.left.data + item * self.left_step
             right.data = self.right.data + item * self.right_step
             out = self.out + item * self.out_step
+            if self.way == BY_ROWS:
+                if task % self.column_tasks == self.column_tasks - 1:
+                    column_end = self.right.columns
+                few_rows(
+                    self.kind == 1, &left, &right, column, column_end, out, self.pitch, self.finish.alpha, self.finish.bias,
+                    &self.panels if self.panels.memory != NULL else NULL,
+                )
+                self.end_block(out + column * self.itemsize, row, column, left.rows, column_end - column)
+                continue
+            if self.way == BY_TILES and self.panels.memory != NULL:
+                packed_block(&self.panels, &left, row, row_end, column, column_end, out, self.pitch, &self.finish)
+                continue
             if self.way == BY_TILES:
                 if tiled_block(
-                    self.kind == 1, &left, &right, row, row_end, column, column_end, out, self.pitch, self.alpha, self.beta
+                    self.kind == 1, &left, &right, row, row_end, column, column_end, out, self.pitch, self.beta, &self.finish
                 ) < 0:
                     return -1
                 continue
@@ -307,7 +322,13 @@ cdef class Job:
             else:
                 left.data += row * (left.pitch if left.flag == AS_IT_IS else 1) * self.itemsize
                 right.data += column * (1 if right.flag == AS_IT_IS else right.pitch) * self.itemsize
-                gemm(self.kind, &left, &right, out, self.pitch, self.alpha, self.beta)
+                gemm(self.kind, &left, &right, out, self.pitch, self.finish.alpha, self.beta)
+                self.end_block(out, row, column, left.rows, right.columns)
+
+    cdef void end_block(self, char *product, int64_t row, int64_t column, int64_t rows, int64_t columns) noexcept nogil:
+        """The epilogue on a block that was not made of tiles."""
+        if self.finish.epilogue != NULL:
+            self.finish.epilogue(self.finish.context, self.kind == 1, product, self.pitch, row, column, rows, columns)
 
     cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil:
         cdef npy_intp sizes[4]
@@ -338,8 +359,34 @@ def use_tiles(bint use):
 cdef bint tiles_serve(int kind, Matrix *a, Matrix *b) noexcept nogil:
     """Whether our own tiles are the faster way."""
     return (
-        tiled and kind < 2 and a.rows >= 8 and b.columns >= 16 and a.columns >= 16
+        tiled and kind < 2 and a.rows > 4 and b.columns >= 16 and a.columns >= 16
         and <double>a.rows * a.columns * b.columns >= TILED_FROM
+    )
+
+
+cdef Way way_of(int kind, Matrix *a, Matrix *b, double beta) noexcept nogil:
+    """The fastest way for a product of which BLAS knows the layout."""
+    if kind < 2 and beta == 0 and few_rows_serve(kind == 1, a, b):
+        return BY_ROWS
+    return BY_TILES if tiles_serve(kind, a, b) else BY_BLAS
+
+
+cdef bint packing_pays(Way way, bint double_, Matrix *a, Matrix *b) noexcept nogil:
+    """Whether panels of b, once they are there, make it faster."""
+    return way == BY_TILES or (way == BY_ROWS and few_rows_pack(double_, a, b))
+
+
+cdef void fill_rows(char *out, int64_t rows, int64_t columns, const char *row, int64_t itemsize) noexcept nogil:
+    cdef int64_t r
+    for r in range(rows):
+        memcpy(out + r * columns * itemsize, row, columns * itemsize)
+
+
+cdef bint is_row(object array, npy_intp columns, int number) noexcept:
+    cdef PyArrayObject *a = <PyArrayObject *>array
+    return (
+        1 <= ndim_of(a) <= 2 and size_of(a) == columns == dims_of(a)[ndim_of(a) - 1] and cnp.PyArray_TYPE(<cnp.ndarray>array) == number
+        and flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS and flags_of(a) & cnp.NPY_ARRAY_ALIGNED
     )
 
 
@@ -365,14 +412,10 @@ def multiply(cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray c not N
 
     All of one dtype, not empty; `c` is C-contiguous.  A `beta` of 0 hides what is in c.
     """
-    return multiplied(a, b, c, alpha, beta)
+    return multiplied(a, b, c, alpha, beta, None, None, NULL, NULL)
 
 
 cdef Job job_of(object a, object b, object c):
-    """The product of two matrices of floats into `c`, to be computed again and again; None where BLAS does not take them.
-
-    All three are of one dtype and fit each other; `c` is C-contiguous.
-    """
     cdef Job job = Job.__new__(Job)
     job.kind = kind_of(c)
     if library_bits <= 0 or not 0 <= job.kind < 2:
@@ -383,20 +426,25 @@ cdef Job job_of(object a, object b, object c):
     if not fits_library(&job.left) or not fits_library(&job.right):
         return None
     job.left_array, job.right_array, job.out_array = a, b, c
-    job.way = BY_TILES if tiles_serve(job.kind, &job.left, &job.right) else BY_BLAS
+    job.way = way_of(job.kind, &job.left, &job.right, 0)
+    if job.way == BY_TILES:
+        job.set_panels(packed_columns(job.kind == 1, &job.right))
     job.itemsize, job.out, job.pitch = ITEM_SIZES[job.kind], data_of(<PyArrayObject *>c), job.right.columns
-    job.alpha, job.beta, job.count = 1, 0, 1
+    job.finish.alpha, job.beta, job.count = 1, 0, 1
     job.left_step = job.right_step = job.out_step = 0
     job.divide()
     return job
 
 
-cdef bint multiplied(object a, object b, object c, double alpha, double beta) except -1:
+cdef bint multiplied(
+    object a, object b, object c, double alpha, double beta, object bias, Packed packed, Epilogue epilogue, void *context
+) except -1:
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef PyArrayObject *y = <PyArrayObject *>b
     cdef PyArrayObject *z = <PyArrayObject *>c
     cdef Stacks stacks
     cdef Matrix left, right
+    cdef Finish finish
     cdef int ndim = ndim_of(z), kind = kind_of(c)
     cdef npy_intp pitch
     if library_bits == UNKNOWN:
@@ -416,7 +464,11 @@ cdef bint multiplied(object a, object b, object c, double alpha, double beta) ex
         return False
     if not fits_library(&left) or not fits_library(&right) or not read_stacks(&stacks, x, y, z):
         return False
-    run_stacks(a, b, c, kind, &left, &right, &stacks, pitch, alpha, beta)
+    if packed is not None and (packed.panels.rows != right.rows or packed.panels.columns != pitch or stacks.steps[1][stacks.n - 1] != 0):
+        packed = None
+    finish.alpha, finish.bias = alpha, NULL if bias is None else data_of(<PyArrayObject *>bias)
+    finish.epilogue, finish.context = epilogue, context
+    run_stacks(a, b, c, bias, packed, kind, &left, &right, &stacks, pitch, beta, &finish)
     return True
 
 
@@ -495,22 +547,28 @@ cdef bint next_stack(Stacks *s, npy_intp *index, char **left, char **right, char
 
 
 cdef int run_stacks(
-    object a, object b, object c, int kind, Matrix *left, Matrix *right, Stacks *s, npy_intp pitch, double alpha, double beta
+    object a, object b, object c, object bias, Packed packed, int kind, Matrix *left, Matrix *right, Stacks *s, npy_intp pitch, double beta,
+    Finish *finish
 ) except -1:
     """The products of all stacks; a stack of large ones is divided among threads."""
     cdef double work = <double>left.rows * left.columns * pitch, total = work
     cdef int last = s.n - 1, d
+    cdef Way way = way_of(kind, left, right, beta)
+    cdef char *out = data_of(<PyArrayObject *>c)
     cdef Job job
     for d in range(s.n):
         total *= s.dims[d]
-    if kind < 2 and work < THREADED_FROM:
-        run_small(a, b, kind, left, right, s, data_of(<PyArrayObject *>c), pitch, total, alpha, beta)
+    if way == BY_BLAS and finish.bias != NULL:
+        fill_rows(out, size_of(<PyArrayObject *>c) // pitch, pitch, finish.bias, ITEM_SIZES[kind])
+        beta, finish.bias = 1, NULL
+    if (way == BY_ROWS and total < ALONE_FROM) or (kind < 2 and work < THREADED_FROM):
+        run_small(a, b, packed, way, kind, left, right, s, out, pitch, total, beta, finish)
         return 0
     job = Job.__new__(Job)
-    job.left_array, job.right_array, job.out_array = a, b, c
-    job.way = BY_TILES if tiles_serve(kind, left, right) else BY_BLAS
+    job.left_array, job.right_array, job.out_array, job.bias_array, job.way = a, b, c, bias, way
     job.kind, job.itemsize, job.left, job.right = kind, ITEM_SIZES[kind], left[0], right[0]
-    job.out, job.pitch, job.alpha, job.beta = data_of(<PyArrayObject *>c), pitch, alpha, beta
+    job.out, job.pitch, job.finish, job.beta = out, pitch, finish[0], beta
+    job.set_panels(packed)
     job.count, job.left_step, job.right_step, job.out_step = s.dims[last], s.steps[0][last], s.steps[1][last], s.steps[2][last]
     job.divide()
     if not job.limited:
@@ -552,20 +610,26 @@ cdef int run_each(Job job, Stacks *s, npy_intp *index) noexcept nogil:
 
 
 cdef void run_small(
-    object a, object b, int kind, Matrix *left, Matrix *right, Stacks *s, char *out, npy_intp pitch, double total,
-    double alpha, double beta,
+    object a, object b, Packed packed, Way way, int kind, Matrix *left, Matrix *right, Stacks *s, char *out, npy_intp pitch, double total,
+    double beta, Finish *finish,
 ) noexcept:
     """All products, one after the other."""
     cdef npy_intp index[MOST_DIMS]
     cdef Matrix x = left[0], y = right[0]
     cdef int last = s.n - 1, d
     cdef npy_intp i
+    cdef Panels *panels = NULL if packed is None else &packed.panels
     cdef Away away = leave_gil_with(RELEASE_GIL_FROM if total >= ALONE_FROM else 0, <PyArrayObject *>a, <PyArrayObject *>b)
     for d in range(s.n):
         index[d] = 0
     while True:
         for i in range(s.dims[last]):
-            gemm(kind, &x, &y, out, pitch, alpha, beta)
+            if way == BY_ROWS:
+                few_rows(kind == 1, &x, &y, 0, y.columns, out, pitch, finish.alpha, finish.bias, panels)
+            else:
+                gemm(kind, &x, &y, out, pitch, finish.alpha, beta)
+            if finish.epilogue != NULL:
+                finish.epilogue(finish.context, kind == 1, out, pitch, 0, 0, x.rows, pitch)
             x.data += s.steps[0][last]
             y.data += s.steps[1][last]
             out += s.steps[2][last]
@@ -580,16 +644,20 @@ cdef void run_small(
 # ---------------------------------------------------------------- two matrices
 
 
-cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed) except? NULL:
+cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL:
     """x @ y, or x @ y.T, of matrices with rows or columns in order; NULL where they are not of that kind."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b
     cdef npy_intp shape[2]
-    cdef npy_intp sizes[4]
-    cdef npy_intp steps[9]
-    cdef char *args[3]
-    cdef int kind = x.scalar_type
+    cdef int kind = x.scalar_type, inner = 1 if transposed else 0
     cdef object result
+    cdef Matrix left, right
+    cdef bint plain
+    cdef Way way = BY_LOOP
+    cdef double work
+    cdef char *out
+    cdef char *row = NULL
+    cdef Packed packed
     if x.backend != BACKEND_CPU or y.backend != BACKEND_CPU or kind != y.scalar_type:
         return NULL
     if kind != FLOAT and kind != DOUBLE:
@@ -598,43 +666,92 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed) except? NULL:
     b = <PyArrayObject *>y.array
     if ndim_of(a) != 2 or ndim_of(b) != 2 or not flags_of(a) & flags_of(b) & cnp.NPY_ARRAY_ALIGNED:
         return NULL
-    cdef Matrix left, right
-    cdef int inner = 1 if transposed else 0
-    cdef bint plain
-    cdef Job job
     if dims_of(a)[1] != dims_of(b)[inner]:
         return NULL
     shape[0] = dims_of(a)[0]
     shape[1] = dims_of(b)[1 - inner]
-    result = new_array(2, shape, number_of_scalar_type(kind))
+    if bias is not None:
+        if not is_row(bias, shape[1], number_of_scalar_type(kind)):
+            return NULL
+        row = data_of(<PyArrayObject *>bias)
     if library_bits == UNKNOWN:
         find_library()
     plain = (
-        library_bits > 0 and shape[0] > 1 and shape[1] > 1 and dims_of(a)[1] > 0
+        library_bits > 0 and shape[0] > 0 and shape[1] > 0 and dims_of(a)[1] > 0
         and as_matrix(&left, data_of(a), dims_of(a), strides_of(a), 8 if kind == DOUBLE else 4, False)
         and as_matrix(&right, data_of(b), dims_of(b), strides_of(b), 8 if kind == DOUBLE else 4, transposed)
         and fits_library(&left) and fits_library(&right)
     )
-    if plain and <double>shape[0] * shape[1] * left.columns < THREADED_FROM:
-        gemm(kind - FLOAT, &left, &right, data_of(<PyArrayObject *>result), shape[1], 1, 0)
-        return finished(result, kind)
-    job = Job.__new__(Job)
-    job.left_array, job.right_array, job.out_array = x.array, y.array, result
-    job.kind, job.itemsize, job.pitch = kind - FLOAT, 8 if kind == DOUBLE else 4, shape[1]
-    job.out = data_of(<PyArrayObject *>result)
-    job.alpha, job.beta, job.count = 1, 0, 1
-    job.left_step = job.right_step = job.out_step = 0
     if plain:
-        job.left, job.right = left, right
-        job.way = BY_TILES if tiles_serve(job.kind, &left, &right) else BY_BLAS
+        way = way_of(kind - FLOAT, &left, &right, 0)
+        if way == BY_BLAS and (shape[0] == 1 or shape[1] == 1):
+            way = BY_LOOP
+    if way == BY_LOOP and bias is not None:
+        return NULL
+    packed = kept_panels(y, kind == DOUBLE, &right) if packing_pays(way, kind == DOUBLE, &left, &right) else None
+    result = new_array(2, shape, number_of_scalar_type(kind))
+    out = data_of(<PyArrayObject *>result)
+    work = <double>shape[0] * shape[1] * dims_of(a)[1]
+    if way == BY_BLAS and row != NULL:
+        fill_rows(out, shape[0], shape[1], row, 8 if kind == DOUBLE else 4)
+    if way == BY_ROWS and work < ALONE_FROM:
+        few_rows(
+            kind == DOUBLE, &left, &right, 0, shape[1], out, shape[1], 1, row, NULL if packed is None else &packed.panels
+        )
+    elif way == BY_BLAS and work < THREADED_FROM:
+        gemm(kind - FLOAT, &left, &right, out, shape[1], 1, 0 if row == NULL else 1)
     else:
-        job.way = BY_LOOP
-        job.left.data, job.left.rows, job.left.columns = data_of(a), shape[0], dims_of(a)[1]
-        job.right.data, job.right.rows, job.right.columns = data_of(b), dims_of(a)[1], shape[1]
+        run_two(x.array, y.array, result, bias, packed, way, kind - FLOAT, inner, &left, &right)
+    return finished(result, kind)
+
+
+cdef Packed kept_for(Tensor x, Tensor y, bint transposed):
+    cdef PyArrayObject *a
+    cdef PyArrayObject *b
+    cdef Matrix left, right
+    cdef Way way
+    cdef bint double_ = y.scalar_type == DOUBLE
+    if x.backend != BACKEND_CPU or y.backend != BACKEND_CPU or x.scalar_type != y.scalar_type or library_bits <= 0:
+        return None
+    a, b = <PyArrayObject *>x.array, <PyArrayObject *>y.array
+    if (not double_ and y.scalar_type != FLOAT) or ndim_of(b) != 2 or ndim_of(a) < 2 or not flags_of(b) & cnp.NPY_ARRAY_ALIGNED:
+        return None
+    if size_of(a) == 0 or size_of(b) == 0 or not as_matrix(
+        &right, data_of(b), dims_of(b), strides_of(b), 8 if double_ else 4, transposed
+    ):
+        return None
+    left.columns = left.pitch = dims_of(a)[ndim_of(a) - 1]
+    left.rows, left.flag = size_of(a) // left.columns, AS_IT_IS
+    way = way_of(1 if double_ else 0, &left, &right, 0)
+    if left.columns != right.rows or not packing_pays(way, double_, &left, &right):
+        return None
+    return kept_panels(y, double_, &right)
+
+
+cdef int run_two(
+    object x, object y, object result, object bias, Packed packed, Way way, int kind, int inner, Matrix *left, Matrix *right
+) except -1:
+    """A product that is worth threads, or that has strides as they are."""
+    cdef PyArrayObject *a = <PyArrayObject *>x
+    cdef PyArrayObject *b = <PyArrayObject *>y
+    cdef Job job = Job.__new__(Job)
+    job.left_array, job.right_array, job.out_array, job.bias_array = x, y, result, bias
+    job.way, job.kind, job.itemsize, job.pitch = way, kind, ITEM_SIZES[kind], dims_of(<PyArrayObject *>result)[1]
+    job.out = data_of(<PyArrayObject *>result)
+    job.finish.alpha, job.count = 1, 1
+    if bias is not None and way == BY_BLAS:
+        job.beta = 1
+    elif bias is not None:
+        job.finish.bias = data_of(<PyArrayObject *>bias)
+    job.set_panels(packed)
+    if way != BY_LOOP:
+        job.left, job.right = left[0], right[0]
+    else:
+        job.left.data, job.left.rows, job.left.columns = data_of(a), dims_of(a)[0], dims_of(a)[1]
+        job.right.data, job.right.rows, job.right.columns = data_of(b), dims_of(a)[1], job.pitch
         job.left_strides[0], job.left_strides[1] = strides_of(a)[0], strides_of(a)[1]
         job.right_strides[0], job.right_strides[1] = strides_of(b)[inner], strides_of(b)[1 - inner]
-    job.run()
-    return finished(result, kind)
+    return job.run()
 
 
 cdef PyObject *finished(object array, int kind) except NULL:

@@ -8,6 +8,10 @@
 
 /* depth times: rows of c += a[row] * b[vector]; `a` has TILE_ROWS numbers a step, `b` `vectors` vectors. */
 typedef void (*TileKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add);
+/* The same for a matrix where it lies: element k of row r is a[r * a_row + k * a_step].  What is written is alpha times the
+   sums, and the bias, a row of `vectors` vectors or NULL, is added. */
+typedef void (*PartKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add,
+                           ptrdiff_t a_row, ptrdiff_t a_step, double alpha, const void *bias);
 /* out[i] = sum of weight[tap] * from[offset[tap] + i], for `count` elements and some beyond them. */
 typedef void (*TapKernel)(ptrdiff_t taps, const void *weight, const void *from, const int64_t *offset,
                           void *out, ptrdiff_t count);
@@ -17,13 +21,20 @@ typedef void (*PackKernel)(ptrdiff_t depth, const void *from, const int64_t *off
    vectors, one after the other.  Turned: `depth` elements of TILE_ROWS rows, or of as many rows as a vector has lanes;
    those of one column become neighbours, `count` elements from one column to the next. */
 typedef void (*CopyKernel)(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count);
+/* c = alpha * a @ b + bias, a row or NULL: m rows, n columns.  Element k of a's row r is a[r * a_row + k * a_step]; b has its
+   columns (along; a_step is 1 then) or its rows (across; n is a vector or more) `b_next` elements apart, or is packed as
+   panels of three vectors of columns. */
+typedef void (*RowsKernel)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *a, ptrdiff_t a_row, ptrdiff_t a_step,
+                           const void *b, ptrdiff_t b_next, double alpha, const void *bias, void *c, ptrdiff_t pitch);
 
 typedef struct {
     int lanes, rows;               /* elements of a vector, filters of a tile */
     TileKernel tile[4][3];         /* by log2 of the rows, vectors - 1 */
+    PartKernel part[4][3];
     TapKernel taps;
     PackKernel pack;
     CopyKernel copy_rows, turn_rows, copy_vectors, turn_vector;
+    RowsKernel along, across, packed;
 } Kernels;
 
 #endif

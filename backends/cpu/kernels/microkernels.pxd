@@ -4,21 +4,32 @@ from libc.stdint cimport int64_t
 
 cdef extern from "microkernels.h":
     ctypedef void (*TileKernel)(Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int) noexcept nogil
+    ctypedef void (*PartKernel)(
+        Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int, Py_ssize_t, Py_ssize_t, double, const void *
+    ) noexcept nogil
     ctypedef void (*TapKernel)(
         Py_ssize_t, const void *, const void *, const int64_t *, void *, Py_ssize_t
     ) noexcept nogil
     ctypedef void (*PackKernel)(Py_ssize_t, const void *, const int64_t *, void *, int) noexcept nogil
     ctypedef void (*CopyKernel)(Py_ssize_t, const void *, Py_ssize_t, void *, int) noexcept nogil
+    ctypedef void (*RowsKernel)(
+        Py_ssize_t, Py_ssize_t, Py_ssize_t, const void *, Py_ssize_t, Py_ssize_t, const void *, Py_ssize_t, double,
+        const void *, void *, Py_ssize_t
+    ) noexcept nogil
     ctypedef struct Kernels:
         int lanes
         int rows
         TileKernel tile[4][3]
+        PartKernel part[4][3]
         TapKernel taps
         PackKernel pack
         CopyKernel copy_rows
         CopyKernel turn_rows
         CopyKernel copy_vectors
         CopyKernel turn_vector
+        RowsKernel along
+        RowsKernel across
+        RowsKernel packed
 
 # Those of double, or of float; the address stays, what is there changes with `instruction_set`.
 cdef Kernels *microkernels(bint double_) noexcept nogil

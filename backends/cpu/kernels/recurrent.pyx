@@ -167,7 +167,7 @@ cdef class Weights:
             self.fill[double](<double *>data_of(<PyArrayObject *>made), rows, dims[1])
         elif biased:
             self.fill[float](<float *>data_of(<PyArrayObject *>made), rows, dims[1])
-        return made if multiplied(x, turned(self.w_ih), made, 1, 1 if biased else 0) else None
+        return made if multiplied(x, turned(self.w_ih), made, 1, 1 if biased else 0, None, None, NULL, NULL) else None
 
     cdef void fill(self, floating *out, npy_intp rows, npy_intp n) noexcept:
         cdef npy_intp i, row
@@ -566,7 +566,7 @@ cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -
     if not w.fit(dims_of(a)[1], width) or not has_shape(hidden, rows, w.width) or not has_shape(cell, rows, w.width):
         return run_record(op, r, at)
     given, fed = w.given(x, rows), new_matrix(rows, w.width * gates_of(kind), dtype)
-    if given is None or not multiplied(hidden, turned(w.w_hh), fed, 1, 0):
+    if given is None or not multiplied(hidden, turned(w.w_hh), fed, 1, 0, None, None, NULL, NULL):
         return run_record(op, r, at)
     advance(w, rows, data_of(<PyArrayObject *>given), fed, cell, hidden, rows * w.width * gates_of(kind) >= RELEASE_GIL_FROM)
     put_array(&r[at[op.nargs]], hidden, dtype)

@@ -6,9 +6,9 @@
 
 #include "microkernels.h"
 
-#define TILE(ID, TARGET, T, ROWS, VECTORS, STEP) \
-TARGET static void tile_##ID##_##ROWS##_##VECTORS( \
-    ptrdiff_t depth, const void *pa, const void *pb, void *pc, ptrdiff_t pitch, int add) { \
+#define TILE_LOOP(NAME, ID, TARGET, T, ROWS, VECTORS, MORE, A, STEP, LAST) \
+TARGET static void NAME##_##ID##_##ROWS##_##VECTORS( \
+    ptrdiff_t depth, const void *pa, const void *pb, void *pc, ptrdiff_t pitch, int add MORE) { \
     const T *a = (const T *)pa; const V_##ID *b = (const V_##ID *)pb; T *c = (T *)pc; \
     V_##ID sum[ROWS][VECTORS]; \
     for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) \
@@ -16,11 +16,18 @@ TARGET static void tile_##ID##_##ROWS##_##VECTORS( \
     for (; depth > 0; depth--, a += STEP, b += VECTORS) { \
         V_##ID x[VECTORS]; \
         for (int v = 0; v < VECTORS; v++) x[v] = b[v]; \
-        for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) sum[r][v] += x[v] * a[r]; \
+        for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) sum[r][v] += x[v] * A; \
     } \
-    for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) \
+    for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) { \
+        LAST \
         *(V_##ID *)(c + r * pitch + v * L_##ID) = sum[r][v]; \
+    } \
 }
+#define WHERE , ptrdiff_t a_row, ptrdiff_t a_step, double alpha, const void *bias
+#define TILE(ID, TARGET, T, ROWS, VECTORS, STEP) \
+TILE_LOOP(tile, ID, TARGET, T, ROWS, VECTORS, , a[r], STEP, ) \
+TILE_LOOP(part, ID, TARGET, T, ROWS, VECTORS, WHERE, a[r * a_row], a_step, \
+    sum[r][v] *= (T)alpha; if (bias) sum[r][v] += *(const V_##ID *)((const T *)bias + v * L_##ID);)
 
 #if defined(__clang__) /* whose shuffles take constants only */
 #define SHUFFLE(a, b, places) (a)
@@ -110,15 +117,21 @@ TARGET static void pack_##ID(ptrdiff_t depth, const void *from, const int64_t *o
                 *b++ = *(const V_##ID *)((const T *)from + offset[k] + v * L_##ID); \
     } \
 }
+#include "simd_rows.h"
+
 #define PLACE_float int32_t
 #define PLACE_double int64_t
-#define COPIES(ID) copy_rows_##ID, turn_rows_##ID, copy_vectors_##ID, turn_vector_##ID
-#define ROW(ID, ROWS) {tile_##ID##_##ROWS##_1, tile_##ID##_##ROWS##_2, tile_##ID##_##ROWS##_3}
+#define COPIES(ID) copy_rows_##ID, turn_rows_##ID, copy_vectors_##ID, turn_vector_##ID, along_##ID, across_##ID, packed_##ID
+#define ROW(NAME, ID, ROWS) {NAME##_##ID##_##ROWS##_1, NAME##_##ID##_##ROWS##_2, NAME##_##ID##_##ROWS##_3}
+#define THREE(NAME, ID) ROW(NAME, ID, 1), ROW(NAME, ID, 2), ROW(NAME, ID, 4)
+#define FOUR(NAME, ID) THREE(NAME, ID), ROW(NAME, ID, 8)
 
 KERNELS(f16, , float, 16, 4)
 KERNELS(d16, , double, 16, 4)
-static Kernels kernels_of_float = {4, 4, {ROW(f16, 1), ROW(f16, 2), ROW(f16, 4)}, taps_f16, pack_f16, COPIES(f16)};
-static Kernels kernels_of_double = {2, 4, {ROW(d16, 1), ROW(d16, 2), ROW(d16, 4)}, taps_d16, pack_d16, COPIES(d16)};
+FOLD(f16, , float) ROWS_OF_4(f16, , float) ACROSS_ALL(f16, , float, 8, 4, 3)
+FOLD(d16, , double) ROWS_OF_2(d16, , double) ACROSS_ALL(d16, , double, 8, 4, 3)
+static Kernels kernels_of_float = {4, 4, {THREE(tile, f16)}, {THREE(part, f16)}, taps_f16, pack_f16, COPIES(f16)};
+static Kernels kernels_of_double = {2, 4, {THREE(tile, d16)}, {THREE(part, d16)}, taps_d16, pack_d16, COPIES(d16)};
 static const char *instructions = "128 bit";
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -130,13 +143,17 @@ KERNELS(f64, AVX512, float, 64, 8)
 KERNELS(d64, AVX512, double, 64, 8)
 TILE(f64, AVX512, float, 8, 1, 8) TILE(f64, AVX512, float, 8, 2, 8) TILE(f64, AVX512, float, 8, 3, 8)
 TILE(d64, AVX512, double, 8, 1, 8) TILE(d64, AVX512, double, 8, 2, 8) TILE(d64, AVX512, double, 8, 3, 8)
+FOLD(f32, AVX2, float) ROWS_OF_8(f32, AVX2, float) ACROSS_ALL(f32, AVX2, float, 8, 4, 3)
+FOLD(d32, AVX2, double) ROWS_OF_4(d32, AVX2, double) ACROSS_ALL(d32, AVX2, double, 8, 4, 3)
+FOLD(f64, AVX512, float) ROWS_OF_16(f64, AVX512, float) ACROSS_ALL(f64, AVX512, float, 8, 8, 4)
+FOLD(d64, AVX512, double) ROWS_OF_8(d64, AVX512, double) ACROSS_ALL(d64, AVX512, double, 8, 8, 4)
 static void choose_kernels(int widest) {
-    static const Kernels f2 = {8, 4, {ROW(f32, 1), ROW(f32, 2), ROW(f32, 4)}, taps_f32, pack_f32, COPIES(f32)};
-    static const Kernels d2 = {4, 4, {ROW(d32, 1), ROW(d32, 2), ROW(d32, 4)}, taps_d32, pack_d32, COPIES(d32)};
-    static const Kernels f5 = {16, 8, {ROW(f64, 1), ROW(f64, 2), ROW(f64, 4), ROW(f64, 8)}, taps_f64, pack_f64, COPIES(f64)};
-    static const Kernels d5 = {8, 8, {ROW(d64, 1), ROW(d64, 2), ROW(d64, 4), ROW(d64, 8)}, taps_d64, pack_d64, COPIES(d64)};
-    static const Kernels f1 = {4, 4, {ROW(f16, 1), ROW(f16, 2), ROW(f16, 4)}, taps_f16, pack_f16, COPIES(f16)};
-    static const Kernels d1 = {2, 4, {ROW(d16, 1), ROW(d16, 2), ROW(d16, 4)}, taps_d16, pack_d16, COPIES(d16)};
+    static const Kernels f2 = {8, 4, {THREE(tile, f32)}, {THREE(part, f32)}, taps_f32, pack_f32, COPIES(f32)};
+    static const Kernels d2 = {4, 4, {THREE(tile, d32)}, {THREE(part, d32)}, taps_d32, pack_d32, COPIES(d32)};
+    static const Kernels f5 = {16, 8, {FOUR(tile, f64)}, {FOUR(part, f64)}, taps_f64, pack_f64, COPIES(f64)};
+    static const Kernels d5 = {8, 8, {FOUR(tile, d64)}, {FOUR(part, d64)}, taps_d64, pack_d64, COPIES(d64)};
+    static const Kernels f1 = {4, 4, {THREE(tile, f16)}, {THREE(part, f16)}, taps_f16, pack_f16, COPIES(f16)};
+    static const Kernels d1 = {2, 4, {THREE(tile, d16)}, {THREE(part, d16)}, taps_d16, pack_d16, COPIES(d16)};
     __builtin_cpu_init();
     if (widest >= 512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")
         && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {

@@ -17,7 +17,7 @@ import numpy as np
 from ts import devices, dtypes
 from ts._core.tensor import construct, storage
 from ts._core.tensor.dlpack import exported, imported
-from ts._core.tensor.tensor import Tensor, backend_of, define_methods, operator, wrap_array
+from ts._core.tensor.tensor import Tensor, backend_of, define_methods, give_away, operator, wrap_array
 from ts._core.thread.context import current_tracer
 
 # ---------------------------------------------------------------- NumPy
@@ -39,6 +39,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     tracer = current_tracer()
     if tracer is not None:
         tracer.escape(self, "array", None)
+    give_away(self.array)
     return self.array.view()
 
 
@@ -64,6 +65,7 @@ def __dlpack__(
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if self.is_meta:
         raise BufferError("Can't export tensors on a different CUDA device index or without memory: meta")
+    give_away(self.array)
     if isinstance(self.array, np.ndarray):
         return exported(self.array, max_version, dl_device, copy)
     return self.array.__dlpack__(stream=stream)

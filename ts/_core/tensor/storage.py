@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.tensor.tensor import Tensor, backend_of, wrap_array
+from ts._core.tensor.tensor import Tensor, backend_of, give_away, wrap_array
 
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
 
@@ -174,6 +174,7 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
+        give_away(self.bytes)
         return address(self.bytes) if self.nbytes() else 0
 
     def nbytes(self) -> int:

@@ -159,6 +159,39 @@ def rebind_array(Tensor t not None, array):
     rebind(t, array)
 
 
+# ---------------------------------------------------------------- memory that others may write to
+
+ctypedef void (*LetGo)(PyObject *array, bint by_address) noexcept
+
+cdef LetGo let_go = NULL
+
+
+def watch_memory(size_t function):
+    """Have a C function called before an array is handed to whoever may write to it uncounted, or the address of its memory."""
+    global let_go
+    let_go = <LetGo><void *>function
+
+
+def give_away(array):
+    """Tell who watches that others have the address of an array's memory from now on."""
+    if let_go != NULL:
+        let_go(<PyObject *>array, True)
+
+
+cdef class HandedOut:
+    """The attribute `array`: for Python, which does with it what it likes."""
+
+    def __get__(self, Tensor x, cls):
+        if x is None:
+            return self
+        if let_go != NULL:
+            let_go(<PyObject *>x.array, False)
+        return x.array
+
+    def __set__(self, Tensor x, value):
+        raise AttributeError("attribute 'array' of 'ts.Tensor' objects is not writable")
+
+
 # ---------------------------------------------------------------- operators, as the registry gives them
 
 cdef dict _functions = {}            # operator name -> callable
@@ -477,6 +510,8 @@ cdef class Tensor:
 
     @property
     def data(self):
+        if let_go != NULL:
+            let_go(<PyObject *>self.array, False)
         return shared(self)
 
     @data.setter
@@ -550,6 +585,8 @@ cdef class Tensor:
 
     def data_ptr(self):
         """The address of the first element."""
+        if let_go != NULL:
+            let_go(<PyObject *>self.array, True)
         if self.backend == BACKEND_CPU:
             return <size_t>cnp.PyArray_DATA(<cnp.ndarray>self.array)
         return 0 if self.backend == BACKEND_META else self.array.data.ptr
@@ -767,6 +804,7 @@ cdef class Tensor:
     def __richcmp__(self, other, int op): return compared(self, other, op)
 
 
+define_methods({"array": HandedOut()})
 (<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give
 
 

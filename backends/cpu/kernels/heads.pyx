@@ -1,0 +1,324 @@
+"""Attention of stacks of heads, some rows at a time: the scores of all rows are never there.
+
+In: queries, keys and values.  Out: for each query the mean of values, by the softmax of its scores.
+
+    for each head:      its keys and values are packed as panels of columns
+        for 64 rows:    scores = rows @ keys.T * scale      tiles, which the second-level cache holds
+                        mask, softmax                       over all keys, so that each row has the bits of any other block
+                        out = scores @ values               tiles
+
+Where a head has few rows (one, where a text is continued), both products go without packing.
+"""
+
+cimport cython
+cimport numpy as cnp
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t, uint8_t
+from libc.stdlib cimport free
+from libc.string cimport memset
+from numpy cimport npy_intp
+
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, new_array, size_of, strides_of
+from ts._core.value.sealed cimport seal
+from ts.backends.cpu.kernels.few_rows cimport few_rows, few_rows_serve
+from ts.backends.cpu.kernels.gemm_tiles cimport Panels, pack_panels, packed_block, panel_bytes
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, item_size
+from ts.backends.cpu.kernels.matmul cimport ALONE_FROM
+from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Finish, Matrix, as_matrix
+from ts.backends.cpu.kernels.reduce cimport floating
+from ts.backends.cpu.kernels.softmax cimport softmax_rows
+from ts.backends.cpu.kernels.walk cimport in_order
+
+from ts.backends.cpu import workers
+
+cdef extern from "<stdlib.h>" nogil:
+    int posix_memalign(void **, size_t, size_t)
+
+cdef extern from *:
+    int64_t fetch_and_add "__sync_fetch_and_add"(int64_t *, int64_t) noexcept nogil
+
+cnp.import_array()
+
+cdef enum:
+    SCORES = 1 << 16                   # of the rows that are taken at once, at most
+    LEAST_ROWS = 8                     # whatever their scores are
+
+
+# ---------------------------------------------------------------- scores
+
+cdef void hide_rows(
+    Masking masking, floating *scores, npy_intp rows, npy_intp n, const char *mask, npy_intp down, npy_intp right
+) noexcept nogil:
+    """Bring the mask's rows to the scores."""
+    cdef npy_intp i, j
+    cdef const char *x
+    cdef uint8_t hidden = masking == HIDES
+    for i in range(rows):
+        x = mask + i * down
+        if masking == ADDS and right == sizeof(floating):
+            for j in range(n):
+                scores[j] += (<const floating *>x)[j]
+        elif masking == ADDS:
+            for j in range(n):
+                scores[j] += (<const floating *>(x + j * right))[0]
+        else:
+            for j in range(n):
+                if ((<const uint8_t *>(x + j * right))[0] != 0) == hidden:
+                    scores[j] = -INFINITY
+        scores += n
+
+
+cdef void hide_later(floating *scores, npy_intp first, npy_intp rows, npy_intp n) noexcept nogil:
+    """A row, of which `first` is the number of the first, looks at columns up to its own."""
+    cdef npy_intp i, j
+    for i in range(rows):
+        for j in range(first + i + 1, n):
+            scores[j] = -INFINITY
+        scores += n
+
+
+cdef bint looks_at_nothing(const floating *row, npy_intp n) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        if row[i] != -INFINITY:
+            return False
+    return True
+
+
+cdef void weigh(int kind, floating *scores, npy_intp rows, npy_intp n, bint blind_rows, floating *out) noexcept nogil:
+    """Softmax of each row; of those that look at nothing 0, where there may be such."""
+    cdef npy_intp first = 0, i
+    if blind_rows:
+        for i in range(rows):
+            if not looks_at_nothing(scores + i * n, n):
+                continue
+            softmax_rows(kind, scores + first * n, i - first, n, out + first * n)
+            memset(out + i * n, 0, n * sizeof(floating))
+            first = i + 1
+    softmax_rows(kind, scores + first * n, rows - first, n, out + first * n)
+
+
+# ---------------------------------------------------------------- heads
+
+@cython.final
+cdef class Heads:
+    """What all heads have in common, and the tasks they are divided into: some rows of one head each."""
+
+    cdef int kind                      # FLOAT or DOUBLE
+    cdef int64_t size                  # of an element
+    cdef Matrix query                  # of the first head; keys by columns, so that they are a factor
+    cdef Matrix keys
+    cdef Matrix values
+    cdef char *mask
+    cdef npy_intp down                 # of the mask, in bytes
+    cdef npy_intp right
+    cdef char *out
+    cdef int nd                        # dimensions of the stack, and for each the steps of query, keys, values and mask
+    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp steps[4][MOST_DIMS]
+    cdef int64_t count                 # of heads
+    cdef Masking masking
+    cdef bint causal
+    cdef double scale
+    cdef int64_t rows                  # of a task, and that are taken at once
+    cdef int64_t at_once
+    cdef int64_t row_tasks
+    cdef int64_t next                  # the first task that nobody has taken
+    cdef bint few_scores               # whether a product goes without packing
+    cdef bint few_sums
+
+    cdef double work(self) noexcept nogil:
+        """Multiplications of all heads."""
+        return <double>self.count * self.query.rows * self.keys.columns * (self.keys.rows + self.values.columns)
+
+    cdef int divide(self, Py_ssize_t parts) except -1:
+        cdef bint double_ = self.kind == DOUBLE
+        cdef int64_t rows = self.query.rows
+        self.at_once = min(rows, max(SCORES // self.keys.columns // 8 * 8, <int64_t>LEAST_ROWS))
+        self.rows = rows
+        if self.count < 2 * parts and parts > 1:
+            self.rows = max((rows + 2 * parts - 1) // (2 * parts) // 8 * 8, <int64_t>LEAST_ROWS)
+        self.row_tasks = (rows + self.rows - 1) // self.rows
+        self.few_scores = few_rows_serve(double_, &self.query, &self.keys)
+        cdef Matrix weights = self.query
+        weights.columns = weights.pitch = self.keys.columns
+        weights.flag = AS_IT_IS
+        self.few_sums = few_rows_serve(double_, &weights, &self.values)
+        return 0
+
+    def part(self, Py_ssize_t part, Py_ssize_t parts):
+        """Compute tasks until none is left."""
+        cdef int done
+        with nogil:
+            done = self.run_tasks()
+        if done < 0:
+            raise MemoryError()
+
+    cdef int run_tasks(self) noexcept nogil:
+        """Tasks until none is left; -1 without memory."""
+        cdef bint double_ = self.kind == DOUBLE
+        cdef int64_t n = self.keys.columns, at_once = min(self.at_once, self.rows)
+        cdef int64_t of_keys = 0 if self.few_scores else panel_bytes(double_, &self.keys)
+        cdef int64_t of_values = 0 if self.few_sums else panel_bytes(double_, &self.values)
+        cdef int64_t of_scores = (at_once * n * self.size + 63) // 64 * 64, task
+        cdef void *memory
+        cdef char *place
+        if posix_memalign(&memory, 64, <size_t>(of_keys + of_values + 2 * of_scores)):
+            return -1
+        place = <char *>memory
+        while True:
+            task = fetch_and_add(&self.next, 1)
+            if task >= self.count * self.row_tasks:
+                break
+            self.run_head(task // self.row_tasks, task % self.row_tasks * self.rows, place, place + of_keys,
+                          place + of_keys + of_values, place + of_keys + of_values + of_scores)
+        free(memory)
+        return 0
+
+    cdef void run_head(self, int64_t head, int64_t row, char *keys, char *values, char *scores, char *weights) noexcept nogil:
+        """The rows of a task, with room for packed factors, scores and weights."""
+        cdef bint double_ = self.kind == DOUBLE
+        cdef Matrix query = self.query, k = self.keys, v = self.values, weighed
+        cdef char *mask = self.mask
+        cdef char *out = self.out + head * query.rows * v.columns * self.size
+        cdef int64_t n = k.columns, row_end = min(row + self.rows, query.rows), count, left = head
+        cdef Panels packed_keys, packed_values
+        cdef int d = self.nd - 1
+        while d >= 0:
+            query.data += left % self.dims[d] * self.steps[0][d]
+            k.data += left % self.dims[d] * self.steps[1][d]
+            v.data += left % self.dims[d] * self.steps[2][d]
+            mask += left % self.dims[d] * self.steps[3][d]
+            left //= self.dims[d]
+            d -= 1
+        if not self.few_scores:
+            pack_panels(double_, &k, keys, &packed_keys)
+        if not self.few_sums:
+            pack_panels(double_, &v, values, &packed_values)
+        query.data += row * (query.pitch if query.flag == AS_IT_IS else 1) * self.size
+        weighed.data, weighed.flag, weighed.columns, weighed.pitch = weights, AS_IT_IS, n, n
+        while row < row_end:
+            count = min(self.at_once, row_end - row)
+            query.rows = weighed.rows = count
+            self.multiply(&query, &k, &packed_keys, self.few_scores, scores, self.scale)
+            if self.kind == DOUBLE:
+                self.look(<double *>scores, row, count, mask, <double *>weights)
+            else:
+                self.look(<float *>scores, row, count, mask, <float *>weights)
+            self.multiply(&weighed, &v, &packed_values, self.few_sums, out + row * v.columns * self.size, 1)
+            query.data += count * (query.pitch if query.flag == AS_IT_IS else 1) * self.size
+            row += count
+
+    cdef void multiply(self, Matrix *a, Matrix *b, Panels *packed, bint few, char *out, double by) noexcept nogil:
+        cdef Finish finish
+        if few:
+            few_rows(self.kind == DOUBLE, a, b, 0, b.columns, out, b.columns, by, NULL, NULL)
+            return
+        finish.alpha, finish.bias, finish.epilogue = by, NULL, NULL
+        packed_block(packed, a, 0, a.rows, 0, b.columns, out, b.columns, &finish)
+
+    cdef void look(self, floating *scores, int64_t row, int64_t rows, const char *mask, floating *weights) noexcept nogil:
+        """The weights of rows."""
+        cdef npy_intp n = self.keys.columns
+        if self.masking != NOTHING:
+            hide_rows(self.masking, scores, rows, n, mask + row * self.down, self.down, self.right)
+        if self.causal:
+            hide_later(scores, row, rows, n)
+        weigh(self.kind, scores, rows, n, self.masking == KEEPS or self.masking == ADDS, weights)
+
+
+seal(Heads)
+
+
+cdef bint stack(Heads h, int which, PyArrayObject *a, int own) except -1:
+    """The steps of an array with `own` dimensions of its own behind those of the stack; false where it does not fit."""
+    cdef int d, at
+    if ndim_of(a) - own > h.nd:
+        return False
+    for d in range(h.nd):
+        at = d - h.nd + ndim_of(a) - own
+        h.steps[which][d] = 0
+        if at >= 0 and dims_of(a)[at] != 1:
+            if dims_of(a)[at] != h.dims[d]:
+                return False
+            h.steps[which][d] = strides_of(a)[at]
+    return True
+
+
+cdef bint put_mask(Heads h, PyArrayObject *mask) except -1:
+    """A mask that broadcasts to the scores; false where it does not."""
+    cdef npy_intp lengths[2]
+    cdef npy_intp steps[2]
+    cdef int nd = ndim_of(mask), i, at
+    lengths[0], lengths[1] = h.query.rows, h.keys.columns
+    for i in range(2):
+        at = nd - 2 + i
+        steps[i] = 0
+        if at >= 0 and dims_of(mask)[at] != 1:
+            if dims_of(mask)[at] != lengths[i]:
+                return False
+            steps[i] = strides_of(mask)[at]
+    h.mask, h.down, h.right = data_of(mask), steps[0], steps[1]
+    return stack(h, 3, mask, min(nd, 2))
+
+
+cdef object factor(Matrix *m, object a, bint turn):
+    """An array's matrices as factors; a copy of it where neither rows nor columns lie in order."""
+    cdef PyArrayObject *x = <PyArrayObject *>a
+    cdef int last = ndim_of(x) - 2
+    if as_matrix(m, data_of(x), dims_of(x) + last, strides_of(x) + last, item_size(x), turn):
+        return a
+    a = in_order(x)
+    x = <PyArrayObject *>a
+    as_matrix(m, data_of(x), dims_of(x) + last, strides_of(x) + last, item_size(x), turn)
+    return a
+
+
+cdef object attended(object q, object k, object v, object mask, Masking masking, bint causal, double scale):
+    cdef Heads h = Heads.__new__(Heads)
+    cdef npy_intp shape[MOST_DIMS]
+    cdef int d, own, nd
+    cdef npy_intp length
+    cdef Py_ssize_t parts
+    cdef int done
+    if min(size_of(<PyArrayObject *>q), size_of(<PyArrayObject *>k), size_of(<PyArrayObject *>v)) == 0:
+        return None
+    q, k, v = factor(&h.query, q, False), factor(&h.keys, k, True), factor(&h.values, v, False)
+    if h.query.columns != h.keys.rows or h.keys.columns != h.values.rows:
+        return None
+    h.nd = max(ndim_of(<PyArrayObject *>q), ndim_of(<PyArrayObject *>k), ndim_of(<PyArrayObject *>v)) - 2
+    h.count = 1
+    for d in range(h.nd):
+        h.dims[d] = 1
+        for each in (q, k, v):
+            own = d - h.nd + ndim_of(<PyArrayObject *>each) - 2
+            length = dims_of(<PyArrayObject *>each)[own] if own >= 0 else 1
+            if h.dims[d] == 1:
+                h.dims[d] = length
+        h.count *= h.dims[d]
+        shape[d] = h.dims[d]
+    if not stack(h, 0, <PyArrayObject *>q, 2) or not stack(h, 1, <PyArrayObject *>k, 2) or not stack(h, 2, <PyArrayObject *>v, 2):
+        return None
+    if masking != NOTHING and not put_mask(h, <PyArrayObject *>mask):
+        return None
+    h.size = item_size(<PyArrayObject *>q)
+    h.kind = DOUBLE if h.size == 8 else FLOAT
+    h.masking, h.causal, h.scale = masking, causal, scale
+    nd = h.nd + 2
+    shape[nd - 2], shape[nd - 1] = h.query.rows, h.values.columns
+    made = new_array(nd, shape, cnp.NPY_DOUBLE if h.kind == DOUBLE else cnp.NPY_FLOAT)
+    h.out = data_of(<PyArrayObject *>made)
+    parts = workers.parts(<int64_t>min(h.work() / 64, <double>(1 << 60)))
+    h.divide(parts)
+    parts = min(parts, h.count * h.row_tasks)
+    if parts > 1:
+        workers.run(h.part, parts)
+        return made
+    if h.work() < ALONE_FROM:
+        done = h.run_tasks()
+    else:
+        with nogil:
+            done = h.run_tasks()
+    if done < 0:
+        raise MemoryError()
+    return made
