@@ -9,7 +9,7 @@ import platform
 from benchmarks import peers
 from benchmarks.measure import measure, slowest, table
 
-GROUPS = ("scalar", "dispatch", "pointwise", "layers", "operators", "cells", "models", "startup")
+GROUPS = ("scalar", "dispatch", "pointwise", "products", "layers", "operators", "cells", "models", "startup")
 WHERE_PRESENT = ("cuda",)  # groups that need a device; they run where they are named
 
 
