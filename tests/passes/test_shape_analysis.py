@@ -6,7 +6,7 @@ import pytest
 
 import ts
 from ts.ir import parse_ir
-from ts.passes.shape_analysis import complete_shape_analysis, propagate_shapes
+from ts.passes.shape_analysis import complete_shape_analysis, propagate_shapes, propagate_types
 
 FLOATS = "Float(*, *, requires_grad=0, device=cpu)"
 
@@ -142,3 +142,56 @@ def test_loops(step, type):
     complete_shape_analysis(graph, [ts.zeros(2, 2)])
     assert str(graph.outputs()[0].type()) == type
     assert str(graph.find_node("prim::Loop").blocks()[0].inputs()[1].type()) == type
+
+
+def propagated(inputs, body, result="%y"):
+    graph = parse_ir(f"graph({inputs}):\n  %one : int = prim::Constant[value=1]()\n"
+        f"  %zero : int = prim::Constant[value=0]()\n{body}\n  return ({result})")
+    propagate_types(graph)
+    return graph, str(graph.outputs()[0].type())
+
+
+@pytest.mark.parametrize(
+    "inputs, operator, type",
+    [
+        ("%x : Float(2, *), %w : Float(*, 3)", "aten::mul(%x, %w)", "Float(*, *)"),
+        ("%x : Float(2, *), %w : Float(1)", "aten::mul(%x, %w)", "Float(2, *)"),
+        ("%x : Float(2, *), %w : Double(3)", "aten::mul(%x, %w)", "Float(*, *)"),
+        ("%x : Float(2, *), %w : Float(*, 3)", "aten::t(%x)", "Float(*, 2)"),
+        ("%x : Float(2, 4), %w : Float(4, *)", "aten::mm(%x, %w)", "Float(2, *)"),
+        ("%x : Float(*, 4), %w : Float(4, 7)", "aten::matmul(%x, %w)", "Float(*, 7)"),
+        ("%x : Float(2, *), %w : Tensor", "aten::gt(%x, %one)", "Bool(2, *)"),
+        ("%x : Float(2, *), %w : Tensor", "aten::unsqueeze(%x, %one)", "Float(2, 1, *)"),
+        ("%x : Float(*, 5), %w : Tensor", "aten::flatten(%x, %zero, %one)", "Float(*)"),
+        ("%x : FloatTensor, %w : Tensor", "aten::neg(%x)", "Tensor"),
+        ("%x : Float(2, 3, device=cpu), %w : Tensor", "aten::neg(%x)", "Float(2, 3, strides=[3, 1], device=cpu)"),
+    ],
+)
+def test_some_lengths(inputs, operator, type):
+    """From types alone: a length that an operator copies stays known, and others are not."""
+    _, found = propagated(inputs, f"  %y : Tensor = {operator}")
+    if "Double" in inputs:
+        type = type.replace("Float", "Double")
+    assert found.replace(", device=cpu", "") == type.replace(", device=cpu", "")
+
+
+LOOP = """  %true : bool = prim::Constant[value=1]()
+  %y : Tensor = prim::Loop(%one, %true, %x)
+    block0(%i : int, %carried : Tensor):
+      %l : Tensor[] = prim::ListConstruct(%carried, %x)
+      %next : Tensor = aten::cat(%l, %one)
+      -> (%true, %next)"""
+
+
+def test_some_lengths_through_loops():
+    """A dimension that grows is not known in any turn; the other one is. So do branches have in common."""
+    graph, found = propagated("%x : Float(2, 3)", LOOP)
+    body = graph.find_node("prim::Loop").blocks()[0]
+    assert found.startswith("Float(*, *")
+    assert str(body.inputs()[1].type()).startswith("Float(*, *")
+    _, found = propagated(
+        "%x : Float(2, 3), %w : Float(2, 4), %p : bool",
+        "  %z : Tensor = prim::If(%p)\n    block0():\n      -> (%x)\n    block1():\n      -> (%w)\n"
+        "  %y : Tensor = aten::neg(%z)",
+    )
+    assert found.startswith("Float(2, *")

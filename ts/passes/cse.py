@@ -45,7 +45,7 @@ class _Eliminator:
                 continue
             if not node.outputs() or node.kind() == "prim::Uninitialized":
                 continue
-            key = _key(node)
+            key = node_key(node)
             candidates = (found for scope in scopes for found in scope.get(key, ()))
             existing = next((found for found in candidates if self._equal(node, found)), None)
             if existing is None:
@@ -85,7 +85,7 @@ class _Eliminator:
         return self._aliases
 
 
-def _key(node: Node) -> tuple[Any, ...]:
+def node_key(node: Node) -> tuple[Any, ...]:
     kind = node.kind()
     if kind == "prim::Constant":
         return (kind, *constant_key(node))

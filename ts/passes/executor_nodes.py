@@ -10,6 +10,10 @@
     prim::FusionGroup, TensorExprGroup, FallbackGraph, DifferentiableGraph, FunctionalGraph ...
                                                         the nodes of their graph
 
+    prim::ConstantChunk[chunks=3, dim=1](%x)            the chunks, unpacked
+    prim::MMTreeReduce(%a, %c, %b, %d)                  the sum of the products of left and right factors
+    prim::MMBatchSide[side=0](%a, %b, %c)               the products with a common factor
+
 The frontend makes no such nodes: those who make functions of graphs ask for this pass, on a copy.
 """
 
@@ -22,7 +26,7 @@ from typing import Final
 from ts.analysis.effects import GROUPS
 from ts.errors import CompilationError
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.types import TensorType
+from ts.ir.types import TENSOR, ListType, TensorType
 from ts.passes.exit_transform import exit_transform
 from ts.passes.log import optimization_allowed, update
 from ts.passes.type_checks import Question, insert_all, insert_gradient_check, insert_type_check
@@ -123,11 +127,71 @@ def _group(graph: Graph, node: Node) -> list[Value]:
     return graph.insert_graph(subgraph, node.inputs())
 
 
+def _chunks(graph: Graph, node: Node) -> list[Value]:
+    dim = graph.insert_constant(node.get("dim", 0))
+    chunks = graph.insert("aten::chunk", [node.input(), graph.insert_constant(node["chunks"]), dim])
+    unpack = graph.insert_node(graph.create("prim::ListUnpack", [chunks], len(node.outputs())))
+    return unpack.outputs()
+
+
+def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
+    """One product of what stands side by side, if all products are of one shape; else they are added."""
+    half = len(node.inputs()) // 2
+    lefts, rights = node.inputs()[:half], node.inputs()[half:]
+    choice = graph.insert_node(graph.create_if(_of_one_shape(graph, [lefts, rights]), 1))
+    joined, added = choice.blocks()
+    with graph.inserting_at_end(joined):
+        factors = [_side_by_side(graph, lefts, 1), _side_by_side(graph, rights, 0)]
+        joined.register_output(graph.insert("aten::mm", factors))
+    with graph.inserting_at_end(added):
+        total, *others = [graph.insert("aten::mm", [*pair]) for pair in zip(lefts, rights, strict=True)]
+        for other in others:
+            total = graph.insert("aten::add", [total, other, 1])
+        added.register_output(total)
+    return choice.outputs()
+
+
+def _batch_side(graph: Graph, node: Node) -> list[Value]:
+    """One product with what stands side by side, if it is of one shape; else one for each."""
+    common, *others = node.inputs()
+    side = node["side"]
+
+    def product(other: Value) -> Value:
+        return graph.insert("aten::mm", [common, other] if side == 0 else [other, common])
+
+    choice = graph.insert_node(graph.create_if(_of_one_shape(graph, [others]), len(others)))
+    joined, each = choice.blocks()
+    with graph.inserting_at_end(joined):
+        whole = product(_side_by_side(graph, others, 1 - side))
+        parts = graph.insert("aten::chunk", [whole, len(others), 1 - side])
+        for part in graph.insert_node(graph.create("prim::ListUnpack", [parts], len(others))).outputs():
+            joined.register_output(part)
+    with graph.inserting_at_end(each):
+        for result in [product(other) for other in others]:
+            each.register_output(result)
+    return choice.outputs()
+
+
+def _side_by_side(graph: Graph, tensors: list[Value], dim: int) -> Value:
+    made = graph.insert("prim::ListConstruct", tensors, ListType(TENSOR))
+    return graph.insert("aten::cat", [made, dim])
+
+
+def _of_one_shape(graph: Graph, groups: list[list[Value]]) -> Value:
+    def same(first: Value, other: Value) -> Value:
+        return graph.insert("aten::eq", [graph.insert("aten::size", [x]) for x in (first, other)])
+
+    return insert_all(graph, [partial(same, group[0], x) for group in groups for x in group[1:]])
+
+
 _MEANINGS: Final[dict[str, Callable[[Graph, Node], list[Value]]]] = {
     **dict.fromkeys(("prim::profile", "prim::profile_ivalue"), _looked_at),
     **dict.fromkeys(_CHECKS, partial(_check, insert_type_check)),
     "prim::RequiresGradCheck": partial(_check, insert_gradient_check),
     "prim::Guard": _guard,
     "prim::BailOut": _bail_out,
+    "prim::ConstantChunk": _chunks,
+    "prim::MMTreeReduce": _sum_of_products,
+    "prim::MMBatchSide": _batch_side,
     **dict.fromkeys(GROUPS, _group),
 }

@@ -3,7 +3,8 @@ them.
 
     %b : int = aten::mul(%a, %one)                      =>    %a
     %c : bool = aten::__isnot__(%a, %none)              =>    true, as an int is never None
-    %n : int = aten::len(prim::ListConstruct(%a, %b))   =>    2, if nobody writes to the list
+    %n : int = aten::len(prim::ListConstruct(%a, %b))   =>    2, if nobody writes to the list (of
+                                                              `peephole_list_idioms`)
     %p : bool = prim::If(%q) -> true, false             =>    %q
 
 Only what is exact: `x + 0.0` stays (it turns -0.0 into 0.0), while `x * 1.0` and `x - 0.0` give x.
@@ -21,6 +22,7 @@ from ts.ir.types import BOOL, INT, Type
 from ts.passes.control_flow import NOT_CONSTANT, constant_value
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.log import optimization_allowed, update
+from ts.passes.peephole_list_idioms import RULES as LIST_RULES
 from ts.passes.peephole_types import ASKED, fact, same_type
 
 
@@ -52,15 +54,24 @@ class _Rewriter:
             if node.kind() == "prim::If":
                 changed |= _simplify_if_outputs(self, node)
                 continue
+            list_rule = LIST_RULES.get(node.kind())
+            if list_rule is not None and node.has_uses():
+                changed |= self.replace(node, list_rule(node, self.is_written))
             rule = _RULES.get(node.kind())
             if rule is None or not node.output().has_uses():
                 continue
             replacement = rule(self, node)
-            if replacement is not None and optimization_allowed("peephole"):
-                update("peephole", "Replacing {}", node)
-                node.output().replace_all_uses_with(replacement)
-                changed = True
+            changed |= self.replace(node, None if replacement is None else [replacement])
         return changed
+
+    def replace(self, node: Node, results: list[Value] | None) -> bool:
+        """Let `results`, if there are some, be those of `node`."""
+        if results is None or not optimization_allowed("peephole"):
+            return False
+        update("peephole", "Replacing {}", node)
+        for output, result in zip(node.outputs(), results, strict=True):
+            output.replace_all_uses_with(result)
+        return True
 
     def constant(self, node: Node, value: Any) -> Value:
         """A new constant before `node`."""
@@ -226,27 +237,6 @@ def _attribute(rewriter: _Rewriter, node: Node) -> Value | None:
 _MAY_BE_NONE: Final = frozenset({"OptionalType", "AnyType", "UnionType", "VarType", "NumberType"})
 
 
-def _length(rewriter: _Rewriter, node: Node) -> Value | None:
-    value = node.input()
-    construct = value.node()
-    if construct.kind() == "prim::ListConstruct" and not rewriter.is_written(value):
-        return rewriter.constant(node, len(construct.inputs()))
-    return None
-
-
-def _get_item(rewriter: _Rewriter, node: Node) -> Value | None:
-    value, index = node.inputs()
-    construct = value.node()
-    if construct.kind() != "prim::ListConstruct":
-        return None
-    position = constant_value(index)
-    items = construct.inputs()
-    if position is NOT_CONSTANT or not -len(items) <= position < len(items) or rewriter.is_written(value):
-        return None
-    item: Value = items[position]
-    return item
-
-
 def _derive_index(rewriter: _Rewriter, node: Node) -> Value | None:
     """The i-th number of range(start, _, step) is start + i * step."""
     index, start, step = node.inputs()
@@ -303,8 +293,6 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::__or__": _or,
     "aten::__is__": _is_none,
     "aten::__isnot__": _is_none,
-    "aten::len": _length,
-    "aten::__getitem__": _get_item,
     "aten::__derive_index": _derive_index,
     "prim::GetAttr": _attribute,
     "aten::type_as": lambda rewriter, node: same_type(node),

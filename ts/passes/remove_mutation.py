@@ -31,9 +31,13 @@ def remove_list_mutation(graph: Graph) -> bool:
     return _visit(graph, graph.block(), _is_list_mutation, _extend_construction)
 
 
-def remove_tensor_mutation(graph: Graph) -> bool:
-    """Replace in-place operators on new tensors by those that give a new one."""
-    return _visit(graph, graph.block(), _is_tensor_mutation, _make_functional)
+def remove_tensor_mutation(graph: Graph, accept: Callable[[Node], bool] = lambda node: True) -> bool:
+    """Replace in-place operators on new tensors, those that `accept` takes, by those that give a new one."""
+
+    def applies(node: Node) -> bool:
+        return _is_tensor_mutation(node) and accept(node)
+
+    return _visit(graph, graph.block(), applies, _make_functional)
 
 
 def _visit(

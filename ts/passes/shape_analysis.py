@@ -8,17 +8,26 @@ entered: they are those of these inputs, the rest holds for others too; `complet
 them, and steps.  Numbers that the program computes are not known; neither is what may share memory with a
 tensor that changes its shape.  What a loop carries is of the shape that it has before each turn, or of none:
 of that only dtype and device are entered.
+
+`propagate_types` starts from the types that the graph's inputs have, and knows some lengths of a tensor and
+not others, as `complete_shape_analysis` does behind a loop or a branch:
+
+    %x : Float(2, *), %w : Float(*, 3)      =>      %y : Float(2, 3) = aten::mm(%x, %w)
+
+A sample then has lengths there that no tensor of the program has: where an operator copies lengths, they
+come out as they went in, and where it computes with them only the number of dimensions is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from ts._core.value.ivalue import object_get
 from ts._core.value.objects import Object
 from ts.analysis.alias import AliasDb
 from ts.analysis.effects import has_side_effects, reshapes
+from ts.dtypes import BY_CODE
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TENSOR, TensorType, Type
 from ts.ops import aten
@@ -26,6 +35,16 @@ from ts.passes.evaluate import NOT_EVALUATED, evaluate
 
 _RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # the number of dimensions depends on their lengths
 _CONTAINERS: Final = (list, tuple)
+_UNKNOWN_LENGTH: Final = 1009
+# Each length of their results is one of an input, or does not depend on any.
+_COPYING: Final = """
+    t transpose permute unsqueeze select mm bmm matmul linear addmm softmax log_softmax layer_norm dropout
+    contiguous detach clone to type_as sum mean amax amin argmax argmin any all cumsum embedding
+"""
+_MOVING: Final = "ListConstruct TupleConstruct ListUnpack TupleUnpack TupleIndex"
+_COPY_LENGTHS: Final = frozenset(
+    (*(f"aten::{name}" for name in _COPYING.split()), *(f"prim::{name}" for name in _MOVING.split()))
+)
 _NUMBERS: Final = {"IntType": 1, "FloatType": 1.0, "BoolType": True}
 _RANK: Final = 1
 _DTYPE: Final = 2
@@ -45,13 +64,36 @@ def complete_shape_analysis(graph: Graph, inputs: Sequence[Any], with_grad: bool
     _Analysis(graph, complete=True).run(inputs, with_grad)
 
 
+def propagate_types(graph: Graph) -> None:
+    """Enter the types of the graph's tensors that follow from those of its inputs, lengths where known."""
+    _Analysis(graph, complete=True).run_on_types()
+
+
+def type_of_result(node: Node) -> TensorType | None:
+    """The type of an operator's only result that follows from the types of its inputs."""
+    graph = Graph()
+    known: dict[Value, Value] = {}
+    for value in node.inputs():
+        if value.node().kind() == "prim::Constant":
+            known[value] = graph.append_node(graph.create_clone(value.node(), {})).output()
+        elif value not in known:
+            known[value] = graph.add_input(type=value.type())
+    copy = graph.append_node(graph.create_clone(node, known))
+    copy.output().set_type(TENSOR)
+    propagate_types(graph)
+    found = copy.output().type()
+    return found if isinstance(found, TensorType) else None
+
+
 class _Analysis:
     def __init__(self, graph: Graph, complete: bool) -> None:
         self.graph = graph
         self.complete = complete
         self.vague: dict[Value, int] = {}  # of which no more than _RANK or _DTYPE of the sample holds
         self.samples: dict[Value, Any] = {}  # meta tensors, constants, containers of them
+        self.unknown: set[int] = set()  # lengths that samples have where nothing is known
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
+        self.by_inputs = True  # rather than by types
         self.assigned = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
         self.aliases = AliasDb(graph)
 
@@ -60,6 +102,32 @@ class _Analysis:
         for value, given in zip(self.graph.inputs(), inputs, strict=True):
             self.enter_given(value, given)
         self.visit(self.graph.block())
+
+    def run_on_types(self) -> None:
+        """The same from what the types of the inputs say."""
+        self.by_inputs = False
+        for value in self.graph.inputs():
+            known = value.type()
+            if isinstance(known, TensorType) and known.scalar_type is not None and known.dim() is not None:
+                device = known.device()
+                sample = self.blank(known)
+                self.enter(value, sample, None if device is None else str(device), known._requires_grad)
+        self.visit(self.graph.block())
+
+    def blank(self, known: TensorType) -> Any:
+        """A sample of a type whose number of dimensions is known."""
+        lengths = [self.unknown_length() if n is None else n for n in known._sizes or ()]
+        dtype = BY_CODE[known.scalar_type]  # type: ignore[index]
+        strides = known.strides()
+        if strides is not None and known.sizes() is not None:
+            return aten.empty_strided(lengths, strides, dtype=dtype, device="meta")
+        return aten.empty(lengths, dtype=dtype, device="meta")
+
+    def unknown_length(self) -> int:
+        """A length that no other unknown one has; a tensor that has it is known a little less."""
+        length = _UNKNOWN_LENGTH + len(self.unknown)
+        self.unknown.add(length)
+        return length
 
     def enter_given(self, value: Value, given: Any) -> None:
         """Note what an argument is like, or an attribute of one: a tensor, or an object with some."""
@@ -89,6 +157,8 @@ class _Analysis:
             sizes, strides = sample.shape, sample.stride()
             if vague is not None:
                 sizes, strides = None if vague == _DTYPE else [None] * sample.dim(), None
+            elif self.is_partial(sample):
+                sizes, strides = [None if n in self.unknown else n for n in sizes], None
             value.set_type(TensorType(sample.dtype.code, sizes, strides, device, requires_grad))
 
     def visit(self, block: Block) -> None:
@@ -125,8 +195,12 @@ class _Analysis:
                     vague = [self.vague.get(value, 0) for value in (first, second)]
                     if merged.dim() is None:
                         self.vague[output] = _DTYPE
-                    elif any(vague) or None in (merged._sizes or [None]):
-                        self.vague[output] = max(_RANK, *vague)
+                    elif any(vague):
+                        self.vague[output] = max(vague)
+                    elif merged.sizes() is None and self.complete:
+                        self.samples[output] = self.blank(merged)
+                    elif merged.sizes() is None:
+                        self.vague[output] = _RANK
 
     def visit_loop(self, node: Node) -> None:
         """The body, until what it carries has one type before and after it: each turn knows less."""
@@ -160,9 +234,12 @@ class _Analysis:
         rank = merged.dim()
         if rank is None:
             self.vague[carried] = _DTYPE
-        elif merged.sizes() is None or merged.strides() is None:
+        elif not self.complete or self.vague.get(carried):
             self.vague[carried] = _RANK
             merged = merged.with_(sizes=[None] * rank, strides=None)
+        elif merged.scalar_type is not None:
+            merged = merged.with_(strides=merged.strides() if merged.sizes() is not None else None)
+            self.samples[carried] = self.blank(merged)
         if merged.scalar_type is None:
             del self.samples[carried]
             merged = TENSOR
@@ -178,7 +255,7 @@ class _Analysis:
             self.forget(node)
             return
         vague = max((self.vague[value] for value in inputs if value in self.vague), default=None)
-        results = evaluate(node, arguments)
+        results = self.results(node, arguments)
         if results is NOT_EVALUATED:
             self.forget(node)
             return
@@ -188,13 +265,40 @@ class _Analysis:
         if not tensors and self.complete:
             vague = _RANK  # sizes are lists, which programs compute
         # Whether these want gradients PyTorch does not say.
-        several = _is_elementwise(node) and len(tensors) > 1
+        several = self.by_inputs and _is_elementwise(node) and len(tensors) > 1
         grads = {type._requires_grad for type in tensors} if not (self.complete and several) else {None}
         for output, sample in zip(node.outputs(), results, strict=True):
             if hasattr(sample, "is_meta") or (isinstance(sample, _CONTAINERS) and vague != _DTYPE):
                 if vague is not None:
                     self.vague[output] = vague
                 self.enter(output, sample, device, False if grads == {False} else None)
+
+    def is_partial(self, sample: Any) -> bool:
+        """Whether a tensor has lengths that are not known."""
+        return bool(self.unknown) and any(length in self.unknown for length in sample.shape)
+
+    def results(self, node: Node, arguments: list[Any]) -> Any:
+        """Samples of the results: of those of which lengths are known, and of those that only have a rank."""
+        results = evaluate(node, arguments)
+        partial = [x for x in _tensors(arguments) if self.is_partial(x)] if self.unknown else []
+        if not partial:
+            return results
+        if results is not NOT_EVALUATED and (_is_elementwise(node) or node.kind() in _COPY_LENGTHS):
+            return results
+        if results is NOT_EVALUATED:  # the lengths do not fit: those that do tell the rank
+            fitting = {
+                i: n for x in _tensors(arguments) for i, n in enumerate(x.shape) if n not in self.unknown
+            }
+            results = evaluate(node, _changed(arguments, lambda x: self.with_lengths(x, fitting)))
+        return results if results is NOT_EVALUATED else _changed(results, self.with_rank_only)
+
+    def with_lengths(self, sample: Any, known: dict[int, int]) -> Any:
+        """A sample with these lengths, by dimension, for its unknown ones."""
+        lengths = [known.get(i, 1) if n in self.unknown else n for i, n in enumerate(sample.shape)]
+        return aten.empty(lengths, dtype=sample.dtype, device="meta") if self.is_partial(sample) else sample
+
+    def with_rank_only(self, sample: Any) -> Any:
+        return self.blank(TensorType(sample.dtype.code, [None] * sample.dim()))
 
     def arguments(self, node: Node) -> list[Any] | None:
         """Samples of the inputs. Elementwise, a number decides by its type alone: any does for one."""
@@ -212,6 +316,21 @@ class _Analysis:
         for output in node.outputs():
             if self.samples.pop(output, None) is not None and isinstance(output.type(), TensorType):
                 output.set_type(TENSOR)
+
+
+def _tensors(samples: Sequence[Any]) -> Iterator[Any]:
+    for sample in samples:
+        if isinstance(sample, _CONTAINERS):
+            yield from _tensors(sample)
+        elif hasattr(sample, "is_meta"):
+            yield sample
+
+
+def _changed(samples: Any, change: Callable[[Any], Any]) -> Any:
+    """The same with other tensors."""
+    if isinstance(samples, _CONTAINERS):
+        return type(samples)(_changed(sample, change) for sample in samples)
+    return change(samples) if hasattr(samples, "is_meta") else samples
 
 
 def _is_elementwise(node: Node) -> bool:

@@ -27,9 +27,29 @@ def rewrite(
     pattern: str | Graph, replacement: str | Graph, graph: Graph, accept: Filter | None = None
 ) -> bool:
     """Replace the occurrences of `pattern` that `accept` takes (values of the pattern to those found)."""
-    wanted = parse_ir(pattern) if isinstance(pattern, str) else pattern
-    new = parse_ir(replacement) if isinstance(replacement, str) else replacement
-    return _Rewriter(wanted, new, accept).visit(graph.block())
+    return _Rewriter(_graph(pattern), _graph(replacement), accept).visit(graph.block())
+
+
+class SubgraphRewriter:
+    """Patterns with their replacements, applied in order: PyTorch's class of this name."""
+
+    def __init__(self) -> None:
+        self._patterns: list[tuple[Graph, Graph]] = []
+
+    def register_rewrite_pattern(self, pattern: str | Graph, replacement: str | Graph) -> None:
+        """Replace the occurrences of `pattern`, as `rewrite` does."""
+        self._patterns.append((_graph(pattern), _graph(replacement)))
+
+    def run_on_graph(self, graph: Graph, accept: Filter | None = None) -> bool:
+        """Whether anything was replaced; of an occurrence, `accept` may say no."""
+        changed = False
+        for pattern, replacement in self._patterns:
+            changed |= _Rewriter(pattern, replacement, accept).visit(graph.block())
+        return changed
+
+
+def _graph(text: str | Graph) -> Graph:
+    return parse_ir(text) if isinstance(text, str) else text
 
 
 def find_matches(pattern: Graph, block: Block) -> list[dict[Value, Value]]:

@@ -1,0 +1,122 @@
+"""Many small products become a large one.
+
+    a sum of at least four products                  %s : Tensor = prim::MMTreeReduce(%a, %c..., %b, %d...)
+      %x : Tensor = aten::mm(%a, %b)            =>      the left factors side by side, times the right ones
+      %y : Tensor = aten::mm(%c, %d) ...                one above the other
+      %s : Tensor = aten::add(%x, %y, %one) ...
+    at least eight products with one factor          %x : Tensor, %y : Tensor ... =
+      %x : Tensor = aten::mm(%a, %b)            =>     prim::MMBatchSide[side=0](%a, %b, %c...)
+      %y : Tensor = aten::mm(%a, %c) ...             (side=1: the right factor is the common one)
+
+Unrolled loops have such products. A sum is added in another order then, so its last bits differ: the pass is
+for those who ask for it. What anybody writes to is left alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ts.analysis.alias import AliasDb
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.passes.control_flow import constant_value
+from ts.passes.dce import eliminate_dead_code
+from ts.passes.log import optimization_allowed, update
+
+_FEWEST_ADDED: Final = 4
+_FEWEST_SHARING: Final = 8
+
+
+def batch_mm(graph: Graph) -> bool:
+    """Batch the products of each block."""
+    changed = _visit(graph.block(), None)
+    if changed:
+        eliminate_dead_code(graph)
+    return changed
+
+
+def _visit(block: Block, aliases: AliasDb | None) -> bool:
+    products = []
+    changed = False
+    for node in block.nodes():
+        for inner in node.blocks():
+            changed |= _visit(inner, aliases)
+        if node.kind() == "aten::mm":
+            products.append(node)
+    if len(products) < _FEWEST_ADDED:
+        return changed
+    aliases = aliases or AliasDb(block.owning_graph())
+    products = [node for node in products if not aliases.has_writers(node)]
+    changed |= _reduce_trees(block, aliases, products)
+    products = [node for node in products if node.in_block() and node.has_uses()]
+    for side in (0, 1):
+        changed |= _batch_side(aliases, products, side)
+    return changed
+
+
+# -- sums --------------------------------------------------------------------------------------------------
+
+
+def _reduce_trees(block: Block, aliases: AliasDb, products: list[Node]) -> bool:
+    """The leaves of each sum, which grows while nobody else reads it."""
+    leaves: dict[Node, list[Node]] = {node: [node] for node in products}
+    roots: dict[Node, list[Node]] = {}
+    for node in block.nodes():
+        if node.kind() != "aten::add" or not _is_plain_sum(node) or aliases.has_writers(node):
+            continue
+        parts = [value.node() for value in node.inputs()[:2]]
+        if all(part in leaves and part.output().use_count() == 1 for part in parts):
+            leaves[node] = [leaf for part in parts for leaf in leaves[part]]
+            roots[node] = leaves[node]
+            for part in parts:
+                roots.pop(part, None)
+    changed = False
+    for root, found in roots.items():
+        if len(found) >= _FEWEST_ADDED and optimization_allowed("batch_mm"):
+            update("batch_mm", "Joining the {} products of {}", len(found), root)
+            factors = [leaf.input(0) for leaf in found] + [leaf.input(1) for leaf in found]
+            _replace([root.output()], "prim::MMTreeReduce", factors, root)
+            changed = True
+    return changed
+
+
+def _is_plain_sum(node: Node) -> bool:
+    tensors = all(value.type().kind() == "TensorType" for value in node.inputs()[:2])
+    return tensors and len(node.inputs()) == 3 and constant_value(node.input(2)) == 1
+
+
+# -- common factors ----------------------------------------------------------------------------------------
+
+
+def _batch_side(aliases: AliasDb, products: list[Node], side: int) -> bool:
+    sharing: dict[Value, list[Node]] = {}
+    for node in products:
+        if node.in_block():
+            sharing.setdefault(node.input(side), []).append(node)
+    changed = False
+    for common, found in sharing.items():
+        first, *others = found
+        together = [first]
+        if len(found) >= _FEWEST_SHARING:
+            together += [node for node in others if aliases.move_before_topologically_valid(node, first)]
+        if len(together) < _FEWEST_SHARING or not optimization_allowed("batch_mm"):
+            continue
+        together.sort(key=found.index)
+        update("batch_mm", "Joining {} products with %{}", len(together), common.debug_name())
+        factors = [common, *(node.input(1 - side) for node in together)]
+        last = max(together, key=lambda node: node._position)
+        outputs = [node.output() for node in together]
+        _replace(outputs, "prim::MMBatchSide", factors, last).set("side", side)
+        changed = True
+    return changed
+
+
+def _replace(outputs: list[Value], kind: str, inputs: list[Value], place: Node) -> Node:
+    joined = place.owning_graph().create(kind, inputs, len(outputs))
+    joined.copy_metadata(place)
+    joined.insert_after(place)
+    for old, new in zip(outputs, joined.outputs(), strict=True):
+        new.set_type(old.type())
+        old.replace_all_uses_with(new)
+    for old in outputs:
+        old.node().destroy()
+    return joined

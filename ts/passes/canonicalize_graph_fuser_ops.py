@@ -1,0 +1,53 @@
+"""Chunks of a known number, as fusers want them: one node with as many results.
+
+    %l : Tensor[] = aten::chunk(%x, %three, %one)
+    %a : Tensor, %b : Tensor, %c : Tensor = prim::ListUnpack(%l)
+                                                =>
+    %a : Tensor, %b : Tensor, %c : Tensor = prim::ConstantChunk[chunks=3, dim=1](%x)
+
+The list must be unpacked only, into as many tensors. Where the tensor gives fewer chunks, either fails.
+"""
+
+from __future__ import annotations
+
+from ts.ir.graph import Graph, Node
+from ts.passes.control_flow import constant_value
+from ts.passes.log import optimization_allowed, update
+
+
+def canonicalize_graph_fuser_ops(graph: Graph) -> bool:
+    """Replace `aten::chunk` and what unpacks it by `prim::ConstantChunk`."""
+    changed = False
+    for node in list(graph.all_nodes()):
+        if node.kind() == "aten::chunk" and _is_unpacked(node):
+            if not optimization_allowed("canonicalize_graph_fuser_ops"):
+                break
+            update("canonicalize_graph_fuser_ops", "Joining {} with what unpacks it", node)
+            _join(node)
+            changed = True
+    return changed
+
+
+def _is_unpacked(chunk: Node) -> bool:
+    uses = chunk.output().uses()
+    count, dim = (constant_value(value) for value in chunk.inputs()[1:])
+    if len(uses) != 1 or not isinstance(count, int) or not isinstance(dim, int):
+        return False
+    unpack = uses[0].user
+    return unpack.kind() == "prim::ListUnpack" and len(unpack.outputs()) == count
+
+
+def _join(chunk: Node) -> None:
+    (use,) = chunk.output().uses()
+    unpack = use.user
+    tensor, *numbers = chunk.inputs()
+    count, dim = map(constant_value, numbers)
+    graph = chunk.owning_graph()
+    joined = graph.create("prim::ConstantChunk", [tensor], count).set("chunks", count).set("dim", dim)
+    joined.copy_metadata(chunk)
+    joined.insert_before(chunk)
+    for old, new in zip(unpack.outputs(), joined.outputs(), strict=True):
+        new.copy_metadata(old)
+        old.replace_all_uses_with(new)
+    unpack.destroy()
+    chunk.destroy()

@@ -1,0 +1,64 @@
+"""Products with a transposed weight are what `linear` does.
+
+    %t : Tensor = aten::t(%w)                              %y : Tensor = aten::linear(%x, %w, %b)
+    %y : Tensor = aten::addmm(%b, %x, %t, %one, %one)  =>
+
+Also `matmul` and an addition behind it, in place or not, and `matmul` alone. A weight that is not seen to be
+transposed is transposed once more.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ts.ir.graph import Graph, Value
+from ts.passes.control_flow import constant_value
+from ts.passes.dce import eliminate_dead_code
+from ts.passes.subgraph_rewrite import Values, rewrite
+
+_WITH_BIAS: Final = "  %w = aten::t(%t)\n  %r = aten::linear(%x, %w, %b)\n  return (%r)"
+_FORMS: Final = (
+    (
+        "graph(%x, %t, %b, %beta, %alpha):\n  %r = aten::addmm(%b, %x, %t, %beta, %alpha)\n  return (%r)",
+        "graph(%x, %t, %b, %beta, %alpha):\n" + _WITH_BIAS,
+    ),
+    *(
+        (
+            "graph(%x, %t, %b, %alpha):\n  %p = aten::matmul(%x, %t)\n"
+            f"  %r = aten::{add}(%p, %b, %alpha)\n  return (%r)",
+            "graph(%x, %t, %b, %alpha):\n" + _WITH_BIAS,
+        )
+        for add in ("add_", "add")
+    ),
+    (
+        "graph(%x, %t):\n  %r = aten::matmul(%x, %t)\n  return (%r)",
+        "graph(%x, %t):\n  %b : NoneType = prim::Constant()\n" + _WITH_BIAS,
+    ),
+)
+
+
+def fuse_linear(graph: Graph) -> bool:
+    """Join what is the product with a matrix that a program transposes."""
+    changed = False
+    for pattern, replacement in _FORMS:
+        changed |= rewrite(pattern, replacement, graph, _is_linear)
+    if changed:
+        _remove_double_transposes(graph)
+        eliminate_dead_code(graph)
+    return changed
+
+
+def _is_linear(match: Values) -> bool:
+    """Whether the weight is transposed, and nothing is scaled."""
+    found = {wanted.debug_name(): value for wanted, value in match.items()}
+    factors = [found[name] for name in ("beta", "alpha") if name in found]
+    return found["t"].node().kind() == "aten::t" and all(constant_value(value) == 1 for value in factors)
+
+
+def _remove_double_transposes(graph: Graph) -> None:
+    for node in list(graph.all_nodes()):
+        if node.kind() == "aten::linear":
+            weight: Value = node.input(1)
+            inner = weight.node().input() if weight.node().kind() == "aten::t" else None
+            if inner is not None and inner.node().kind() == "aten::t":
+                node.replace_input(1, inner.node().input())

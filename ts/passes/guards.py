@@ -1,0 +1,270 @@
+"""Guards: what profiles have seen becomes a promise, and a way out where it does not hold.
+
+    insert_guards        %p : Tensor = prim::profile[profiled_type=T](%x)    =>    %p : T = prim::Guard(%x)
+    eliminate_guards     guards move to what they guard and become one for each tensor; a guard of what an
+                         operator gives goes where the guards of its inputs tell the same
+    insert_bail_outs     %p : T = prim::Guard(%x)    =>    %p : T = prim::BailOut_0(%x, %captured...)
+
+The graph of a bail-out is what is left of the program from there on, with what it needs: the rest of the
+block, of the blocks around it, and of a loop the iterations that are left. PyTorch's graphs with such nodes
+run (`executor_nodes`), and so do these.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ts.analysis.effects import has_side_effects, is_nondeterministic
+from ts.analysis.writes import writes_to_inputs
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import TensorType
+from ts.passes.control_flow import nodes_of
+from ts.passes.dce import eliminate_dead_code
+from ts.passes.log import optimization_allowed, update
+
+_GUARD: Final = "prim::Guard"
+_PROFILES: Final = ("prim::profile", "prim::profile_ivalue")
+
+
+def insert_guards(graph: Graph) -> bool:
+    """Replace the profiles of tensors by guards, and remove the others."""
+    changed = False
+    for node in list(nodes_of(graph.block())):
+        if node.kind() not in _PROFILES or not optimization_allowed("guards"):
+            continue
+        update("guards", "Guarding what {} has seen", node)
+        profiled = node.get("profiled_type")
+        for value, output in zip(node.inputs(), node.outputs(), strict=True):
+            guarded = value
+            if node.kind() == "prim::profile" and isinstance(profiled, TensorType) and profiled.is_refined():
+                guard = graph.create(_GUARD, [value]).set("profiled_type", profiled, "ty")
+                guard.copy_metadata(node)
+                guard.insert_before(node)
+                guarded = guard.output().set_type(profiled)
+            output.replace_all_uses_with(guarded)
+        node.destroy()
+        changed = True
+    return changed
+
+
+def remove_profiles(graph: Graph) -> bool:
+    """Remove all profiles: what they look at goes on."""
+    changed = False
+    for node in list(nodes_of(graph.block())):
+        if node.kind() in _PROFILES and optimization_allowed("guards"):
+            for value, output in zip(node.inputs(), node.outputs(), strict=True):
+                output.replace_all_uses_with(value)
+            node.destroy()
+            changed = True
+    return changed
+
+
+# -- fewer of them -----------------------------------------------------------------------------------------
+
+
+def eliminate_guards(graph: Graph) -> bool:
+    """Move guards to definitions, join those of one tensor, remove those that others imply."""
+    changed = _move_to_definitions(graph)
+    changed |= _join(graph)
+    return _remove_implied(graph) or changed
+
+
+def _move_to_definitions(graph: Graph) -> bool:
+    changed = False
+    for node in list(nodes_of(graph.block())):
+        made = node.input().node() if node.kind() == _GUARD else None
+        if made is None or made.owning_block() is not node.owning_block():
+            continue
+        first = made.next() if made.kind() != "prim::Param" else next(made.owning_block().nodes())
+        while first.kind() == _GUARD and first is not node:
+            first = first.next()
+        if first is not node and _passes(first, node) and optimization_allowed("guards"):
+            node.move_before(first)
+            changed = True
+    return changed
+
+
+def _passes(first: Node, guard: Node) -> bool:
+    """Whether the guard may be asked before the nodes from `first` on: they do not change the tensor."""
+    node = first
+    while node is not guard:
+        if node.blocks() or writes_to_inputs(node) or has_side_effects(node):
+            return False
+        node = node.next()
+    return True
+
+
+def _join(graph: Graph) -> bool:
+    changed = False
+    for node in list(nodes_of(graph.block())):
+        following = node.next() if node.in_block() and node.kind() == _GUARD else None
+        while following is not None and following.kind() == _GUARD:
+            after = following.next()
+            same = following.input() in (node.input(), node.output())
+            if same and following.get("profiled_type") == node.get("profiled_type"):
+                if not optimization_allowed("guards"):
+                    return changed
+                update("guards", "Joining {}", following)
+                following.output().replace_all_uses_with(node.output())
+                following.destroy()
+                changed = True
+            following = after
+    return changed
+
+
+def _remove_implied(graph: Graph) -> bool:
+    """A guard of a result whose operator gives just that for the guarded inputs."""
+    changed = False
+    for node in list(nodes_of(graph.block())):
+        if node.kind() != _GUARD or not _is_implied(node) or not optimization_allowed("guards"):
+            continue
+        update("guards", "Removing {}", node)
+        node.input().set_type(node.output().type())
+        node.output().replace_all_uses_with(node.input())
+        node.destroy()
+        changed = True
+    return changed
+
+
+def _is_implied(guard: Node) -> bool:
+    from ts.passes.shape_analysis import type_of_result
+
+    made = guard.input().node()
+    record: Any = getattr(made.operator(), "record", None)
+    if record is None or not record.elementwise or made.schema() is None or writes_to_inputs(made):
+        return False
+    if is_nondeterministic(made) or len(made.outputs()) != 1:
+        return False
+    return bool(type_of_result(made) == guard.get("profiled_type"))
+
+
+# -- ways out ----------------------------------------------------------------------------------------------
+
+
+def insert_bail_outs(graph: Graph) -> bool:
+    """Replace guards by bail-outs, each with what is left of the program."""
+    guards = [node for node in nodes_of(graph.block()) if node.kind() == _GUARD]
+    rests = []
+    for guard in guards:  # of the program without bail-outs: a rest is asked for nothing
+        rest = _Rest(graph)
+        rest.go_on_from(guard)
+        rests.append(rest.finish())
+    changed = False
+    instead: dict[Value, Value] = {}  # of what guards gave, which later ones have captured
+    for i, (guard, (rest_graph, captured)) in enumerate(zip(guards, rests, strict=True)):
+        if not optimization_allowed("guards"):
+            break
+        update("guards", "Giving {} a way out", guard)
+        bail_out = graph.create("prim::BailOut", [instead.get(value, value) for value in captured])
+        bail_out.set("index", i).set("Subgraph", rest_graph, "g")
+        bail_out.copy_metadata(guard)
+        bail_out.insert_before(guard)
+        bail_out.output().set_type(guard.output().type())
+        guard.output().replace_all_uses_with(bail_out.output())
+        instead[guard.output()] = bail_out.output()
+        guard.destroy()
+        changed = True
+    return changed
+
+
+class _Rest:
+    """What is left of a program from a guard on, as a graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.whole = graph
+        self.graph = Graph()
+        self.values: dict[Value, Value] = {}
+        self.captured: list[Value] = []
+
+    def lookup(self, value: Value) -> Value:
+        """Where a value of the program is here; what comes from before the guard is an input."""
+        found = self.values.get(value)
+        if found is None:
+            made = value.node()
+            if made.kind() == "prim::Constant":
+                copy = self.graph.create_clone(made, {})
+                found = self.graph.prepend_node(copy).output()
+            else:
+                found = self.graph.add_input(type=value.type())
+                self.captured.append(value)
+            self.values[value] = found
+        return found
+
+    def go_on_from(self, guard: Node) -> None:
+        value = guard.input()
+        self.captured.append(value)
+        self.values[value] = self.values[guard.output()] = self.graph.add_input(type=value.type())
+        self._go_on_behind(guard)
+
+    def _go_on_behind(self, node: Node) -> None:
+        """Copy what follows `node` in its block, then what follows the node that has this block."""
+        block = node.owning_block()
+        following = node.next()
+        while following is not block.return_node():
+            self._copy(following)
+            following = following.next()
+        owner = block.owning_node()
+        if owner is None:
+            for value in block.outputs():
+                self.graph.register_output(self.lookup(value))
+            return
+        if owner.kind() == "prim::Loop":
+            self._finish_loop(owner, block)
+        else:
+            for output, value in zip(owner.outputs(), block.outputs(), strict=True):
+                self.values[output] = self.lookup(value)
+        self._go_on_behind(owner)
+
+    def _copy(self, node: Node) -> None:
+        if node.kind() == _GUARD:
+            self.values[node.output()] = self.lookup(node.input())
+            return
+        copy = self.graph.append_node(self.graph.create_clone(node, self.lookup))
+        for block in copy.blocks():
+            for inner in list(nodes_of(block)):
+                _skip(inner)
+        self.values.update(zip(node.outputs(), copy.outputs(), strict=True))
+
+    def _finish_loop(self, loop: Node, body: Block) -> None:
+        """The iterations that are left, after the one that the guard is in."""
+        graph = self.graph
+        trips, index = self.lookup(loop.input(0)), self.lookup(body.inputs()[0])
+        with graph.inserting_at_end(graph.block()):
+            done = graph.insert("aten::add", [index, graph.insert_constant(1)])
+            left = graph.insert("aten::sub", [trips, done])
+            again, *carried = map(self.lookup, body.outputs())
+            rest = graph.insert_node(graph.create_loop(left, again, carried))
+            inside = rest.blocks()[0]
+            with graph.inserting_at_end(inside):
+                number = graph.insert("aten::add", [inside.inputs()[0], done])
+            before = dict(self.values)
+            for known in (*body.inputs(), *(v for n in nodes_of(body) for v in n.outputs())):
+                self.values.pop(known, None)
+            self.values.update(zip(body.inputs(), [number, *inside.inputs()[1:]], strict=True))
+            local = dict(self.values)
+
+            def of_body(value: Value) -> Value:
+                return local.get(value) or self.lookup(value)
+
+            for node in body.nodes():
+                copy = inside.append_node(graph.create_clone(node, of_body))
+                local.update(zip(node.outputs(), copy.outputs(), strict=True))
+            for value in body.outputs():
+                inside.register_output(of_body(value))
+            for node in list(nodes_of(inside)):
+                _skip(node)
+            self.values.update(before)
+        for value, output in zip(loop.outputs(), rest.outputs(), strict=True):
+            self.values[value] = output.set_type(value.type())
+
+    def finish(self) -> tuple[Graph, list[Value]]:
+        """The graph, with the guarded tensor as its first input, and what the inputs are in the program."""
+        eliminate_dead_code(self.graph)
+        return self.graph, self.captured
+
+
+def _skip(guard: Node) -> None:
+    """In what runs after a guard has failed nothing is guarded any more."""
+    if guard.kind() == _GUARD:
+        guard.output().replace_all_uses_with(guard.input())
+        guard.destroy()

@@ -1,0 +1,126 @@
+"""What both branches of an if compute is computed before it, and ifs with one condition become one.
+
+    %y : int = prim::If(%c)                          %s : int = aten::mul(%a, %b)
+      block0():                                      %y : int, %z : int = prim::If(%c)
+        %s : int = aten::mul(%a, %b)                   block0():
+        -> (%s)                                  =>      -> (%s, %a)
+      block1():                                        block1():
+        %t : int = aten::mul(%a, %b)                     %u : int = aten::neg(%s)
+        %u : int = aten::neg(%t)                         -> (%u, %b)
+        -> (%u)
+    %z : int = prim::If(%c)
+      block0(): -> (%a)
+      block1(): -> (%b)
+
+A node moves if nothing before it in its branch, of what stays there, acts, writes or may raise; two ifs join
+where nothing stands between them but constants.
+"""
+
+from __future__ import annotations
+
+from ts.analysis.effects import has_side_effects, is_nondeterministic, may_raise
+from ts.analysis.writes import writes_to_inputs
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.passes.control_flow import inline_block_before
+from ts.passes.cse import node_key
+from ts.passes.log import optimization_allowed, update
+
+
+def hoist_from_ifs(graph: Graph) -> bool:
+    """Hoist and join, inner ifs first."""
+    return _visit(graph.block())
+
+
+def _visit(block: Block) -> bool:
+    changed = False
+    for node in block.nodes():
+        for inner in node.blocks():
+            changed |= _visit(inner)
+        if node.kind() == "prim::If":
+            changed |= _hoist(node)
+            changed |= _join_with_next(node)
+    return changed
+
+
+# -- nodes of both branches --------------------------------------------------------------------------------
+
+
+def _hoist(choice: Node) -> bool:
+    changed = False
+    then_block, else_block = choice.blocks()
+    for node in _movable(then_block):
+        twin = next((other for other in _movable(else_block) if _same(node, other, choice)), None)
+        if twin is None or not optimization_allowed("if_hoisting"):
+            continue
+        update("if_hoisting", "Moving {} out of {}", node, choice.kind())
+        node.move_before(choice)
+        twin.replace_all_uses_with(node)
+        twin.destroy()
+        changed = True
+    return changed
+
+
+def _movable(block: Block) -> list[Node]:
+    """The nodes that run whenever the block does, before anything that somebody may notice."""
+    found = []
+    for node in block.nodes():
+        if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
+            break
+        if node.outputs() and not is_nondeterministic(node) and node.kind() != "prim::Uninitialized":
+            found.append(node)
+        if may_raise(node):
+            break
+    return found
+
+
+def _same(node: Node, other: Node, choice: Node) -> bool:
+    if node_key(node) != node_key(other):
+        return False
+    inside = choice.blocks()
+    return not any(value.node().owning_block() in inside for value in node.inputs())
+
+
+# -- one condition -----------------------------------------------------------------------------------------
+
+
+def _join_with_next(choice: Node) -> bool:
+    changed = False
+    while True:
+        following = choice.next()
+        while following.kind() == "prim::Constant":
+            following = following.next()
+        if following.kind() != "prim::If" or following.input() is not choice.input():
+            return changed
+        if not optimization_allowed("if_hoisting"):
+            return changed
+        update("if_hoisting", "Joining {} with the next", choice.kind())
+        constant = choice.next()
+        while constant is not following:
+            constant.move_before(choice)
+            constant = choice.next()
+        _join(choice, following)
+        changed = True
+
+
+def _join(choice: Node, following: Node) -> None:
+    for block, rest in zip(choice.blocks(), following.blocks(), strict=True):
+        _replace_inside(rest, choice.outputs(), block.outputs())
+        inline_block_before(rest, block.return_node())
+        for value in rest.outputs():
+            block.register_output(value)
+    for output in following.outputs():
+        joined = choice.add_output()
+        joined.copy_metadata(output)
+        output.replace_all_uses_with(joined)
+    following.destroy()
+
+
+def _replace_inside(block: Block, old: list[Value], new: list[Value]) -> None:
+    """What the first if gives is, in a branch of the second, what the same branch of the first gives."""
+    known = dict(zip(old, new, strict=True))
+    for node in (*block.nodes(), block.return_node()):
+        for i, value in enumerate(node.inputs()):
+            if value in known:
+                node.replace_input(i, known[value])
+        for inner in node.blocks():
+            _replace_inside(inner, old, new)

@@ -1,0 +1,70 @@
+"""Activations write their results over inputs that nobody else reads, or no longer do.
+
+    functional_to_inplace_activation     %y : Tensor = aten::relu(%x)     =>    aten::relu_(%x)
+    inplace_to_functional_activation     the way back
+
+The first holds for new memory that only the activation reads: then nobody sees the old numbers. Functions of
+one tensor only, whose result has its dtype whatever that is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ts.analysis.alias import AliasDb
+from ts.ir.graph import Graph, Node
+from ts.ops import registry
+from ts.passes.log import optimization_allowed, update
+from ts.passes.remove_mutation import functional_form, remove_tensor_mutation
+
+_KEEP_DTYPE: Final = frozenset(
+    {
+        "aten::relu",
+        "aten::hardsigmoid",
+        "aten::hardtanh",
+        "aten::hardswish",
+        "aten::relu6",
+        "aten::leaky_relu",
+        "aten::silu",
+        "aten::celu",
+        "aten::elu",
+        "aten::selu",
+    }
+)
+
+
+def functional_to_inplace_activation(graph: Graph) -> bool:
+    """Let activations write over their inputs where nobody sees it."""
+    aliases: AliasDb | None = None
+    changed = False
+    for node in list(graph.all_nodes()):
+        if node.kind() not in _KEEP_DTYPE or not registry.lookup(f"{node.kind()}_"):
+            continue
+        aliases = aliases or AliasDb(graph)
+        if not _is_last_reader(node, aliases) or not optimization_allowed("inplace_activations"):
+            continue
+        update("inplace_activations", "Writing {} over its input", node)
+        written = graph.create(f"{node.kind()}_", node.inputs())
+        written.copy_metadata(node)
+        written.insert_before(node)
+        written.output().copy_metadata(node.output())
+        node.output().replace_all_uses_with(written.output())
+        aliases.copy_value(node.input(), written.output())
+        node.destroy()
+        changed = True
+    return changed
+
+
+def _is_last_reader(node: Node, aliases: AliasDb) -> bool:
+    value = node.input()
+    made = value.node()
+    if value.use_count() != 1 or made.owning_block() is not node.owning_block():
+        return False
+    if made.kind() in ("prim::Param", "prim::Constant") or made.blocks() or not aliases.is_new(value):
+        return False
+    return not aliases.has_writers(value)
+
+
+def inplace_to_functional_activation(graph: Graph) -> bool:
+    """Let activations give new tensors where nobody sees it."""
+    return remove_tensor_mutation(graph, lambda node: functional_form(node) in _KEEP_DTYPE)

@@ -1,0 +1,72 @@
+"""Loop peeling: the first iterations run on their own, before the loop.
+
+    %y : T = prim::Loop(%n, %c, %x)          %k : int = prim::min(%n, %one)
+      block0(%i : int, %a : T):              %y1 : T, %c1 : bool = prim::Loop(%k, %c, %x, %c)
+        ...                           =>       block0(%i : int, %a : T, %d : bool):
+                                                 ... -> (%again, %b, %again)
+        -> (%again, %b)                      %m : int = aten::sub(%n, %k)
+                                             %y : T = prim::Loop(%m, %c1, %y1)
+                                               block0(%j : int, %a : T):
+                                                 %i : int = aten::add(%j, %k) ...
+
+What is known of the first iteration only, as types of tensors before they are summed up, then holds without
+being spoilt by the others. `unroll_constant_loops` dissolves the first loop where %n is a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ts.ir.graph import Block, Graph, Node
+from ts.ir.types import BOOL
+from ts.passes.control_flow import LOOP_INPUTS
+from ts.passes.log import optimization_allowed, update
+
+
+def peel_loops(graph: Graph, times: int = 1, accept: Callable[[Node], bool] = lambda loop: True) -> bool:
+    """Peel `times` iterations off the loops that `accept` takes, inner ones first."""
+    return _visit(graph.block(), times, accept)
+
+
+def peel_loops_with_profiles(graph: Graph) -> bool:
+    """Peel those in which profiles stand: what the first iteration sees is not what the others see."""
+    return peel_loops(graph, accept=lambda loop: loop.blocks()[0].find_node("prim::profile") is not None)
+
+
+def _visit(block: Block, times: int, accept: Callable[[Node], bool]) -> bool:
+    changed = False
+    for node in list(block.nodes()):
+        for inner in node.blocks():
+            changed |= _visit(inner, times, accept)
+        if node.kind() == "prim::Loop" and accept(node) and optimization_allowed("peel_loops"):
+            update("peel_loops", "Peeling {} iterations of {}", times, node)
+            _peel(node, times)
+            changed = True
+    return changed
+
+
+def _peel(loop: Node, times: int) -> None:
+    graph = loop.owning_graph()
+    trips, condition = loop.inputs()[:LOOP_INPUTS]
+    with graph.inserting_before(loop):
+        first_trips = graph.insert("prim::min", [trips, times])
+        first = graph.insert_node(graph.create_clone(loop, lambda value: value))
+        first.replace_input(0, first_trips)
+        first.add_input(condition)
+        again = first.add_output(type=BOOL)
+        body = first.blocks()[0]
+        body.add_input(type=BOOL)
+        body.register_output(body.outputs()[0])
+        left = graph.insert("aten::sub", [trips, first_trips])
+    loop.replace_input(0, left)
+    loop.replace_input(1, again)
+    for i, output in enumerate(first.outputs()[:-1]):
+        loop.replace_input(LOOP_INPUTS + i, output)
+    rest = loop.blocks()[0]
+    index = rest.inputs()[0]
+    if index.has_uses():
+        uses = list(index.uses())
+        with graph.inserting_before(next(iter(rest.nodes()), rest.return_node())):
+            shifted = graph.insert("aten::add", [index, first_trips])
+        for use in uses:
+            use.user.replace_input(use.offset, shifted)

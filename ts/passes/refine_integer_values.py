@@ -1,0 +1,50 @@
+"""In the branch where a number is equal to a constant, it is that constant.
+
+    %c : bool = aten::eq(%n, %four)
+    %y : int = prim::If(%c)
+      block0():                                         block0():
+        %z : int = aten::mul(%n, %n)          =>          %z : int = aten::mul(%four, %four)
+        -> (%z)                                           -> (%z)
+
+`len(x) == 4` and `x.dim() == 2` make more of programs known than they look. The other branch of `ne` alike.
+"""
+
+from __future__ import annotations
+
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.passes.control_flow import constant_value
+from ts.passes.log import optimization_allowed, update
+
+
+def refine_integer_values(graph: Graph) -> bool:
+    """Replace the uses of such numbers."""
+    changed = False
+    for node in graph.all_nodes():
+        if node.kind() == "prim::If":
+            changed |= _refine(node)
+    return changed
+
+
+def _refine(choice: Node) -> bool:
+    question = choice.input().node()
+    kind = question.kind()
+    if kind not in ("aten::eq", "aten::ne"):
+        return False
+    for value, constant in (question.inputs(), question.inputs()[::-1]):
+        known = isinstance(constant_value(constant), int) and not isinstance(constant_value(value), int)
+        if known and value.type() == constant.type() and value.type().kind() == "IntType":
+            block = choice.blocks()[0 if kind == "aten::eq" else 1]
+            return _replace(block, value, constant)
+    return False
+
+
+def _replace(block: Block, value: Value, constant: Value) -> bool:
+    changed = False
+    for node in (*block.nodes(), block.return_node()):
+        if value in node.inputs() and optimization_allowed("refine_integer_values"):
+            update("refine_integer_values", "%{} is {} in {}", value.debug_name(), constant, node)
+            node.replace_input_with(value, constant)
+            changed = True
+        for inner in node.blocks():
+            changed |= _replace(inner, value, constant)
+    return changed

@@ -1,0 +1,30 @@
+"""Tuples have the types of what is in them.
+
+    %t : (Tensor, Tensor) = prim::TupleConstruct(%i, %x)      =>    %t : (int, Float(2, 3)) = ...
+
+Where a pass knows more of the parts than whoever made the tuple did.
+"""
+
+from __future__ import annotations
+
+from ts.ir.graph import Graph
+from ts.ir.types import TupleType
+from ts.passes.log import optimization_allowed, update
+
+
+def refine_tuple_types(graph: Graph) -> bool:
+    """Give all tuples the types of their parts; named ones keep their names."""
+    changed = False
+    for node in graph.all_nodes():
+        if node.kind() != "prim::TupleConstruct":
+            continue
+        output = node.output()
+        known = output.type()
+        parts = tuple(value.type() for value in node.inputs())
+        if not isinstance(known, TupleType) or known.name is not None or known.elems == parts:
+            continue
+        if optimization_allowed("refine_tuple_types"):
+            update("refine_tuple_types", "Refining %{}", output.debug_name())
+            output.set_type(TupleType(parts))
+            changed = True
+    return changed

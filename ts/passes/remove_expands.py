@@ -1,0 +1,33 @@
+"""Expansions that a tracer has inserted for broadcasting go: operators broadcast by themselves.
+
+    %y : Tensor = aten::expand(%x, %sizes, %true)        => %x    (`implicit`)
+    %z : Tensor = aten::expand(%x, %sizes, %false)       stays: the program has it
+
+Such a node holds the sizes of one run, and is not right for others.
+"""
+
+from __future__ import annotations
+
+from ts.ir.graph import Graph, Node
+from ts.passes.control_flow import constant_value
+from ts.passes.log import optimization_allowed, update
+
+
+def remove_expands(graph: Graph) -> bool:
+    """Remove implicit expansions."""
+    changed = False
+    for node in list(graph.all_nodes()):
+        if _is_implicit(node) and optimization_allowed("remove_expands"):
+            update("remove_expands", "Removing {}", node)
+            node.output().replace_all_uses_with(node.input())
+            node.destroy()
+            changed = True
+    return changed
+
+
+def _is_implicit(node: Node) -> bool:
+    return (
+        node.kind() == "aten::expand"
+        and len(node.inputs()) == 3
+        and constant_value(node.input(2)) is True
+    )

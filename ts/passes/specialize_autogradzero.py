@@ -1,0 +1,96 @@
+"""Gradients that are known to be zero, or to be there, are no longer asked for.
+
+    %z : Tensor = prim::AutogradZero()
+    %s : Tensor = prim::AutogradAdd(%x, %z)             =>    %x
+    %s : Tensor = prim::AutogradAdd(%x, %y)             =>    aten::add(%x, %y, %one), where both are there
+    %b : bool = prim::AutogradAnyNonZero(%z, %x)        =>    true
+    %b : bool = prim::AutogradAnyNonZero(%z, %z)        =>    false
+    %y : Tensor = prim::If(%b)                                then the branch that is taken
+
+Inputs of the graph may be absent: their types say whether they are (`undefined`). The results of operators
+are there.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import Final
+
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import TensorType
+from ts.passes.control_flow import constant_value, inline_block_before
+from ts.passes.log import optimization_allowed, update
+
+
+class _Is(Enum):
+    ZERO = auto()
+    THERE = auto()
+    UNKNOWN = auto()
+
+
+_KINDS: Final = ("prim::AutogradAdd", "prim::AutogradAnyNonZero", "prim::If")
+
+
+def specialize_autogradzero(graph: Graph) -> bool:
+    """Decide what is known."""
+    states: dict[Value, _Is] = {}
+    for value in graph.inputs():
+        known = value.type()
+        absent = known.undefined_ if isinstance(known, TensorType) else False
+        states[value] = {True: _Is.ZERO, False: _Is.THERE, None: _Is.UNKNOWN}[absent]
+    return _visit(graph.block(), states)
+
+
+def _visit(block: Block, states: dict[Value, _Is]) -> bool:
+    changed = False
+    for node in block.nodes():
+        for inner in node.blocks():
+            changed |= _visit(inner, states)
+        if node.kind() in _KINDS and optimization_allowed("specialize_autogradzero"):
+            changed |= _decide(node, states)
+        for output in node.outputs() if node.in_block() else ():
+            states.setdefault(output, _state(node))
+    return changed
+
+
+def _state(node: Node) -> _Is:
+    if node.kind() == "prim::AutogradZero":
+        return _Is.ZERO
+    return _Is.THERE if node.schema() is not None else _Is.UNKNOWN
+
+
+def _decide(node: Node, states: dict[Value, _Is]) -> bool:
+    graph = node.owning_graph()
+    inputs = node.inputs()
+    known = [states.get(value, _Is.UNKNOWN) for value in inputs]
+    if node.kind() == "prim::If":
+        return _take_branch(node)
+    with graph.inserting_before(node):
+        if node.kind() == "prim::AutogradAnyNonZero":
+            if _Is.THERE not in known and _Is.UNKNOWN in known:
+                return False
+            result = graph.insert_constant(_Is.THERE in known)
+        elif _Is.ZERO in known:
+            result = inputs[1 - known.index(_Is.ZERO)]
+        elif known == [_Is.THERE, _Is.THERE]:
+            result = graph.insert("aten::add", [*inputs, graph.insert_constant(1)])
+            states[result] = _Is.THERE
+        else:
+            return False
+    update("specialize_autogradzero", "Replacing {}", node)
+    node.output().replace_all_uses_with(result)
+    node.destroy()
+    return True
+
+
+def _take_branch(choice: Node) -> bool:
+    """Where the question was one about gradients; other ifs are `constant_propagation`'s."""
+    taken = constant_value(choice.input())
+    if not isinstance(taken, bool):
+        return False
+    block = choice.blocks()[0 if taken else 1]
+    inline_block_before(block, choice)
+    for output, value in zip(choice.outputs(), block.outputs(), strict=True):
+        output.replace_all_uses_with(value)
+    choice.destroy()
+    return True
