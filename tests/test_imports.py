@@ -30,8 +30,9 @@ MAY_IMPORT = {
     # operators, and what is known of graphs
     "ops": "_core backends ir",
     "analysis": "_core.thread ir ops",
-    "passes": "_core ir ops analysis",
-    "bytecode": "_core ir ops analysis",
+    "fusion": "_core ir ops",
+    "passes": "_core ir ops analysis fusion",
+    "bytecode": "_core ir ops analysis fusion",
     "frontend": "_core ir ops analysis passes",
     # what is written over operators, in Python or in the scripted subset
     "autograd": "_core",
@@ -62,7 +63,7 @@ MAY_IMPORT = {
     # compiled functions, and what is done with them
     "archive": "_core ir ops passes bytecode frontend nn",
     "serialization": "archive",
-    "runtime": "_core ir analysis passes bytecode frontend nn archive",
+    "runtime": "fusion _core ir analysis passes bytecode frontend nn archive",
     "tracing": "_core ir ops passes frontend autograd runtime",
     "jit": "_core ir ops passes frontend nn archive runtime tracing",
     "debugger": "_core ir bytecode frontend runtime jit",

@@ -58,6 +58,7 @@ FUNCTIONS = {
     "guard_elimination": "eliminate_guards",
     "insert_bail_outs": "insert_bail_outs",
     "specialize_autogradzero": "specialize_autogradzero",
+    "graph_fuser": "fuse_graph",
 }
 MODULES = {
     "functional_to_inplace_activation": "inplace_activations",

@@ -36,6 +36,8 @@ from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, Opcode, register_format
 from ts.bytecode.program import Program
 from ts.bytecode.typespec import register_class, result_spec, type_spec
 from ts.errors import CompilationError, FrontendError
+from ts.fusion.groups import program_of_graph
+from ts.fusion.program import operator_of as group_operator
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import (
@@ -536,6 +538,25 @@ class Lowering(Loops):
 
     # ---- control flow ----------------------------------------------------------------------------------
 
+    def lower_fusion_group(self, node: Node) -> None:
+        """The group as one; where its operator says that it did not run, its nodes one by one."""
+        subgraph = node.get("Subgraph")
+        for inner, outer in zip(subgraph.inputs(), node.inputs(), strict=True):
+            self.register[inner] = self.use(outer)
+        program, values = program_of_graph(subgraph)
+        inputs = [self.use(value) for value in values]
+        outputs = [self.define(value) for value in node.outputs()]
+        ran = self.new_register("b")
+        number = self.operator_number(group_operator(program))
+        pool = [*inputs, ran, *outputs]
+        self.emit("CALL_OPERATOR", number, pool=pool, results=1 + len(outputs))
+        end = Label()
+        self.depth += 1
+        self.emit("JUMP_IF", end, ran)
+        self.lower_branch(subgraph.block(), outputs)
+        self.depth -= 1
+        self.place(end)
+
     def lower_if(self, node: Node) -> None:
         then_block, else_block = node.blocks()
         outputs = [self.define(v) for v in node.outputs()]
@@ -568,6 +589,7 @@ def _is_measured(cast: Node) -> bool:
 _LOWER: dict[str, Any] = {
     "prim::If": Lowering.lower_if,
     "prim::Loop": Lowering.lower_loop,
+    "prim::FusionGroup": Lowering.lower_fusion_group,
     "prim::CallFunction": Lowering.lower_call,
     "prim::CallMethod": Lowering.lower_call_method,
     "prim::CreateObject": Lowering.lower_create_object,

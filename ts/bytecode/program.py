@@ -30,6 +30,9 @@ from ts._core.vm.code import Code, Method
 from ts._core.vm.python_call import WarnOperator
 from ts.bytecode.typespec import type_spec
 from ts.devices import device
+from ts.fusion.program import GroupRecord
+from ts.fusion.program import operator_of as group_operator
+from ts.fusion.program import program_of as group_of
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import Type
 from ts.ops import registry
@@ -211,6 +214,9 @@ def _tensor_data(x: Any, place: Place) -> dict[str, Any]:
 def _operator_data(operator: Any) -> Any:
     if isinstance(operator, WarnOperator):
         return [operator.filename, operator.line]
+    if isinstance(operator.record, GroupRecord):
+        assert operator.record.program is not None
+        return {"group": operator.record.program.data(_operator_data)}
     name = f"{operator.name}.{operator.overload}" if operator.overload else operator.name
     if _operator_of(name) is not operator:
         raise NotPlainError(name)
@@ -218,6 +224,8 @@ def _operator_data(operator: Any) -> Any:
 
 
 def _operator_of(data: Any) -> Any:
+    if isinstance(data, dict):
+        return group_operator(group_of(data["group"], _operator_of))
     if not isinstance(data, str):
         filename, line = data
         return WarnOperator(filename, line)

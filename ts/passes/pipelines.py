@@ -30,6 +30,7 @@ from ts.passes.cse import eliminate_common_subexpressions
 from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.empty_lists import settle_empty_lists
 from ts.passes.failing_code import remember_failing_code, settle_failing_code
+from ts.passes.graph_fuser import fuse_graph
 from ts.passes.inline import inline_for_execution, inline_if_everything
 from ts.passes.lift_closures import lift_closures
 from ts.passes.loop_invariants import hoist_loop_invariants
@@ -77,6 +78,7 @@ OPTIMIZE: Final[Sequence[Pass]] = (
     hoist_loop_invariants,
     constant_pooling,
     eliminate_unfailing_dead_code,
+    fuse_graph,
 )
 
 _LOOK: Final = 1e5  # nanoseconds: before each pass, the clock is read where there are limits

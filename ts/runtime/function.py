@@ -148,6 +148,13 @@ class ScriptFunction(Function):
 
         return disassemble(prepare(self))
 
+    @property
+    def plan(self) -> str:
+        """What runs as one in it, on what inputs, and what does not, and why."""
+        from ts.runtime.plan import plan_of
+
+        return plan_of(self.compiled_code, self.name)
+
     # ---- compilation ---------------------------------------------------------------------------------
 
     def ensure_compiled(self) -> None:

@@ -10,6 +10,8 @@ general way.
 cimport cython
 from cpython.ref cimport PyObject
 
+from numpy cimport npy_intp
+
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.short_floats cimport Widened
@@ -35,6 +37,12 @@ cdef class Loops:
 
 # 16-bit floats by the loop for float32.
 cdef void serve_shorts(Loops loops) noexcept
+# Write a Python number in the tensor's dtype; false where promotion would change the result's.
+cdef bint store_number(int scalar_type, IValue *number, char *out) noexcept nogil
+# Write the element of a 0-dim tensor of another dtype: it promotes as a number does.
+cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept
+# Bytes of an element.
+cdef npy_intp item_size(int scalar_type) noexcept nogil
 cdef PyObject *unary(Loops loops, Tensor x) except? NULL
 cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL
 # x := x op other; a new reference to x.

@@ -122,7 +122,7 @@ cdef void serve_shorts(Loops loops) noexcept:
 
 # ---------------------------------------------------------------- numbers as operands
 
-cdef inline bint store_number(int scalar_type, IValue *number, char *out) noexcept nogil:
+cdef bint store_number(int scalar_type, IValue *number, char *out) noexcept nogil:
     """Write a Python number in the tensor's dtype; false where promotion would change the result's."""
     cdef int64_t i = number.v.i
     if number.tag == TAG_FLOAT:
@@ -166,7 +166,7 @@ cdef inline bint store_double(int scalar_type, double value, char *out) noexcept
     return True
 
 
-cdef inline bint store_element(int scalar_type, Tensor x, char *out) noexcept:
+cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
     """Write the element of a 0-dim tensor of another dtype: it promotes as a number does."""
     cdef IValue number
     cdef char *place = data_of(<PyArrayObject *>x.array)
@@ -199,7 +199,7 @@ cdef inline bint is_flat(PyArrayObject *a) noexcept nogil:
     )
 
 
-cdef inline npy_intp item_size(int scalar_type) noexcept nogil:
+cdef npy_intp item_size(int scalar_type) noexcept nogil:
     if scalar_type in (FLOAT, INT32):
         return 4
     if scalar_type in (UINT8, INT8, BOOL):

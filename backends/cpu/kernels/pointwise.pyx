@@ -25,16 +25,20 @@ from ts.backends.cpu.kernels.arithmetic_loops import arithmetic_loops
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 
+cdef Loops loops_behind(Operator op):
+    record = op.record
+    if record.ufunc is None:
+        return None
+    loops = activation_loops().get(record.ufunc) or arithmetic_loops().get(record.ufunc)
+    return loops or ufunc_loops(record.ufunc, record.promotion or "same", record.types)
+
+
 cdef int bind_loops(Operator op) except -1:
     cdef Loops loops
     cdef Kernel kernel
     record = op.record
-    if record.ufunc is None or record.variant == "out":
-        return 0
-    loops = activation_loops().get(record.ufunc) or arithmetic_loops().get(record.ufunc)
-    if loops is None:
-        loops = ufunc_loops(record.ufunc, record.promotion or "same", record.types)
-    if loops is None:
+    loops = loops_behind(op)
+    if loops is None or record.variant == "out":
         return 0
     in_place = record.variant == "inplace"
     if loops.arity == 1 and op.nargs == 1:

@@ -1,0 +1,647 @@
+"""Fused groups: rows of pointwise operators, run together on tiles of elements that stay in the first-level cache.
+
+In: registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out: whether it ran, and its results.
+
+    rows                               slots while a tile runs
+      2 = mul(0, 1)                      inputs      where their elements lie, or a copy of the tile's where they have gaps
+      3 = add(2, 0)                      results     in the result's own memory if somebody reads it, else in a buffer
+      4 = tanh(3)                        numbers     one element with a step of 0
+
+The loops are those by which the operators run one by one, on operands of the same dtypes, so the bits are the same.  Which
+loops they are follows from the inputs' dtypes: a `Plan`, made when such inputs come for the first time.  A group has few
+of them, and the last one that held is looked at first.
+
+What has no way here is left: the result is False, and the code goes on with the operators one by one.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.exc cimport PyErr_Occurred
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, set_kernel
+from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, HALF, RELEASE_GIL_FROM, PyArrayObject, data_of, dims_of, flags_of, ndim_of
+from ts._core.tensor.ndarray cimport new_array, same_shape, size_of, strides_of
+from ts._core.tensor.overlap cimport repeats
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type
+from ts._core.thread.context cimport LIMITED, context_flags
+from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT, copy_value
+from ts._core.value.sealed cimport seal
+from ts.backends.cpu.kernels.elementwise cimport SCALAR_TYPES, Loops, item_size, store_element, store_number
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport FLAT, MOST_DIMS, is_tensor, put_array
+from ts.backends.cpu.kernels.pointwise cimport loops_behind
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.walk cimport Loop, Operand, broadcast_into, lay_out
+
+from ts import dtypes
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
+
+cdef enum:
+    TILE = 1024                        # elements
+    BUFFER = TILE * 8                  # bytes of one
+    MOST_BUFFERS = 12                  # in the cache together
+    MOST_PLANS = 6                     # of a group
+    MOST_SLOTS = 128                   # inputs, results and numbers of a group
+    MOST_INPUTS = 32
+    MOST_OPERANDS = 2
+    NOWHERE = -1
+
+cdef enum Word:                        # what a plan asks of an input: one word
+    NOTHING = 0                        # no way here
+    A_NUMBER = 1 << 8                  # and its tag
+    A_TENSOR = 1 << 9                  # and its ScalarType
+    AN_ELEMENT = 1 << 10               # the same, without dimensions
+
+
+cdef inline uint32_t word_of(IValue *x) noexcept:
+    cdef Tensor t
+    if x.tag == TAG_FLOAT or x.tag == TAG_INT:
+        return A_NUMBER | <uint32_t>x.tag
+    if not is_tensor(x):
+        return NOTHING
+    t = <Tensor>x.v.o
+    if t.backend != BACKEND_CPU or t.scalar_type >= SCALAR_TYPES:
+        return NOTHING
+    return (AN_ELEMENT if ndim_of(<PyArrayObject *>t.array) == 0 else A_TENSOR) | <uint32_t>t.scalar_type
+
+
+cdef str name_of(uint32_t word):
+    if word & A_NUMBER:
+        return "float (number)" if word & 0xff == TAG_FLOAT else "int (number)"
+    name = str(dtypes.BY_CODE[word & 0xff]).removeprefix("torch.")
+    return f"{name} (0-dim)" if word & AN_ELEMENT else name
+
+
+# ---------------------------------------------------------------- plans
+
+ctypedef struct Step:                  # a row
+    Loop function
+    void *data
+    int arity
+    int operands[MOST_OPERANDS]        # slots
+    int out
+
+
+@cython.final
+cdef class Plan:
+    """How a group runs on inputs of given dtypes; or that it does not, and why."""
+    cdef uint32_t words[MOST_INPUTS]
+    cdef readonly str refused          # "" where it runs
+    cdef bint runnable
+    cdef readonly int64_t runs
+    cdef int slots
+    cdef int kind[MOST_SLOTS]          # ScalarType of what is in a slot
+    cdef int buffer[MOST_SLOTS]        # the tile's buffer of a slot, or NOWHERE
+    cdef int number_of[MOST_SLOTS]     # of a slot behind the results: the input whose number it holds
+    cdef int buffers
+    cdef Step steps[MOST_SLOTS]
+
+    def inputs(self, int count):
+        """What the inputs are: names of dtypes, with (0-dim) and (number) where they are that."""
+        return [name_of(self.words[i]) for i in range(min(count, <int>MOST_INPUTS))]
+
+    cdef bint holds(self, const uint32_t *words, int count) noexcept:
+        cdef int i
+        for i in range(count):
+            if self.words[i] != words[i]:
+                return False
+        return True
+
+
+@cython.final
+cdef class Group:
+    """A program as the kernel reads it, and the plans that were made for it."""
+    cdef readonly object program
+    cdef list operators                # of the rows
+    cdef readonly list plans
+    cdef readonly int64_t left_to_limits     # how often it did not run: because `ts.limits` hold
+    cdef readonly int64_t left_for_inputs    # ... because of a device, a dtype, a number
+    cdef readonly int64_t left_for_shapes    # ... because of shapes, or how elements lie
+    cdef int inputs
+    cdef int rows
+    cdef int outputs
+    cdef int out_at[MOST_SLOTS]
+    cdef int arity[MOST_SLOTS]
+    cdef int operands[MOST_SLOTS][MOST_OPERANDS]
+    cdef int64_t sources[MOST_SLOTS]   # by slot: a bit for each input that its elements come from
+    cdef Plan last
+
+    cdef int read(self, program) except -1:
+        """Take the rows over; ValueError where they are too many."""
+        cdef int i, k, slot
+        self.program = program
+        self.plans = []
+        self.inputs = len(program.inputs)
+        self.rows = len(program.rows)
+        self.outputs = len(program.outputs)
+        if self.inputs > MOST_INPUTS or self.inputs + self.rows > MOST_SLOTS // 2:
+            raise ValueError("a group of so many operators does not run as one")
+        self.operators = [row.operator for row in program.rows]
+        for i in range(self.inputs):
+            self.sources[i] = <int64_t>1 << i
+        for i in range(self.rows):
+            operands = program.rows[i].operands
+            if len(operands) > MOST_OPERANDS:
+                raise ValueError("a row has one operand or two")
+            self.arity[i] = len(operands)
+            slot = self.inputs + i
+            self.sources[slot] = 0
+            for k in range(self.arity[i]):
+                self.operands[i][k] = operands[k]
+                self.sources[slot] |= self.sources[self.operands[i][k]]
+        for i in range(self.outputs):
+            self.out_at[i] = program.outputs[i]
+        return 0
+
+    cdef Plan plan_for(self, IValue *r, const int32_t *at):
+        """The plan for these inputs, made now if there is none; None where there cannot be one."""
+        cdef uint32_t words[MOST_INPUTS]
+        cdef Plan plan
+        cdef int i
+        for i in range(self.inputs):
+            words[i] = word_of(&r[at[i]])
+            if words[i] == NOTHING:
+                return None
+        plan = self.last
+        if plan is not None and plan.holds(words, self.inputs):
+            return plan
+        for plan in self.plans:
+            if plan.holds(words, self.inputs):
+                self.last = plan
+                return plan
+        plan = self.planned(words)
+        if len(self.plans) >= MOST_PLANS:
+            self.plans = self.plans[1:]
+        self.plans = [*self.plans, plan]
+        self.last = plan
+        return plan
+
+    cdef Plan planned(self, uint32_t *words):
+        cdef Plan plan = Plan.__new__(Plan)
+        cdef int i
+        for i in range(self.inputs):
+            plan.words[i] = words[i]
+        plan.refused = self.choose_loops(plan) or self.choose_buffers(plan)
+        plan.runnable = plan.refused == ""
+        return plan
+
+    cdef str choose_loops(self, Plan plan):
+        """Kinds of all slots, and the loop of each row; the reason where one has none."""
+        cdef bint elements[MOST_SLOTS]  # slots of one element
+        cdef int i, slot, kind, second
+        cdef Loops loops
+        cdef Step *step
+        plan.slots = self.inputs + self.rows
+        for i in range(self.inputs):
+            plan.kind[i] = NOWHERE if plan.words[i] & A_NUMBER else <int>(plan.words[i] & 0xff)
+            elements[i] = not plan.words[i] & A_TENSOR
+        for i in range(self.rows):
+            name = (<Operator>self.operators[i]).name
+            loops = loops_behind(<Operator>self.operators[i])
+            if loops is None or loops.arity != self.arity[i]:
+                return f"{name} has no loop"
+            step = &plan.steps[i]
+            slot = step.operands[0] = self.operands[i][0]
+            kind = plan.kind[slot]
+            if kind < 0 or kind in (HALF, CFLOAT, CDOUBLE) or loops.function[kind] == NULL:
+                return f"{name} has no loop for that dtype"
+            step.arity = self.arity[i]
+            step.function = loops.function[kind]
+            step.data = loops.data[kind]
+            elements[self.inputs + i] = elements[slot]
+            if step.arity == 2:
+                second = step.operands[1] = self.operands[i][1]
+                if plan.kind[second] != kind:
+                    if not elements[second] or elements[slot] or kind == BOOL or plan.kind[second] == BOOL or second >= self.inputs:
+                        return f"{name} has operands of two dtypes"
+                    step.operands[1] = self.number_slot(plan, second, kind)
+                    if step.operands[1] == NOWHERE:
+                        return "it has too many numbers"
+                else:
+                    elements[self.inputs + i] = elements[slot] and elements[second]
+            if elements[self.inputs + i]:
+                return "an operator of it is on single elements"
+            step.out = self.inputs + i
+            plan.kind[step.out] = loops.result_type[kind]
+        return ""
+
+    cdef int number_slot(self, Plan plan, int input, int kind) noexcept:
+        """The slot that holds the number of an input in a dtype."""
+        cdef int slot
+        for slot in range(self.inputs + self.rows, plan.slots):
+            if plan.number_of[slot] == input and plan.kind[slot] == kind:
+                return slot
+        if plan.slots >= MOST_SLOTS:
+            return NOWHERE
+        slot = plan.slots
+        plan.number_of[slot], plan.kind[slot], plan.buffer[slot] = input, kind, NOWHERE
+        plan.slots += 1
+        return slot
+
+    cdef str choose_buffers(self, Plan plan):
+        """A buffer for each result that nobody outside reads, until its last reader; and for inputs that are gathered."""
+        cdef int last[MOST_SLOTS]
+        cdef bint taken[MOST_BUFFERS]
+        cdef int i, k, b, slot
+        for slot in range(MOST_SLOTS):
+            last[slot] = NOWHERE
+        for b in range(MOST_BUFFERS):
+            taken[b] = False
+        for i in range(self.rows):
+            for k in range(self.arity[i]):
+                last[plan.steps[i].operands[k]] = i
+        for i in range(self.outputs):
+            last[self.out_at[i]] = self.rows
+        plan.buffers = 0
+        for i in range(self.rows):
+            slot = self.inputs + i
+            plan.buffer[slot] = NOWHERE
+            for k in range(self.arity[i]):  # elementwise: a result may take the place of what dies here
+                b = plan.steps[i].operands[k]
+                if self.inputs <= b < self.inputs + self.rows and last[b] == i and plan.buffer[b] != NOWHERE:
+                    taken[plan.buffer[b]] = False
+            if last[slot] == self.rows:
+                continue
+            for b in range(MOST_BUFFERS):
+                if not taken[b]:
+                    break
+            else:
+                return "it needs too many tiles"
+            plan.buffer[slot] = b
+            taken[b] = last[slot] != NOWHERE
+            plan.buffers = max(plan.buffers, b + 1)
+        return ""
+
+
+seal(Plan)
+seal(Group)
+
+# ---------------------------------------------------------------- places
+
+ctypedef struct Place:                 # where the elements of a slot are
+    char *data
+    npy_intp step                      # from one to the next; 0: there is one
+    npy_intp advance                   # from tile to tile, for one element: 0 for buffers
+
+
+ctypedef struct Gather:                # an input that is copied tile by tile
+    int slot
+    int ndim
+    npy_intp item
+    npy_intp shape[MOST_DIMS]
+    npy_intp strides[MOST_DIMS]
+    const char *data
+    char *tile
+
+
+ctypedef struct Run:
+    npy_intp size
+    int gathers
+    Place place[MOST_SLOTS]
+    Gather gather[MOST_BUFFERS]
+    double numbers[MOST_SLOTS]
+
+
+cdef void copy_run(const char *x, npy_intp stride, npy_intp item, npy_intp n, char *out) noexcept nogil:
+    cdef npy_intp i
+    if stride == item:
+        memcpy(out, x, n * item)
+    elif item == 4:
+        for i in range(n):
+            (<int32_t *>out)[i] = (<int32_t *>(x + i * stride))[0]
+    elif item == 8:
+        for i in range(n):
+            (<int64_t *>out)[i] = (<int64_t *>(x + i * stride))[0]
+    else:
+        for i in range(n):
+            out[i] = x[i * stride]
+
+
+cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil:
+    """The elements [start, start + count) in the order in which they are written down."""
+    cdef npy_intp index[MOST_DIMS]
+    cdef npy_intp n
+    cdef int d, inner = g.ndim - 1
+    cdef const char *x = g.data
+    cdef char *out = g.tile
+    for d in range(inner, -1, -1):
+        index[d] = start % g.shape[d]
+        start //= g.shape[d]
+        x += index[d] * g.strides[d]
+    while True:
+        n = min(count, g.shape[inner] - index[inner])
+        copy_run(x, g.strides[inner], g.item, n, out)
+        count -= n
+        if count == 0:
+            return
+        out += n * g.item
+        x -= index[inner] * g.strides[inner]
+        index[inner] = 0
+        d = inner - 1
+        while True:
+            index[d] += 1
+            x += g.strides[d]
+            if index[d] < g.shape[d]:
+                break
+            x -= g.shape[d] * g.strides[d]
+            index[d] = 0
+            d -= 1
+
+
+cdef void lay_gather(Gather *g, Operand *operand, int ndim, npy_intp *shape, npy_intp item) noexcept nogil:
+    """Dimensions that are one in memory become one."""
+    cdef int d, n = 0
+    g.item, g.data = item, operand.data
+    for d in range(ndim):
+        if shape[d] == 1:
+            continue
+        if n and g.strides[n - 1] == operand.strides[d] * shape[d]:
+            g.shape[n - 1] *= shape[d]
+            g.strides[n - 1] = operand.strides[d]
+        else:
+            g.shape[n], g.strides[n] = shape[d], operand.strides[d]
+            n += 1
+    if n == 0:
+        g.shape[0], g.strides[0], n = 1, item, 1
+    g.ndim = n
+
+
+cdef bint in_c_order(Operand *operand, int ndim, npy_intp *shape) noexcept nogil:
+    """Whether outer dimensions have the longer strides, as far as there are any."""
+    cdef npy_intp last = 0
+    cdef int d
+    for d in range(ndim - 1, -1, -1):
+        if shape[d] != 1 and operand.strides[d] != 0:
+            if operand.strides[d] < last:
+                return False
+            last = operand.strides[d]
+    return True
+
+
+cdef bint without_gaps(Operand *operand, int ndim, npy_intp *shape, npy_intp item) noexcept nogil:
+    cdef int d
+    for d in range(ndim - 1, -1, -1):
+        if shape[d] != 1:
+            if operand.strides[d] != item:
+                return False
+            item *= shape[d]
+    return True
+
+
+cdef bint alike(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
+    """Whether two of one shape have their elements at the same places."""
+    cdef int d
+    for d in range(ndim_of(a)):
+        if strides_of(a)[d] != strides_of(b)[d]:
+            return False
+    return True
+
+
+cdef bint is_dense(PyArrayObject *a, npy_intp item) noexcept:
+    """Whether the elements fill their memory, in whatever order."""
+    cdef npy_intp extent = item
+    cdef int d
+    for d in range(ndim_of(a)):
+        extent += (dims_of(a)[d] - 1) * strides_of(a)[d]
+    return extent == size_of(a) * item and not repeats(a)
+
+
+cdef inline PyArrayObject *array_at(IValue *r, const int32_t *at, int i) noexcept:
+    return <PyArrayObject *>(<Tensor>r[at[i]].v.o).array
+
+
+cdef bint place_flat(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject **first) noexcept:
+    """All tensors have one shape, and their elements lie in the same order, without gaps."""
+    cdef PyArrayObject *a
+    cdef PyArrayObject *like = NULL
+    cdef npy_intp item = 0
+    cdef bint flat = True
+    cdef int i
+    for i in range(g.inputs):
+        if not plan.words[i] & A_TENSOR:
+            continue
+        a = array_at(r, at, i)
+        if like == NULL:
+            like = a
+            item = item_size(plan.kind[i])
+            flat = flags_of(a) & FLAT == FLAT
+            if not flat and (not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or not is_dense(a, item)):
+                return False
+        elif not same_shape(a, like) or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
+            return False
+        elif flat:
+            if flags_of(a) & FLAT != FLAT:
+                return False
+        elif item_size(plan.kind[i]) != item or not alike(a, like):
+            return False
+        run.place[i].data = data_of(a)
+        run.place[i].step = run.place[i].advance = item_size(plan.kind[i])
+    first[0] = like
+    run.size = size_of(like)
+    return True
+
+
+cdef bint place_broadcast(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, int *ndim, npy_intp *shape) noexcept:
+    """Tensors that broadcast, or have gaps, but have their dimensions in the order in which they are written."""
+    cdef Operand operand
+    cdef PyArrayObject *a
+    cdef int64_t long_in[MOST_DIMS]    # by dimension: a bit for each input that has its length
+    cdef npy_intp item
+    cdef int i, d, lead, n = 0
+    for i in range(g.inputs):
+        if plan.words[i] & A_TENSOR:
+            n = max(n, ndim_of(array_at(r, at, i)))
+    for d in range(n):
+        shape[d] = 1
+        long_in[d] = 0
+    for i in range(g.inputs):
+        if plan.words[i] & A_TENSOR:
+            a = array_at(r, at, i)
+            if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or not broadcast_into(shape, n, a):
+                return False
+    run.size = 1
+    for d in range(n):
+        run.size *= shape[d]
+    for i in range(g.inputs):
+        if not plan.words[i] & A_TENSOR:
+            continue
+        a = array_at(r, at, i)
+        lead = n - ndim_of(a)
+        for d in range(ndim_of(a)):
+            if dims_of(a)[d] == shape[lead + d]:
+                long_in[lead + d] |= <int64_t>1 << i
+        item = item_size(plan.kind[i])
+        lay_out(&operand, a, n, shape)
+        if without_gaps(&operand, n, shape, item):
+            run.place[i].data = operand.data
+            run.place[i].step = run.place[i].advance = item
+            continue
+        if not in_c_order(&operand, n, shape) or plan.buffers + run.gathers >= MOST_BUFFERS:
+            return False
+        lay_gather(&run.gather[run.gathers], &operand, n, shape, item)
+        run.gather[run.gathers].slot = i
+        run.place[i].step, run.place[i].advance = item, 0
+        run.gathers += 1
+    # Each result has the whole shape: what is smaller would be computed again and again, or come out too large.
+    for i in range(g.inputs, g.inputs + g.rows):
+        for d in range(n):
+            if shape[d] != 1 and not g.sources[i] & long_in[d]:
+                return False
+    ndim[0] = n
+    return True
+
+
+cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
+    """Tensors without dimensions, and numbers."""
+    cdef int i, slot
+    for i in range(g.inputs):
+        if plan.words[i] & AN_ELEMENT:
+            if not flags_of(array_at(r, at, i)) & cnp.NPY_ARRAY_ALIGNED:
+                return False
+            run.place[i].data = data_of(array_at(r, at, i))
+            run.place[i].step = run.place[i].advance = 0
+    for slot in range(g.inputs + g.rows, plan.slots):
+        i = plan.number_of[slot]
+        run.place[slot].data = <char *>&run.numbers[slot]
+        run.place[slot].step = run.place[slot].advance = 0
+        if plan.words[i] & A_NUMBER:
+            if not store_number(plan.kind[slot], &r[at[i]], run.place[slot].data):
+                return False
+        elif not store_element(plan.kind[slot], <Tensor>r[at[i]].v.o, run.place[slot].data):
+            return False
+    return True
+
+
+# ---------------------------------------------------------------- running
+
+# For groups that keep the GIL: nobody else computes meanwhile.
+cdef char scratch[MOST_BUFFERS * BUFFER]
+
+
+cdef void run_tiles(Group g, Plan plan, Run *run, char *memory) noexcept nogil:
+    cdef char *args[MOST_OPERANDS + 1]
+    cdef npy_intp steps[MOST_OPERANDS + 1]
+    cdef npy_intp start = 0, count
+    cdef Place *place
+    cdef Step *step
+    cdef int i, k, slot
+    for slot in range(g.inputs, g.inputs + g.rows):
+        if plan.buffer[slot] != NOWHERE:
+            run.place[slot].data = memory + plan.buffer[slot] * BUFFER
+            run.place[slot].step, run.place[slot].advance = item_size(plan.kind[slot]), 0
+    for i in range(run.gathers):
+        run.gather[i].tile = run.place[run.gather[i].slot].data = memory + (plan.buffers + i) * BUFFER
+    while start < run.size:
+        count = min(run.size - start, <npy_intp>TILE)
+        for i in range(run.gathers):
+            gather(&run.gather[i], start, count)
+        for i in range(g.rows):
+            step = &plan.steps[i]
+            for k in range(step.arity):
+                place = &run.place[step.operands[k]]
+                args[k] = place.data + start * place.advance
+                steps[k] = place.step
+            place = &run.place[step.out]
+            args[step.arity] = place.data + start * place.advance
+            steps[step.arity] = place.step
+            step.function(args, &count, steps, step.data)
+        start += count
+
+
+cdef int leave(Operator op, IValue *r, const int32_t *at) except -1:
+    """Nothing was done: results are some tensor, which nobody reads."""
+    cdef int i, out
+    cdef IValue some = r[at[op.tensor_at]]
+    for i in range(1, op.nrets):
+        out = at[op.nargs + i]
+        if r[out].tag == TAG_OBJECT and r[out].v.o == some.v.o:
+            continue
+        copy_value(&r[out], &some)
+    r[at[op.nargs]].v.i = 0
+    r[at[op.nargs]].tag = TAG_BOOL
+    return 0
+
+
+cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Group g = <Group>op.state[BACKEND_CPU]
+    cdef Plan plan
+    cdef Run run
+    cdef npy_intp shape[MOST_DIMS]
+    cdef PyArrayObject *first = NULL
+    cdef char *memory = scratch
+    cdef int i, ndim = 0, slot, kind
+    cdef cnp.dtype dtype
+    cdef Away away
+    if context_flags() & LIMITED:
+        g.left_to_limits += 1
+        return leave(op, r, at)
+    plan = g.plan_for(r, at)
+    run.gathers = 0
+    if plan is None or not plan.runnable or not place_elements(g, plan, r, at, &run):
+        g.left_for_inputs += 1
+        return leave(op, r, at)
+    if not place_flat(g, plan, r, at, &run, &first):
+        first = NULL
+        if not place_broadcast(g, plan, r, at, &run, &ndim, shape):
+            g.left_for_shapes += 1
+            return leave(op, r, at)
+    if run.size == 0:
+        g.left_for_shapes += 1
+        return leave(op, r, at)
+    made = []
+    for i in range(g.outputs):
+        slot = g.out_at[i]
+        kind = plan.kind[slot]
+        if first == NULL:
+            array = new_array(ndim, shape, number_of_scalar_type(kind))
+        elif flags_of(first) & FLAT == FLAT:
+            array = new_array(ndim_of(first), dims_of(first), number_of_scalar_type(kind))
+        else:
+            dtype = cnp.PyArray_DescrFromType(number_of_scalar_type(kind))
+            Py_INCREF(dtype)
+            array = new_alike(<cnp.ndarray>first, cnp.NPY_KEEPORDER, dtype, 0)
+        run.place[slot].data = data_of(<PyArrayObject *>array)
+        run.place[slot].step = run.place[slot].advance = item_size(kind)
+        made.append(array)
+    if run.size >= RELEASE_GIL_FROM:
+        memory = <char *>malloc(MOST_BUFFERS * BUFFER)
+        if memory == NULL:
+            raise MemoryError
+    away = leave_gil(run.size, r, at, op.nargs)
+    run_tiles(g, plan, &run, memory)
+    take_gil(away)
+    if memory != scratch:
+        free(memory)
+    if PyErr_Occurred():
+        return -1
+    plan.runs += 1
+    for i in range(g.outputs):
+        put_array(&r[at[op.nargs + 1 + i]], made[i], plan.kind[g.out_at[i]])
+    r[at[op.nargs]].v.i = 1
+    r[at[op.nargs]].tag = TAG_BOOL
+    return 0
+
+
+cdef int first_run(Operator op, IValue *r, const int32_t *at) except -1:
+    """Read the program, once."""
+    try:
+        group = Group.__new__(Group)
+        (<Group>group).read(op.record.program)
+    except ValueError:
+        set_kernel(op, BACKEND_CPU, leave, None)
+        return leave(op, r, at)
+    op.record.group = group
+    set_kernel(op, BACKEND_CPU, run_group, group)
+    return run_group(op, r, at)
+
+
+register_kernel("prim::FusionGroup", first_run)

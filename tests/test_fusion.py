@@ -1,0 +1,287 @@
+"""Fused groups: the bits, layouts and errors of their operators one by one, on whatever inputs."""
+
+import itertools
+import random
+import threading
+
+import pytest
+
+import ts
+from ts.fusion.groups import operands
+from ts.fusion.program import NUMBER, TENSOR, GroupRecord, Program, Row, operator_of, program_of
+from ts.ir.graph import Graph
+from ts.ir.types import FLOAT
+from ts.ops import registry
+
+
+def script(text, name="f"):
+    return getattr(ts.jit.CompilationUnit(text), name)
+
+
+def groups(f):
+    """The groups of a function that ran on the CPU."""
+    return [o.record.group for o in f.compiled_code.operators if isinstance(o.record, GroupRecord)]
+
+
+def runs(f):
+    """How often one of its groups ran as one."""
+    return sum(plan.runs for group in groups(f) if group for plan in group.plans)
+
+
+def one_by_one(f, *args):
+    """The same without groups: limits want to see every operator."""
+    with ts.limits(bytes=1 << 40):
+        return f(*args)
+
+
+def same(a, b):
+    """The same bits, at the same places in memory."""
+    assert a.dtype == b.dtype and a.shape == b.shape and a.stride() == b.stride()
+    assert a.contiguous().numpy().tobytes() == b.contiguous().numpy().tobytes()
+
+
+EXPRESSION = """
+def f(x: Tensor, y: Tensor) -> Tensor:
+    return torch.tanh(x * y + x) * torch.sigmoid(y) - 0.5 * x
+"""
+
+
+@pytest.mark.parametrize("size", [1, 5, 31, 1023, 1024, 1025, 2049, 70_000, 300_001])
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
+def test_tiles_and_what_is_left_of_them(size, dtype):
+    f = script(EXPRESSION)
+    x, y = ts.randn(size, dtype=dtype), ts.randn(size, dtype=dtype)
+    same(f(x, y), one_by_one(f, x, y))
+    assert runs(f) == 1
+
+
+SHAPES = {
+    "same": (lambda: ts.randn(7, 300), lambda: ts.randn(7, 300)),
+    "a row": (lambda: ts.randn(7, 300), lambda: ts.randn(300)),
+    "a column": (lambda: ts.randn(70, 30), lambda: ts.randn(70, 1)),
+    "halves": (lambda: ts.randn(9, 600)[:, :300], lambda: ts.randn(9, 600).chunk(2, 1)[1]),
+    "every second": (lambda: ts.randn(9, 600)[:, ::2], lambda: ts.randn(9, 300)),
+    "channels last": (
+        lambda: ts.randn(2, 8, 9, 7).to(memory_format=ts.channels_last),
+        lambda: ts.randn(2, 8, 9, 7).to(memory_format=ts.channels_last),
+    ),
+    "expanded": (lambda: ts.randn(5, 400), lambda: ts.randn(1, 400).expand(5, 400)),
+    "a number in a tensor": (lambda: ts.randn(5, 400), lambda: ts.randn(())),
+    "one element": (lambda: ts.randn(5, 400), lambda: ts.randn(1, 1)),
+    "integers": (lambda: ts.arange(30), lambda: ts.arange(30)),
+    "in the middle": (lambda: ts.randn(3, 4, 50, 6), lambda: ts.randn(4, 1, 6)),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes_and_layouts_that_run_as_one(name):
+    make_x, make_y = SHAPES[name]
+    f = script("def f(x, y):\n    return torch.relu(x * y) - x\n")
+    x, y = make_x(), make_y()
+    same(f(x, y), one_by_one(f, x, y))
+    assert runs(f) == 1
+
+
+ELSEWHERE = {
+    "transposed and not": (lambda: ts.randn(30, 40).t(), lambda: ts.randn(40, 30)),
+    "two dtypes": (lambda: ts.randn(30), lambda: ts.randn(30).double()),
+    "complex numbers": (lambda: ts.randn(30, dtype=ts.complex64), lambda: ts.randn(30, dtype=ts.complex64)),
+    "single elements": (lambda: ts.randn(()), lambda: ts.randn(())),
+    "nothing": (lambda: ts.randn(0, 3), lambda: ts.randn(3)),
+    "smaller inside": (lambda: ts.randn(3), lambda: ts.randn(4, 3)),
+    "half floats": (lambda: ts.randn(30).half(), lambda: ts.randn(30).half()),
+    "meta": (lambda: ts.randn(30, device="meta"), lambda: ts.randn(30, device="meta")),
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_runs_one_by_one(name):
+    make_x, make_y = ELSEWHERE[name]
+    f = script("def f(x, y):\n    return torch.neg(x) * y + x\n")
+    x, y = make_x(), make_y()
+    found = f(x, y)
+    assert runs(f) == 0
+    expected = -x * y + x
+    assert found.shape == expected.shape and found.dtype == expected.dtype
+    if found.device.type != "meta":
+        same(found, expected)
+
+
+def test_errors_are_those_of_the_operators():
+    f = script(EXPRESSION)
+    with pytest.raises(RuntimeError, match=r"size of tensor a \(3\) must match the size of tensor b \(4\)") as error:
+        f(ts.ones(3), ts.ones(4))
+    assert "torch.tanh(x * y + x)" in str(error.value)
+
+
+def test_numbers_of_a_run_promote_as_they_do_alone():
+    f = script("def f(x, n: float, i: int):\n    return (x * n + i) / n\n")
+    for x in (ts.randn(50), ts.randn(50).double(), ts.arange(50), ts.randn(50) > 0):
+        for n, i in ((2.5, 3), (1e300, 2**40), (float("nan"), -1)):
+            same(f(x, n, i), (x * n + i) / n)
+
+
+def test_masks_come_out_as_bools():
+    f = script("def f(x, y):\n    a = x * y\n    return a > 0.5, torch.logical_not(a < 0.25)\n")
+    x, y = ts.randn(3000), ts.randn(3000)
+    found, expected = f(x, y), (x * y > 0.5, ts.logical_not(x * y < 0.25))
+    for a, b in zip(found, expected, strict=True):
+        same(a, b)
+    assert runs(f) == 1
+
+
+def test_results_are_memory_of_their_own():
+    """Also where what a group reads is written to afterwards, and where it is given out twice."""
+    f = script("def f(x):\n    a = torch.exp(x)\n    b = a * x\n    x.add_(1)\n    return a, b, torch.neg(x) * a\n")
+    x = ts.randn(2000)
+    y = x.clone()
+    a, b, c = f(x)
+    same(a, ts.exp(y))
+    same(b, ts.exp(y) * y)
+    same(x, y + 1)
+    same(c, -(y + 1) * ts.exp(y))
+    assert len({t.data_ptr() for t in (a, b, c, x)}) == 4
+
+
+def test_inputs_that_overlap_are_read_as_they_are():
+    f = script(EXPRESSION)
+    x = ts.randn(4000)
+    a, b = x[:3000], x[1000:]
+    same(f(a, b), one_by_one(f, a, b))
+
+
+def test_plans_are_few():
+    f = script("def f(x, a: float, y):\n    return torch.exp(x * a) * y\n")
+    kinds = [ts.float32, ts.float64, ts.int64, ts.int32, ts.bool]
+    for x, y in itertools.product(kinds, kinds):
+        f(ts.ones(3, dtype=x), 2.0, ts.ones(3, dtype=y))
+    (group,) = groups(f)
+    assert 1 < len(group.plans) <= 6
+    found = f(ts.ones(3), 2.0, ts.ones(3))
+    same(found, ts.exp(ts.ones(3) * 2.0))
+
+
+def test_the_plan_says_what_ran_and_what_did_not():
+    f = script(EXPRESSION)
+    x = ts.ones(30)
+    f(x, x)
+    f(x, x)
+    f(x.double(), x)
+    f(x.expand(2, 30), x[:1])
+    f(x, ts.ones(2, 1))
+    text = str(f.plan)
+    assert "mul add tanh sigmoid mul mul sub" in text
+    assert "float32, float32, float (number): 2 runs as one" in text
+    assert "one by one, as aten::mul has operands of two dtypes" in text
+    assert "2 calls one by one: shapes or layouts" in text
+    assert "nothing runs as one" in str(script("def g(x):\n    return x + 1\n", "g").plan)
+
+
+def test_limits_see_every_operator():
+    f = script(EXPRESSION)
+    x = ts.ones(1000)
+    with ts.limits(bytes=10**9):
+        f(x, x)
+    assert runs(f) == 0 and groups(f)[0].left_to_limits == 1
+
+
+def test_threads_share_groups():
+    f = script(EXPRESSION)
+    sizes = [10, 1000, 1500, 100_000]
+    inputs = [(ts.randn(n, dtype=d), ts.randn(n, dtype=d)) for n in sizes for d in (ts.float32, ts.float64)]
+    expected = [one_by_one(f, x, y).numpy().tobytes() for x, y in inputs]
+    wrong = []
+
+    def work(seed):
+        order = random.Random(seed).choices(range(len(inputs)), k=200)
+        for i in order:
+            if f(*inputs[i]).numpy().tobytes() != expected[i]:
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_optimized_execution_off_makes_no_groups():
+    f = script(EXPRESSION)
+    with ts.jit.optimized_execution(False):
+        f(ts.ones(3), ts.ones(3))
+    assert not groups(f)
+
+
+# ---- programs --------------------------------------------------------------------------------------------------
+
+
+def operator(key):
+    name, _, overload = key.partition(".")
+    return next(op for op in registry.lookup(name) if op.overload == overload)
+
+
+def test_programs_read_nothing_before_it_is_there():
+    neg = operator("aten::neg")
+    for inputs, rows, outputs in [
+        ("t", [(1,)], [1]), ("t", [(-1,)], [1]), ("t", [()], [1]), ("n", [(0,)], [1]), ("tx", [(0,)], [2]),
+        ("t", [(0,)], [0]), ("t", [(0,)], [2]), ("t", [(0,)], []), ("t", [(0,), (3,)], [1]),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError):
+            Program(inputs, tuple(Row(neg, row) for row in rows), tuple(outputs))
+
+
+def test_programs_are_data():
+    mul, neg = operator("aten::mul.Tensor"), operator("aten::neg")
+    program = Program("tn", (Row(mul, (0, 1)), Row(neg, (2,))), (3,))
+    data = program.data(lambda op: op.key)
+    assert data == ["tn", [["aten::mul.Tensor", 0, 1], ["aten::neg", 2]], [3]]
+    assert program_of(data, operator) == program
+
+
+def test_a_group_of_too_many_rows_is_left():
+    """As a file may claim."""
+    neg = operator("aten::neg")
+    program = Program("t", tuple(Row(neg, (i,)) for i in range(100)), (100,))
+    x = ts.ones(3)
+    ran, result = operator_of(program)(x)
+    assert ran is False and result is x
+
+
+def joined():
+    """Keys of the operators that groups may have, by the kinds of their operands."""
+    for record in registry.records():
+        graph = Graph()
+        inputs = []
+        for argument in record.schema.arguments:
+            number = argument.type.kind() in ("NumberType", "FloatType", "IntType")
+            if argument.name == "alpha":
+                inputs.append(graph.insert_constant(1))
+            else:
+                value = graph.add_input()
+                inputs.append(value.set_type(FLOAT) if number else value)
+        node = graph.append_node(graph.create(record.name, inputs, len(record.schema.returns)))
+        if node.operator() is not None and node.operator().record is record and not isinstance(operands(node), str):
+            kinds = "".join(TENSOR if v.type().kind() == "TensorType" else NUMBER for v in operands(node))
+            yield record.key, kinds
+
+
+def test_each_operator_that_may_join_has_a_loop_for_floats():
+    """One that had none would leave its whole group to the operators; those on bits and integers are for masks and these."""
+    found = dict(joined())
+    assert len(found) > 100 and {"aten::mul.Tensor", "aten::tanh", "aten::sub.Scalar"} <= set(found)
+    wanting = []
+    for key, kinds in found.items():
+        program = Program(kinds, (Row(operator(key), tuple(range(len(kinds)))),), (len(kinds),))
+        for x, number in ((ts.linspace(-0.9, 9.9, 500), 0.5), (ts.arange(60), 3)):
+            args = [x if kind == TENSOR else number for kind in kinds]
+            try:
+                ran, result = operator_of(program)(*args)
+            except ZeroDivisionError:
+                continue
+            if ran:
+                same(result, operator(key)(*args))
+                break
+        else:
+            wanting.append(key)
+    assert not wanting, " ".join(wanting)

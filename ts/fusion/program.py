@@ -1,0 +1,92 @@
+"""A fused group as a backend gets it: rows, each an operator over values.
+
+    tanh(x * y + x)        Program("tt", (Row(mul, (0, 1)), Row(add, (2, 0)), Row(tanh, (3,))), (4,))
+
+Values are numbered: the group's inputs first (t: a tensor, n: a number), then the result of each row.
+`operator_of` makes the operator that the code calls.  It says whether the group ran:
+
+    ran, *results = prim::FusionGroup(x, y)
+
+Where it did not, for a dtype, a layout or a shape that the backend has no way for, or where somebody wants to
+see every operator, nothing has happened, and the nodes of the group run one by one: what they compute is the
+same to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ts._core.dispatch.operator import Operator
+from ts.ops.registry import Record
+
+TENSOR: Final = "t"
+NUMBER: Final = "n"
+KIND: Final = "prim::FusionGroup"
+_PARAMETERS: Final = {TENSOR: "Tensor", NUMBER: "Scalar"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operator of a group."""
+
+    operator: Any  # the overload
+    operands: tuple[int, ...]  # values; parameters behind them have their defaults
+
+
+@dataclass(frozen=True)
+class Program:
+    """A group; ValueError where rows read what is not computed yet."""
+
+    inputs: str  # a letter for each: t, n
+    rows: tuple[Row, ...]
+    outputs: tuple[int, ...]  # values, each the result of a row
+
+    def __post_init__(self) -> None:
+        first = len(self.inputs)
+        if TENSOR not in self.inputs or set(self.inputs) - {TENSOR, NUMBER}:
+            raise ValueError(f"no inputs of a group: {self.inputs!r}")
+        for at, row in enumerate(self.rows, first):
+            if not row.operands or not all(0 <= operand < at for operand in row.operands):
+                raise ValueError(f"a row reads what is not computed before it: {row.operands}")
+        if not self.outputs or not all(first <= out < first + len(self.rows) for out in self.outputs):
+            raise ValueError(f"no results of a group: {self.outputs}")
+
+    def data(self, name_of: Callable[[Any], Any]) -> list[Any]:
+        """The program as texts and numbers; `name_of` gives what an operator is found by."""
+        rows = [[name_of(row.operator), *row.operands] for row in self.rows]
+        return [self.inputs, rows, list(self.outputs)]
+
+
+def program_of(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> Program:
+    """The program that `Program.data` gave; TypeError or ValueError for what it cannot have given."""
+    inputs, rows, outputs = data
+    return Program(
+        str(inputs),
+        tuple(Row(operator_named(name), tuple(map(int, operands))) for name, *operands in rows),
+        tuple(map(int, outputs)),
+    )
+
+
+@dataclass
+class GroupRecord(Record):
+    """The record of a group's operator."""
+
+    program: Program | None = None
+    group: Any = None  # what the CPU's kernel keeps for it, once it has run: its plans
+
+
+def operator_of(program: Program) -> Operator:
+    """The operator of a group; every group has its own, which keeps what it found out about its inputs."""
+    parameters = ", ".join(f"{_PARAMETERS[kind]} x{i}" for i, kind in enumerate(program.inputs))
+    results = ", ".join(["bool", *("Tensor" for _ in program.outputs)])
+
+    def leave(*args: Any) -> tuple[Any, ...]:
+        """On a backend that has no way to run groups."""
+        return (False, *(args[program.inputs.index(TENSOR)] for _ in program.outputs))
+
+    record = GroupRecord(
+        f"{KIND}({parameters}) -> ({results})", leave, "fusion", loop=KIND, whole=True, program=program
+    )
+    return Operator(record.schema_text, record)

@@ -1,0 +1,139 @@
+"""Pointwise operators that feed each other become groups.
+
+    %c : Tensor = aten::mul(%a, %b)            %d : Tensor = prim::FusionGroup_0(%a, %b)
+    %d : Tensor = aten::tanh(%c)        =>     with prim::FusionGroup_0 = graph(%a : Tensor, %b : Tensor):
+                                                 %c : Tensor = aten::mul(%a, %b)
+                                                 %d : Tensor = aten::tanh(%c)
+                                                 return (%d)
+
+Whether a group runs as one is seen when it runs, by its inputs: the nodes stay in its subgraph for where it
+does not.  A group collects what joins it and stands where its first result is needed, or something is
+written: its nodes sink, and nothing moves past a node that writes.
+"""
+
+from __future__ import annotations
+
+from ts.analysis.effects import has_side_effects
+from ts.analysis.writes import writes_to_inputs
+from ts.fusion.groups import LEAST, MOST_INPUTS, MOST_ROWS, is_tensor, operands
+from ts.fusion.program import KIND
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.passes.log import debug, optimization_allowed, update
+
+
+def fuse_graph(graph: Graph) -> bool:
+    """Make groups in all blocks."""
+    return _Fuser(graph.block()).run()
+
+
+class _Group:
+    """Nodes that run as one, in order."""
+
+    def __init__(self, node: Node) -> None:
+        self.nodes = [node]
+
+    def inputs(self) -> list[Value]:
+        """What its nodes read of others; numbers that stand in the code go with them."""
+        inside = {node.output() for node in self.nodes}
+        read = dict.fromkeys(value for node in self.nodes for value in node.inputs())
+        return [value for value in read if value not in inside and not _goes_along(value)]
+
+
+class _Fuser:
+    """The groups of one block, and of those in it."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.open: dict[Value, _Group] = {}  # results of nodes of groups that more may join
+        self.place: dict[Node, int] = {}  # of these nodes, in the order of the block
+        self.changed = False
+
+    def run(self) -> bool:
+        for node in list(self.block.nodes()):
+            for inner in node.blocks():
+                self.changed |= _Fuser(inner).run()
+            if node.kind() == "prim::Constant":
+                continue
+            found = operands(node)
+            if not isinstance(found, str):
+                self.join(node)
+                continue
+            debug("graph_fuser", "{} stays: {}", node, found)
+            if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
+                self.close_all(node)
+            else:
+                self.close(node, node.inputs())
+        self.close_all(self.block.return_node())
+        return self.changed
+
+    def join(self, node: Node) -> None:
+        """To the groups that it reads, which become one; or to one of its own."""
+        self.place[node] = len(self.place)
+        groups = list(dict.fromkeys(self.open[value] for value in node.inputs() if value in self.open))
+        together = [other for group in groups for other in group.nodes]
+        if len(together) >= MOST_ROWS:
+            self.close(node, node.inputs())
+            groups = []
+        if not groups:
+            self.open[node.output()] = _Group(node)
+            return
+        first = groups[0]
+        if len(groups) > 1:
+            first.nodes = sorted(together, key=self.place.__getitem__)
+        first.nodes.append(node)
+        for other in first.nodes:
+            self.open[other.output()] = first
+
+    def close(self, before: Node, values: list[Value]) -> None:
+        """The groups of these values stand before a node that reads them."""
+        for value in values:
+            group = self.open.get(value)
+            if group is not None:
+                self.settle(group, before)
+
+    def close_all(self, before: Node) -> None:
+        for group in list(dict.fromkeys(self.open.values())):
+            self.settle(group, before)
+
+    def settle(self, group: _Group, before: Node) -> None:
+        """Make the node of a group that nothing joins any more."""
+        for node in group.nodes:
+            del self.open[node.output()]
+        inside, inputs = set(group.nodes), group.inputs()
+        read = [node for node in group.nodes if any(use.user not in inside for use in node.output().uses())]
+        if len(group.nodes) < LEAST or not read or len(inputs) > MOST_INPUTS:
+            return
+        if not optimization_allowed("graph_fuser"):
+            return
+        graph = before.owning_graph()
+        subgraph = Graph()
+        copies: dict[Value, Value] = {}
+        for value in inputs:
+            copies[value] = subgraph.add_input().copy_metadata(value)
+        for node in group.nodes:
+            for value in node.inputs():
+                if value not in copies:
+                    constant = subgraph.create_clone(value.node(), copies)
+                    copies[value] = subgraph.append_node(constant).output()
+            copy = subgraph.append_node(subgraph.create_clone(node, copies))
+            copies[node.output()] = copy.output()
+        fused = graph.create(KIND, inputs, len(read)).insert_before(before)
+        fused.copy_metadata(group.nodes[-1])
+        fused.set("Subgraph", subgraph, "g")
+        for node, result in zip(read, fused.outputs(), strict=True):
+            subgraph.register_output(copies[node.output()])
+            result.copy_metadata(node.output())
+            node.output().replace_all_uses_with(result)
+        update("graph_fuser", "Made {}", fused)
+        numbers = {value.node() for node in group.nodes for value in node.inputs() if _goes_along(value)}
+        for node in reversed(group.nodes):
+            node.destroy()
+        for number in numbers:
+            if not number.has_uses():
+                number.destroy()
+        self.changed = True
+
+
+def _goes_along(value: Value) -> bool:
+    """Whether a value is a number that stands in the code: then the group has one of its own."""
+    return value.node().kind() == "prim::Constant" and not is_tensor(value)

@@ -1,0 +1,50 @@
+"""What runs as one in a function, and what does not, and why: `fn.plan`, for a person to read.
+
+    plan of f
+      mul add tanh sigmoid mul mul sub
+        float32, float32, float (number): 12 runs as one
+        int64, float32, float (number): one by one, as aten::mul has operands of two dtypes
+        2 calls one by one: shapes or layouts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ts.fusion.program import GroupRecord
+
+
+class PlanText(str):
+    """A text whose `repr` is the text itself."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def plan_of(code: Any, name: str) -> PlanText:
+    """The groups of a code, and on what inputs each has run."""
+    lines = [line for operator in code.operators for line in _group_lines(operator)]
+    return PlanText("\n".join([f"plan of {name}", *(lines or ["  nothing runs as one"])]))
+
+
+def _group_lines(operator: Any) -> Iterator[str]:
+    record = operator.record
+    if not isinstance(record, GroupRecord) or record.program is None:
+        return
+    program, group = record.program, record.group
+    yield "  " + " ".join(row.operator.name.partition("::")[2] for row in program.rows)
+    if group is None:
+        yield "    has not run on the CPU yet"
+        return
+    for plan in group.plans:
+        inputs = ", ".join(plan.inputs(len(program.inputs)))
+        ending = f"one by one, as {plan.refused}" if plan.refused else f"{plan.runs} runs as one"
+        yield f"    {inputs}: {ending}"
+    for count, reason in (
+        (group.left_to_limits, "limits count every operator"),
+        (group.left_for_inputs, "devices, dtypes or numbers"),
+        (group.left_for_shapes, "shapes or layouts"),
+    ):
+        if count:
+            yield f"    {count} calls one by one: {reason}"
