@@ -185,6 +185,20 @@ def test_limits_see_every_operator():
     assert runs(f) == 0 and groups(f)[0].left_to_limits == 1
 
 
+def test_any_number_of_threads_gives_the_same_bits():
+    f = script(EXPRESSION)
+    x, y = ts.randn(700, 900), ts.randn(700, 900)
+    expected = one_by_one(f, x, y)
+    before = ts.get_num_threads()
+    try:
+        for count in (1, 2, 3, 8):
+            ts.set_num_threads(count)
+            same(f(x, y), expected)
+    finally:
+        ts.set_num_threads(before)
+    assert runs(f) == 4
+
+
 def test_threads_share_groups():
     f = script(EXPRESSION)
     sizes = [10, 1000, 1500, 100_000]

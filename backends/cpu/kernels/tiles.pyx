@@ -34,11 +34,13 @@ from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.elementwise cimport SCALAR_TYPES, Loops, item_size, store_element, store_number
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport FLAT, MOST_DIMS, is_tensor, put_array
+from ts.backends.cpu.kernels.parts cimport require_part
 from ts.backends.cpu.kernels.pointwise cimport loops_behind
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.walk cimport Loop, Operand, broadcast_into, lay_out
 
 from ts import dtypes
+from ts.backends.cpu import workers
 
 cnp.import_array()
 
@@ -527,10 +529,11 @@ cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *
 cdef char scratch[MOST_BUFFERS * BUFFER]
 
 
-cdef void run_tiles(Group g, Plan plan, Run *run, char *memory) noexcept nogil:
+cdef void run_tiles(Group g, Plan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
+    """The elements [start, end)."""
     cdef char *args[MOST_OPERANDS + 1]
     cdef npy_intp steps[MOST_OPERANDS + 1]
-    cdef npy_intp start = 0, count
+    cdef npy_intp count
     cdef Place *place
     cdef Step *step
     cdef int i, k, slot
@@ -540,8 +543,8 @@ cdef void run_tiles(Group g, Plan plan, Run *run, char *memory) noexcept nogil:
             run.place[slot].step, run.place[slot].advance = item_size(plan.kind[slot]), 0
     for i in range(run.gathers):
         run.gather[i].tile = run.place[run.gather[i].slot].data = memory + (plan.buffers + i) * BUFFER
-    while start < run.size:
-        count = min(run.size - start, <npy_intp>TILE)
+    while start < end:
+        count = min(end - start, <npy_intp>TILE)
         for i in range(run.gathers):
             gather(&run.gather[i], start, count)
         for i in range(g.rows):
@@ -555,6 +558,67 @@ cdef void run_tiles(Group g, Plan plan, Run *run, char *memory) noexcept nogil:
             steps[step.arity] = place.step
             step.function(args, &count, steps, step.data)
         start += count
+
+
+cdef int run_alone(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
+    """On this thread; without the GIL where there is enough to do."""
+    cdef char *memory = scratch
+    cdef Away away
+    if run.size < RELEASE_GIL_FROM:
+        run_tiles(g, plan, run, scratch, 0, run.size)
+        return 0
+    memory = <char *>malloc(MOST_BUFFERS * BUFFER)
+    if memory == NULL:
+        raise MemoryError
+    away = leave_gil(run.size, r, at, op.nargs)
+    run_tiles(g, plan, run, memory, 0, run.size)
+    take_gil(away)
+    free(memory)
+    return 0
+
+
+@cython.final
+cdef class Shared:
+    """A run that several threads share: each has tiles in a row, and buffers of its own."""
+    cdef Group group
+    cdef Plan plan
+    cdef Run *run
+    cdef list held                     # the arrays that it reads: others may exchange those of tensors meanwhile
+
+    def part(self, Py_ssize_t part, Py_ssize_t parts):
+        """For `workers.run`."""
+        cdef Run own
+        cdef char *memory
+        cdef npy_intp tiles
+        require_part(part, parts, self.run != NULL)
+        memory = <char *>malloc(MOST_BUFFERS * BUFFER)
+        if memory == NULL:
+            raise MemoryError
+        own = self.run[0]
+        tiles = (own.size + TILE - 1) // TILE
+        with nogil:
+            run_tiles(
+                self.group, self.plan, &own, memory,
+                tiles * part // parts * TILE, min(own.size, tiles * (part + 1) // parts * TILE),
+            )
+        free(memory)
+
+
+seal(Shared)
+
+
+cdef int run_shared(Group g, Plan plan, Run *run, IValue *r, const int32_t *at, int parts) except -1:
+    cdef Shared shared = Shared.__new__(Shared)
+    cdef int i
+    shared.group, shared.plan, shared.run, shared.held = g, plan, run, []
+    for i in range(g.inputs):
+        if not plan.words[i] & A_NUMBER:
+            shared.held.append(<object>array_at(r, at, i))
+    try:
+        workers.run(shared.part, parts)
+    finally:
+        shared.run = NULL
+    return 0
 
 
 cdef int leave(Operator op, IValue *r, const int32_t *at) except -1:
@@ -577,10 +641,8 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Run run
     cdef npy_intp shape[MOST_DIMS]
     cdef PyArrayObject *first = NULL
-    cdef char *memory = scratch
-    cdef int i, ndim = 0, slot, kind
+    cdef int i, ndim = 0, slot, kind, parts
     cdef cnp.dtype dtype
-    cdef Away away
     if context_flags() & LIMITED:
         g.left_to_limits += 1
         return leave(op, r, at)
@@ -612,15 +674,11 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
         run.place[slot].data = data_of(<PyArrayObject *>array)
         run.place[slot].step = run.place[slot].advance = item_size(kind)
         made.append(array)
-    if run.size >= RELEASE_GIL_FROM:
-        memory = <char *>malloc(MOST_BUFFERS * BUFFER)
-        if memory == NULL:
-            raise MemoryError
-    away = leave_gil(run.size, r, at, op.nargs)
-    run_tiles(g, plan, &run, memory)
-    take_gil(away)
-    if memory != scratch:
-        free(memory)
+    parts = 1 if run.size < RELEASE_GIL_FROM else workers.parts(run.size * g.rows // 2)
+    if parts > 1:
+        run_shared(g, plan, &run, r, at, parts)
+    else:
+        run_alone(g, plan, &run, op, r, at)
     if PyErr_Occurred():
         return -1
     plan.runs += 1
