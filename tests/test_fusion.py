@@ -8,7 +8,7 @@ import pytest
 
 import ts
 from ts.fusion.groups import operands
-from ts.fusion.program import NUMBER, TENSOR, GroupRecord, Program, Row, operator_of, program_of
+from ts.fusion.program import NUMBER, OTHER, TENSOR, GroupRecord, Program, Row, operator_of, program_of
 from ts.ir.graph import Graph
 from ts.ir.types import FLOAT
 from ts.ops import registry
@@ -177,6 +177,41 @@ def test_the_plan_says_what_ran_and_what_did_not():
     assert "nothing runs as one" in str(script("def g(x):\n    return x + 1\n", "g").plan)
 
 
+WITH_NUMBERS = """
+def f(x: Tensor, y: Tensor, low: float, up: Optional[float]):
+    a = torch.clamp(x, low, up) + torch.clamp(y, max=0.25)
+    b = torch.where(a > 0.1, a, y) * torch.nn.functional.gelu(a)
+    c = torch.nn.functional.leaky_relu(b - 1, 0.3).masked_fill(x < 0, 7.5) + torch.nn.functional.silu(y)
+    d = torch.where(c > 0, 1.5, c) + torch.where(y > 0, c, 2) + (1 - x) ** 2 + torch.nn.functional.softplus(x)
+    return torch.nn.functional.relu6(d) + torch.nn.functional.hardtanh(c), torch.abs(d) ** 0.3
+"""
+
+
+@pytest.mark.parametrize("size", [1, 1000, 3001, 100_000])
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
+def test_operators_that_read_numbers(size, dtype):
+    f = script(WITH_NUMBERS)
+    x, y = ts.randn(size, dtype=dtype), ts.randn(size, dtype=dtype)
+    for bounds in ((-0.5, 0.5), (0.0, None), (-0.1, 2.0)):
+        for a, b in zip(f(x, y, *bounds), one_by_one(f, x, y, *bounds), strict=True):
+            same(a, b)
+    assert runs(f) == 3
+    if dtype == ts.float32:
+        with pytest.raises(RuntimeError, match="cannot be converted to type float without overflow"):
+            f(x, y, 1e300, None)
+    assert runs(f) == 3
+
+
+def test_masks_lie_as_they_should():
+    """What fills by a mask is contiguous, whatever it fills."""
+    f = script("def f(x, m):\n    return torch.neg(x).masked_fill(m, 2.0)\n")
+    x = ts.randn(2, 8, 9, 7).to(memory_format=ts.channels_last)
+    same(f(x, x > 0), one_by_one(f, x, x > 0))
+    x = x.contiguous()
+    same(f(x, x > 0), one_by_one(f, x, x > 0))
+    assert runs(f) == 1
+
+
 def test_limits_see_every_operator():
     f = script(EXPRESSION)
     x = ts.ones(1000)
@@ -262,22 +297,40 @@ def test_a_group_of_too_many_rows_is_left():
     assert ran is False and result is x
 
 
+MASKS = {"mask", "condition"}
+
+
 def joined():
-    """Keys of the operators that groups may have, by the kinds of their operands."""
+    """Keys of the operators that groups may have, with samples of their operands."""
     for record in registry.records():
         graph = Graph()
-        inputs = []
+        inputs, samples = [], []
         for argument in record.schema.arguments:
-            number = argument.type.kind() in ("NumberType", "FloatType", "IntType")
+            kind = argument.type.kind()
             if argument.name == "alpha":
                 inputs.append(graph.insert_constant(1))
+                samples.append(1)
+            elif kind == "StringType":
+                inputs.append(graph.insert_constant(argument.default))
+                samples.append(f"text {argument.default}")
             else:
                 value = graph.add_input()
-                inputs.append(value.set_type(FLOAT) if number else value)
+                inputs.append(value if kind == "TensorType" else value.set_type(FLOAT))
+                samples.append(argument.name if kind == "TensorType" else 0.5)
         node = graph.append_node(graph.create(record.name, inputs, len(record.schema.returns)))
-        if node.operator() is not None and node.operator().record is record and not isinstance(operands(node), str):
-            kinds = "".join(TENSOR if v.type().kind() == "TensorType" else NUMBER for v in operands(node))
-            yield record.key, kinds
+        found = None if node.operator() is None or node.operator().record is not record else operands(node)
+        if isinstance(found, list):
+            yield record.key, samples[: len(found)]
+
+
+def argument_for(sample, x, number):
+    if not isinstance(sample, str):
+        return number if sample == 0.5 else sample
+    return sample[5:] if sample.startswith("text ") else x > 0.7 if sample in MASKS else x
+
+
+def letter(argument):
+    return TENSOR if isinstance(argument, ts.Tensor) else OTHER if isinstance(argument, str) else NUMBER
 
 
 def test_each_operator_that_may_join_has_a_loop_for_floats():
@@ -285,10 +338,11 @@ def test_each_operator_that_may_join_has_a_loop_for_floats():
     found = dict(joined())
     assert len(found) > 100 and {"aten::mul.Tensor", "aten::tanh", "aten::sub.Scalar"} <= set(found)
     wanting = []
-    for key, kinds in found.items():
-        program = Program(kinds, (Row(operator(key), tuple(range(len(kinds)))),), (len(kinds),))
+    for key, samples in found.items():
         for x, number in ((ts.linspace(-0.9, 9.9, 500), 0.5), (ts.arange(60), 3)):
-            args = [x if kind == TENSOR else number for kind in kinds]
+            args = [argument_for(sample, x, number) for sample in samples]
+            kinds = "".join(map(letter, args))
+            program = Program(kinds, (Row(operator(key), tuple(range(len(kinds)))),), (len(kinds),))
             try:
                 ran, result = operator_of(program)(*args)
             except ZeroDivisionError:

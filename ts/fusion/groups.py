@@ -5,8 +5,8 @@ In: a node.  Out: the values that its row reads, or the reason why it has none.
     operands(%c = aten::mul(%a, %b))       [%a, %b]
     operands(%c = aten::add(%a, %b, %2))   "it scales its second operand"
 
-An operator belongs into groups if its record says so (`Record.ufunc`): it computes each element from the
-elements beside it, and takes and gives tensors, or numbers, and nothing else.
+An operator belongs into groups if its record says so (`Record.ufunc`, `Record.tile`): it computes each
+element from the elements beside it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 import ts.ops.node_operator  # noqa: F401 -- makes Node.operator() work
-from ts.fusion.program import NUMBER, TENSOR, Program, Row
+from ts.fusion.program import NUMBER, OTHER, TENSOR, Program, Row
 from ts.ir import types
 from ts.ir.graph import Graph, Node, Value
 
@@ -28,11 +28,15 @@ def operands(node: Node) -> list[Value] | str:
     """The values that a row for `node` reads; a text says why it can have no row."""
     operator = node.operator()
     record = None if operator is None or node.blocks() else operator.record
-    if record is None or record.ufunc is None or record.variant:
+    if record is None or (record.ufunc is None and not record.tile) or record.variant:
         return "it is no operator on the elements of tensors"
-    if len(node.outputs()) != 1 or not node.output().type().is_subtype_of(types.TENSOR):
+    if len(node.outputs()) != 1 or not is_tensor(node.output()):
         return "it gives something else than a tensor"
     values = node.inputs()
+    if record.tile:
+        if all(is_tensor(value) or is_number(value) or is_constant(value) for value in values):
+            return list(values)
+        return "an argument is neither a tensor nor a number"
     if len(values) == 3:
         if values[2].node().get("value") != 1 or isinstance(values[2].node().get("value"), bool):
             return "it scales its second operand"
@@ -57,7 +61,7 @@ def program_of_graph(subgraph: Graph) -> tuple[Program, list[Value]]:
                 if value.node().kind() == "prim::Constant":
                     number.setdefault(value, len(number))
     values = list(number)
-    inputs = "".join(TENSOR if is_tensor(value) else NUMBER for value in values)
+    inputs = "".join(TENSOR if is_tensor(v) else NUMBER if is_number(v) else OTHER for v in values)
     for node in read:
         number[node.output()] = len(number)
     rows = [Row(node.operator(), tuple(number[value] for value in found)) for node, found in read.items()]
@@ -72,3 +76,8 @@ def is_tensor(value: Value) -> bool:
 def is_number(value: Value) -> bool:
     """Whether it is a number that has a register of its own class."""
     return value.type().kind() in _NUMBERS
+
+
+def is_constant(value: Value) -> bool:
+    """Whether it stands in the code: None, a bool or a text that an operator reads beside its tensors."""
+    return value.node().kind() == "prim::Constant" and not value.type().mutable

@@ -2,7 +2,8 @@
 
     tanh(x * y + x)        Program("tt", (Row(mul, (0, 1)), Row(add, (2, 0)), Row(tanh, (3,))), (4,))
 
-Values are numbered: the group's inputs first (t: a tensor, n: a number), then the result of each row.
+Values are numbered: the group's inputs first (t: a tensor, n: a number, o: None, a bool or
+a text), then the result of each row.
 `operator_of` makes the operator that the code calls.  It says whether the group ran:
 
     ran, *results = prim::FusionGroup(x, y)
@@ -23,8 +24,9 @@ from ts.ops.registry import Record
 
 TENSOR: Final = "t"
 NUMBER: Final = "n"
+OTHER: Final = "o"
 KIND: Final = "prim::FusionGroup"
-_PARAMETERS: Final = {TENSOR: "Tensor", NUMBER: "Scalar"}
+_PARAMETERS: Final = {TENSOR: "Tensor", NUMBER: "Scalar", OTHER: "Any"}
 
 
 @dataclass(frozen=True)
@@ -32,20 +34,20 @@ class Row:
     """One operator of a group."""
 
     operator: Any  # the overload
-    operands: tuple[int, ...]  # values; parameters behind them have their defaults
+    operands: tuple[int, ...]  # values: the first of its arguments; the others have their defaults
 
 
 @dataclass(frozen=True)
 class Program:
     """A group; ValueError where rows read what is not computed yet."""
 
-    inputs: str  # a letter for each: t, n
+    inputs: str  # a letter for each: t, n, o
     rows: tuple[Row, ...]
     outputs: tuple[int, ...]  # values, each the result of a row
 
     def __post_init__(self) -> None:
         first = len(self.inputs)
-        if TENSOR not in self.inputs or set(self.inputs) - {TENSOR, NUMBER}:
+        if TENSOR not in self.inputs or set(self.inputs) - {TENSOR, NUMBER, OTHER}:
             raise ValueError(f"no inputs of a group: {self.inputs!r}")
         for at, row in enumerate(self.rows, first):
             if not row.operands or not all(0 <= operand < at for operand in row.operands):

@@ -52,6 +52,7 @@ def _relu(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::relu6(Tensor self) -> Tensor",
+    tile=True,
     inplace=True,
     where="f",
     refuses={"b": "Bool inputs not supported for hardtanh", "c": _NO_CLAMP},
@@ -62,6 +63,7 @@ def _relu6(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+    tile=True,
     inplace=True,
     out="out",
     where="f",
@@ -80,6 +82,7 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
 
 @op(
     "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+    tile=True,
     inplace=True,
     out="out",
     where="f",
@@ -161,6 +164,7 @@ def _selu(xp: Any, self: Array) -> Array:
 
 @op(
     'aten::gelu(Tensor self, *, str approximate="none") -> Tensor',
+    tile=True,
     inplace=True,
     out="out",
     where="f",
@@ -179,7 +183,7 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     return rules.cast(xp, 0.5 * x * (1 + xp.special("erf")(x * math.sqrt(0.5))), self.dtype)
 
 
-@op("aten::silu(Tensor self) -> Tensor", inplace=True, out="out", where="f", out_refused=FOUND)
+@op("aten::silu(Tensor self) -> Tensor", tile=True, inplace=True, out="out", where="f", out_refused=FOUND)
 def _silu(xp: Any, self: Array) -> Array:
     x = _wide(xp, "silu", self)
     return rules.cast(xp, x * sigmoid(xp, x), self.dtype)
@@ -226,6 +230,7 @@ def _hardsigmoid(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::log_sigmoid(Tensor self) -> Tensor",
+    tile=True,
     out="out",
     where="f",
     layout="contiguous",
@@ -253,6 +258,7 @@ def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
 
 @op(
     "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+    tile=True,
     out="out",
     where="f",
     refuses={"c": "softplus_cpu"},
@@ -290,6 +296,7 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
 
 @op(
     "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+    tile=True,
     inplace=True,
     out="out",
     where="f",

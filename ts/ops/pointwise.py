@@ -364,6 +364,7 @@ def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
 )
 @op(
     "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    tile=True,
     out="Scalar_out",
     promotion=SAME,
     cuda="b - a",
@@ -430,6 +431,7 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
 )
 @op(
     "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    tile=True,
     inplace="Scalar",
     out="Tensor_Scalar_out",
     promotion=SAME,

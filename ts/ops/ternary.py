@@ -93,17 +93,20 @@ NAMES = {
 
 @op(
     "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+    tile=True,
     out="self_out",
     cuda="a ? b : c",
     out_refused="Expected out type to be {want} but got {got}",
 )
 @op(
     "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
+    tile=True,
     cuda="a ? b : c",
     where="f",
 )
 @op(
     "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
+    tile=True,
     cuda="a ? b : c",
     where="f",
 )
@@ -147,6 +150,7 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
 
 @op(
     "aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    tile=True,
     inplace=True,
     out="out",
     cuda="min(max(a, b), c)",
@@ -178,6 +182,7 @@ def _clamp(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
 
 @op(
     "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
+    tile=True,
     inplace=True,
     out="out",
     cuda="max(a, b)",
@@ -197,6 +202,7 @@ def _clamp_min(xp: Any, self: Array, min: Any) -> Array:
 
 @op(
     "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
+    tile=True,
     inplace=True,
     out="out",
     cuda="min(a, b)",

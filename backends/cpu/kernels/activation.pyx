@@ -14,7 +14,7 @@ from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.walk cimport Loop
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
@@ -294,6 +294,91 @@ cdef int threshold(Operator op, IValue *r, const int32_t *at) except -1:
         return run_widened(op, r, at)
     return run_formula(op, r, at, THRESHOLD, by[0], by[1], 0)
 
+
+# ---------------------------------------------------------------- rows of groups
+
+cdef void formula_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    cdef Tile *tile = <Tile *>data
+    compute[float](<Formula>tile.what, <float *>args[0], n[0], tile.by, <float *>args[1])
+
+cdef void formula_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    cdef Tile *tile = <Tile *>data
+    compute[double](<Formula>tile.what, <double *>args[0], n[0], tile.by, <double *>args[1])
+
+cdef void silu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    simd_silu_row(<float *>args[0], n[0], <float *>args[1])
+
+cdef void silu_doubles_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    silu_doubles(<double *>args[0], n[0], <double *>args[1])
+
+cdef void gelu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    simd_gelu_row(<float *>args[0], n[0], <float *>args[1])
+
+cdef void gelu_tanh_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    simd_gelu_tanh_row(<float *>args[0], n[0], <float *>args[1])
+
+cdef void gelu_doubles_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    gelu_doubles(<double *>args[0], n[0], <double *>args[1])
+
+cdef void leaky_relu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    simd_leaky_relu_row(<float *>args[0], n[0], <float>(<Tile *>data).by[0], <float *>args[1])
+
+cdef void leaky_relu_doubles_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    leaky_relu_doubles(<double *>args[0], n[0], (<Tile *>data).by[0], <double *>args[1])
+
+
+cdef bint by_formula(int kind, Tile *tile, Formula what, IValue **others, int count) noexcept:
+    cdef int i
+    for i in range(count):
+        if not read_number(others[i], kind, &tile.by[i]):
+            return False
+    tile.what = what
+    tile.function = formula_floats if kind == FLOAT else formula_doubles
+    return True
+
+cdef bint read_softplus(int kind, IValue **others, Tile *tile) noexcept:
+    return by_formula(kind, tile, SOFTPLUS, others, 2)
+
+cdef bint read_log_sigmoid(int kind, IValue **others, Tile *tile) noexcept:
+    return by_formula(kind, tile, LOG_SIGMOID, others, 0)
+
+cdef bint read_hardtanh(int kind, IValue **others, Tile *tile) noexcept:
+    return by_formula(kind, tile, BETWEEN, others, 2)
+
+cdef bint read_relu6(int kind, IValue **others, Tile *tile) noexcept:
+    tile.by[0], tile.by[1] = 0, 6
+    return by_formula(kind, tile, BETWEEN, others, 0)
+
+cdef bint read_threshold(int kind, IValue **others, Tile *tile) noexcept:
+    return by_formula(kind, tile, THRESHOLD, others, 2)
+
+cdef bint read_silu(int kind, IValue **others, Tile *tile) noexcept:
+    tile.function = silu_floats_tile if kind == FLOAT else silu_doubles_tile
+    return True
+
+cdef bint read_gelu(int kind, IValue **others, Tile *tile) noexcept:
+    cdef bint tanh
+    if others[0].tag != TAG_OBJECT or type(<object>others[0].v.o) is not str:
+        return False
+    tanh = <str>others[0].v.o == "tanh"
+    if not tanh and <str>others[0].v.o != "none" or tanh and kind == DOUBLE:
+        return False
+    tile.function = gelu_doubles_tile if kind == DOUBLE else gelu_tanh_floats_tile if tanh else gelu_floats_tile
+    return True
+
+cdef bint read_leaky_relu(int kind, IValue **others, Tile *tile) noexcept:
+    tile.function = leaky_relu_floats_tile if kind == FLOAT else leaky_relu_doubles_tile
+    return read_number(others[0], kind, &tile.by[0])
+
+
+register_tile("aten::softplus", read_softplus)
+register_tile("aten::log_sigmoid", read_log_sigmoid)
+register_tile("aten::hardtanh", read_hardtanh)
+register_tile("aten::relu6", read_relu6)
+register_tile("aten::threshold", read_threshold)
+register_tile("aten::silu", read_silu)
+register_tile("aten::gelu", read_gelu)
+register_tile("aten::leaky_relu", read_leaky_relu)
 
 register_kernel("aten::elu", elu)
 register_kernel("aten::celu", celu)

@@ -15,7 +15,7 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, same_shape, size_of
@@ -310,6 +310,88 @@ cdef int remainder(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int floor_divide(Operator op, IValue *r, const int32_t *at) except -1:
     return divided(op, r, at, False)
 
+
+# ---------------------------------------------------------------- rows of groups
+
+cdef enum Bound:
+    LOW = 1
+    HIGH = 2
+
+
+cdef void clamp_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    cdef Tile *tile = <Tile *>data
+    cdef float low = <float>tile.by[0], high = <float>tile.by[1]
+    if tile.what == LOW | HIGH:
+        simd_clamp_row(<float *>args[0], n[0], low, high, <float *>args[1])
+    elif tile.what == LOW:
+        simd_clamp_min_row(<float *>args[0], n[0], low, <float *>args[1])
+    else:
+        simd_clamp_max_row(<float *>args[0], n[0], high, <float *>args[1])
+
+cdef void clamp_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    cdef Tile *tile = <Tile *>data
+    clamp_row[double](
+        <double *>args[0], n[0], tile.what & LOW != 0, tile.by[0], tile.what & HIGH != 0, tile.by[1], <double *>args[1]
+    )
+
+cdef void formula_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    cdef Tile *tile = <Tile *>data
+    cdef FloatLoop loop = float_loops[tile.what]
+    if loop == NULL:
+        compute_powers[float](<Formula>tile.what, <float *>args[0], n[0], tile.by[0], <float *>args[1])
+    else:
+        loop(<float *>args[0], NULL, NULL, n[0], <float>tile.by[0], <float *>args[1])
+
+cdef void power_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    cdef Tile *tile = <Tile *>data
+    compute_powers[double](<Formula>tile.what, <double *>args[0], n[0], tile.by[0], <double *>args[1])
+
+cdef void rsub_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    compute_doubles(RSUB, <double *>args[0], NULL, NULL, n[0], (<Tile *>data).by[0], <double *>args[1])
+
+
+cdef bint read_bounds(int kind, IValue *low, IValue *high, Tile *tile) noexcept:
+    tile.what = 0
+    if low != NULL and low.tag != TAG_NONE:
+        tile.what |= LOW
+        if not read_number(low, kind, &tile.by[0]):
+            return False
+    if high != NULL and high.tag != TAG_NONE:
+        tile.what |= HIGH
+        if not read_number(high, kind, &tile.by[1]):
+            return False
+    tile.function = clamp_floats if kind == FLOAT else clamp_doubles
+    return tile.what != 0
+
+cdef bint read_clamp(int kind, IValue **others, Tile *tile) noexcept:
+    return read_bounds(kind, others[0], others[1], tile)
+
+cdef bint read_clamp_min(int kind, IValue **others, Tile *tile) noexcept:
+    return read_bounds(kind, others[0], NULL, tile)
+
+cdef bint read_clamp_max(int kind, IValue **others, Tile *tile) noexcept:
+    return read_bounds(kind, NULL, others[0], tile)
+
+cdef bint read_power(int kind, IValue **others, Tile *tile) noexcept:
+    if others[0].tag == TAG_BOOL or not read_number(others[0], kind, &tile.by[0]):
+        return False
+    tile.what = formula_of_power(tile.by[0])
+    tile.function = formula_floats if kind == FLOAT else power_doubles
+    return True
+
+cdef bint read_rsub(int kind, IValue **others, Tile *tile) noexcept:
+    if others[0].tag == TAG_BOOL or not is_one(others[1]) or not read_number(others[0], kind, &tile.by[0]):
+        return False
+    tile.what = RSUB
+    tile.function = formula_floats if kind == FLOAT else rsub_doubles
+    return True
+
+
+register_tile("aten::clamp", read_clamp)
+register_tile("aten::clamp_min", read_clamp_min)
+register_tile("aten::clamp_max", read_clamp_max)
+register_tile("aten::pow.Tensor_Scalar", read_power)
+register_tile("aten::rsub.Scalar", read_rsub)
 
 register_kernel("aten::clamp", clamp)
 register_kernel("aten::clip", clamp)

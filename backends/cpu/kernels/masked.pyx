@@ -16,7 +16,7 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.table cimport register_choice, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT64
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of
@@ -109,6 +109,11 @@ cdef bint store(IValue *number, int kind, char *out) noexcept:
 
 cdef void choose_each(char **args, npy_intp n, const npy_intp *steps, element of_width) noexcept nogil:
     """The same for operands of any steps: mask, x, y, out."""
+    if steps[0] == 1 and steps[3] == sizeof(element) and steps[1] in (0, sizeof(element)) and steps[2] in (0, sizeof(element)):
+        choose[element](
+            <uint8_t *>args[0], n, <element *>args[1], steps[1] != 0, <element *>args[2], steps[2] != 0, <element *>args[3]
+        )
+        return
     cdef npy_intp i
     cdef char *mask = args[0]
     cdef char *x = args[1]
@@ -370,6 +375,11 @@ cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, INT64)
 
+
+register_choice("aten::where.self", 0, 1, 2)
+register_choice("aten::where.ScalarOther", 0, 1, 2)
+register_choice("aten::where.ScalarSelf", 0, 1, 2)
+register_choice("aten::masked_fill.Scalar", 1, 2, 0)
 
 register_kernel("aten::where.self", where)
 register_kernel("aten::where.ScalarOther", where)

@@ -5,6 +5,8 @@
 """
 
 cdef dict kernels = {}                 # name -> address
+cdef dict tiles = {}
+cdef dict choices = {}
 
 
 cdef int register_kernel(str name, Kernel kernel) except -1:
@@ -14,3 +16,21 @@ cdef int register_kernel(str name, Kernel kernel) except -1:
 
 cdef Kernel kernel_named(str name) except? NULL:
     return <Kernel><void *><size_t>kernels.get(name, 0)
+
+
+cdef int register_tile(str name, ReadTile read) except -1:
+    tiles[name] = <size_t><void *>read
+    return 0
+
+
+cdef ReadTile tile_named(str name) except? NULL:
+    return <ReadTile><void *><size_t>tiles.get(name, 0)
+
+
+cdef int register_choice(str name, int mask, int first, int second) except -1:
+    choices[name] = (mask, first, second)
+    return 0
+
+
+cdef tuple choice_named(str name):
+    return choices.get(name)

@@ -24,7 +24,7 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, set_kernel
-from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, HALF, RELEASE_GIL_FROM, PyArrayObject, data_of, dims_of, flags_of, ndim_of
+from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, INT64, RELEASE_GIL_FROM, PyArrayObject, data_of, dims_of, flags_of, ndim_of
 from ts._core.tensor.ndarray cimport new_array, same_shape, size_of, strides_of
 from ts._core.tensor.overlap cimport repeats
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type
@@ -34,9 +34,10 @@ from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.elementwise cimport SCALAR_TYPES, Loops, item_size, store_element, store_number
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport FLAT, MOST_DIMS, is_tensor, put_array
+from ts.backends.cpu.kernels.masked cimport choice_of
 from ts.backends.cpu.kernels.parts cimport require_part
 from ts.backends.cpu.kernels.pointwise cimport loops_behind
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.table cimport ReadTile, Tile, choice_named, register_kernel, tile_named
 from ts.backends.cpu.kernels.walk cimport Loop, Operand, broadcast_into, lay_out
 
 from ts import dtypes
@@ -54,7 +55,9 @@ cdef enum:
     MOST_PLANS = 6                     # of a group
     MOST_SLOTS = 128                   # inputs, results and numbers of a group
     MOST_INPUTS = 32
-    MOST_OPERANDS = 2
+    MOST_OPERANDS = 3
+    MOST_ARGUMENTS = 4                 # of a row, operands and what it reads beside them
+    MOST_TILES = 24                    # rows that read numbers beside their tensor
     NOWHERE = -1
 
 cdef enum Word:                        # what a plan asks of an input: one word
@@ -62,12 +65,15 @@ cdef enum Word:                        # what a plan asks of an input: one word
     A_NUMBER = 1 << 8                  # and its tag
     A_TENSOR = 1 << 9                  # and its ScalarType
     AN_ELEMENT = 1 << 10               # the same, without dimensions
+    ANOTHER = 1 << 11                  # None, a bool, a text: rows read it when they run
 
 
 cdef inline uint32_t word_of(IValue *x) noexcept:
     cdef Tensor t
     if x.tag == TAG_FLOAT or x.tag == TAG_INT:
         return A_NUMBER | <uint32_t>x.tag
+    if x.tag != TAG_OBJECT or type(<object>x.v.o) is str:
+        return ANOTHER
     if not is_tensor(x):
         return NOTHING
     t = <Tensor>x.v.o
@@ -77,6 +83,8 @@ cdef inline uint32_t word_of(IValue *x) noexcept:
 
 
 cdef str name_of(uint32_t word):
+    if word & ANOTHER:
+        return "constant"
     if word & A_NUMBER:
         return "float (number)" if word & 0xff == TAG_FLOAT else "int (number)"
     name = str(dtypes.BY_CODE[word & 0xff]).removeprefix("torch.")
@@ -91,6 +99,8 @@ ctypedef struct Step:                  # a row
     int arity
     int operands[MOST_OPERANDS]        # slots
     int out
+    int tile                           # which of the run's tiles has the loop; NOWHERE: the loop is here
+    ReadTile read
 
 
 @cython.final
@@ -105,6 +115,8 @@ cdef class Plan:
     cdef int buffer[MOST_SLOTS]        # the tile's buffer of a slot, or NOWHERE
     cdef int number_of[MOST_SLOTS]     # of a slot behind the results: the input whose number it holds
     cdef int buffers
+    cdef int tiles                     # rows that have one
+    cdef bint is_element[MOST_SLOTS]   # a slot of one element, however long the tile is
     cdef Step steps[MOST_SLOTS]
 
     def inputs(self, int count):
@@ -133,7 +145,8 @@ cdef class Group:
     cdef int outputs
     cdef int out_at[MOST_SLOTS]
     cdef int arity[MOST_SLOTS]
-    cdef int operands[MOST_SLOTS][MOST_OPERANDS]
+    cdef int operands[MOST_SLOTS][MOST_ARGUMENTS]
+    cdef bint in_any_order             # whether results lie as the operands do, in whatever order that is
     cdef int64_t sources[MOST_SLOTS]   # by slot: a bit for each input that its elements come from
     cdef Plan last
 
@@ -148,12 +161,15 @@ cdef class Group:
         if self.inputs > MOST_INPUTS or self.inputs + self.rows > MOST_SLOTS // 2:
             raise ValueError("a group of so many operators does not run as one")
         self.operators = [row.operator for row in program.rows]
+        self.in_any_order = True
         for i in range(self.inputs):
             self.sources[i] = <int64_t>1 << i
         for i in range(self.rows):
             operands = program.rows[i].operands
-            if len(operands) > MOST_OPERANDS:
-                raise ValueError("a row has one operand or two")
+            if len(operands) > MOST_ARGUMENTS:
+                raise ValueError("a row has no more than four arguments")
+            if program.rows[i].operator.record.tile:
+                self.in_any_order = False
             self.arity[i] = len(operands)
             slot = self.inputs + i
             self.sources[slot] = 0
@@ -198,43 +214,100 @@ cdef class Group:
 
     cdef str choose_loops(self, Plan plan):
         """Kinds of all slots, and the loop of each row; the reason where one has none."""
-        cdef bint elements[MOST_SLOTS]  # slots of one element
-        cdef int i, slot, kind, second
-        cdef Loops loops
-        cdef Step *step
+        cdef int i
+        cdef Operator op
         plan.slots = self.inputs + self.rows
+        plan.tiles = 0
         for i in range(self.inputs):
-            plan.kind[i] = NOWHERE if plan.words[i] & A_NUMBER else <int>(plan.words[i] & 0xff)
-            elements[i] = not plan.words[i] & A_TENSOR
+            plan.kind[i] = <int>(plan.words[i] & 0xff) if plan.words[i] & (A_TENSOR | AN_ELEMENT) else NOWHERE
+            plan.is_element[i] = not plan.words[i] & A_TENSOR
         for i in range(self.rows):
-            name = (<Operator>self.operators[i]).name
-            loops = loops_behind(<Operator>self.operators[i])
-            if loops is None or loops.arity != self.arity[i]:
-                return f"{name} has no loop"
-            step = &plan.steps[i]
-            slot = step.operands[0] = self.operands[i][0]
-            kind = plan.kind[slot]
-            if kind < 0 or kind in (HALF, CFLOAT, CDOUBLE) or loops.function[kind] == NULL:
-                return f"{name} has no loop for that dtype"
-            step.arity = self.arity[i]
-            step.function = loops.function[kind]
-            step.data = loops.data[kind]
-            elements[self.inputs + i] = elements[slot]
-            if step.arity == 2:
-                second = step.operands[1] = self.operands[i][1]
-                if plan.kind[second] != kind:
-                    if not elements[second] or elements[slot] or kind == BOOL or plan.kind[second] == BOOL or second >= self.inputs:
-                        return f"{name} has operands of two dtypes"
-                    step.operands[1] = self.number_slot(plan, second, kind)
-                    if step.operands[1] == NOWHERE:
-                        return "it has too many numbers"
-                else:
-                    elements[self.inputs + i] = elements[slot] and elements[second]
-            if elements[self.inputs + i]:
-                return "an operator of it is on single elements"
-            step.out = self.inputs + i
-            plan.kind[step.out] = loops.result_type[kind]
+            op = self.operators[i]
+            plan.steps[i].out = self.inputs + i
+            plan.steps[i].tile = NOWHERE
+            if choice_named(op.key) is not None:
+                reason = self.choose_choice(plan, i, choice_named(op.key))
+            elif tile_named(op.key) != NULL:
+                reason = self.choose_tile(plan, i, tile_named(op.key))
+            else:
+                reason = self.choose_loop(plan, i, loops_behind(op))
+            if reason:
+                return f"{op.name} has {reason}"
+            if plan.is_element[self.inputs + i]:
+                return f"{op.name} is on single elements"
         return ""
+
+    cdef str choose_loop(self, Plan plan, int row, Loops loops):
+        """That of a ufunc."""
+        cdef Step *step = &plan.steps[row]
+        cdef int first = self.operands[row][0], second, kind = plan.kind[first]
+        if loops is None or loops.arity != self.arity[row]:
+            return "no loop"
+        if kind < 0 or kind in (HALF, CFLOAT, CDOUBLE) or loops.function[kind] == NULL:
+            return "no loop for that dtype"
+        step.arity, step.function, step.data = self.arity[row], loops.function[kind], loops.data[kind]
+        step.operands[0] = first
+        plan.kind[step.out] = loops.result_type[kind]
+        plan.is_element[step.out] = plan.is_element[first]
+        if step.arity == 2:
+            second = self.operands[row][1]
+            step.operands[1] = self.in_kind(plan, second, kind, plan.is_element[first])
+            if step.operands[1] == NOWHERE:
+                return "operands of two dtypes"
+            if step.operands[1] == second:
+                plan.is_element[step.out] = plan.is_element[first] and plan.is_element[second]
+        return ""
+
+    cdef str choose_tile(self, Plan plan, int row, ReadTile read):
+        """One that reads numbers when it runs."""
+        cdef Step *step = &plan.steps[row]
+        cdef int first = self.operands[row][0], kind = plan.kind[first], k
+        if kind != FLOAT and kind != DOUBLE:
+            return "no loop for that dtype"
+        for k in range(1, self.arity[row]):
+            if self.operands[row][k] >= self.inputs or plan.kind[self.operands[row][k]] != NOWHERE:
+                return "a tensor where it reads a number"
+        if plan.tiles >= MOST_TILES:
+            return "too many like it beside it"
+        step.arity, step.operands[0], step.read, step.tile = 1, first, read, plan.tiles
+        plan.tiles += 1
+        plan.kind[step.out] = kind
+        plan.is_element[step.out] = plan.is_element[first]
+        return ""
+
+    cdef str choose_choice(self, Plan plan, int row, tuple order):
+        """One of two, by a mask; `order`: which arguments these are, the mask first."""
+        cdef Step *step = &plan.steps[row]
+        cdef int k, slot, kind = NOWHERE
+        cdef bint one = True
+        if self.arity[row] != 3 or plan.kind[self.operands[row][<int>order[0]]] != BOOL:
+            return "a mask that is none"
+        for k in range(3):
+            slot = step.operands[k] = self.operands[row][<int>order[k]]
+            one = one and plan.is_element[slot]
+            if k and plan.kind[slot] != NOWHERE:
+                if kind != NOWHERE and plan.kind[slot] != kind:
+                    return "operands of two dtypes"
+                kind = plan.kind[slot]
+        if kind != FLOAT and kind != DOUBLE and kind != INT64:
+            return "no loop for that dtype"
+        for k in range(1, 3):
+            step.operands[k] = self.in_kind(plan, step.operands[k], kind, False)
+            if step.operands[k] == NOWHERE:
+                return "operands of two dtypes"
+        step.arity, step.function, step.data = 3, choice_of(item_size(kind)), NULL
+        plan.kind[step.out], plan.is_element[step.out] = kind, one
+        return ""
+
+    cdef int in_kind(self, Plan plan, int slot, int kind, bint alone) noexcept:
+        """The slot itself if it is of that dtype; one for its number in it, unless what it meets is `alone` an element."""
+        if plan.kind[slot] == kind:
+            return slot
+        if not plan.is_element[slot] or alone or kind == BOOL or plan.kind[slot] == BOOL or slot >= self.inputs:
+            return NOWHERE
+        if plan.words[slot] & ANOTHER:
+            return NOWHERE
+        return self.number_slot(plan, slot, kind)
 
     cdef int number_slot(self, Plan plan, int input, int kind) noexcept:
         """The slot that holds the number of an input in a dtype."""
@@ -259,7 +332,7 @@ cdef class Group:
         for b in range(MOST_BUFFERS):
             taken[b] = False
         for i in range(self.rows):
-            for k in range(self.arity[i]):
+            for k in range(plan.steps[i].arity):
                 last[plan.steps[i].operands[k]] = i
         for i in range(self.outputs):
             last[self.out_at[i]] = self.rows
@@ -267,21 +340,29 @@ cdef class Group:
         for i in range(self.rows):
             slot = self.inputs + i
             plan.buffer[slot] = NOWHERE
-            for k in range(self.arity[i]):  # elementwise: a result may take the place of what dies here
-                b = plan.steps[i].operands[k]
-                if self.inputs <= b < self.inputs + self.rows and last[b] == i and plan.buffer[b] != NOWHERE:
-                    taken[plan.buffer[b]] = False
-            if last[slot] == self.rows:
-                continue
-            for b in range(MOST_BUFFERS):
-                if not taken[b]:
-                    break
-            else:
-                return "it needs too many tiles"
-            plan.buffer[slot] = b
-            taken[b] = last[slot] != NOWHERE
-            plan.buffers = max(plan.buffers, b + 1)
+            self.free_buffers(plan, i, last, taken, True)
+            if last[slot] != self.rows:
+                for b in range(MOST_BUFFERS):
+                    if not taken[b]:
+                        break
+                else:
+                    return "it needs too many tiles"
+                plan.buffer[slot] = b
+                taken[b] = last[slot] != NOWHERE
+                plan.buffers = max(plan.buffers, b + 1)
+            self.free_buffers(plan, i, last, taken, False)
         return ""
+
+    cdef void free_buffers(self, Plan plan, int row, int *last, bint *taken, bint before) noexcept:
+        """Those that a row is the last to read: before its result has one, if it may be written over them; or the others."""
+        cdef Step *step = &plan.steps[row]
+        cdef npy_intp width = item_size(plan.kind[step.out])
+        cdef int k, slot
+        for k in range(step.arity):
+            slot = step.operands[k]
+            if self.inputs <= slot < self.inputs + self.rows and last[slot] == row and plan.buffer[slot] != NOWHERE:
+                if before == (step.tile == NOWHERE and item_size(plan.kind[slot]) == width):
+                    taken[plan.buffer[slot]] = False
 
 
 seal(Plan)
@@ -311,6 +392,7 @@ ctypedef struct Run:
     Place place[MOST_SLOTS]
     Gather gather[MOST_BUFFERS]
     double numbers[MOST_SLOTS]
+    Tile tile[MOST_TILES]
 
 
 cdef void copy_run(const char *x, npy_intp stride, npy_intp item, npy_intp n, char *out) noexcept nogil:
@@ -436,7 +518,7 @@ cdef bint place_flat(Group g, Plan plan, IValue *r, const int32_t *at, Run *run,
             like = a
             item = item_size(plan.kind[i])
             flat = flags_of(a) & FLAT == FLAT
-            if not flat and (not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or not is_dense(a, item)):
+            if not flat and (not g.in_any_order or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or not is_dense(a, item)):
                 return False
         elif not same_shape(a, like) or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
             return False
@@ -502,6 +584,21 @@ cdef bint place_broadcast(Group g, Plan plan, IValue *r, const int32_t *at, Run 
     return True
 
 
+cdef bint read_tiles(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
+    """The loops of rows by numbers."""
+    cdef IValue *others[MOST_ARGUMENTS]
+    cdef Step *step
+    cdef int i, k
+    for i in range(g.rows):
+        step = &plan.steps[i]
+        if step.tile != NOWHERE:
+            for k in range(1, g.arity[i]):
+                others[k - 1] = &r[at[g.operands[i][k]]]
+            if not step.read(plan.kind[step.out], others, &run.tile[step.tile]):
+                return False
+    return True
+
+
 cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
     """Tensors without dimensions, and numbers."""
     cdef int i, slot
@@ -511,6 +608,8 @@ cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *
                 return False
             run.place[i].data = data_of(array_at(r, at, i))
             run.place[i].step = run.place[i].advance = 0
+    if plan.tiles and not read_tiles(g, plan, r, at, run):
+        return False
     for slot in range(g.inputs + g.rows, plan.slots):
         i = plan.number_of[slot]
         run.place[slot].data = <char *>&run.numbers[slot]
@@ -556,7 +655,10 @@ cdef void run_tiles(Group g, Plan plan, Run *run, char *memory, npy_intp start, 
             place = &run.place[step.out]
             args[step.arity] = place.data + start * place.advance
             steps[step.arity] = place.step
-            step.function(args, &count, steps, step.data)
+            if step.tile == NOWHERE:
+                step.function(args, &count, steps, step.data)
+            else:
+                run.tile[step.tile].function(args, &count, steps, &run.tile[step.tile])
         start += count
 
 
@@ -612,7 +714,7 @@ cdef int run_shared(Group g, Plan plan, Run *run, IValue *r, const int32_t *at, 
     cdef int i
     shared.group, shared.plan, shared.run, shared.held = g, plan, run, []
     for i in range(g.inputs):
-        if not plan.words[i] & A_NUMBER:
+        if plan.words[i] & (A_TENSOR | AN_ELEMENT):
             shared.held.append(<object>array_at(r, at, i))
     try:
         workers.run(shared.part, parts)
