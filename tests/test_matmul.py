@@ -136,6 +136,18 @@ def test_packed_products_have_the_same_bits(tiles, dtype):
         workers.set_count(before)
 
 
+def test_summands_of_packed_products():
+    """A row is added in the tiles, a matrix is not: with a pack as without."""
+    for m in (1, 20):
+        x, weight = (ts.tensor(numbers(shape, "f")) for shape in ((m, 64), (48, 64)))
+        packs.forget()
+        for summand in (ts.ones(48), ts.ones(1, 48), ts.ones(m, 48), ts.ones(m, 1)):
+            for beta, alpha in ((1, 1), (2, 1), (1, 3), (0, 2)):
+                found = ts.addmm(summand, x, weight.t(), beta=beta, alpha=alpha)
+                assert ts.equal(found, beta * summand + alpha * (x.unsqueeze(1) * weight).sum(2))
+        assert packs.kept()[0] == 1
+
+
 WRITES = {
     "in place": lambda w: w.mul_(2),
     "a view": lambda w: w[3:].t().add_(1),

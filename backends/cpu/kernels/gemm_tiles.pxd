@@ -12,8 +12,9 @@ cdef enum:
 # Whether tiles have vectors of 512 bits.
 cdef bint has_wide_tiles() noexcept nogil
 
-# Elements of a panel of columns: blocks of several tasks should begin at its multiples.
+# Columns of a panel of tiles, or of few rows: blocks of several tasks should begin at its multiples.
 cdef int64_t panel_columns(bint double_) noexcept nogil
+cdef int64_t narrow_columns(bint double_) noexcept nogil
 
 # out[r, c] = alpha * (a @ b)[r, c] + beta * out[r, c] for the rows from `row` to `row_end` and so on, alpha, the bias and the
 # epilogue as `finish` has them; with a beta other than 0 there is neither of these.  -1 without memory.
@@ -27,6 +28,7 @@ cdef struct Panels:                    # the columns of a matrix, packed for pro
     void *memory
     int64_t rows                       # of the matrix
     int64_t columns
+    int64_t wide                       # columns of a panel
     bint double_
 
 
@@ -37,10 +39,10 @@ cdef class Packed:
 
 # How much memory that is, of which vectors cross no line of the cache where it begins at one; and to fill it.
 cdef int64_t panel_bytes(bint double_, Matrix *b) noexcept nogil
-cdef void pack_panels(bint double_, Matrix *b, void *memory, Panels *panels) noexcept nogil
+cdef void pack_panels(bint double_, Matrix *b, int64_t wide, void *memory, Panels *panels) noexcept nogil
 
 # A matrix of floats or doubles, packed; None where there is no memory.
-cdef Packed packed_columns(bint double_, Matrix *b)
+cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide)
 
 # The same as `tiled_block` for a matrix that was packed; `column` begins a panel.
 cdef void packed_block(

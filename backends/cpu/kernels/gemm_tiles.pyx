@@ -32,14 +32,18 @@ cdef int64_t panel_columns(bint double_) noexcept nogil:
     return 3 * microkernels(double_).lanes
 
 
+cdef int64_t narrow_columns(bint double_) noexcept nogil:
+    return microkernels(double_).lanes
+
+
 cdef void pack_columns(
-    Kernels *kernels, Matrix *b, int64_t column, int64_t column_end, int64_t k, int64_t depth, real *to
+    Kernels *kernels, Matrix *b, int64_t column, int64_t column_end, int64_t k, int64_t depth, int64_t wide, real *to
 ) noexcept nogil:
-    """Panels of three vectors, the last of as many as it needs, filled up with zeros."""
+    """Panels of `wide` columns, a few vectors; the last of as many as it needs, filled up with zeros."""
     cdef int64_t lanes = kernels.lanes, vectors, whole, step, c, i, v
     cdef real *data = <real *>b.data
     while column < column_end:
-        vectors = min((column_end - column + lanes - 1) // lanes, <int64_t>3)
+        vectors = min((column_end - column + lanes - 1) // lanes, wide // lanes)
         whole = min((column_end - column) // lanes, vectors)
         step = vectors * lanes
         if b.flag == AS_IT_IS and whole == vectors:
@@ -135,7 +139,7 @@ cdef int block(
     sums = out if beta == 0 else packed + panels * wide * deepest
     while k < inner:
         depth = min(inner - k, <int64_t>BLOCK_DEPTH)
-        pack_columns(kernels, b, column, column_end, k, depth, packed)
+        pack_columns(kernels, b, column, column_end, k, depth, wide, packed)
         c = 0
         while c < n:
             run_panel(
@@ -175,21 +179,22 @@ cdef int64_t panel_bytes(bint double_, Matrix *b) noexcept nogil:
     return (b.columns + lanes - 1) // lanes * lanes * b.rows * (8 if double_ else 4)
 
 
-cdef void pack_panels(bint double_, Matrix *b, void *memory, Panels *panels) noexcept nogil:
+cdef void pack_panels(bint double_, Matrix *b, int64_t wide, void *memory, Panels *panels) noexcept nogil:
+    panels.wide = wide
     panels.memory, panels.rows, panels.columns, panels.double_ = memory, b.rows, b.columns, double_
     if double_:
-        pack_columns(microkernels(True), b, 0, b.columns, 0, b.rows, <double *>memory)
+        pack_columns(microkernels(True), b, 0, b.columns, 0, b.rows, wide, <double *>memory)
     else:
-        pack_columns(microkernels(False), b, 0, b.columns, 0, b.rows, <float *>memory)
+        pack_columns(microkernels(False), b, 0, b.columns, 0, b.rows, wide, <float *>memory)
 
 
-cdef Packed packed_columns(bint double_, Matrix *b):
+cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide):
     cdef Packed made = Packed.__new__(Packed)
     cdef void *memory
     made.bytes = panel_bytes(double_, b)
     if posix_memalign(&memory, 64, <size_t>made.bytes):
         return None
-    pack_panels(double_, b, memory, &made.panels)
+    pack_panels(double_, b, wide, memory, &made.panels)
     return made
 
 

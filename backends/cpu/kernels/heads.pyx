@@ -21,7 +21,7 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, new_array, size_of, strides_of
 from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.few_rows cimport few_rows, few_rows_serve
-from ts.backends.cpu.kernels.gemm_tiles cimport Panels, pack_panels, packed_block, panel_bytes
+from ts.backends.cpu.kernels.gemm_tiles cimport Panels, pack_panels, packed_block, panel_bytes, panel_columns
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, item_size
 from ts.backends.cpu.kernels.matmul cimport ALONE_FROM
 from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Finish, Matrix, as_matrix
@@ -192,9 +192,9 @@ cdef class Heads:
             left //= self.dims[d]
             d -= 1
         if not self.few_scores:
-            pack_panels(double_, &k, keys, &packed_keys)
+            pack_panels(double_, &k, panel_columns(double_), keys, &packed_keys)
         if not self.few_sums:
-            pack_panels(double_, &v, values, &packed_values)
+            pack_panels(double_, &v, panel_columns(double_), values, &packed_values)
         query.data += row * (query.pitch if query.flag == AS_IT_IS else 1) * self.size
         weighed.data, weighed.flag, weighed.columns, weighed.pitch = weights, AS_IT_IS, n, n
         while row < row_end:

@@ -39,7 +39,7 @@ from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 from ts.backends.cpu.kernels.walk cimport in_order
 from ts.backends.cpu.kernels.gemm_tiles cimport (
-    BLOCK_COLUMNS, BLOCK_ROWS, Packed, Panels, has_wide_tiles, packed_block, packed_columns, panel_columns, tiled_block
+    BLOCK_COLUMNS, BLOCK_ROWS, Packed, Panels, has_wide_tiles, narrow_columns, packed_block, packed_columns, panel_columns, tiled_block
 )
 
 from ts.backends.cpu import blas, workers
@@ -371,6 +371,15 @@ cdef Way way_of(int kind, Matrix *a, Matrix *b, double beta) noexcept nogil:
     return BY_TILES if tiles_serve(kind, a, b) else BY_BLAS
 
 
+cdef int64_t panels_of(Way way, bint double_) noexcept nogil:
+    """Columns of a panel."""
+    return panel_columns(double_) if way == BY_TILES else narrow_columns(double_)
+
+
+cdef bint fits(const Panels *panels, Matrix *b, int64_t wide) noexcept nogil:
+    return panels.rows == b.rows and panels.columns == b.columns and panels.wide == wide
+
+
 cdef bint packing_pays(Way way, bint double_, Matrix *a, Matrix *b) noexcept nogil:
     """Whether panels of b, once they are there, make it faster."""
     return way == BY_TILES or (way == BY_ROWS and few_rows_pack(double_, a, b))
@@ -428,7 +437,7 @@ cdef Job job_of(object a, object b, object c):
     job.left_array, job.right_array, job.out_array = a, b, c
     job.way = way_of(job.kind, &job.left, &job.right, 0)
     if job.way == BY_TILES:
-        job.set_panels(packed_columns(job.kind == 1, &job.right))
+        job.set_panels(packed_columns(job.kind == 1, &job.right, panel_columns(job.kind == 1)))
     job.itemsize, job.out, job.pitch = ITEM_SIZES[job.kind], data_of(<PyArrayObject *>c), job.right.columns
     job.finish.alpha, job.beta, job.count = 1, 0, 1
     job.left_step = job.right_step = job.out_step = 0
@@ -464,8 +473,6 @@ cdef bint multiplied(
         return False
     if not fits_library(&left) or not fits_library(&right) or not read_stacks(&stacks, x, y, z):
         return False
-    if packed is not None and (packed.panels.rows != right.rows or packed.panels.columns != pitch or stacks.steps[1][stacks.n - 1] != 0):
-        packed = None
     finish.alpha, finish.bias = alpha, NULL if bias is None else data_of(<PyArrayObject *>bias)
     finish.epilogue, finish.context = epilogue, context
     run_stacks(a, b, c, bias, packed, kind, &left, &right, &stacks, pitch, beta, &finish)
@@ -556,6 +563,8 @@ cdef int run_stacks(
     cdef Way way = way_of(kind, left, right, beta)
     cdef char *out = data_of(<PyArrayObject *>c)
     cdef Job job
+    if packed is not None and (beta != 0 or s.steps[1][last] != 0 or not fits(&packed.panels, right, panels_of(way, kind == 1))):
+        packed = None
     for d in range(s.n):
         total *= s.dims[d]
     if way == BY_BLAS and finish.bias != NULL:
@@ -688,7 +697,9 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) 
             way = BY_LOOP
     if way == BY_LOOP and bias is not None:
         return NULL
-    packed = kept_panels(y, kind == DOUBLE, &right) if packing_pays(way, kind == DOUBLE, &left, &right) else None
+    packed = kept_panels(y, kind == DOUBLE, &right, panels_of(way, kind == DOUBLE)) if packing_pays(
+        way, kind == DOUBLE, &left, &right
+    ) else None
     result = new_array(2, shape, number_of_scalar_type(kind))
     out = data_of(<PyArrayObject *>result)
     work = <double>shape[0] * shape[1] * dims_of(a)[1]
@@ -725,7 +736,7 @@ cdef Packed kept_for(Tensor x, Tensor y, bint transposed):
     way = way_of(1 if double_ else 0, &left, &right, 0)
     if left.columns != right.rows or not packing_pays(way, double_, &left, &right):
         return None
-    return kept_panels(y, double_, &right)
+    return kept_panels(y, double_, &right, panels_of(way, double_))
 
 
 cdef int run_two(

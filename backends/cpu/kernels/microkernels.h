@@ -23,7 +23,7 @@ typedef void (*PackKernel)(ptrdiff_t depth, const void *from, const int64_t *off
 typedef void (*CopyKernel)(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count);
 /* c = alpha * a @ b + bias, a row or NULL: m rows, n columns.  Element k of a's row r is a[r * a_row + k * a_step]; b has its
    columns (along; a_step is 1 then) or its rows (across; n is a vector or more) `b_next` elements apart, or is packed as
-   panels of three vectors of columns. */
+   panels of one vector of columns. */
 typedef void (*RowsKernel)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *a, ptrdiff_t a_row, ptrdiff_t a_step,
                            const void *b, ptrdiff_t b_next, double alpha, const void *bias, void *c, ptrdiff_t pitch);
 

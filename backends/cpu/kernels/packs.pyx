@@ -29,7 +29,6 @@ from ts._core.tensor.tensor cimport Tensor, root_of
 from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, packed_columns
 from ts.backends.cpu.kernels.matrix cimport Matrix
-from ts.backends.cpu.kernels.microkernels cimport microkernels
 
 from ts._core.tensor.tensor import watch_memory
 
@@ -51,7 +50,7 @@ cdef class Place:
 
     cdef Matrix matrix
     cdef bint double_
-    cdef int lanes                     # of the vectors that it was packed for
+    cdef int64_t wide                  # columns of a panel
     cdef PyObject *root                # the array that owns the memory, and the tensor that counts: not held, `watch` does
     cdef PyObject *owner
     cdef int version
@@ -62,12 +61,12 @@ cdef class Place:
     cdef Packed packed
     cdef object watch                  # drops the pack when the array goes
 
-    cdef bint is_of(self, PyObject *root, Tensor owner, bint double_, Matrix *b) noexcept:
+    cdef bint is_of(self, PyObject *root, Tensor owner, bint double_, Matrix *b, int64_t wide) noexcept:
         return (
             self.matrix.data == b.data and self.matrix.rows == b.rows and self.matrix.columns == b.columns
             and self.matrix.pitch == b.pitch and self.matrix.flag == b.flag and self.double_ == double_
             and self.root == root and self.owner == <PyObject *>owner and self.version == owner.version
-            and self.lanes == microkernels(double_).lanes
+            and self.wide == wide
         )
 
     def gone(self, array):
@@ -110,11 +109,11 @@ cdef bint unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t held) exce
     return Py_REFCNT(root) <= held
 
 
-cdef Packed kept_panels(Tensor t, bint double_, Matrix *b):
+cdef Packed kept_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
     global now
     cdef Tensor owner = t if t.owner is None else t.owner
     cdef object root = root_of(t.array)
-    cdef size_t number = <size_t>b.data // 64
+    cdef size_t number = <size_t>b.data // 64 + <size_t>wide // 8
     cdef Place place
     if not cnp.PyArray_CheckExact(root) or cnp.PyArray_BASE(<cnp.ndarray>root) != NULL:
         return None
@@ -128,7 +127,7 @@ cdef Packed kept_panels(Tensor t, bint double_, Matrix *b):
         places[number] = place
     else:
         place = <Place>places[number]
-    if place.is_of(<PyObject *>root, owner, double_, b):
+    if place.is_of(<PyObject *>root, owner, double_, b, wide):
         place.used = now
         if place.packed is not None:
             place.hits += 1
@@ -141,7 +140,7 @@ cdef Packed kept_panels(Tensor t, bint double_, Matrix *b):
         if place.root != <PyObject *>root and now - place.used < PLACES:
             return None
         drop(place)
-    place.matrix, place.double_, place.lanes = b[0], double_, microkernels(double_).lanes
+    place.matrix, place.double_, place.wide = b[0], double_, wide
     place.root, place.owner, place.version = <PyObject *>root, <PyObject *>owner, owner.version
     place.seen, place.hits = 1, 0
     return None
@@ -154,7 +153,7 @@ cdef inline object root_id(object root):
 cdef Packed packed_into(Place place, object root):
     """Pack a factor; those that were not used for longest make room."""
     global bytes_kept
-    cdef Packed made = packed_columns(place.double_, &place.matrix)
+    cdef Packed made = packed_columns(place.double_, &place.matrix, place.wide)
     if made is None or made.bytes > MOST_BYTES:
         return None
     while bytes_kept + made.bytes > MOST_BYTES:

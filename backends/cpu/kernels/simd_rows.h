@@ -123,13 +123,13 @@ TARGET static void along_##ID( \
 /* The same sums, to the bit, where b is packed (`gemm_tiles.pyx`): each of a sum's L running sums is a vector over columns. */
 #define ALONG_PACKED(ID, TARGET, T) \
 TARGET static inline __attribute__((always_inline)) V_##ID packed_sums_##ID( \
-    ptrdiff_t depth, const T *x, const T *b, ptrdiff_t step) { \
+    ptrdiff_t depth, const T *x, const T *b) { \
     V_##ID sum[L_##ID]; \
     for (int i = 0; i < L_##ID; i++) sum[i] = (V_##ID){0}; \
-    for (; depth >= L_##ID; depth -= L_##ID, x += L_##ID, b += L_##ID * step) \
-        for (int i = 0; i < L_##ID; i++) sum[i] += *(const V_##ID *)(b + i * step) * x[i]; \
+    for (; depth >= L_##ID; depth -= L_##ID, x += L_##ID, b += L_##ID * L_##ID) \
+        for (int i = 0; i < L_##ID; i++) sum[i] += *(const V_##ID *)(b + i * L_##ID) * x[i]; \
     for (int i = 0; i < L_##ID; i++) \
-        if (i >= L_##ID - depth) sum[i] += *(const V_##ID *)(b + (i - L_##ID + depth) * step) * x[i - L_##ID + depth]; \
+        if (i >= L_##ID - depth) sum[i] += *(const V_##ID *)(b + (i - L_##ID + depth) * L_##ID) * x[i - L_##ID + depth]; \
     ADDED(ID, 8) ADDED(ID, 4) ADDED(ID, 2) ADDED(ID, 1) \
     return sum[0]; \
 } \
@@ -141,10 +141,9 @@ TARGET static void packed_##ID( \
     (void)a_step; \
     (void)b_next; \
     for (ptrdiff_t at = 0; at < n; at += L_##ID) { \
-        ptrdiff_t panel = at / (3 * L_##ID) * (3 * L_##ID), left = n - at < L_##ID ? n - at : L_##ID; \
-        ptrdiff_t wide = n - panel >= 3 * L_##ID ? 3 * L_##ID : (n - panel + L_##ID - 1) / L_##ID * L_##ID; \
+        ptrdiff_t left = n - at < L_##ID ? n - at : L_##ID; \
         for (ptrdiff_t row = 0; row < m; row++) { \
-            V_##ID sums = packed_sums_##ID(depth, a + row * a_row, b + panel * depth + at - panel, wide) * (T)alpha, more = {0}; \
+            V_##ID sums = packed_sums_##ID(depth, a + row * a_row, b + at * depth) * (T)alpha, more = {0}; \
             if (bias && left == L_##ID) \
                 sums += *(const V_##ID *)(bias + at); \
             else if (bias) { \
