@@ -3,6 +3,7 @@
 import gc
 import math
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -12,6 +13,11 @@ from typing import Dict, List, Optional, Tuple
 import pytest
 
 import ts
+from tests.fuzz.classes import ClassProgramWriter
+from tests.fuzz.containers import ContainerProgramWriter
+from tests.fuzz.programs import ProgramWriter
+from tests.fuzz.running import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions
+from tests.fuzz.running import outcome as fuzz_outcome
 from tests.program_files import FOLDER, all_programs, read
 from ts._core.vm.native import force_exit, register_compiler
 from ts.bytecode.native import exits, worker
@@ -579,3 +585,33 @@ def test_quotients_by_constants():
         for x in (5, divisor - 1, divisor, divisor + 1, 2 * divisor, 2**63 - 1, 2**63 - 2, 2**62):
             x = min(x, 2**63 - 1)
             assert fast(x) == plain(x), (divisor, x)
+
+
+# ---------------------------------------------------------------- random programs
+
+WRITERS = {
+    "numbers": (ProgramWriter, ARGUMENTS),
+    "containers": (ContainerProgramWriter, CONTAINER_ARGUMENTS),
+    "classes": (ClassProgramWriter, CONTAINER_ARGUMENTS),
+}
+
+
+@needs_llvm
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs(kind, seed, at_once):
+    """Left at no instruction, and at some."""
+    writer, argument_tuples = WRITERS[kind]
+    choose = random.Random(seed).randrange
+    source = writer(choose).program()
+    expected = [fuzz_outcome(ts.jit.script(as_functions(source)["f"]), arguments) for arguments in argument_tuples]
+    at_once(forced=True)
+    scripted = ts.jit.script(as_functions(source)["f"])
+    for arguments, result in zip(argument_tuples, expected):
+        force_exit(1 << 40)
+        assert fuzz_outcome(scripted, arguments) == result, source
+        ran = (1 << 40) - force_exit(-1)
+        for instructions in {choose(ran) for _ in range(12)} if ran else ():
+            force_exit(instructions)
+            assert fuzz_outcome(scripted, arguments) == result, (source, instructions)
+            force_exit(-1)

@@ -34,7 +34,7 @@ LARGE: Final = "it is too large"
 NO_LOOP: Final = "it has no loop"
 CALLS: Final = "the loop calls, forks, waits or prints"
 OPERATORS: Final = "the loop is mostly operators"
-MOST_INSTRUCTIONS: Final = 4_000
+MOST_INSTRUCTIONS: Final = 1_000  # LLVM takes some seconds for so many
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
+from functools import cache
 from importlib.util import find_spec
 from typing import Final
 
@@ -23,7 +24,7 @@ HOT: Final = 65_536  # backward jumps, a fraction of a millisecond, until a Code
 
 failures: list[tuple[str, Exception]] = []  # what LLVM would not take, for who looks for a mistake of ours
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # a finalizer that runs meanwhile may run a program that asks, too
 _waiting: deque[Code] = deque()
 _thread: threading.Thread | None = None
 
@@ -34,6 +35,7 @@ def attend() -> None:
         register_compiler(_request, HOT)
 
 
+@cache
 def available() -> bool:
     """Whether LLVM is installed."""
     return find_spec("llvmlite") is not None
@@ -118,7 +120,7 @@ def _callees(code: Code) -> list[Code]:
 def _forget() -> None:
     """In a process that was forked: the thread is gone, and LLVM may be in the middle of something."""
     global _lock, _thread
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     _waiting.clear()
     if _thread is not None:
         _thread = None
