@@ -18,13 +18,13 @@ cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, set_kernel
-from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, INT64, RELEASE_GIL_FROM, PyArrayObject, data_of, dims_of, flags_of, ndim_of
+from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, INT64, RELEASE_GIL_FROM, PyArrayObject, data_of, dims_of, flags_of, ndim_of
 from ts._core.tensor.ndarray cimport new_array, same_shape, size_of, strides_of
 from ts._core.tensor.overlap cimport repeats
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type
@@ -110,6 +110,7 @@ cdef class Plan:
     cdef readonly str refused          # "" where it runs
     cdef bint runnable
     cdef readonly int64_t runs
+    cdef list loops                    # what the steps' data is part of
     cdef int slots
     cdef int kind[MOST_SLOTS]          # ScalarType of what is in a slot
     cdef int buffer[MOST_SLOTS]        # the tile's buffer of a slot, or NOWHERE
@@ -218,6 +219,7 @@ cdef class Group:
         cdef Operator op
         plan.slots = self.inputs + self.rows
         plan.tiles = 0
+        plan.loops = []
         for i in range(self.inputs):
             plan.kind[i] = <int>(plan.words[i] & 0xff) if plan.words[i] & (A_TENSOR | AN_ELEMENT) else NOWHERE
             plan.is_element[i] = not plan.words[i] & A_TENSOR
@@ -243,9 +245,10 @@ cdef class Group:
         cdef int first = self.operands[row][0], second, kind = plan.kind[first]
         if loops is None or loops.arity != self.arity[row]:
             return "no loop"
-        if kind < 0 or kind in (HALF, CFLOAT, CDOUBLE) or loops.function[kind] == NULL:
+        if kind < 0 or kind in (CFLOAT, CDOUBLE) or loops.function[kind] == NULL:
             return "no loop for that dtype"
         step.arity, step.function, step.data = self.arity[row], loops.function[kind], loops.data[kind]
+        plan.loops.append(loops)
         step.operands[0] = first
         plan.kind[step.out] = loops.result_type[kind]
         plan.is_element[step.out] = plan.is_element[first]
@@ -289,7 +292,7 @@ cdef class Group:
                 if kind != NOWHERE and plan.kind[slot] != kind:
                     return "operands of two dtypes"
                 kind = plan.kind[slot]
-        if kind != FLOAT and kind != DOUBLE and kind != INT64:
+        if kind == NOWHERE or kind in (BOOL, CFLOAT, CDOUBLE):
             return "no loop for that dtype"
         for k in range(1, 3):
             step.operands[k] = self.in_kind(plan, step.operands[k], kind, False)
@@ -405,6 +408,9 @@ cdef void copy_run(const char *x, npy_intp stride, npy_intp item, npy_intp n, ch
     elif item == 8:
         for i in range(n):
             (<int64_t *>out)[i] = (<int64_t *>(x + i * stride))[0]
+    elif item == 2:
+        for i in range(n):
+            (<int16_t *>out)[i] = (<int16_t *>(x + i * stride))[0]
     else:
         for i in range(n):
             out[i] = x[i * stride]
