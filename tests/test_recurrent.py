@@ -1,5 +1,6 @@
 """Recurrent networks in C: what the record's own kernel gives, which steps in Python, and what is left to it."""
 
+import copy
 import itertools
 from types import SimpleNamespace
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import ts
+from ts.backends.cpu.kernels import packs
 from ts.backends.cpu.namespace import namespace
 from ts.ops.registry import find
 
@@ -129,3 +131,24 @@ def test_functions_of_parts():
             found = getattr(part, name)()
             assert ts.allclose(found, getattr(part.contiguous(), name)(), 1e-6)
             assert found.stride() == ts.empty_like(part).stride() or part.numel() == 0 or 0 in part.stride()
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_weights_are_packed_once(kind):
+    """Layers and cells have the same bits before and after, and see what is written to their weights."""
+    for batch, steps in ((1, 2), (1, 9), (6, 2), (6, 9)):
+        layer = getattr(ts.nn, kind)(48, 64, num_layers=2, bidirectional=True)
+        cell, x = getattr(ts.nn, f"{kind}Cell")(48, 64), ts.randn(steps, batch, 48)
+        packs.forget()
+        with ts.no_grad():
+            runs = [(layer(x)[0], cell(x[0])) for _ in range(4)]
+            assert packs.kept()[0] > 0
+            for output, state in runs[1:]:
+                assert ts.equal(output, runs[0][0])
+                assert all(ts.equal(a, b) for a, b in zip(state, runs[0][1], strict=True))
+            layer.weight_hh_l1_reverse.mul_(2)
+            cell.weight_hh.mul_(2)
+            packs_used = layer(x)[0], cell(x[0])[0]
+            packs.forget()
+            fresh = copy.deepcopy(layer), copy.deepcopy(cell)
+            assert ts.equal(fresh[0](x)[0], packs_used[0]) and ts.equal(fresh[1](x[0])[0], packs_used[1])

@@ -26,6 +26,8 @@ cdef bint multiplied(
 # The panels that are kept of a tensor, or of its transpose: for its products, as the right one, with another tensor.  None where
 # there are none, or where that product does without.  To be asked before `multiplied`, while nobody else holds its array.
 cdef Packed kept_for(Tensor x, Tensor y, bint transposed)
+# The same for a left factor of so many rows.
+cdef Packed kept_for_rows(int64_t rows, Tensor y, bint transposed)
 
 # Whether an array is a row of so many elements, in order, of a dtype by NumPy's number.
 cdef bint is_row(object array, npy_intp columns, int number) noexcept
@@ -71,6 +73,7 @@ cdef class Job:
     cdef int64_t next                  # the first task that nobody has taken
 
     cdef void set_panels(self, Packed packed) noexcept
+    cdef Packed pack(self, Packed before)
     cdef double work(self) noexcept nogil
     cdef int divide(self) except -1
     cdef int run(self) except -1
@@ -84,5 +87,5 @@ cdef class Job:
 
 
 # The product of two matrices of floats into `c`, to be computed again and again, or None where it is not computed here.  All
-# three are of one dtype and fit each other; `c` is C-contiguous.  What `b` is does not change: it may be packed.
+# three are of one dtype and fit each other; `c` is C-contiguous.
 cdef Job job_of(object a, object b, object c)

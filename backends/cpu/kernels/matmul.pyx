@@ -218,6 +218,17 @@ cdef class Job:
         if packed is not None:
             self.packed, self.panels = packed, packed.panels
 
+    cdef Packed pack(self, Packed before):
+        """Have the right matrix packed, where that pays: `before` is given back if it fits, else what is packed now."""
+        cdef bint double_ = self.kind == 1
+        cdef int64_t wide = panels_of(self.way, double_)
+        if not packing_pays(self.way, double_, &self.left, &self.right):
+            return before
+        if before is None or not fits(&before.panels, &self.right, wide):
+            before = packed_columns(double_, &self.right, wide)
+        self.set_panels(before)
+        return before
+
     cdef int run(self) except -1:
         """Compute the product."""
         self.divide()
@@ -436,8 +447,6 @@ cdef Job job_of(object a, object b, object c):
         return None
     job.left_array, job.right_array, job.out_array = a, b, c
     job.way = way_of(job.kind, &job.left, &job.right, 0)
-    if job.way == BY_TILES:
-        job.set_panels(packed_columns(job.kind == 1, &job.right, panel_columns(job.kind == 1)))
     job.itemsize, job.out, job.pitch = ITEM_SIZES[job.kind], data_of(<PyArrayObject *>c), job.right.columns
     job.finish.alpha, job.beta, job.count = 1, 0, 1
     job.left_step = job.right_step = job.out_step = 0
@@ -718,23 +727,31 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) 
 
 cdef Packed kept_for(Tensor x, Tensor y, bint transposed):
     cdef PyArrayObject *a
+    if x.backend != BACKEND_CPU or x.scalar_type != y.scalar_type:
+        return None
+    a = <PyArrayObject *>x.array
+    if ndim_of(a) < 2 or size_of(a) == 0:
+        return None
+    return kept_for_rows(size_of(a) // dims_of(a)[ndim_of(a) - 1], y, transposed)
+
+
+cdef Packed kept_for_rows(int64_t rows, Tensor y, bint transposed):
     cdef PyArrayObject *b
     cdef Matrix left, right
     cdef Way way
     cdef bint double_ = y.scalar_type == DOUBLE
-    if x.backend != BACKEND_CPU or y.backend != BACKEND_CPU or x.scalar_type != y.scalar_type or library_bits <= 0:
+    if y.backend != BACKEND_CPU or library_bits <= 0 or (not double_ and y.scalar_type != FLOAT):
         return None
-    a, b = <PyArrayObject *>x.array, <PyArrayObject *>y.array
-    if (not double_ and y.scalar_type != FLOAT) or ndim_of(b) != 2 or ndim_of(a) < 2 or not flags_of(b) & cnp.NPY_ARRAY_ALIGNED:
+    b = <PyArrayObject *>y.array
+    if ndim_of(b) != 2 or size_of(b) == 0 or not flags_of(b) & cnp.NPY_ARRAY_ALIGNED:
         return None
-    if size_of(a) == 0 or size_of(b) == 0 or not as_matrix(
+    if not as_matrix(
         &right, data_of(b), dims_of(b), strides_of(b), 8 if double_ else 4, transposed
     ):
         return None
-    left.columns = left.pitch = dims_of(a)[ndim_of(a) - 1]
-    left.rows, left.flag = size_of(a) // left.columns, AS_IT_IS
+    left.rows, left.columns, left.pitch, left.flag = rows, right.rows, right.rows, AS_IT_IS
     way = way_of(1 if double_ else 0, &left, &right, 0)
-    if left.columns != right.rows or not packing_pays(way, double_, &left, &right):
+    if not packing_pays(way, double_, &left, &right):
         return None
     return kept_panels(y, double_, &right, panels_of(way, double_))
 

@@ -26,8 +26,9 @@ from ts._core.value.container cimport List
 from ts._core.value.sealed cimport seal
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels cimport one_thread
+from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_flat, put_array, read_number, scalar_type
-from ts.backends.cpu.kernels.matmul cimport ALONE_FROM, Job, job_of, multiplied
+from ts.backends.cpu.kernels.matmul cimport ALONE_FROM, Job, job_of, kept_for_rows, multiplied
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
@@ -38,7 +39,7 @@ cdef extern from "recurrent.h" nogil:
     void simd_tanh_step(npy_intp n, const float *given, const float *fed, float *hidden)
 
 cdef enum:
-    TURNED_FROM = 4                    # steps that pay for a copy of the weights by columns
+    PACKED_FROM = 4                    # steps that pay for packing the weights
     LOOK = 100_000                     # nanoseconds that a step counts, where time is limited
 
 cdef enum Cell:
@@ -138,6 +139,8 @@ cdef class Weights:
     cdef object b_ih                   # or None
     cdef object b_hh
     cdef object w_hr
+    cdef Packed packed_ih              # panels of w_ih's and w_hh's transposes, or None
+    cdef Packed packed_hh
     cdef Cell kind
     cdef int dtype
     cdef npy_intp width                # of the cell
@@ -167,7 +170,7 @@ cdef class Weights:
             self.fill[double](<double *>data_of(<PyArrayObject *>made), rows, dims[1])
         elif biased:
             self.fill[float](<float *>data_of(<PyArrayObject *>made), rows, dims[1])
-        return made if multiplied(x, turned(self.w_ih), made, 1, 1 if biased else 0, None, None, NULL, NULL) else None
+        return made if multiplied(x, turned(self.w_ih), made, 1, 1 if biased else 0, None, self.packed_ih, NULL, NULL) else None
 
     cdef void fill(self, floating *out, npy_intp rows, npy_intp n) noexcept:
         cdef npy_intp i, row
@@ -292,8 +295,6 @@ cdef bint run_layer(
     cdef Steps s
     if given is None:
         return False
-    if times >= TURNED_FROM:
-        by = cnp.PyArray_NewCopy(<cnp.ndarray>by, cnp.NPY_CORDER)
     if w.w_hr is not None:
         raw = new_matrix(batch, w.width, w.dtype)
     s.kind, s.double_, s.reverse, s.row = w.kind, w.dtype == DOUBLE, reverse, total if reverse else 0
@@ -306,6 +307,8 @@ cdef bint run_layer(
         if k == 0 or s.rows != count[times - 1 - k if reverse else k]:
             s.rows = count[times - 1 - k if reverse else k]
             share = job_of(hidden[:s.rows], by, fed[:s.rows])
+            if share is not None and (times >= PACKED_FROM or w.packed_hh is not None):
+                w.packed_hh = share.pack(w.packed_hh)
             if w.w_hr is not None:
                 back = job_of(raw[:s.rows], turned(w.w_hr), hidden[:s.rows])
         if share is None or (back is None and w.w_hr is not None):
@@ -377,6 +380,11 @@ cdef Weights weights_of(Cell kind, int dtype, list arrays, bint biased):
     return w
 
 
+cdef Packed kept_at(IValue *x, int64_t rows):
+    """The panels that are kept of a weight's transpose, for products of so many rows; asked for before its array is held."""
+    return kept_for_rows(rows, <Tensor>x.v.o, True) if is_tensor(x) else None
+
+
 cdef inline object object_at(IValue *x):
     return <object>x.v.o if x.tag == TAG_OBJECT else None
 
@@ -442,7 +450,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
     cdef double dropout
     cdef PyArrayObject *a
     cdef int dtype, nd = 2 if packed else 3
-    cdef list weights
+    cdef list weights, kept
     cdef Weights w
     cdef object x, hidden, cell, sizes, out = None
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
@@ -452,6 +460,8 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
     if batch_first and cnp.PyArray_NDIM(<cnp.ndarray>x) == 3:
         x = x.swapaxes(0, 1)
     a = <PyArrayObject *>x
+    total = size_of(a) // max(dims_of(a)[nd - 1], <npy_intp>1) if ndim_of(a) == nd else 1
+    kept = kept_in(object_at(&r[at[options]]), layers * directions, total, states_rows(kind, &r[at[options - 1]]))
     weights = weights_in(object_at(&r[at[options]]), dtype)
     states = states_of(kind, &r[at[options - 1]], dtype, 3)
     if (
@@ -480,6 +490,8 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
             dims[nd - 1] = width * directions
             out = new_flat(nd, dims, dtype) if i + directions == slabs else new_matrix(total, width * directions, dtype)
         w = weights_of(kind, dtype, weights[i * each:(i + 1) * each], biased)
+        if w is not None:
+            w.packed_ih, w.packed_hh = kept[2 * i], kept[2 * i + 1]
         own = None if cell is None else cell[i]
         if w is None or not w.fit(inputs, width) or not has_shape(own, batch, w.width) or not run_layer(
             w, x, sizes, i % directions == 1, hidden[i], own,
@@ -503,6 +515,31 @@ cdef list weights_in(object params, int dtype):
         found.append(weight_at(&(<List>params).items[i], dtype))
         i += 1
     return found
+
+
+cdef list kept_in(object params, int64_t slabs, npy_intp total, npy_intp batch):
+    """The panels that are kept of w_ih and w_hh of each layer and direction."""
+    cdef Py_ssize_t i, each
+    cdef list found = []
+    if type(params) is not List or not 0 < slabs <= (<List>params).size // 2:
+        return None
+    each = (<List>params).size // slabs
+    for i in range(slabs):
+        found.append(kept_at(&(<List>params).items[i * each], total))
+        found.append(kept_at(&(<List>params).items[i * each + 1], batch))
+    return found
+
+
+cdef npy_intp states_rows(Cell kind, IValue *given):
+    """The batch that a hidden state is for; 1 where it is of another kind."""
+    cdef object first = object_at(given)
+    cdef PyArrayObject *a
+    if kind == LSTM:
+        first = object_at(&(<List>first).items[0]) if type(first) is List and (<List>first).size else None
+    if not isinstance(first, Tensor) or (<Tensor>first).backend != BACKEND_CPU:
+        return 1
+    a = <PyArrayObject *>(<Tensor>first).array
+    return dims_of(a)[1] if ndim_of(a) == 3 else 1
 
 
 cdef inline object new_matrix(npy_intp rows, npy_intp columns, int dtype):
@@ -552,21 +589,25 @@ cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -
     cdef npy_intp rows, width
     cdef int dtype, i
     cdef object x, hidden, cell, given, fed
+    cdef Packed packed_ih = None, packed_hh = None
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
         return run_record(op, r, at)
     dtype = scalar_type(&r[at[0]])
     x = (<Tensor>r[at[0]].v.o).array
     a = <PyArrayObject *>x
     states = states_of(kind, &r[at[1]], dtype, 2)
+    if cnp.PyArray_NDIM(<cnp.ndarray>x) == 2:
+        packed_ih, packed_hh = kept_at(&r[at[2]], dims_of(a)[0]), kept_at(&r[at[3]], dims_of(a)[0])
     w = weights_of(kind, dtype, [weight_at(&r[at[i]], dtype) for i in range(2, 6)], True)
     if (dtype != FLOAT and dtype != DOUBLE) or ndim_of(a) != 2 or size_of(a) == 0 or states is None or w is None:
         return run_record(op, r, at)
     hidden, cell = states
+    w.packed_ih, w.packed_hh = packed_ih, packed_hh
     rows, width = dims_of(a)[0], dims_of(<PyArrayObject *>hidden)[1]
     if not w.fit(dims_of(a)[1], width) or not has_shape(hidden, rows, w.width) or not has_shape(cell, rows, w.width):
         return run_record(op, r, at)
     given, fed = w.given(x, rows), new_matrix(rows, w.width * gates_of(kind), dtype)
-    if given is None or not multiplied(hidden, turned(w.w_hh), fed, 1, 0, None, None, NULL, NULL):
+    if given is None or not multiplied(hidden, turned(w.w_hh), fed, 1, 0, None, w.packed_hh, NULL, NULL):
         return run_record(op, r, at)
     advance(w, rows, data_of(<PyArrayObject *>given), fed, cell, hidden, rows * w.width * gates_of(kind) >= RELEASE_GIL_FROM)
     put_array(&r[at[op.nargs]], hidden, dtype)
