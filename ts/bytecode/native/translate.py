@@ -46,7 +46,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     w.do("%left = alloca i64")
     for register in variables:
         w.do(f"%r{register}.v = alloca {w.type(register)}")
-    counted = [loop.end for loop in loops if _is_simple(code, loop)]
+    counted = [loop.end for loop in loops if is_simple(code, loop)]
     for pc in counted:
         w.do(f"%base.{pc} = alloca i64")
         w.do(f"%limit.{pc} = alloca i64")
@@ -93,14 +93,15 @@ def _load_functions(w: Writer, operators: set[int]) -> None:
         w.do(f"%direct.{number} = getelementptr i8, ptr {place}, i64 0")
 
 
-def _is_simple(code: Code, loop: Loop) -> bool:
-    """Whether a loop takes from the budget at its own jump only, which a counter comes to."""
+def is_simple(code: Code, loop: Loop) -> bool:
+    """Whether a loop takes from the budget, and is left, at its own jump only, which a counter comes to."""
     rows = code.instructions
     if rows[loop.end][0] != NUMBER["LOOP_STEP"]:
         return False
-    inside = [OPCODES[rows[pc][0]] for pc in range(loop.head, loop.end)]
-    if any(row.name == "CALL_OPERATOR" or row.format[0] == "<" for row in inside):
-        return False
+    for op, a, *_ in rows[loop.head : loop.end]:
+        row = OPCODES[op]
+        if row.name == "CALL_OPERATOR" or row.format[0] == "<" or (row.jumps and a > loop.end):
+            return False
     return is_counted(code, loop.end, jumps_to(code))
 
 
