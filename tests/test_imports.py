@@ -71,6 +71,7 @@ MAY_IMPORT = {
     "__main__": "cli",
     # names that PyTorch has
     "__config__": "ts _core backends functions",
+    "_C": "ir analysis passes runtime",
     "compiler": "",
     "distributed": "",
     "hub": "",

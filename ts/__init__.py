@@ -128,8 +128,8 @@ def _find(name: str) -> Any:
         return getattr(importlib.import_module(_HOMES[name]), name)
     if name in _NUMBERS:
         return _NUMBERS[name]
-    if name == "_VF":
-        return importlib.import_module("ts._VF")
+    if name in ("_C", "_VF"):
+        return importlib.import_module(f"ts.{name}")
     if name == "torch":  # as in `torch.torch`
         return importlib.import_module("ts")
     if name.startswith("__"):

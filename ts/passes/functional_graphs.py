@@ -56,11 +56,13 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
             changed |= _visit(inner, aliases, fewest)
         if _is_functional(node, aliases):
             node = _grown(node, aliases)
-            if len([*node["Subgraph"].nodes()]) < fewest or not optimization_allowed("functional_graphs"):
+            count = sum(1 for _ in node["Subgraph"].nodes())
+            if count < fewest or not optimization_allowed("functional_graphs"):
                 node = _dissolved(node)
+                changed |= count > 1  # they may have moved
             else:
                 update("functional_graphs", "Joined what ends with {}", node)
-                constant_pooling(node["Subgraph"])
+                sink_constants(node)
                 changed = True
         node = node.prev()
     return changed
@@ -119,21 +121,14 @@ def merge_into_group(node: Node, group: Node) -> None:
     """Let `node`, which stands just before `group`, be the first one of its graph."""
     inner = group["Subgraph"]
     known = dict(zip(group.inputs(), inner.inputs(), strict=True))
-    constants = []
 
     def lookup(value: Value) -> Any:
         if value not in known:
-            if value.node().kind() == "prim::Constant":
-                constants.append(inner.create_clone(value.node(), {}))
-                known[value] = constants[-1].output()
-            else:
-                group.add_input(value)
-                known[value] = inner.add_input(type=value.type()).copy_metadata(value)
+            group.add_input(value)
+            known[value] = inner.add_input(type=value.type()).copy_metadata(value)
         return known[value]
 
     copy = inner.prepend_node(inner.create_clone(node, lookup))
-    for constant in constants:
-        inner.prepend_node(constant)
     for output, inside in zip(node.outputs(), copy.outputs(), strict=True):
         if output in group.inputs():
             i = group.inputs().index(output)
@@ -144,6 +139,18 @@ def merge_into_group(node: Node, group: Node) -> None:
             inner.register_output(inside)
             output.replace_all_uses_with(group.add_output(type=output.type()))
     node.destroy()
+
+
+def sink_constants(group: Node) -> None:
+    """Let constants that a group is given be constants of its graph."""
+    inner = group["Subgraph"]
+    for i in reversed(range(len(group.inputs()))):
+        given = group.input(i).node()
+        if given.kind() == "prim::Constant":
+            constant = inner.prepend_node(inner.create_clone(given, {}))
+            inner.inputs()[i].replace_all_uses_with(constant.output())
+            inner.erase_input(i)
+            group.remove_input(i)
 
 
 def inline_group(group: Node) -> None:

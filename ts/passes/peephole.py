@@ -26,24 +26,25 @@ from ts.passes.peephole_list_idioms import RULES as LIST_RULES
 from ts.passes.peephole_types import ASKED, fact, same_type
 
 
-def peephole(graph: Graph) -> bool:
-    """Apply the rules until none fits; dead code is eliminated in the end."""
-    return simplify(graph) and (eliminate_dead_code(graph) or True)
+def peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
+    """Apply the rules until none fits, those that read types if wanted; then eliminate dead code."""
+    return simplify(graph, not disable_shape_peepholes) and (eliminate_dead_code(graph) or True)
 
 
-def simplify(graph: Graph) -> bool:
+def simplify(graph: Graph, by_types: bool = True) -> bool:
     """Apply the rules until none fits; nodes that become unused are left to `dce`."""
     changed = False
-    rewriter = _Rewriter(graph)
+    rewriter = _Rewriter(graph, by_types)
     while rewriter.visit(graph.block()):
         changed = True
-        rewriter = _Rewriter(graph)
+        rewriter = _Rewriter(graph, by_types)
     return changed
 
 
 class _Rewriter:
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, by_types: bool = True) -> None:
         self.graph = graph
+        self.by_types = by_types
         self._aliases: AliasDb | None = None
 
     def visit(self, block: Block) -> bool:
@@ -248,7 +249,7 @@ def _derive_index(rewriter: _Rewriter, node: Node) -> Value | None:
 
 
 def _told_by_type(rewriter: _Rewriter, node: Node) -> Value | None:
-    found = fact(node)
+    found = fact(node) if rewriter.by_types else NOT_CONSTANT
     return None if found is NOT_CONSTANT else rewriter.constant(node, found)
 
 
@@ -295,6 +296,6 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::__isnot__": _is_none,
     "aten::__derive_index": _derive_index,
     "prim::GetAttr": _attribute,
-    "aten::type_as": lambda rewriter, node: same_type(node),
+    "aten::type_as": lambda rewriter, node: same_type(node) if rewriter.by_types else None,
     **dict.fromkeys(ASKED, _told_by_type),
 }

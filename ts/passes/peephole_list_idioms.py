@@ -23,13 +23,15 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.control_flow import NOT_CONSTANT, constant_value
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.log import optimization_allowed, update
+from ts.passes.refine_integer_values import refine_integer_values
 
 IsWritten = Callable[[Value], bool]
 
 
-def peephole_list_idioms(graph: Graph) -> bool:
-    """Apply these rules alone until none fits; dead code is eliminated in the end."""
-    changed = False
+def peephole_list_idioms(graph: Graph, refine_list_len: bool = False) -> bool:
+    """Apply these rules alone until none fits, where a length is asked for with that length if wanted; dead
+    code is eliminated in the end."""
+    changed = refine_list_len and refine_integer_values(graph)
     while _visit(graph.block(), AliasDb(graph).has_writers):
         changed = True
     if changed:

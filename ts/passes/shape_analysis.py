@@ -64,9 +64,11 @@ def complete_shape_analysis(graph: Graph, inputs: Sequence[Any], with_grad: bool
     _Analysis(graph, complete=True).run(inputs, with_grad)
 
 
-def propagate_types(graph: Graph) -> None:
+def propagate_types(graph: Graph) -> bool:
     """Enter the types of the graph's tensors that follow from those of its inputs, lengths where known."""
+    before = [value.type() for node in graph.all_nodes() for value in node.outputs()]
     _Analysis(graph, complete=True).run_on_types()
+    return before != [value.type() for node in graph.all_nodes() for value in node.outputs()]
 
 
 def type_of_result(node: Node) -> TensorType | None:

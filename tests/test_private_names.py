@@ -1,0 +1,83 @@
+"""`ts._C`: the names of PyTorch's private module that programs use to look at graphs."""
+
+import io
+
+import pytest
+
+import ts
+from ts.passes import log
+
+TEXT = """graph(%x : Tensor, %n : int):
+  %1 : int = prim::Constant[value=1]()
+  %a : Tensor = aten::add(%x, %x, %1)
+  %b : Tensor = aten::add(%x, %x, %1)
+  %c : Tensor = aten::mul(%a, %b)
+  return (%c)
+"""
+PASSES = [name for name in dir(ts._C) if name.startswith("_jit_pass_")]
+
+
+@pytest.mark.parametrize("name", [n for n in PASSES if n.split("pass_")[1] not in ("complete_shape_analysis", "canonicalize", "custom_pattern_based_rewrite_graph")])
+def test_every_pass_takes_a_graph(name):
+    """It leaves a valid graph, and says whether it changed it."""
+    graph = ts._C.parse_ir(TEXT)
+    before = str(graph)
+    changed = getattr(ts._C, name)(graph)
+    graph.lint()
+    assert isinstance(changed, bool)
+    assert changed or str(graph) == before
+
+
+def test_options():
+    text = TEXT.replace("%x : Tensor", "%x : Float(2, 3)").replace("aten::mul(%a, %b)", "aten::size(%x, %1)").replace("%c : Tensor", "%c : int")
+    graph = ts._C.parse_ir(text)
+    ts._C._jit_pass_peephole(graph, disable_shape_peepholes=True)
+    assert "aten::size" in str(graph)
+    ts._C._jit_pass_peephole(graph, False)
+    assert "aten::size" not in str(graph)
+
+
+def test_passes_are_logged_and_limited():
+    """As in a pipeline: by the name of the pass's file."""
+    stream = io.StringIO()
+    log.configure("cse", "cse=0", stream)
+    try:
+        graph = ts._C.parse_ir(TEXT)
+        assert not ts._C._jit_pass_cse(graph)
+        assert "[DUMP cse] After eliminate_common_subexpressions:" in stream.getvalue()
+    finally:
+        log.configure()
+    assert ts._C._jit_pass_cse(graph)
+
+
+def test_rewriting_by_patterns():
+    graph = ts._C.parse_ir(TEXT)
+    pattern, other = (
+        f"graph(%a, %b, %c):\n  %r = aten::{name}(%a, %b, %c)\n  return (%r)" for name in ("add", "sub")
+    )
+    ts._C._jit_pass_custom_pattern_based_rewrite_graph(pattern, other, graph)
+    assert str(graph).count("aten::sub") == 2
+
+
+def test_executor_switches():
+    assert ts._C._get_graph_executor_optimize()
+    with ts.jit.optimized_execution(False):
+        assert not ts._C._get_graph_executor_optimize()
+        ts._C._set_graph_executor_optimize(True)
+        assert ts._C._get_graph_executor_optimize()
+    assert ts._C._get_graph_executor_optimize()
+
+
+def test_what_is_not_there():
+    with pytest.raises(AttributeError, match=r"module 'ts\._C' has no attribute '_jit_pass_onnx'"):
+        ts._C._jit_pass_onnx
+
+
+def test_scripts_reach_operators_under_private_names():
+    """As before there was such a module."""
+
+    @ts.jit.script
+    def f(x):
+        return ts._C._nn.gelu(x)
+
+    assert f(ts.zeros(1)).item() == 0.0

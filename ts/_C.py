@@ -1,0 +1,117 @@
+"""PyTorch's private module, as far as programs that look at graphs use it: `torch._C._jit_pass_*`.
+
+    graph = ts._C.parse_ir(text)
+    ts._C._jit_pass_cse(graph)                  a pass of `ts.passes`: logged and limited as in a pipeline
+    ts._C._jit_set_fusion_strategy([("STATIC", 2)])
+
+A pass says whether it changed the graph, where PyTorch's mostly say nothing. Names are looked up on first
+use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, Final
+
+# PyTorch's name behind `_jit_pass_`: the pass, `file` or `file.function` where they differ.
+_PASSES: Final = {
+    "batch_mm": "batch_mm",
+    "canonicalize_graph_fuser_ops": "canonicalize_graph_fuser_ops",
+    "constant_loop_unrolling": "loop_unrolling.unroll_constant_loops",
+    "constant_pooling": "constant_pooling",
+    "constant_propagation": "constant_propagation",
+    "constant_propagation_immutable_types": "constant_propagation.constant_propagation_immutable_types",
+    "create_functional_graphs": "functional_graphs.create_functional_graphs",
+    "cse": "cse.eliminate_common_subexpressions",
+    "dce": "dce.eliminate_dead_code",
+    "dce_graph": "dce.eliminate_dead_code",
+    "decompose_ops": "decompose_ops",
+    "erase_number_types": "erase_number_types",
+    "erase_shape_information": "erase_shapes.erase_shape_information",
+    "fold_frozen_conv_add_or_sub": "frozen_conv_folding.fold_frozen_conv_add_or_sub",
+    "fold_frozen_conv_bn": "frozen_conv_folding.fold_frozen_conv_bn",
+    "fold_frozen_conv_mul_or_div": "frozen_conv_folding.fold_frozen_conv_mul_or_div",
+    "fold_frozen_linear_bn": "frozen_linear_folding.fold_frozen_linear_bn",
+    "functional_to_inplace_activation": "inplace_activations.functional_to_inplace_activation",
+    "fuse_add_relu": "fuse_relu.fuse_add_relu",
+    "fuse_linear": "fuse_linear",
+    "inline": "inline",
+    "inline_fork_wait": "inline_fork_wait",
+    "inline_functional_graphs": "functional_graphs.inline_functional_graphs",
+    "inplace_to_functional_activation": "inplace_activations.inplace_to_functional_activation",
+    "integer_value_refinement": "refine_integer_values",
+    "lint": "lint",
+    "loop_unrolling": "loop_unrolling.unroll_loops",
+    "lower_all_tuples": "lower_tuples.lower_all_tuples",
+    "peephole": "peephole",
+    "peephole_list_idioms": "peephole_list_idioms",
+    "propagate_device": "shape_analysis.propagate_types",
+    "propagate_dtype": "shape_analysis.propagate_types",
+    "propagate_shapes_on_graph": "shape_analysis.propagate_types",
+    "refine_integer_values": "refine_integer_values",
+    "refine_tuple_types": "refine_tuple_types",
+    "remove_expands": "remove_expands",
+    "remove_inplace_ops": "remove_inplace_ops",
+    "remove_mutation": "remove_mutation",
+    "specialize_autogradzero": "specialize_autogradzero",
+}
+_HOMES: Final = {
+    "AliasDb": "ts.analysis.alias.AliasDb",
+    "Argument": "ts.ir.schema.Argument",
+    "Block": "ts.ir.graph.Block",
+    "FunctionSchema": "ts.ir.schema.FunctionSchema",
+    "Graph": "ts.ir.graph.Graph",
+    "Node": "ts.ir.graph.Node",
+    "ScriptFunction": "ts.runtime.function.ScriptFunction",
+    "Use": "ts.ir.graph.Use",
+    "Value": "ts.ir.graph.Value",
+    "parse_ir": "ts.ir.read.parse_ir",
+    "parse_schema": "ts.ir.schema.parse_schema",
+    "_create_function_from_graph": "ts.runtime.function.create_function_from_graph",
+    "_jit_interpret_graph": "ts.runtime.function.interpret_graph",
+    "_jit_pass_canonicalize": "ts.passes.canonicalize.canonicalize",
+    "_jit_pass_complete_shape_analysis": "ts.passes.shape_analysis.complete_shape_analysis",
+    "_jit_pass_custom_pattern_based_rewrite_graph": "ts.passes.subgraph_rewrite.rewrite",
+    "_jit_set_fusion_strategy": "ts.runtime.executor.set_fusion_strategy",
+    "_jit_set_inline_everything_mode": "ts.passes.inline.set_inline_everything_mode",
+    "_jit_get_inline_everything_mode": "ts.passes.inline.get_inline_everything_mode",
+    "_last_executed_optimized_graph": "ts.runtime.executor.last_executed_optimized_graph",
+    "_get_graph_executor_optimize": "ts.runtime.executor.is_optimizing",
+    "_set_graph_executor_optimize": "ts.runtime.executor.set_optimizing",
+}
+_PREFIX: Final = "_jit_pass_"
+
+
+def __getattr__(name: str) -> Any:
+    found: Any
+    if name in _HOMES:
+        found = _named(_HOMES[name])
+    elif name.removeprefix(_PREFIX) in _PASSES and name.startswith(_PREFIX):
+        file, _, function = _PASSES[name.removeprefix(_PREFIX)].partition(".")
+        found = partial(_run, _named(f"ts.passes.{file}.{function or file}"))
+    else:
+        raise AttributeError(f"module 'ts._C' has no attribute '{name}'")
+    globals()[name] = found
+    return found
+
+
+def _named(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> Any:
+    """A pass on a graph, with its options."""
+    from ts.passes.pipelines import run_pass
+
+    @wraps(run)  # switches know a pass by its file
+    def with_options(graph: Any) -> Any:
+        return run(graph, *options, **named)
+
+    return run_pass(graph, with_options)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES, *(f"{_PREFIX}{name}" for name in _PASSES)})
