@@ -78,6 +78,21 @@ class CpuNamespace(Over):
         return UFUNCS[name] if name in UFUNCS else super().special(name)
 
     @functools.cached_property
+    def exp(self) -> Callable[..., Array]:
+        """NumPy's with loops of our own, as `sin` and `cos` are: the kernels in C have the same."""
+        return self.special("exp")
+
+    @functools.cached_property
+    def sin(self) -> Callable[..., Array]:
+        """See `exp`."""
+        return self.special("sin")
+
+    @functools.cached_property
+    def cos(self) -> Callable[..., Array]:
+        """See `exp`."""
+        return self.special("cos")
+
+    @functools.cached_property
     def transforms(self) -> Any:
         """scipy.fft, or what gives the same without SciPy; looked for once."""
         try:

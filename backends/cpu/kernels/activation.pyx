@@ -1,34 +1,52 @@
-"""Activations of floating CPU tensors whose elements lie in order.
+"""Activations of floating CPU tensors.
 
 In: registers with a tensor and numbers.  Out: the register of the result.
 
     leaky_relu(x, 0.1)      silu(x)      gelu(x), gelu(x, approximate="tanh")      elu, celu, selu, softplus, logsigmoid
     hardtanh(x), relu6(x), hardshrink(x), softshrink(x), threshold(x, 0.1, 20)
 
-Other dtypes and layouts are left to the record's own kernel.  relu and sigmoid are loops of ufuncs (`activation_loops`).
+Elements with gaps between them are copied together first; other dtypes are left to the record's own kernel.  relu and sigmoid are loops of ufuncs (`activation_loops`).
 """
 
 cimport numpy as cnp
-from libc.math cimport erfc, exp
+from cpython.ref cimport Py_INCREF
+from libc.math cimport fabs
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.short_floats cimport BRAIN, shorten, widen
 from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
-from ts.backends.cpu.kernels.walk cimport Loop
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
-from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, size_of
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, flags_of, size_of
+from ts._core.tensor.overlap cimport repeats
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts.backends.cpu.kernels.elementwise cimport Loops
 from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport float_array, new_like, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.kernel cimport FLAT, float_array, is_tensor, new_like, put_array, read_number, scalar_type
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 cnp.import_array()
 
+cdef enum:
+    TILE = 512                         # elements at a time
+
 ctypedef void (*FloatLoop)(const float *, npy_intp, float *) noexcept nogil
 ctypedef void (*DoubleLoop)(const double *, npy_intp, double *) noexcept nogil
+
+cdef extern from "numpy/arrayobject.h":
+    object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
+
+cdef extern from "vector_math.h" nogil:
+    void double_silu_row(const double *x, npy_intp n, double *out)
+    void double_gelu_row(const double *x, npy_intp n, double *out)
+    void double_gelu_tanh_row(const double *x, npy_intp n, double *out)
+    void float_elu_row(const float *x, npy_intp n, float alpha, float scale, float input_scale, float *out)
+    void double_elu_row(const double *x, npy_intp n, double alpha, double scale, double input_scale, double *out)
+    void float_softplus_row(const float *x, npy_intp n, float beta, float threshold, float *out)
+    void float_log_sigmoid_row(const float *x, npy_intp n, float *out)
 
 cdef extern from "activation.h" nogil:
     void simd_silu_row(const float *x, npy_intp n, float *out)
@@ -37,49 +55,82 @@ cdef extern from "activation.h" nogil:
     void simd_leaky_relu_row(const float *x, npy_intp n, float slope, float *out)
 
 
-cdef void silu_doubles(const double *x, npy_intp n, double *out) noexcept nogil:
-    cdef npy_intp i
-    for i in range(n):
-        out[i] = x[i] / (1 + exp(-x[i]))
-
-
-cdef void gelu_doubles(const double *x, npy_intp n, double *out) noexcept nogil:
-    cdef npy_intp i
-    for i in range(n):
-        out[i] = 0.5 * x[i] * erfc(-0.70710678118654752440 * x[i])
-
-
 cdef void leaky_relu_doubles(const double *x, npy_intp n, double slope, double *out) noexcept nogil:
     cdef npy_intp i
     for i in range(n):
         out[i] = x[i] if x[i] > 0 else x[i] * slope
 
 
-cdef int run_loop(Operator op, IValue *r, const int32_t *at, FloatLoop of_floats, DoubleLoop of_doubles) except -1:
-    """The first argument through one of the loops; a missing one is left to the record."""
-    cdef PyArrayObject *x = float_array(&r[at[0]])
+cdef PyArrayObject *floats(IValue *x) noexcept:
+    """The array of an aligned CPU tensor of floats, whose elements are not repeated; NULL for anything else."""
+    cdef PyArrayObject *a
     cdef int kind
-    cdef object made
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
+        return NULL
+    kind = scalar_type(x)
+    if kind != FLOAT and kind != DOUBLE and kind != HALF and kind != BRAIN:
+        return NULL
+    a = <PyArrayObject *>(<Tensor>x.v.o).array
+    return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and not repeats(a) else NULL
+
+
+cdef object without_gaps(PyArrayObject *a):
+    """The elements in an order of dimensions that they have, side by side: the array itself, or a copy."""
+    if flags_of(a) & FLAT == FLAT:
+        return <object>a
+    return cnp.PyArray_NewCopy(<cnp.ndarray>a, cnp.NPY_KEEPORDER)
+
+
+cdef object alike(object a, int kind):
+    """An array with undefined elements that lie as those of one without gaps do."""
+    cdef cnp.dtype dtype
+    if flags_of(<PyArrayObject *>a) & FLAT == FLAT:
+        return new_like(<PyArrayObject *>a, kind)
+    dtype = cnp.PyArray_DescrFromType(cnp.PyArray_TYPE(<cnp.ndarray>a))
+    Py_INCREF(dtype)
+    return new_alike(<cnp.ndarray>a, cnp.NPY_KEEPORDER, dtype, 0)
+
+
+cdef void loop_in_tiles(FloatLoop loop, const char *x, npy_intp n, bint brain, char *out) noexcept nogil:
+    cdef float scratch[TILE]
+    cdef npy_intp count
+    while n > 0:
+        count = min(n, <npy_intp>TILE)
+        widen(x, 2, count, brain, scratch)
+        loop(scratch, count, scratch)
+        shorten(scratch, count, brain, out, 2)
+        x += 2 * count
+        out += 2 * count
+        n -= count
+
+
+cdef int run_loop(Operator op, IValue *r, const int32_t *at, FloatLoop of_floats, DoubleLoop of_doubles) except -1:
+    """The first argument through one of the loops; of 16-bit floats in tiles."""
+    cdef PyArrayObject *x = floats(&r[at[0]])
+    cdef int kind
+    cdef object given, made
     cdef void *out
     cdef Away away
     if x == NULL:
         return run_widened(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if kind == DOUBLE and of_doubles == NULL:
-        return run_widened(op, r, at)
-    made = new_like(x, kind)
+    given = without_gaps(x)
+    x = <PyArrayObject *>given
+    made = alike(given, kind)
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(x) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
         of_floats(<float *>data_of(x), size_of(x), <float *>out)
-    else:
+    elif kind == DOUBLE:
         of_doubles(<double *>data_of(x), size_of(x), <double *>out)
+    else:
+        loop_in_tiles(of_floats, data_of(x), size_of(x), kind == BRAIN, <char *>out)
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, kind)
 
 
 cdef int silu(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_loop(op, r, at, simd_silu_row, silu_doubles)
+    return run_loop(op, r, at, simd_silu_row, double_silu_row)
 
 
 cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -88,9 +139,9 @@ cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
         return run_widened(op, r, at)
     approximate = <str>r[at[1]].v.o
     if approximate == "none":
-        return run_loop(op, r, at, simd_gelu_row, gelu_doubles)
+        return run_loop(op, r, at, simd_gelu_row, double_gelu_row)
     if approximate == "tanh":
-        return run_loop(op, r, at, simd_gelu_tanh_row, NULL)
+        return run_loop(op, r, at, simd_gelu_tanh_row, double_gelu_tanh_row)
     return run_widened(op, r, at)
 
 
@@ -131,60 +182,42 @@ cdef enum Formula:
     THRESHOLD                          # limit, what is below
 
 
-cdef enum:
-    TILE = 512                         # elements at a time
-    SHORT = 1 << 13                    # elements of elu; NumPy goes through more of them faster
-
 # NumPy's vectorised loops.
 cdef Loops exponential = ufunc_loops("exp", "same", "fd")
-cdef Loops exponential_less_one = ufunc_loops("expm1", "same", "fd")
 cdef Loops logarithm_of_one_more = ufunc_loops("log1p", "same", "fd")
 
 
-cdef inline void through(Loop loop, floating *x, npy_intp n) noexcept nogil:
+cdef inline void through(Loops loops, double *x, npy_intp n) noexcept nogil:
     """x := loop(x)"""
     cdef char *args[2]
     cdef npy_intp steps[2]
     args[0] = args[1] = <char *>x
-    steps[0] = steps[1] = sizeof(floating)
-    loop(args, &n, steps, NULL)
+    steps[0] = steps[1] = sizeof(double)
+    loops.function[DOUBLE](args, &n, steps, loops.data[DOUBLE])
 
 
-cdef void soften(Loop exp_, Loop log1p_, const floating *x, npy_intp n, floating by, floating *out) noexcept nogil:
+cdef void soften(const double *x, npy_intp n, double by, double *out) noexcept nogil:
     """log(1 + exp(by * x)), without overflow."""
     cdef npy_intp i
-    cdef floating v, zero = 0
     for i in range(n):
-        v = by * x[i]
-        out[i] = v if v < zero else -v
-    through[floating](exp_, out, n)
-    through[floating](log1p_, out, n)
+        out[i] = -fabs(by * x[i])
+    through(exponential, out, n)
+    through(logarithm_of_one_more, out, n)
     for i in range(n):
-        v = by * x[i]
-        out[i] += zero if v < zero else v
+        out[i] += by * x[i] if by * x[i] > 0 else 0
 
 
-cdef void compute_in_tiles(Formula what, const floating *x, npy_intp n, double *by, floating *out) noexcept nogil:
-    """Those with exponentials; `out` is not `x`."""
-    cdef int kind = FLOAT if floating is float else DOUBLE
-    cdef Loop exp_ = exponential.function[kind], log1p_ = logarithm_of_one_more.function[kind]
-    cdef Loop expm1_ = exponential_less_one.function[kind]
-    cdef floating a = <floating>by[0], b = <floating>by[1], c = <floating>by[2], minus = -1, zero = 0
+cdef void soften_in_tiles(Formula what, const double *x, npy_intp n, double beta, double threshold, double *out) noexcept nogil:
+    """softplus and log_sigmoid; `out` is not `x`."""
     cdef npy_intp i, count
     while n > 0:
         count = min(n, <npy_intp>TILE)
-        if what == ELU:
+        if what == SOFTPLUS:
+            soften(x, count, beta, out)
             for i in range(count):
-                out[i] = zero if x[i] > zero else x[i] * c
-            through[floating](expm1_, out, count)
-            for i in range(count):
-                out[i] = (x[i] if x[i] > zero else out[i] * a) * b
-        elif what == SOFTPLUS:
-            soften[floating](exp_, log1p_, x, count, a, out)
-            for i in range(count):
-                out[i] = x[i] if x[i] * a > b else out[i] / a
+                out[i] = x[i] if x[i] * beta > threshold else out[i] / beta
         else:
-            soften[floating](exp_, log1p_, x, count, minus, out)
+            soften(x, count, -1, out)
             for i in range(count):
                 out[i] = -out[i]
         x += count
@@ -196,7 +229,16 @@ cdef void compute(Formula what, const floating *x, npy_intp n, double *by, float
     cdef floating a = <floating>by[0], b = <floating>by[1], v
     cdef npy_intp i
     if what <= LOG_SIGMOID:
-        compute_in_tiles[floating](what, x, n, by, out)
+        if floating is double and what == ELU:
+            double_elu_row(x, n, a, b, by[2], out)
+        elif floating is double:
+            soften_in_tiles(what, x, n, a, b, out)
+        elif what == ELU:
+            float_elu_row(x, n, a, b, <float>by[2], out)
+        elif what == SOFTPLUS:
+            float_softplus_row(x, n, a, b, out)
+        else:
+            float_log_sigmoid_row(x, n, out)
         return
     for i in range(n):
         v = x[i]
@@ -212,16 +254,18 @@ cdef void compute(Formula what, const floating *x, npy_intp n, double *by, float
 
 
 cdef int run_formula(Operator op, IValue *r, const int32_t *at, Formula what, double a, double b, double c) except -1:
-    cdef PyArrayObject *x = float_array(&r[at[0]])
+    cdef PyArrayObject *x = floats(&r[at[0]])
     cdef double[3] by = [a, b, c]
     cdef int kind
-    cdef object made
+    cdef object given, made
     cdef void *out
     cdef Away away
-    if x == NULL or (what == ELU and size_of(x) > SHORT):
+    if x == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BRAIN:
         return run_widened(op, r, at)
     kind = scalar_type(&r[at[0]])
-    made = new_like(x, kind)
+    given = without_gaps(x)
+    x = <PyArrayObject *>given
+    made = alike(given, kind)
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(x), r, at, op.nargs)
     if kind == FLOAT:
@@ -235,7 +279,7 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, Formula what, do
 cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *by) noexcept:
     """The numbers behind the tensor, where its dtype holds them."""
     cdef int i
-    if float_array(&r[at[0]]) == NULL:
+    if floats(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BRAIN:
         return False
     for i in range(count):
         if not read_number(&r[at[1 + i]], scalar_type(&r[at[0]]), &by[i]):
@@ -265,6 +309,8 @@ cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, SOFTPLUS, by[0], by[1], 0)
 
 cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
+    if float_array(&r[at[0]]) == NULL:  # its result lies in order, however x does
+        return run_widened(op, r, at)
     return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)
 
 cdef int hardtanh(Operator op, IValue *r, const int32_t *at) except -1:
@@ -309,7 +355,7 @@ cdef void silu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps
     simd_silu_row(<float *>args[0], n[0], <float *>args[1])
 
 cdef void silu_doubles_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    silu_doubles(<double *>args[0], n[0], <double *>args[1])
+    double_silu_row(<double *>args[0], n[0], <double *>args[1])
 
 cdef void gelu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     simd_gelu_row(<float *>args[0], n[0], <float *>args[1])
@@ -317,8 +363,11 @@ cdef void gelu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps
 cdef void gelu_tanh_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     simd_gelu_tanh_row(<float *>args[0], n[0], <float *>args[1])
 
+cdef void gelu_tanh_doubles_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    double_gelu_tanh_row(<double *>args[0], n[0], <double *>args[1])
+
 cdef void gelu_doubles_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    gelu_doubles(<double *>args[0], n[0], <double *>args[1])
+    double_gelu_row(<double *>args[0], n[0], <double *>args[1])
 
 cdef void leaky_relu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     simd_leaky_relu_row(<float *>args[0], n[0], <float>(<Tile *>data).by[0], <float *>args[1])
@@ -361,8 +410,11 @@ cdef bint read_gelu(int kind, IValue **others, Tile *tile) noexcept:
     if others[0].tag != TAG_OBJECT or type(<object>others[0].v.o) is not str:
         return False
     tanh = <str>others[0].v.o == "tanh"
-    if not tanh and <str>others[0].v.o != "none" or tanh and kind == DOUBLE:
+    if not tanh and <str>others[0].v.o != "none":
         return False
+    if kind == DOUBLE and tanh:
+        tile.function = gelu_tanh_doubles_tile
+        return True
     tile.function = gelu_doubles_tile if kind == DOUBLE else gelu_tanh_floats_tile if tanh else gelu_floats_tile
     return True
 

@@ -4,8 +4,7 @@ In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).
 
     activation_loops()["sigmoid"].covers(6)    whether there is one for float32
 
-Sigmoid of floats that lie in order is that of `activation.h`; else it runs in tiles through NumPy's vectorised exponential, on
-scratch that stays in the first-level cache.
+Sigmoids are rows of `activation.h` and `vector_math.h`; elements that do not lie in order come to them in tiles.
 """
 
 from functools import cache
@@ -15,8 +14,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops, serve_shorts
-
-from ts.backends.cpu.kernels.elementwise import ufunc_loops
+from ts.backends.cpu.kernels.vector_math cimport double_row, doubles_by_row, floats_by_row
 
 
 cdef extern from "activation.h" nogil:
@@ -105,56 +103,6 @@ cdef void hardsigmoid_double(char **a, const npy_intp *n, const npy_intp *s, voi
     hard_loop[double](a, n[0], s[0], s[1], False, 0)
 
 
-# ---------------------------------------------------------------- sigmoid
-
-cdef Loop exp_float = NULL       # NumPy's vectorised exponentials
-cdef Loop exp_double = NULL
-
-cdef enum:
-    TILE = 1024                        # elements of scratch
-
-
-cdef inline void sigmoid_loop(
-    char *source, char *target, npy_intp left, npy_intp from_step, npy_intp to_step, Loop exponential, floating *scratch
-) noexcept nogil:
-    cdef npy_intp i, count, step = sizeof(floating)
-    cdef char *args[2]
-    cdef npy_intp steps[2]
-    args[0] = args[1] = <char *>scratch
-    steps[0] = steps[1] = step
-    while left > 0:
-        count = min(left, <npy_intp>TILE)
-        if from_step == step:  # a loop of its own, because it vectorises
-            for i in range(count):
-                scratch[i] = -(<floating *>source)[i]
-        else:
-            for i in range(count):
-                scratch[i] = -(<floating *>(source + i * from_step))[0]
-        exponential(args, &count, steps, NULL)
-        if to_step == step:
-            for i in range(count):
-                (<floating *>target)[i] = 1 / (1 + scratch[i])
-        else:
-            for i in range(count):
-                (<floating *>(target + i * to_step))[0] = 1 / (1 + scratch[i])
-        source += count * from_step
-        target += count * to_step
-        left -= count
-
-
-cdef void sigmoid_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    cdef float scratch[TILE]
-    if s[0] == sizeof(float) and s[1] == sizeof(float):
-        simd_sigmoid_row(<const float *>a[0], n[0], <float *>a[1])
-        return
-    sigmoid_loop[float](a[0], a[1], n[0], s[0], s[1], exp_float, scratch)
-
-
-cdef void sigmoid_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    cdef double scratch[TILE]
-    sigmoid_loop[double](a[0], a[1], n[0], s[0], s[1], exp_double, scratch)
-
-
 # ---------------------------------------------------------------- by name
 
 cdef int set_loop(Loops loops, int scalar_type, Loop function) except -1:
@@ -176,18 +124,16 @@ cdef Loops floating_loops(str name, Loop single, Loop double_):
 @cache
 def activation_loops():
     """The loops by the names that records give."""
-    global exp_float, exp_double
-    cdef Loops exponential = ufunc_loops("exp"), relu = Loops(), sigmoid = Loops()
-    exp_float = exponential.function[FLOAT]
-    exp_double = exponential.function[DOUBLE]
+    cdef Loops relu = Loops(), sigmoid = Loops()
     relu.arity = sigmoid.arity = 1
     relu.name, sigmoid.name = "relu", "sigmoid"
     set_loop(relu, FLOAT, relu_float)
     set_loop(relu, DOUBLE, relu_double)
     set_loop(relu, INT64, relu_int64)
     set_loop(relu, INT32, relu_int32)
-    set_loop(sigmoid, FLOAT, sigmoid_float)
-    set_loop(sigmoid, DOUBLE, sigmoid_double)
+    set_loop(sigmoid, FLOAT, floats_by_row)
+    set_loop(sigmoid, DOUBLE, doubles_by_row)
+    sigmoid.data[FLOAT], sigmoid.data[DOUBLE] = <void *>simd_sigmoid_row, <void *>double_row("sigmoid")
     serve_shorts(relu)
     serve_shorts(sigmoid)
     return {

@@ -74,10 +74,10 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     cdef Loops loops
     cdef cnp.ufunc ufunc
     cdef int i, operand, result
-    found = getattr(np, name, None)
+    from ts.backends.cpu.kernels.special import UFUNCS
+    found = UFUNCS.get(name)
     if found is None:
-        from ts.backends.cpu.kernels.special import UFUNCS
-        found = UFUNCS.get(name)
+        found = getattr(np, name, None)
     if not isinstance(found, np.ufunc) or found.nout != 1 or found.nin > 2 or found.signature is not None:
         return None
     ufunc = found

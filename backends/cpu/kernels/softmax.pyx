@@ -53,19 +53,29 @@ cdef enum:
     MOST_ROWS = 32                     # that `rows_at_once` gives
 
 
-# NumPy's loops, for float and double.
-cdef Loop _exp[2]
-cdef Loop _log[2]
-cdef Loop _maximum[2]
-cdef Loop _add[2]
-cdef Loop _subtract[2]
-cdef Loop _divide[2]
+ctypedef struct Bound:                 # a loop, and what it is given for its data
+    Loop function
+    void *data
+
+# Loops of ufuncs, for float and double.
+cdef Bound _exp[2]
+cdef Bound _log[2]
+cdef Bound _maximum[2]
+cdef Bound _add[2]
+cdef Bound _subtract[2]
+cdef Bound _divide[2]
 
 
-cdef int take_loops(str name, Loop *pair) except -1:
+cdef int take_loops(str name, Bound *pair) except -1:
     cdef Loops loops = ufunc_loops(name)
-    pair[0], pair[1] = loops.function[FLOAT], loops.function[DOUBLE]
+    pair[0].function, pair[1].function = loops.function[FLOAT], loops.function[DOUBLE]
+    pair[0].data, pair[1].data = loops.data[FLOAT], loops.data[DOUBLE]
     return 0
+
+
+cdef inline void run(Bound *loops, char **args, npy_intp n, const npy_intp *steps, floating kind) noexcept nogil:
+    cdef Bound *chosen = &loops[0 if floating is float else 1]
+    chosen.function(args, &n, steps, chosen.data)
 
 
 take_loops("exp", _exp)
@@ -78,22 +88,22 @@ take_loops("divide", _divide)
 
 # ---------------------------------------------------------------- rows
 
-cdef inline void pairwise(Loop *loops, floating *x, floating *y, npy_intp y_step, floating *out, npy_intp n) noexcept nogil:
+cdef inline void pairwise(Bound *loops, floating *x, floating *y, npy_intp y_step, floating *out, npy_intp n) noexcept nogil:
     """out[i] = x[i] op y[i * y_step]"""
     cdef char *args[3]
     cdef npy_intp steps[3]
     args[0], args[1], args[2] = <char *>x, <char *>y, <char *>out
     steps[0] = steps[2] = sizeof(floating)
     steps[1] = y_step * <npy_intp>sizeof(floating)
-    loops[0 if floating is float else 1](args, &n, steps, NULL)
+    run[floating](loops, args, n, steps, 0)
 
 
-cdef inline void each(Loop *loops, floating *x, floating *out, npy_intp n) noexcept nogil:
+cdef inline void each(Bound *loops, floating *x, floating *out, npy_intp n) noexcept nogil:
     cdef char *args[2]
     cdef npy_intp steps[2]
     args[0], args[1] = <char *>x, <char *>out
     steps[0] = steps[1] = sizeof(floating)
-    loops[0 if floating is float else 1](args, &n, steps, NULL)
+    run[floating](loops, args, n, steps, 0)
 
 
 cdef inline floating peak_of(floating *x, npy_intp n) noexcept nogil:
@@ -111,7 +121,7 @@ cdef inline floating peak_of(floating *x, npy_intp n) noexcept nogil:
     args[1] = <char *>(x + 1)
     steps[0] = steps[2] = 0
     steps[1] = sizeof(floating)
-    _maximum[0 if floating is float else 1](args, &n, steps, NULL)
+    run[floating](&_maximum[0], args, n, steps, 0)
     return peak
 
 
@@ -174,7 +184,7 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
     cdef floating peaks[TILE]
     cdef floating value
     cdef double total
-    cdef Loop *finish = &_divide[0] if what == SOFTMAX else &_subtract[0]
+    cdef Bound *finish = &_divide[0] if what == SOFTMAX else &_subtract[0]
     while rows > 0:
         count = min(tile, rows)
         shifted = scratch if what == LOG_SUM_EXP else out
@@ -243,7 +253,7 @@ cdef void across_rows(Kind what, floating *x, npy_intp n, npy_intp inner, floati
     cdef floating *total = scratch + inner
     cdef floating *raised = scratch + 2 * inner
     cdef npy_intp i, j
-    cdef Loop *finish = &_divide[0] if what == SOFTMAX else &_subtract[0]
+    cdef Bound *finish = &_divide[0] if what == SOFTMAX else &_subtract[0]
     memcpy(peak, x, inner * sizeof(floating))
     for i in range(1, n):
         pairwise(_maximum, peak, x + i * inner, 1, peak, inner)

@@ -4,9 +4,9 @@ In: arrays.  Out: arrays of the same dtype; the names are those of `scipy.specia
 
     special.erf(x), special.gammaln(x), special.erfinv(x), special.xlogy(x, y)
 
-Error functions and the gamma function's logarithm are the C library's.  The inverse error function is Wichura's
+Error functions are rows of `vector_math.h`, and the gamma function's logarithm is the C library's.  The inverse error function is Wichura's
 rational approximation of the normal distribution's quantile (algorithm AS 241), good to 1e-16.  float32 is computed
-in float64 and rounded once, but for the error functions, which the C library has in both.
+in float64 and rounded once, but for the error functions.  Beside them stand those of NumPy's functions that have rows, too.
 """
 
 import numpy as np
@@ -15,10 +15,9 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, M_PI, NAN, copysign, fabs, floor, isinf, isnan, log, log1p, round, sqrt, tan
 from numpy cimport npy_intp
 
+from ts.backends.cpu.kernels.vector_math cimport double_row, doubles_by_row, float_row, floats_by_row
+
 cdef extern from "<math.h>" nogil:
-    float erff(float)
-    float erfcf(float)
-    double erf(double)
     double erfc(double)
     double lgamma(double)
 
@@ -27,7 +26,6 @@ cnp.import_ufunc()
 
 ctypedef double (*Unary)(double) noexcept nogil
 ctypedef double (*Binary)(double, double) noexcept nogil
-ctypedef float (*UnaryFloat)(float) noexcept nogil
 
 
 # ---------------------------------------------------------------- loops; the function is their `data`
@@ -37,13 +35,6 @@ cdef void unary_double(char **args, const npy_intp *n, const npy_intp *steps, vo
     cdef npy_intp i
     for i in range(n[0]):
         (<double *>(args[1] + i * steps[1]))[0] = function((<double *>(args[0] + i * steps[0]))[0])
-
-
-cdef void unary_float(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    cdef UnaryFloat function = <UnaryFloat>data
-    cdef npy_intp i
-    for i in range(n[0]):
-        (<float *>(args[1] + i * steps[1]))[0] = function((<float *>(args[0] + i * steps[0]))[0])
 
 
 cdef void unary_rounded(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
@@ -72,18 +63,6 @@ cdef void binary_rounded(char **args, const npy_intp *n, const npy_intp *steps, 
 
 
 # ---------------------------------------------------------------- functions
-
-cdef double c_erf(double x) noexcept nogil:
-    return erf(x)
-
-cdef float c_erf_float(float x) noexcept nogil:
-    return erff(x)
-
-cdef double c_erfc(double x) noexcept nogil:
-    return erfc(x)
-
-cdef float c_erfc_float(float x) noexcept nogil:
-    return erfcf(x)
 
 cdef double c_gammaln(double x) noexcept nogil:
     return lgamma(x)
@@ -185,18 +164,20 @@ TYPES[:] = [cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_DOUBLE]
 TYPES_OF_TWO[:] = [
     cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_DOUBLE, cnp.NPY_DOUBLE
 ]
-cdef cnp.PyUFuncGenericFunction own_float[2]
+cdef cnp.PyUFuncGenericFunction by_rows[2]
+cdef cnp.PyUFuncGenericFunction by_float_rows[2]
 cdef cnp.PyUFuncGenericFunction rounded[2]
 cdef cnp.PyUFuncGenericFunction two[2]
-own_float[0], own_float[1] = <cnp.PyUFuncGenericFunction>unary_float, <cnp.PyUFuncGenericFunction>unary_double
+by_rows[0], by_rows[1] = <cnp.PyUFuncGenericFunction>floats_by_row, <cnp.PyUFuncGenericFunction>doubles_by_row
+by_float_rows[0], by_float_rows[1] = <cnp.PyUFuncGenericFunction>floats_by_row, <cnp.PyUFuncGenericFunction>unary_double
 rounded[0], rounded[1] = <cnp.PyUFuncGenericFunction>unary_rounded, <cnp.PyUFuncGenericFunction>unary_double
 two[0], two[1] = <cnp.PyUFuncGenericFunction>binary_rounded, <cnp.PyUFuncGenericFunction>binary_double
 
 cdef void *functions[10][2]
-functions[0][0], functions[0][1] = <void *>c_erf_float, <void *>c_erf
-functions[1][0], functions[1][1] = <void *>c_erfc_float, <void *>c_erfc
+functions[0][0], functions[0][1] = <void *>float_row("erf"), <void *>double_row("erf")
+functions[1][0], functions[1][1] = <void *>float_row("erfc"), <void *>double_row("erfc")
 functions[2][0] = functions[2][1] = <void *>c_gammaln
-functions[3][0] = functions[3][1] = <void *>c_erfinv
+functions[3][0], functions[3][1] = <void *>float_row("erfinv"), <void *>c_erfinv
 functions[4][0] = functions[4][1] = <void *>c_ndtri
 functions[5][0] = functions[5][1] = <void *>c_ndtr
 functions[6][0] = functions[6][1] = <void *>c_psi
@@ -211,11 +192,47 @@ cdef object made(cnp.PyUFuncGenericFunction *loops, int row, char *name):
     return cnp.PyUFunc_FromFuncAndData(loops, functions[row], types, 2, operands, 1, -1, name, NULL, 0)
 
 
+# NumPy's own with some of its loops exchanged, which have the same signature.
+cdef enum:
+    MOST_LOOPS = 12
+
+cdef cnp.PyUFuncGenericFunction exchanged[3][MOST_LOOPS]
+cdef void *data_of_exchanged[3][MOST_LOOPS]
+cdef char types_of_exchanged[3][2 * MOST_LOOPS]
+
+
+cdef object improved(int row, str name):
+    cdef cnp.ufunc found = getattr(np, name)
+    cdef int i, kept = 0
+    for i, text in enumerate(getattr(np, name).types):
+        if "O" in text or kept == MOST_LOOPS:
+            continue
+        number = np.dtype(text[0]).num
+        types_of_exchanged[row][2 * kept] = types_of_exchanged[row][2 * kept + 1] = number
+        exchanged[row][kept] = <cnp.PyUFuncGenericFunction>found.functions[i]
+        data_of_exchanged[row][kept] = found.data[i]
+        if text[0] == "f" and float_row(name) != NULL:
+            exchanged[row][kept] = <cnp.PyUFuncGenericFunction>floats_by_row
+            data_of_exchanged[row][kept] = <void *>float_row(name)
+        elif text[0] == "d" and double_row(name) != NULL:
+            exchanged[row][kept] = <cnp.PyUFuncGenericFunction>doubles_by_row
+            data_of_exchanged[row][kept] = <void *>double_row(name)
+        kept += 1
+    return cnp.PyUFunc_FromFuncAndData(
+        exchanged[row], data_of_exchanged[row], types_of_exchanged[row], kept, 1, 1, -1, NAMES[row], NULL, 0
+    )
+
+
+cdef char **NAMES = ["exp", "sin", "cos"]
+
 UFUNCS = {
-    "erf": made(own_float, 0, "erf"),
-    "erfc": made(own_float, 1, "erfc"),
+    "exp": improved(0, "exp"),
+    "sin": improved(1, "sin"),
+    "cos": improved(2, "cos"),
+    "erf": made(by_rows, 0, "erf"),
+    "erfc": made(by_rows, 1, "erfc"),
     "gammaln": made(rounded, 2, "gammaln"),
-    "erfinv": made(rounded, 3, "erfinv"),
+    "erfinv": made(by_float_rows, 3, "erfinv"),
     "ndtri": made(rounded, 4, "ndtri"),
     "ndtr": made(rounded, 5, "ndtr"),
     "psi": made(rounded, 6, "psi"),
