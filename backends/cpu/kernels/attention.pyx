@@ -22,11 +22,12 @@ from ts._core.tensor.ndarray cimport (
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
-from ts.backends.cpu.kernels.addmm cimport linear_product, linear_with
+from ts.backends.cpu.kernels.addmm cimport linear_with
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.heads cimport ADDS, HIDES, KEEPS, NOTHING, Masking, attended
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, item_size, put_array, scalar_type
+from ts.backends.cpu.kernels.matmul cimport kept_for
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.walk cimport in_order
@@ -144,10 +145,10 @@ cdef object sum_of(object x, object y):
     return x
 
 
-cdef object self_attention(object x, int heads, list weights, object hidden):
+cdef object self_attention(object x, int heads, list weights, list kept, object hidden):
     """The projections of a sequence (N, L, E) to itself; None where they do not fit."""
     cdef npy_intp n = dims_of(<PyArrayObject *>x)[0], length = dims_of(<PyArrayObject *>x)[1], width
-    cdef object qkv = linear_product(x, weights[0], weights[1])
+    cdef object qkv = linear_with(x, weights[0], weights[1], kept[0], NULL, NULL)
     if qkv is None or dims_of(<PyArrayObject *>qkv)[2] != 3 * dims_of(<PyArrayObject *>x)[2]:
         return None
     width = dims_of(<PyArrayObject *>x)[2] // heads
@@ -159,12 +160,12 @@ cdef object self_attention(object x, int heads, list weights, object hidden):
         return None
     found = found.transpose(0, 2, 1, 3)
     found = in_order(<PyArrayObject *>found).reshape(n, length, heads * width)
-    return linear_product(found, weights[2], weights[3])
+    return linear_with(found, weights[2], weights[3], kept[1], NULL, NULL)
 
 
-cdef object feed_forward(object x, bint use_gelu, list weights):
-    cdef object inner = linear_with(x, weights[8], weights[9], None, gelu if use_gelu else rectify, NULL)
-    return None if inner is None else linear_product(inner, weights[10], weights[11])
+cdef object feed_forward(object x, bint use_gelu, list weights, list kept):
+    cdef object inner = linear_with(x, weights[8], weights[9], kept[2], gelu if use_gelu else rectify, NULL)
+    return None if inner is None else linear_with(inner, weights[10], weights[11], kept[3], NULL, NULL)
 
 
 cdef enum:
@@ -189,7 +190,7 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
     """Of a batch, with a mask or none."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef PyArrayObject *w
-    cdef list weights = []
+    cdef list weights = [], kept
     cdef npy_intp heads = r[at[2]].v.i, width = r[at[1]].v.i
     cdef bint use_gelu = r[at[7]].v.i, norm_first = r[at[8]].v.i
     cdef double eps = r[at[9]].v.f
@@ -201,6 +202,10 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
         return run_record(op, r, at)
     if dims_of(a)[2] != width or heads <= 0 or width % heads:
         return run_record(op, r, at)
+    kept = [  # asked for before the arrays are held
+        kept_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[i]].v.o, True) if is_tensor(&r[at[i]]) else None
+        for i in (FIRST_WEIGHT, FIRST_WEIGHT + 2, FIRST_NORM + 4, FIRST_NORM + 6)
+    ]
     for i in (*range(FIRST_WEIGHT, FIRST_WEIGHT + 4), *range(FIRST_NORM, MASK)):
         w = flat_array(&r[at[i]])
         if w == NULL or scalar_type(&r[at[i]]) != FLOAT:
@@ -216,19 +221,19 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
         hidden = over_scores(hidden, r[at[MASK + 1]].v.i, dims_of(a)[0], heads, dims_of(a)[1])
         if hidden is None:
             return run_record(op, r, at)
-    made = encoded(<object>a, <int>heads, weights, hidden, use_gelu, norm_first, eps)
+    made = encoded(<object>a, <int>heads, weights, kept, hidden, use_gelu, norm_first, eps)
     return run_record(op, r, at) if made is None else put_array(&r[at[op.nargs]], made, FLOAT)
 
 
-cdef object encoded(object x, int heads, list weights, object hidden, bint use_gelu, bint norm_first, double eps):
+cdef object encoded(object x, int heads, list weights, list kept, object hidden, bint use_gelu, bint norm_first, double eps):
     """The output of a layer, or None where its weights do not fit."""
-    cdef object part = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, hidden)
+    cdef object part = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, kept, hidden)
     if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
         return None
     x = sum_of(part, x)
     if not norm_first:
         x = layer_norm_rows(x, weights[4], weights[5], eps)
-    part = feed_forward(layer_norm_rows(x, weights[6], weights[7], eps) if norm_first else x, use_gelu, weights)
+    part = feed_forward(layer_norm_rows(x, weights[6], weights[7], eps) if norm_first else x, use_gelu, weights, kept)
     if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
         return None
     x = sum_of(part, x)
