@@ -180,6 +180,9 @@ def test_the_plan_says_what_ran_and_what_did_not():
     assert "float32, float32, float (number): 2 runs as one" in text
     assert "one by one, as aten::mul has operands of two dtypes" in text
     assert "2 calls one by one: shapes or layouts" in text
+    loop = script("def g(n: int) -> int:\n    s = 0\n    for i in range(n):\n        s += i * i\n    return s\n", "g")
+    assert "loops become machine code" in str(loop.plan) or "llvmlite is not installed" in str(loop.plan)
+    assert "loops" not in text
     assert "nothing runs as one" in str(script("def g(x):\n    return x + 1\n", "g").plan)
 
 

@@ -5,6 +5,7 @@
         float32, float32, float (number): 12 runs as one
         int64, float32, float (number): one by one, as aten::mul has operands of two dtypes
         2 calls one by one: shapes or layouts
+      loops become machine code once they are hot
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ts.bytecode.native.exits import NO_LOOP
+from ts.bytecode.native.worker import available, why
 from ts.fusion.program import GroupRecord
 
 
@@ -25,7 +28,19 @@ class PlanText(str):
 def plan_of(code: Any, name: str) -> PlanText:
     """The groups of a code, and on what inputs each has run."""
     lines = [line for operator in code.operators for line in _group_lines(operator)]
-    return PlanText("\n".join([f"plan of {name}", *(lines or ["  nothing runs as one"])]))
+    return PlanText("\n".join([f"plan of {name}", *(lines or ["  nothing runs as one"]), *_loop_lines(code)]))
+
+
+def _loop_lines(code: Any) -> Iterator[str]:
+    reason = why(code)
+    if reason == NO_LOOP:
+        return
+    if not available():
+        yield "  loops are interpreted: llvmlite is not installed (the extra `native`)"
+    elif reason:
+        yield f"  loops are interpreted: {reason}"
+    else:
+        yield "  loops become machine code once they are hot"
 
 
 def _group_lines(operator: Any) -> Iterator[str]:
