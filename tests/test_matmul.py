@@ -176,6 +176,26 @@ def test_what_is_packed_is_never_old(write):
                 WRITES[write](weight)
 
 
+def test_factors_that_a_loop_makes_anew():
+    """Each is another one, though its memory may be that of the one before."""
+    program = """
+def f(x, w):
+    out = torch.zeros(20, 64)
+    for i in range(12):
+        w = torch.tanh(w * 0.9 + 0.1) * 1.5 - 0.2
+        out = out + x @ w + torch.nn.functional.linear(x, w) + x @ w
+    return out
+"""
+    run = ts.jit.CompilationUnit(program).f
+    x, w = ts.randn(20, 64), ts.randn(64, 64) * 0.1
+    expected, a, b = 0, x.detach().clone().double().numpy(), w.detach().clone().double().numpy()
+    for _ in range(12):
+        b = np.tanh(b * 0.9 + 0.1) * 1.5 - 0.2
+        expected = expected + 2 * (a @ b) + a @ b.T
+    for _ in range(3):
+        assert np.allclose(run(x, w).numpy(), expected, rtol=1e-4, atol=1e-2)
+
+
 def test_others_who_hold_the_memory():
     """Nothing is packed of it: they may write at any time."""
     packs.forget()

@@ -13,6 +13,8 @@ views: they count writes together.  So what is packed must have
 and whoever hands the array out (`x.array`, storages, `x.data`) has its pack dropped, in `let_go`.  Addresses are out of
 anybody's sight: a tensor whose own was given away, as NumPy and DLPack do too, is not packed any more.
 
+Who takes an array over for another result has to count that as a write (`wrote`) of the tensor that had it; nothing does so yet.
+
 The packs are bounded, by memory and in number, and go with their tensors.  All of this happens under the GIL.
 """
 
