@@ -10,7 +10,7 @@ BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts b
 
 # What runs where a wrong index is noticed: what goes straight into C, and whatever is made to break it.
 TRUSTING := tests/fuzz tests/trust $(patsubst %,tests/test_%.py,native_arguments arguments bytecode container context conv deadline \
-	deep dispatch einsum execution extremes failing_code futures gather interp kernel_memory leaks lifetimes limits many_threads masked matmul \
+	deep dispatch einsum execution extremes failing_code fusion futures gather interp kernel_memory leaks lifetimes limits many_threads masked matmul \
 	nests pool prims recurrent reduce resample scatter shared_values sort tensor threads verifier)
 TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which is not there)))
 

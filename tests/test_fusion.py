@@ -297,6 +297,20 @@ def test_programs_are_data():
     assert program_of(data, operator) == program
 
 
+@pytest.mark.parametrize("inputs, key, operands", [
+    ("t", "aten::mm", (0, 0)), ("t", "aten::clamp", (0,)), ("tt", "aten::clamp", (0, 1, 1)), ("tn", "aten::where.self", (0, 1, 1)),
+    ("to", "aten::clamp", (0, 1)), ("nt", "aten::neg", (0,)), ("nt", "aten::mul.Tensor", (0, 1)), ("t", "aten::mul.Tensor", (0,)),
+    ("to", "aten::mul.Tensor", (0, 1)), ("tttt", "aten::neg", (0, 1, 2, 3)), ("tttttt", "aten::neg", (0, 1, 2, 3, 4)),
+    ("toooo", "aten::gelu", (0, 1)),
+])  # fmt: skip
+def test_claims_about_groups_are_checked(inputs, key, operands):
+    """As a file may make them."""
+    x = ts.ones(5)
+    arguments = [{"t": x, "n": 2.0, "o": None}[letter] for letter in inputs]
+    ran, result = operator_of(Program(inputs, (Row(operator(key), operands),), (len(inputs),)))(*arguments)
+    assert ran is False and result is x
+
+
 def test_a_group_of_too_many_rows_is_left():
     """As a file may claim."""
     neg = operator("aten::neg")

@@ -265,6 +265,8 @@ cdef class Group:
         """One that reads numbers when it runs."""
         cdef Step *step = &plan.steps[row]
         cdef int first = self.operands[row][0], kind = plan.kind[first], k
+        if self.arity[row] != (<Operator>self.operators[row]).nargs:
+            return "too few arguments"
         if kind != FLOAT and kind != DOUBLE:
             return "no loop for that dtype"
         for k in range(1, self.arity[row]):
