@@ -19,6 +19,9 @@ import pytest
 
 from ts.ir.read import parse_ir
 from ts.ir.verify import verify
+from ts.passes import log
+from ts.passes.canonicalize import canonicalize
+from ts.passes.dce import eliminate_dead_code
 from ts.passes.pipelines import run_pass
 
 FUNCTIONS = {
@@ -119,3 +122,37 @@ def test_second_run_changes_nothing(path, name, before, after):
     if path.stem in ("convert_to_ssa", "exit_transform", "constant_pooling", "dce", "loop_unrolling", "peel_loops"):
         pytest.skip("runs once, or reverses the order of constants, or does more in a second run by design")
     assert transformed(path, after).strip() == after.strip()
+
+
+# What a graph has to have before it can run, or be printed, is no optimisation.
+UNLIMITED = {
+    "convert_to_ssa", "exit_transform", "canonicalize_loops", "canonicalize_outputs", "constant_pooling",
+    "constant_propagation_immutable_types", "dce", "lower_all_tuples", "lower_tuples", "normalize_ops",
+    "remove_inplace_ops",
+}  # fmt: skip
+REORDERS = {"functional_graphs", "peephole"}  # nodes move before a part is counted; constants go to the right
+LIMITS = {
+    "fuse_linear": "subgraph_rewrite",
+    "fuse_relu": "subgraph_rewrite",
+    "inplace_to_functional_activation": "remove_mutation",
+}
+LIMITED = sorted({case[0] for case in CASES if case[0].stem not in UNLIMITED | REORDERS})
+
+
+def tidy(graph):
+    """The text without what nobody reads, numbered from the start."""
+    eliminate_dead_code(graph)
+    return str(canonicalize(graph, False))
+
+
+@pytest.mark.parametrize("path", LIMITED, ids=lambda path: path.stem)
+def test_a_limit_of_none_changes_nothing(path):
+    """`TS_JIT_OPT_LIMIT` holds each optimisation back, so that it bisects it."""
+    name = LIMITS.get(path.stem, MODULES.get(path.stem, path.stem))
+    for _, before, _ in read_cases(path):
+        log.configure(limits=f"{name}=0")
+        try:
+            after = transformed(path, before)
+        finally:
+            log.configure()
+        assert tidy(parse_ir(after)) == tidy(parse_ir(before))

@@ -96,9 +96,9 @@ def _batch_side(aliases: AliasDb, products: list[Node], side: int) -> bool:
     for common, found in sharing.items():
         first, *others = found
         together = [first]
-        if len(found) >= _FEWEST_SHARING:
+        if len(found) >= _FEWEST_SHARING and optimization_allowed("batch_mm"):
             together += [node for node in others if aliases.move_before_topologically_valid(node, first)]
-        if len(together) < _FEWEST_SHARING or not optimization_allowed("batch_mm"):
+        if len(together) < _FEWEST_SHARING:
             continue
         together.sort(key=found.index)
         update("batch_mm", "Joining {} products with %{}", len(together), common.debug_name())

@@ -39,7 +39,8 @@ def inline_groups(graph: Graph, kinds: Collection[str]) -> bool:
     """Replace nodes of these kinds by the nodes of their graphs."""
     changed = False
     for node in list(nodes_of(graph.block())):
-        if node.kind() in kinds and node.has_attribute("Subgraph"):
+        wanted = node.kind() in kinds and node.has_attribute("Subgraph")
+        if wanted and optimization_allowed("functional_graphs"):
             inline_group(node)
             changed = True
     if changed:

@@ -263,15 +263,15 @@ def _simplify_if_outputs(rewriter: _Rewriter, node: Node) -> bool:
         if _kind(output) != "BoolType" or not output.has_uses():
             continue
         values = constant_value(on_true), constant_value(on_false)
+        if values not in ((True, False), (False, True)) or not optimization_allowed("peephole"):
+            continue
         if values == (True, False):
             output.replace_all_uses_with(node.input())
-        elif values == (False, True):
+        else:
             negation = rewriter.graph.create("aten::__not__", (node.input(),), 1)
             negation.copy_metadata(node)
             negation.insert_before(node)
             output.replace_all_uses_with(negation.output().set_type(BOOL))
-        else:
-            continue
         changed = True
     return changed
 
