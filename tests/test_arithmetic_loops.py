@@ -122,3 +122,15 @@ def test_what_is_taken_for_in_order_needs_no_arranging():
             given = layouts.RULES[rule](result.shape, args)
             assert layouts.placed(np, rule, result, args) is result, (rule, given, result.strides, [a.strides for a in args])
     assert sure > 300
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
+@pytest.mark.parametrize("exponent", [2.7, 0.3, -1.7, 4])
+def test_powers_have_the_same_bits_in_every_layout(exponent, dtype):
+    x = ts.linspace(0.01, 4, 205).reshape(41, 5).to(dtype)
+    wanted = x**exponent
+    assert ts.equal(x.t() ** exponent, wanted.t())
+    assert ts.equal(x[:, 1] ** exponent, wanted[:, 1])
+    assert ts.equal(x[3:4] ** exponent, wanted[3:4])
+    assert ts.equal(x.clone().pow_(exponent), wanted)
+    assert ts.equal(x ** ts.full((), exponent, dtype=dtype), wanted)

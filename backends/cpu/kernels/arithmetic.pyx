@@ -9,11 +9,12 @@ Broadcasting, other dtypes and layouts are left to the record's own kernel.
 """
 
 cimport numpy as cnp
-from libc.math cimport pow, sqrt
+from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
+from ts.backends.cpu.kernels.elementwise cimport Loops
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.wide cimport run_widened
@@ -22,12 +23,11 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_o
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_like, put_array, read_number, scalar_type
 
+from ts.backends.cpu.kernels.elementwise import ufunc_loops
+
 cnp.import_array()
 
 ctypedef void (*FloatLoop)(const float *, const float *, const float *, npy_intp, float, float *) noexcept nogil
-
-cdef extern from "math.h" nogil:
-    float powf(float, float)
 
 cdef extern from "arithmetic.h" nogil:
     FloatLoop simd_square_row, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_lerp_low_row, simd_lerp_high_row
@@ -157,9 +157,20 @@ cdef void compute_doubles(
             out[i] = y[i] - (y[i] - x[i]) * (1 - by)
 
 
+# NumPy's vectorised loop, as the powers by tensors and those of other layouts have it.
+cdef Loops of_two = ufunc_loops("power", "same", "fd")
+
+
 cdef void compute_powers(Formula what, const floating *x, npy_intp n, double by, floating *out) noexcept nogil:
     cdef npy_intp i
+    cdef npy_intp *steps = [sizeof(floating), 0, sizeof(floating)]
     cdef floating one = 1, exponent = <floating>by
+    cdef char *args[3]
+    cdef int kind = FLOAT if floating is float else DOUBLE
+    if what == POWER:
+        args[0], args[1], args[2] = <char *>x, <char *>&exponent, <char *>out
+        of_two.function[kind](args, &n, steps, of_two.data[kind])
+        return
     for i in range(n):
         if what == SQUARE:
             out[i] = x[i] * x[i]
@@ -171,10 +182,6 @@ cdef void compute_powers(Formula what, const floating *x, npy_intp n, double by,
             out[i] = one / (x[i] * x[i])
         elif what == INVERSE_ROOT:
             out[i] = one / <floating>sqrt(x[i])
-        elif floating is float:
-            out[i] = powf(x[i], exponent)
-        else:
-            out[i] = pow(x[i], exponent)
 
 
 cdef int run_formula(
