@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ts import dtypes
 from ts._core.thread import deadline
 
 from ..namespace import Over
@@ -28,6 +29,7 @@ from .kernels import one_thread
 
 Array = NDArray[Any]
 
+_BFLOAT16: Final = dtypes.bfloat16.numpy_dtype
 _PIECE: Final = 1 << 14  # elements that are computed at once where time is limited
 _LOOK: Final = 100_000.0  # nanoseconds after which the clock is read
 
@@ -80,17 +82,28 @@ class CpuNamespace(Over):
     @functools.cached_property
     def exp(self) -> Callable[..., Array]:
         """NumPy's with loops of our own, as `sin` and `cos` are: the kernels in C have the same."""
-        return self.special("exp")
+        return self._of_the_dtype("exp")
 
     @functools.cached_property
     def sin(self) -> Callable[..., Array]:
         """See `exp`."""
-        return self.special("sin")
+        return self._of_the_dtype("sin")
 
     @functools.cached_property
     def cos(self) -> Callable[..., Array]:
         """See `exp`."""
-        return self.special("cos")
+        return self._of_the_dtype("cos")
+
+    def _of_the_dtype(self, name: str) -> Callable[..., Array]:
+        """One of ours, with a result of bfloat16 for bfloat16: NumPy knows no loops for that but its own."""
+        ours = self.special(name)
+
+        def call(x: Any, **options: Any) -> Array:
+            result = ours(x, **options)
+            short = isinstance(x, np.ndarray) and x.dtype == _BFLOAT16 and "out" not in options
+            return result.astype(_BFLOAT16) if short else result
+
+        return call
 
     @functools.cached_property
     def transforms(self) -> Any:
