@@ -22,6 +22,15 @@ hypothesis.settings.load_profile("ts")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True)
+def grad_mode():
+    """On again for the next test: operators that switch gradients off are tested, too."""
+    yield
+    from ts.autograd.grad_mode import set_grad_enabled
+
+    set_grad_enabled(True)
+
+
 @pytest.fixture(scope="module")
 def cuda():
     """The cuda backend: of the GPU where there is one, else over the double of CuPy (`tests/cupy_double`)."""

@@ -36,6 +36,7 @@ def _softplus(xp: Any, x: Array) -> Array:
 
 @op(
     "aten::relu(Tensor self) -> Tensor",
+    keeps_dtype=True,
     inplace=True,
     out="out",
     promotion=SAME,
@@ -52,6 +53,7 @@ def _relu(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::relu6(Tensor self) -> Tensor",
+    keeps_dtype=True,
     tile=True,
     inplace=True,
     where="f",
@@ -63,6 +65,7 @@ def _relu6(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+    keeps_dtype=True,
     tile=True,
     inplace=True,
     out="out",
@@ -82,6 +85,7 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
 
 @op(
     "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+    keeps_dtype=True,
     tile=True,
     inplace=True,
     out="out",
@@ -132,6 +136,7 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
 
 @op(
     "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+    keeps_dtype=True,
     inplace=True,
     out="out",
     where="f",
@@ -146,6 +151,7 @@ def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any 
 
 @op(
     "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
+    keeps_dtype=True,
     inplace=True,
     out="out",
     refuses={"c": "elu_cpu"},
@@ -157,7 +163,7 @@ def _celu(xp: Any, self: Array, alpha: Any = 1.0) -> Array:
     return _elu(xp, self, alpha, 1.0, 1.0 / alpha)
 
 
-@op("aten::selu(Tensor self) -> Tensor", inplace=True, refuses={"c": "elu_cpu"})
+@op("aten::selu(Tensor self) -> Tensor", keeps_dtype=True, inplace=True, refuses={"c": "elu_cpu"})
 def _selu(xp: Any, self: Array) -> Array:
     return _elu(xp, self, 1.6732632423543772, 1.0507009873554805)
 
@@ -183,7 +189,15 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     return rules.cast(xp, 0.5 * x * (1 + xp.special("erf")(x * math.sqrt(0.5))), self.dtype)
 
 
-@op("aten::silu(Tensor self) -> Tensor", tile=True, inplace=True, out="out", where="f", out_refused=FOUND)
+@op(
+    "aten::silu(Tensor self) -> Tensor",
+    keeps_dtype=True,
+    tile=True,
+    inplace=True,
+    out="out",
+    where="f",
+    out_refused=FOUND,
+)
 def _silu(xp: Any, self: Array) -> Array:
     x = _wide(xp, "silu", self)
     return rules.cast(xp, x * sigmoid(xp, x), self.dtype)
@@ -204,6 +218,7 @@ def _mish(xp: Any, self: Array) -> Array:
 
 @op(
     "aten::hardswish(Tensor self) -> Tensor",
+    keeps_dtype=True,
     inplace=True,
     out="out",
     where="f",
@@ -212,11 +227,13 @@ def _mish(xp: Any, self: Array) -> Array:
     out_refused=FOUND,
 )
 def _hardswish(xp: Any, self: Array) -> Array:
-    return rules.cast(xp, self * xp.clip(_floating("hardswish", self) + 3, 0, 6) / 6, self.dtype)
+    x = _wide(xp, "hardswish", self)
+    return rules.cast(xp, x * xp.clip(x + 3, 0, 6) / 6, self.dtype)
 
 
 @op(
     "aten::hardsigmoid(Tensor self) -> Tensor",
+    keeps_dtype=True,
     inplace=True,
     out="out",
     where="f",
@@ -225,7 +242,7 @@ def _hardswish(xp: Any, self: Array) -> Array:
     out_refused=FOUND,
 )
 def _hardsigmoid(xp: Any, self: Array) -> Array:
-    return rules.cast(xp, xp.clip(_floating("hardsigmoid", self) + 3, 0, 6) / 6, self.dtype)
+    return rules.cast(xp, xp.clip(_wide(xp, "hardsigmoid", self) + 3, 0, 6) / 6, self.dtype)
 
 
 @op(

@@ -84,6 +84,7 @@ class Record:
     ufunc: str | None = None  # pointwise: the NumPy ufunc that is the whole kernel
     types: str | None = None  # pointwise: NumPy's type characters that the ufunc is right for; None: all
     loop: str | None = None  # the kernel in C to try before this one, by the name it is registered under
+    keeps_dtype: bool = False  # of one tensor, with a result of its dtype, whatever that is: an activation
     tile: bool = False  # pointwise, with a tensor first or a mask: a row of groups though it is no ufunc
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends

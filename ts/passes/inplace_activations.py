@@ -9,28 +9,11 @@ one tensor only, whose result has its dtype whatever that is.
 
 from __future__ import annotations
 
-from typing import Final
-
 from ts.analysis.alias import AliasDb
 from ts.ir.graph import Graph, Node
 from ts.ops import registry
 from ts.passes.log import optimization_allowed, update
 from ts.passes.remove_mutation import functional_form, remove_tensor_mutation
-
-_KEEP_DTYPE: Final = frozenset(
-    {
-        "aten::relu",
-        "aten::hardsigmoid",
-        "aten::hardtanh",
-        "aten::hardswish",
-        "aten::relu6",
-        "aten::leaky_relu",
-        "aten::silu",
-        "aten::celu",
-        "aten::elu",
-        "aten::selu",
-    }
-)
 
 
 def functional_to_inplace_activation(graph: Graph) -> bool:
@@ -38,7 +21,7 @@ def functional_to_inplace_activation(graph: Graph) -> bool:
     aliases: AliasDb | None = None
     changed = False
     for node in list(graph.all_nodes()):
-        if node.kind() not in _KEEP_DTYPE or not registry.lookup(f"{node.kind()}_"):
+        if not _keeps_dtype(node.kind()) or not registry.lookup(f"{node.kind()}_"):
             continue
         aliases = aliases or AliasDb(graph)
         if not _is_last_reader(node, aliases) or not optimization_allowed("inplace_activations"):
@@ -67,4 +50,9 @@ def _is_last_reader(node: Node, aliases: AliasDb) -> bool:
 
 def inplace_to_functional_activation(graph: Graph) -> bool:
     """Let activations give new tensors where nobody sees it."""
-    return remove_tensor_mutation(graph, lambda node: functional_form(node) in _KEEP_DTYPE)
+    return remove_tensor_mutation(graph, lambda node: _keeps_dtype(functional_form(node)))
+
+
+def _keeps_dtype(kind: str | None) -> bool:
+    records = (operator.record for operator in registry.lookup(kind or ""))
+    return any(record is not None and record.keeps_dtype for record in records)

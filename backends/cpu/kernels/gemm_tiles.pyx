@@ -13,6 +13,7 @@ cimport cython
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 
+from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Finish, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
@@ -172,6 +173,9 @@ cdef class Packed:
 
     def __dealloc__(self):
         free(self.panels.memory)
+
+
+seal(Packed)
 
 
 cdef int64_t panel_bytes(bint double_, Matrix *b) noexcept nogil:

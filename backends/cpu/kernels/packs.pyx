@@ -24,15 +24,13 @@ from functools import partial
 cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from ts._core.tensor.ndarray cimport PyArrayObject
-from ts._core.tensor.tensor cimport Tensor, root_of
+from ts._core.tensor.tensor cimport Tensor, root_of, watch_memory
 from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, packed_columns
 from ts.backends.cpu.kernels.matrix cimport Matrix
-
-from ts._core.tensor.tensor import watch_memory
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
@@ -40,7 +38,7 @@ cdef extern from "Python.h":
 cnp.import_array()
 
 cdef enum:
-    PLACES = 1024                      # where a factor is looked for: one, by its address
+    PLACES = 1 << 10                   # where a factor is looked for: one, by its address
     MOST_PATIENCE = 64                 # products before one is packed, where packs were of no use
     MOST_BYTES = 1 << 28               # of all packs
     LEAST_BYTES = 1 << 12              # of an array
@@ -115,13 +113,13 @@ cdef Packed kept_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
     global now
     cdef Tensor owner = t if t.owner is None else t.owner
     cdef object root = root_of(t.array)
-    cdef size_t number = <size_t>b.data // 64 + <size_t>wide // 8
+    cdef uint64_t number = <uint64_t><size_t>b.data // 16 + <uint64_t>wide
     cdef Place place
     if not cnp.PyArray_CheckExact(root) or cnp.PyArray_BASE(<cnp.ndarray>root) != NULL:
         return None
     if cnp.PyArray_NBYTES(<cnp.ndarray>root) < LEAST_BYTES:
         return None
-    number = (number ^ number // PLACES) % PLACES
+    number = (number * <uint64_t>0x9E3779B97F4A7C15) >> 54  # Fibonacci's: large arrays lie at like places of pages
     now += 1
     if places[number] is None:
         place = Place.__new__(Place)
@@ -192,7 +190,7 @@ def no_more(size_t number, array):
     addressed.pop(number, None)
 
 
-watch_memory(<size_t><void *>let_go)
+watch_memory(let_go)
 
 
 def kept():

@@ -7,6 +7,7 @@ Views share memory because arrays do: shape, strides and storage are the array's
 tensors with `wrap` (any array) or `wrap_cpu` (an ndarray whose ScalarType is already known).
 """
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 cdef enum:
@@ -38,6 +39,10 @@ cdef inline void wrote(Tensor t) noexcept:
 cdef inline void follow(Tensor view, Tensor x) noexcept:
     view.owner = x if x.owner is None else x.owner
     view.base = x if x.base is None else x.base
+
+# Have a function called before an array is handed to whoever may write to it uncounted, or the address of its memory.
+ctypedef void (*LetGo)(PyObject *array, bint by_address) noexcept
+cdef int watch_memory(LetGo function) except -1
 
 # A tensor around `array`, a view of `x`'s memory.
 cdef Tensor view_on(Tensor x, object array)

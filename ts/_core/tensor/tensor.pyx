@@ -161,15 +161,13 @@ def rebind_array(Tensor t not None, array):
 
 # ---------------------------------------------------------------- memory that others may write to
 
-ctypedef void (*LetGo)(PyObject *array, bint by_address) noexcept
-
 cdef LetGo let_go = NULL
 
 
-def watch_memory(size_t function):
-    """Have a C function called before an array is handed to whoever may write to it uncounted, or the address of its memory."""
+cdef int watch_memory(LetGo function) except -1:
     global let_go
-    let_go = <LetGo><void *>function
+    let_go = function
+    return 0
 
 
 def give_away(array):
