@@ -217,6 +217,7 @@ cdef class Group:
         """Kinds of all slots, and the loop of each row; the reason where one has none."""
         cdef int i
         cdef Operator op
+        cdef ReadTile read
         plan.slots = self.inputs + self.rows
         plan.tiles = 0
         plan.loops = []
@@ -227,10 +228,12 @@ cdef class Group:
             op = self.operators[i]
             plan.steps[i].out = self.inputs + i
             plan.steps[i].tile = NOWHERE
-            if choice_named(op.key) is not None:
-                reason = self.choose_choice(plan, i, choice_named(op.key))
-            elif tile_named(op.key) != NULL:
-                reason = self.choose_tile(plan, i, tile_named(op.key))
+            key = op.key
+            order, read = choice_named(key), tile_named(key)
+            if order is not None:
+                reason = self.choose_choice(plan, i, order)
+            elif read != NULL:
+                reason = self.choose_tile(plan, i, read)
             else:
                 reason = self.choose_loop(plan, i, loops_behind(op))
             if reason:
@@ -672,7 +675,7 @@ cdef void run_tiles(Group g, Plan plan, Run *run, char *memory, npy_intp start, 
 
 cdef int run_alone(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
     """On this thread; without the GIL where there is enough to do."""
-    cdef char *memory = scratch
+    cdef char *memory
     cdef Away away
     if run.size < RELEASE_GIL_FROM:
         run_tiles(g, plan, run, scratch, 0, run.size)
