@@ -10,7 +10,6 @@ The words come from `ts.backends.cpu.kernels.mt19937`.
 
 from __future__ import annotations
 
-import math
 import os
 from typing import Any
 
@@ -19,11 +18,11 @@ from numpy.typing import NDArray
 
 from ts import backends
 from ts._core.thread import deadline
+from ts.backends.cpu.kernels import normal
 from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister, set_default
 from ts.devices import device as Device
 
 DEFAULT_SEED = 67280421310721
-_PIECE = 1 << 14  # normal numbers made at once: what they are made of stays in the cache
 _BYTES = STATE_BYTES + 512  # of a generator, with the objects that it consists of
 
 
@@ -40,25 +39,7 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]  # its stub lies under a
         The last 16 places are drawn again where `n` is no multiple of 16.  In `narrow` dtypes the numbers
         that this overwrites have not been drawn.
         """
-        draw = self.doubles if double else self.floats
-        whole = n - n % 16
-        data = np.empty(n, np.float64 if double else np.float32)
-        for start in range(0, whole, _PIECE):
-            stop = min(start + _PIECE, whole)
-            data[start:stop] = _box_muller(draw(stop - start))
-        if n % 16:
-            if not narrow:
-                draw(n - whole)
-            data[n - 16 :] = _box_muller(draw(16))
-        return data
-
-
-def _box_muller(uniform: NDArray[Any]) -> NDArray[Any]:
-    blocks = uniform.reshape(-1, 2, 8)
-    one = uniform.dtype.type(1)
-    radius = np.sqrt(uniform.dtype.type(-2) * np.log(one - blocks[:, 0]))
-    angle = uniform.dtype.type(2 * math.pi) * blocks[:, 1]
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).reshape(-1)
+        return normal.block_normals(self, n, double, narrow)
 
 
 default_stream = CpuStream(DEFAULT_SEED)

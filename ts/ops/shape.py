@@ -436,6 +436,8 @@ def _roll(xp: Any, self: Array, shifts: Sequence[int], dims: Sequence[int] = ())
         return xp.roll(self, shifts[0])
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if 0 in self.shape:
+        return self.copy()
     if not self.ndim:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     return xp.roll(self, tuple(shifts), tuple(rules.wrap_dim(d, self.ndim) for d in dims))

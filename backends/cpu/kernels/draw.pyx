@@ -20,7 +20,7 @@ from ts._core.tensor.tensor cimport Tensor, wrote
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.create cimport plain_place, read_sizes, wanted
 from ts.backends.cpu.kernels.kernel cimport (
-    MOST_DIMS, flat_array, float_array, new_flat, new_like, put_array, put_object, scalar_type
+    MOST_DIMS, flat_array, float_array, new_flat, new_like, put_array, put_object, same_dtype, scalar_type
 )
 from ts.backends.cpu.kernels.mt19937 cimport MersenneTwister, default_stream
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -54,22 +54,28 @@ cdef int rand(Operator op, IValue *r, const int32_t *at) except -1:
     return put_array(&r[at[op.nargs]], made, kind)
 
 
-cdef int rand_like(Operator op, IValue *r, const int32_t *at) except -1:
+cdef PyArrayObject *read_like(IValue *r, const int32_t *at) noexcept:
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef IValue *format = &r[at[5]]
-    cdef int kind
     if a == NULL or default_stream() is None or not plain_place(&r[at[2]], &r[at[3]], &r[at[4]]):
+        return NULL
+    if not same_dtype(&r[at[1]], scalar_type(&r[at[0]])) or (format.tag != TAG_NONE and format.v.i > 1):
+        return NULL
+    return a
+
+
+cdef int rand_like(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = read_like(r, at)
+    cdef int kind
+    if a == NULL:
         return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if (r[at[1]].tag != TAG_NONE and r[at[1]].v.i != kind) or (format.tag != TAG_NONE and format.v.i > 1):
-        return run_record(op, r, at)
     made = new_like(a, kind)
     uniform(<PyArrayObject *>made, kind, 0, 1)
     return put_array(&r[at[op.nargs]], made, kind)
 
 
 cdef PyArrayObject *written(IValue *x, IValue *generator) noexcept:
-    """The array of a tensor to overwrite with numbers of the default stream; NULL for anything else."""
     cdef PyArrayObject *a = float_array(x)
     if a == NULL or generator.tag != TAG_NONE or default_stream() is None:
         return NULL

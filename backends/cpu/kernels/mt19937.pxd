@@ -23,6 +23,8 @@ cdef class MersenneTwister:
     cdef State s
 
     cdef void twist(self) noexcept
+    cdef Py_ssize_t ready(self) noexcept
+    cdef void pass_over(self, Py_ssize_t count) noexcept
     cdef uint32_t word(self) noexcept
     cdef uint64_t two_words(self) noexcept
     cdef double unit(self) noexcept    # in [0, 1), of two words

@@ -18,14 +18,18 @@ The state, as PyTorch lays it out:
     5048  float sample     float, whether it is valid, three bytes of nothing
 """
 
-from libc.math cimport NAN, ceil, cos, exp, floor, fma, fmaf, isnan, lgamma, log, log1p, pow, sin, sqrt
+from libc.math cimport NAN, ceil, cos, exp, floor, fma, isnan, lgamma, log, log1p, pow, sin, sqrt
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
 DEF N = 624
-DEF M = 397
+
+cdef extern from "words.h" nogil:
+    void twist_words(uint64_t *w)
+    void floats_of_words(const uint64_t *w, Py_ssize_t n, float low, float span, float *out)
+    void doubles_of_words(const uint64_t *w, Py_ssize_t n, double low, double span, double *out)
 
 
 assert sizeof(State) == 5056
@@ -83,14 +87,20 @@ cdef class MersenneTwister:
     # ---------------------------------------------------------------- words
 
     cdef void twist(self) noexcept:
-        cdef int i
-        cdef uint32_t y
-        cdef uint64_t *w = self.s.words
-        for i in range(N):
-            y = (<uint32_t>w[i] & 0x80000000U) | (<uint32_t>w[(i + 1) % N] & 0x7FFFFFFFU)
-            w[i] = <uint32_t>w[(i + M) % N] ^ (y >> 1) ^ (0x9908B0DFU if y & 1 else 0U)
+        twist_words(self.s.words)
         self.s.left = N
         self.s.next = 0
+
+    cdef Py_ssize_t ready(self) noexcept:
+        """How many words, one at least, lie at `next` before the next twist."""
+        if self.s.left == 1:
+            self.twist()
+            self.s.left = N + 1
+        return self.s.left - 1
+
+    cdef void pass_over(self, Py_ssize_t count) noexcept:
+        self.s.left -= <int32_t>count
+        self.s.next += count
 
     cdef uint32_t word(self) noexcept:
         cdef uint32_t y
@@ -142,9 +152,17 @@ cdef class MersenneTwister:
 
     cdef void fill_doubles(self, double *out, Py_ssize_t n, double low, double high) noexcept:
         cdef double span = high - low
-        cdef Py_ssize_t i
-        for i in range(n):
-            out[i] = fma(self.unit(), span, low)
+        cdef Py_ssize_t count
+        while n:
+            count = min(n, self.ready() // 2)
+            if count == 0:             # one word of the pair is on the other side of a twist
+                out[0] = fma(self.unit(), span, low)
+                count = 1
+            else:
+                doubles_of_words(self.s.words + self.s.next, count, low, span, out)
+                self.pass_over(2 * count)
+            out += count
+            n -= count
 
     def floats(self, Py_ssize_t n, float low=0, float high=1):
         """`n` float32 in [low, high): 24 bits of one word each, rounded once when they are moved to the range."""
@@ -156,9 +174,13 @@ cdef class MersenneTwister:
 
     cdef void fill_floats(self, float *out, Py_ssize_t n, float low, float high) noexcept:
         cdef float span = high - low
-        cdef Py_ssize_t i
-        for i in range(n):
-            out[i] = fmaf(self.float_unit(), span, low)
+        cdef Py_ssize_t count
+        while n:
+            count = min(n, self.ready())
+            floats_of_words(self.s.words + self.s.next, count, low, span, out)
+            self.pass_over(count)
+            out += count
+            n -= count
 
     cdef float float_unit(self) noexcept:
         """In [0, 1): 24 bits of one word."""

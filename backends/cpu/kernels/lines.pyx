@@ -1,0 +1,55 @@
+"""Evenly spaced numbers between two ends, as new CPU tensors of floats.
+
+    linspace(0, 1, 5)        in double from both ends towards the middle, so that both ends are exact; rounded once
+
+Other dtypes and ends that are tensors are left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of
+from ts._core.value.ivalue cimport IValue
+from ts.backends.cpu.kernels.create cimport plain_place, wanted
+from ts.backends.cpu.kernels.kernel cimport new_flat, put_array, read_number
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cnp.import_array()
+
+cdef int64_t MOST = 1 << 24            # numbers: beyond, the record looks whether there is memory
+
+ctypedef fused floating:
+    float
+    double
+
+
+cdef void fill_line(floating *out, npy_intp n, double start, double end) noexcept:
+    cdef double step = (end - start) / (n - 1) if n > 1 else 0
+    cdef npy_intp i
+    for i in range(n // 2):
+        out[i] = <floating>(start + step * i)
+    for i in range(n // 2, n):
+        out[i] = <floating>(end - step * (n - 1 - i))
+
+
+cdef int linspace(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef double start, end, exact = 9007199254740992.0
+    cdef npy_intp n = r[at[2]].v.i
+    cdef int kind = wanted(&r[at[3]], -1)
+    if (kind != FLOAT and kind != DOUBLE) or not 0 <= n <= MOST or not plain_place(&r[at[4]], &r[at[5]], &r[at[6]]):
+        return run_record(op, r, at)
+    if not read_number(&r[at[0]], kind, &start) or not read_number(&r[at[1]], kind, &end):
+        return run_record(op, r, at)
+    if not (-exact <= start <= exact and -exact <= end <= exact):
+        return run_record(op, r, at)
+    made = new_flat(1, &n, kind)
+    if kind == FLOAT:
+        fill_line(<float *>data_of(<PyArrayObject *>made), n, start, start if n == 1 else end)
+    else:
+        fill_line(<double *>data_of(<PyArrayObject *>made), n, start, start if n == 1 else end)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+register_kernel("aten::linspace", linspace)

@@ -1,0 +1,163 @@
+"""Normal numbers of a stream, straight into new tensors or those that lie in order.
+
+In: registers with sizes, a mean, a deviation.  Out: the register of the tensor.
+
+    randn([2, 3])     randn_like(x)     x.normal_(0, 1)
+
+Numbers are PyTorch's, and are drawn in its order.  Fewer than 16 come one by one, in double.  Others come in blocks of 16 uniform
+numbers (Box and Muller): eight radii, then eight angles; the last 16 are drawn again where the numbers are no multiple of 16.
+Other generators, dtypes, layouts and wrong arguments are left to the record's own kernel, which has its blocks from here, too.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.float cimport FLT_MAX
+from libc.math cimport fabs, sqrt
+from libc.stdint cimport int32_t
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, size_of
+from ts._core.tensor.tensor cimport Tensor, wrote
+from ts._core.value.ivalue cimport IValue, TAG_NONE
+from ts.backends.cpu.kernels.create cimport plain_place, read_sizes, wanted
+from ts.backends.cpu.kernels.draw cimport read_like, written
+from ts.backends.cpu.kernels.elementwise cimport Loops
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, new_flat, new_like, put_array, put_object, scalar_type
+from ts.backends.cpu.kernels.mt19937 cimport MersenneTwister, default_stream
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+from ts.backends.cpu.kernels.elementwise import ufunc_loops
+
+cnp.import_array()
+
+ctypedef fused floating:
+    float
+    double
+
+cdef enum:
+    BLOCK = 16
+    HALF_TILE = 256                    # radii, and angles, that are made at once
+
+cdef Loops logarithm = ufunc_loops("log")
+cdef Loops cosine = ufunc_loops("cos")
+cdef Loops sine = ufunc_loops("sin")
+
+
+cdef inline void apply(Loops loops, const floating *x, npy_intp n, floating *out) noexcept:
+    cdef int kind = FLOAT if floating is float else DOUBLE
+    cdef char *args[2]
+    cdef npy_intp steps[2]
+    args[0], args[1] = <char *>x, <char *>out
+    steps[0] = steps[1] = sizeof(floating)
+    loops.function[kind](args, &n, steps, loops.data[kind])
+
+
+cdef void turn_blocks(floating *x, npy_intp blocks, floating mean, floating deviation) noexcept:
+    """Uniform numbers become normal ones, block by block."""
+    cdef floating radius[HALF_TILE]
+    cdef floating angle[HALF_TILE]
+    cdef floating wave[HALF_TILE]
+    cdef floating two_pi = <floating>6.283185307179586476925286766559
+    cdef npy_intp done = 0, count, i, j, k
+    while done < blocks:
+        count = min(blocks - done, <npy_intp>(HALF_TILE // 8))
+        for i in range(count):
+            for j in range(8):
+                radius[8 * i + j] = 1 - x[BLOCK * i + j]
+                angle[8 * i + j] = two_pi * x[BLOCK * i + 8 + j]
+        k = 8 * count
+        apply(logarithm, radius, k, radius)
+        for i in range(k):
+            radius[i] = <floating>sqrt(-2 * radius[i])
+        apply(cosine, angle, k, wave)
+        apply(sine, angle, k, angle)
+        for i in range(count):
+            for j in range(8):
+                x[BLOCK * i + j] = radius[8 * i + j] * wave[8 * i + j] * deviation + mean
+                x[BLOCK * i + 8 + j] = radius[8 * i + j] * angle[8 * i + j] * deviation + mean
+        x += BLOCK * count
+        done += count
+
+
+cdef void fill_uniform(MersenneTwister stream, floating *out, npy_intp n) noexcept:
+    if floating is float:
+        stream.fill_floats(out, n, 0, 1)
+    else:
+        stream.fill_doubles(out, n, 0, 1)
+
+
+cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint narrow, floating mean, floating deviation) noexcept:
+    """At least 16 numbers.  In `narrow` dtypes those that are drawn again have not been drawn before."""
+    cdef npy_intp whole = n - n % BLOCK
+    fill_uniform(stream, out, whole if narrow else n)
+    turn_blocks(out, whole // BLOCK, mean, deviation)
+    if n % BLOCK:
+        fill_uniform(stream, out + n - BLOCK, BLOCK)
+        turn_blocks(out + n - BLOCK, 1, mean, deviation)
+
+
+def block_normals(MersenneTwister stream not None, npy_intp n, bint double_, bint narrow):
+    """`n` >= 16 standard normal numbers, as an array; see the module."""
+    if n < BLOCK:
+        raise ValueError(f"{n} numbers are no block")
+    made = np.empty(n, np.float64 if double_ else np.float32)
+    if double_:
+        fill_blocks(stream, <double *>cnp.PyArray_DATA(<cnp.ndarray>made), n, narrow, <double>0, <double>1)
+    else:
+        fill_blocks(stream, <float *>cnp.PyArray_DATA(<cnp.ndarray>made), n, narrow, <float>0, <float>1)
+    return made
+
+
+cdef void fill_normal(PyArrayObject *a, int kind, double mean, double deviation) noexcept:
+    cdef MersenneTwister stream = default_stream()
+    cdef npy_intp n = size_of(a), i
+    if n >= BLOCK and kind == FLOAT:
+        fill_blocks(stream, <float *>data_of(a), n, False, <float>mean, <float>deviation)
+    elif n >= BLOCK:
+        fill_blocks(stream, <double *>data_of(a), n, False, mean, deviation)
+    elif kind == FLOAT:
+        for i in range(n):
+            (<float *>data_of(a))[i] = <float>(stream.normal() * deviation + mean)
+    else:
+        for i in range(n):
+            (<double *>data_of(a))[i] = stream.normal() * deviation + mean
+
+
+cdef int randn(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef npy_intp dims[MOST_DIMS]
+    cdef int nd, kind = wanted(&r[at[1]], -1)
+    if (kind != FLOAT and kind != DOUBLE) or not plain_place(&r[at[2]], &r[at[3]], &r[at[4]]):
+        return run_record(op, r, at)
+    if default_stream() is None or not read_sizes(&r[at[0]], dims, &nd):
+        return run_record(op, r, at)
+    made = new_flat(nd, dims, kind)
+    fill_normal(<PyArrayObject *>made, kind, 0, 1)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int randn_like(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = read_like(r, at)
+    cdef int kind
+    if a == NULL:
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    made = new_like(a, kind)
+    fill_normal(<PyArrayObject *>made, kind, 0, 1)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int normal_(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = written(&r[at[0]], &r[at[3]])
+    cdef double mean = r[at[1]].v.f, deviation = r[at[2]].v.f
+    if a == NULL or not (fabs(mean) <= FLT_MAX and 0 <= deviation <= FLT_MAX):
+        return run_record(op, r, at)
+    fill_normal(a, scalar_type(&r[at[0]]), mean, deviation)
+    wrote(<Tensor>r[at[0]].v.o)
+    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+
+
+register_kernel("aten::randn", randn)
+register_kernel("aten::randn_like", randn_like)
+register_kernel("aten::normal_", normal_)

@@ -1,0 +1,194 @@
+"""CPU tensors with their elements the other way round along some dimensions, or moved along them.
+
+In: registers with a tensor whose elements lie in order, dimensions, shifts.  Out: the register of the copy.
+
+    x.flip(0), x.fliplr(), x.flipud()      x.roll(1), x.roll([1, 2], [0, 1])
+
+Elements are moved as bytes, whatever they mean: whole rows behind the last dimension that turns.  Other layouts and wrong
+arguments are left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.value.container cimport List
+from ts._core.value.ivalue cimport IValue
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport (
+    MOST_DIMS, Axis, flat_array, item_size, new_like, put_array, read_axis, scalar_type
+)
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.view cimport wrapped
+
+cnp.import_array()
+
+ctypedef fused element:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+
+
+# ---------------------------------------------------------------- the other way round
+
+cdef inline void reverse_elements(const element *x, npy_intp n, element *out) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        out[i] = x[n - 1 - i]
+
+
+cdef void reverse(const char *x, npy_intp n, npy_intp width, char *out) noexcept nogil:
+    """out[i] = x[n - 1 - i], of `width` bytes each."""
+    cdef npy_intp i
+    if width == 4:
+        reverse_elements(<const int32_t *>x, n, <int32_t *>out)
+    elif width == 8:
+        reverse_elements(<const int64_t *>x, n, <int64_t *>out)
+    elif width == 2:
+        reverse_elements(<const int16_t *>x, n, <int16_t *>out)
+    elif width == 1:
+        reverse_elements(<const int8_t *>x, n, <int8_t *>out)
+    else:
+        for i in range(n):
+            memcpy(out + i * width, x + (n - 1 - i) * width, width)
+
+
+cdef void flip_along(
+    const char *x, npy_intp item, int last, const npy_intp *dims, const bint *turns, npy_intp inner, char *out
+) noexcept nogil:
+    """Dimensions up to `last`, which turns; behind it lie rows of `inner` elements."""
+    cdef npy_intp place[MOST_DIMS]
+    cdef npy_intp step[MOST_DIMS]
+    cdef npy_intp width = inner * item, row = dims[last] * width, rows = 1, i, size = row
+    cdef int d
+    for d in range(last - 1, -1, -1):
+        step[d], place[d] = size, 0
+        size *= dims[d]
+        rows *= dims[d]
+        if turns[d]:
+            x += step[d] * (dims[d] - 1)
+            step[d] = -step[d]
+    for i in range(rows):
+        reverse(x, dims[last], width, out)
+        out += row
+        for d in range(last - 1, -1, -1):
+            place[d] += 1
+            x += step[d]
+            if place[d] < dims[d]:
+                break
+            x -= step[d] * dims[d]
+            place[d] = 0
+
+
+cdef int put_flipped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const bint *turns, int last) except -1:
+    """`last` -1: a copy."""
+    cdef npy_intp inner = 1, item = item_size(a)
+    cdef int d, kind = scalar_type(&r[at[0]])
+    cdef const char *x = data_of(a)
+    cdef char *out
+    cdef Away away
+    made = new_like(a, kind)
+    out = data_of(<PyArrayObject *>made)
+    for d in range(last + 1, ndim_of(a)):
+        inner *= dims_of(a)[d]
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    if last < 0 or size_of(a) == 0:
+        memcpy(out, x, size_of(a) * item)
+    else:
+        flip_along(x, item, last, dims_of(a), turns, inner, out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int flip(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef List listed = <List>r[at[1]].v.o
+    cdef bint turns[MOST_DIMS]
+    cdef int d, last = -1
+    cdef Py_ssize_t i
+    if a == NULL:
+        return run_record(op, r, at)
+    for d in range(ndim_of(a)):
+        turns[d] = False
+    for i in range(listed.size):
+        d = wrapped(listed.items[i].v.i, ndim_of(a))
+        if d < 0 or turns[d]:
+            return run_record(op, r, at)
+        turns[d] = True
+        last = max(last, d)
+    return put_flipped(op, r, at, a, turns, last)
+
+
+cdef int flip_one(Operator op, IValue *r, const int32_t *at, int dim) except -1:
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef bint turns[2]
+    if a == NULL or ndim_of(a) <= dim or (dim == 0 and ndim_of(a) < 1):
+        return run_record(op, r, at)
+    turns[0], turns[1] = dim == 0, dim == 1
+    return put_flipped(op, r, at, a, turns, dim)
+
+
+cdef int flipud(Operator op, IValue *r, const int32_t *at) except -1:
+    return flip_one(op, r, at, 0)
+
+
+cdef int fliplr(Operator op, IValue *r, const int32_t *at) except -1:
+    return flip_one(op, r, at, 1)
+
+
+# ---------------------------------------------------------------- moved along
+
+cdef void move_along(const char *x, Axis *axis, npy_intp item, int64_t shift, char *out) noexcept nogil:
+    """`shift` in [0, n)."""
+    cdef npy_intp row = axis.n * axis.inner * item, first = shift * axis.inner * item, o
+    for o in range(axis.outer):
+        memcpy(out, x + row - first, first)
+        memcpy(out + first, x, row - first)
+        x += row
+        out += row
+
+
+cdef inline int64_t in_range(int64_t shift, npy_intp n) noexcept:
+    shift %= n
+    return shift + n if shift < 0 else shift
+
+
+cdef int roll(Operator op, IValue *r, const int32_t *at) except -1:
+    """One dimension after the other, each into a tensor of its own."""
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef List shifts = <List>r[at[1]].v.o
+    cdef List listed = <List>r[at[2]].v.o
+    cdef Axis axis
+    cdef npy_intp item
+    cdef int kind
+    cdef int64_t shift
+    cdef Py_ssize_t i
+    cdef PyArrayObject *source = a
+    cdef char *out
+    cdef Away away
+    if a == NULL or size_of(a) == 0 or shifts.size == 0 or (listed.size != shifts.size and (listed.size or shifts.size > 1)):
+        return run_record(op, r, at)
+    kind, item = scalar_type(&r[at[0]]), item_size(a)
+    made = None
+    for i in range(shifts.size):
+        axis.outer, axis.n, axis.inner = 1, size_of(a), 1
+        if listed.size and read_axis(a, listed.items[i].v.i, &axis) < 0:
+            return run_record(op, r, at)
+        shift = in_range(shifts.items[i].v.i, axis.n)
+        held, made = made, new_like(a, kind)
+        out = data_of(<PyArrayObject *>made)
+        away = leave_gil(size_of(a) // 4, r, at, op.nargs)
+        move_along(data_of(source), &axis, item, shift, out)
+        take_gil(away)
+        source = <PyArrayObject *>made
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+register_kernel("aten::flip", flip)
+register_kernel("aten::flipud", flipud)
+register_kernel("aten::fliplr", fliplr)
+register_kernel("aten::roll", roll)

@@ -1,0 +1,141 @@
+"""What `test_own_kernels` calls, and how it makes tensors and compares results.
+
+A call takes a module (`ts` or `torch`) and one tensor; what else it needs it makes of these two.  To add an operator is to
+add a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+import ts
+
+LAYOUTS = ("in order", "transposed", "with gaps", "expanded", "behind others")
+KINDS = ("float32", "float64", "int64", "int32", "uint8", "bool", "float16", "complex64")
+FLOATS = ("float32", "float64", "float16")
+WHOLE = ("int64", "int32", "uint8")
+VECTORS = ((0,), (1,), (2,), (17,))
+MATRICES = ((0, 3), (1, 1), (3, 4), (4, 3), (2, 3, 5), (2, 0, 3))
+SHAPES = ((), *VECTORS, *MATRICES)
+
+
+@dataclass
+class Call:
+    """One operator in one way of calling it."""
+
+    name: str
+    run: Callable[[Any, Any], Any]
+    kinds: tuple[str, ...] = KINDS
+    shapes: tuple[tuple[int, ...], ...] = SHAPES
+    exact: bool = True  # else to the last places of the dtype
+
+
+def _turns() -> list[Call]:
+    flips: list[tuple[int, ...]] = [(0,), (-1,), (0, 1), (), (1, 1), (2,), (-3, -1)]
+    rolls: list[tuple[Any, Any]] = [
+        (1, 0), (-2, -1), (7, None), ((1, -1), (0, 1)), ((1, 2), (0, 0)), ((1, 2), (0,)), (1, 3), ((), ()),
+    ]  # fmt: skip
+    return [
+        *[Call(f"flip {dims}", lambda m, x, dims=dims: x.flip(dims)) for dims in flips],
+        Call("flipud", lambda m, x: m.flipud(x)),
+        Call("fliplr", lambda m, x: m.fliplr(x)),
+        *[
+            Call(f"roll {s} {d}", lambda m, x, s=s, d=d: x.roll(s) if d is None else x.roll(s, d))
+            for s, d in rolls
+        ],
+    ]
+
+
+def _triangles() -> list[Call]:
+    one = {"kinds": ("float32",), "shapes": ((),)}
+    sizes = [
+        (3, 4, 0),
+        (4, 3, 1),
+        (4, 3, -2),
+        (3, 3, 9),
+        (3, 3, -9),
+        (0, 3, 0),
+        (3, 0, 1),
+        (2, 2, 1 << 62),
+        (-1, 3, 0),
+    ]
+    return [
+        *[Call(f"{name} {d}", lambda m, x, name=name, d=d: getattr(x, name)(d))
+          for name in ("tril", "triu") for d in (0, 1, -1, 5, -5, 1 << 40)],
+        *[Call(f"{name} {size}", lambda m, x, name=name, size=size: getattr(m, name)(*size), **one)
+          for name in ("tril_indices", "triu_indices") for size in sizes],
+        *[Call(f"eye {size} {kind}", lambda m, x, size=size, kind=kind: m.eye(*size, dtype=getattr(m, kind)), **one)
+          for size in ((3,), (0,), (2, 3), (3, 2), (-1,)) for kind in KINDS],
+        *[Call(f"linspace {a} {b} {n} {kind}", lambda m, x, a=a, b=b, n=n, kind=kind: m.linspace(a, b, n, dtype=getattr(m, kind)),
+               exact=False, **one)
+          for a, b in ((0, 1), (-3.5, 7), (2, 2), (0.0, float("inf"))) for n in (0, 1, 2, 5, 100, -1)
+          for kind in ("float32", "float64")],
+    ]  # fmt: skip
+
+
+CALLS = [*_turns(), *_triangles()]
+
+
+def tensors(shape: tuple[int, ...], kind: str, layout: str, seed: int = 0) -> tuple[Any, Any]:
+    """The same numbers in both libraries, lying alike."""
+    n = int(np.prod(shape))
+    random = np.random.default_rng(seed)
+    host = random.integers(0, 9, n) if kind in WHOLE else random.standard_normal(n) * 3
+    host = host.reshape(shape)
+    host = host > 0 if kind == "bool" else host.astype(kind)
+    return _laid(ts, host, layout), _laid(torch, host, layout)
+
+
+def _laid(m: Any, host: Any, layout: str) -> Any:
+    whole = m.from_numpy(np.ascontiguousarray(host).reshape(host.shape))
+    if layout == "behind others":
+        return m.stack([whole, whole])[1]
+    if layout == "in order" or not host.ndim:
+        return whole
+    if layout == "transposed":
+        last = whole.dim() - 1
+        return whole.transpose(0, last).contiguous().transpose(0, last)
+    if layout == "with gaps":
+        return m.stack([whole, whole], -1)[..., 0]
+    return whole[:1].expand(whole.shape)
+
+
+def outcome(m: Any, call: Call, x: Any) -> Any:
+    """What comes back, as a list of tensors; or the error."""
+    try:
+        made = call.run(m, x)
+    except (RuntimeError, IndexError, ValueError, TypeError) as error:
+        return error
+    return list(made) if isinstance(made, (tuple, list)) else [made]
+
+
+def close(found: Any, wanted: Any, what: str, exact: bool = True) -> None:
+    """Alike in values, dtypes, shapes and strides, or both an error of one class."""
+    if isinstance(wanted, Exception) or isinstance(found, Exception):
+        assert type(found) is type(wanted), f"{what}: {found!r} for {wanted!r}"
+        return
+    assert len(found) == len(wanted), what
+    for ours, theirs in zip(found, wanted, strict=True):
+        if not isinstance(theirs, torch.Tensor):
+            assert ours == theirs, what
+            continue
+        assert str(ours.dtype).split(".")[-1] == str(theirs.dtype).split(".")[-1], what
+        assert tuple(ours.shape) == tuple(theirs.shape), what
+        if theirs.numel():
+            assert _steps(ours) == _steps(theirs), f"{what}: lies {ours.stride()} for {theirs.stride()}"
+        a, b = ours.numpy(), theirs.resolve_conj().numpy()
+        if exact or a.dtype.kind not in "fc":
+            np.testing.assert_array_equal(a, b, err_msg=what)
+        else:
+            eps = np.finfo(b.dtype).eps
+            np.testing.assert_allclose(a, b, rtol=8 * eps, atol=8 * eps, err_msg=what)
+
+
+def _steps(x: Any) -> list[int]:
+    """Strides; dimensions of length 1 lie anyhow."""
+    return [step for n, step in zip(x.shape, x.stride(), strict=True) if n != 1]
