@@ -11,6 +11,7 @@ CASES = [(call, layout) for call in CALLS for layout in (LAYOUTS if any(call.sha
 
 
 @pytest.mark.parametrize("call, layout", CASES, ids=lambda part: getattr(part, "name", part))
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_agrees_with_pytorch(call, layout):
     for kind in call.kinds:
         for shape in call.shapes:

@@ -39,7 +39,8 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]  # its stub lies under a
         The last 16 places are drawn again where `n` is no multiple of 16.  In `narrow` dtypes the numbers
         that this overwrites have not been drawn.
         """
-        return normal.block_normals(self, n, double, narrow)
+        made: NDArray[Any] = normal.block_normals(self, n, double, narrow)
+        return made
 
 
 default_stream = CpuStream(DEFAULT_SEED)

@@ -19,6 +19,7 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.vectors cimport vector_product
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, set_object_steal
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, item_size, put_array, scalar_type
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
@@ -244,6 +245,8 @@ cdef int of_matrices(Operator op, IValue *r, const int32_t *at, int most) except
     cdef PyObject *result = NULL
     if is_tensor(&r[at[0]]) and is_tensor(&r[at[1]]):
         result = matrix_product(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False, None)
+        if result == NULL and most > 2:
+            result = vector_product(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o)
     if result == NULL:
         return product_of(op, r, at, most)
     set_object_steal(&r[at[2]], result)

@@ -1,19 +1,20 @@
-"""Floats of one width as those of another: `x.half()`, `x.to(ts.bfloat16)`, `x.double()`.
+"""Tensors of one dtype as those of another: `x.half()`, `x.to(ts.int64)`, `b.to(ts.float32)`.
 
-In: the registers of `aten::_to_copy`, with a tensor whose elements lie in order and a dtype.  Out: the register of the copy.
+In: registers with a tensor whose elements lie in order and a dtype.  Out: the register of the copy; of the tensor itself where it
+has that dtype.
 
 Doubles become 16-bit floats by way of float32, as in PyTorch.  Other dtypes, layouts and devices are left to the record.
 """
 
-from libc.stdint cimport int32_t, uint16_t
-from numpy cimport npy_intp
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+from numpy cimport npy_bool, npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
-from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, size_of
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, UINT8, PyArrayObject, data_of, size_of
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport flat_array, new_like, put_array, put_object, scalar_type
 from ts.backends.cpu.kernels.short_floats cimport BRAIN, shorten, widen
 from ts.backends.cpu.kernels.table cimport register_kernel
 
@@ -24,6 +25,78 @@ cdef extern from "short_floats.h" nogil:
 cdef enum:
     TILE = 1024                        # elements of scratch
 
+
+# ---------------------------------------------------------------- numbers of C
+
+ctypedef fused source_type:
+    npy_bool                           # bools and uint8
+    int32_t
+    int64_t
+    float
+    double
+
+ctypedef fused target_type:
+    int32_t
+    int64_t
+    float
+    double
+
+
+cdef void cast(const source_type *x, npy_intp n, target_type *out) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        out[i] = <target_type>x[i]
+
+
+cdef void cast_to(const source_type *x, npy_intp n, int kind, void *out) noexcept nogil:
+    cdef npy_intp i
+    if kind == FLOAT:
+        cast(x, n, <float *>out)
+    elif kind == DOUBLE:
+        cast(x, n, <double *>out)
+    elif kind == INT64:
+        cast(x, n, <int64_t *>out)
+    elif kind == INT32:
+        cast(x, n, <int32_t *>out)
+    else:
+        for i in range(n):
+            (<uint8_t *>out)[i] = x[i] != 0
+
+
+cdef void cast_bools(const npy_bool *x, npy_intp n, int kind, char *out) noexcept nogil:
+    """A bool may be any byte (`x.view(ts.bool)`), of which all but 0 are True."""
+    cdef npy_bool scratch[TILE]
+    cdef npy_intp count, i
+    while n > 0:
+        count = min(n, <npy_intp>TILE)
+        for i in range(count):
+            scratch[i] = x[i] != 0
+        cast_to[npy_bool](scratch, count, kind, out)
+        x += count
+        out += count * (8 if kind == DOUBLE or kind == INT64 else 4)
+        n -= count
+
+
+cdef inline bint is_number(long kind) noexcept nogil:
+    return kind == BOOL or kind == INT32 or kind == INT64 or kind == FLOAT or kind == DOUBLE
+
+
+cdef void cast_numbers(const char *x, int source, npy_intp n, int target, char *out) noexcept nogil:
+    if source == FLOAT:
+        cast_to(<const float *>x, n, target, out)
+    elif source == DOUBLE:
+        cast_to(<const double *>x, n, target, out)
+    elif source == INT64:
+        cast_to(<const int64_t *>x, n, target, out)
+    elif source == INT32:
+        cast_to(<const int32_t *>x, n, target, out)
+    elif source == BOOL:
+        cast_bools(<const npy_bool *>x, n, target, out)
+    else:
+        cast_to(<const npy_bool *>x, n, target, out)
+
+
+# ---------------------------------------------------------------- floats of 16 bits
 
 cdef inline bint is_float(long kind) noexcept nogil:
     return kind == FLOAT or kind == DOUBLE or kind == HALF or kind == BRAIN
@@ -65,28 +138,60 @@ cdef void convert(const char *x, int source, npy_intp n, int target, char *out) 
         n -= count
 
 
-cdef int to_copy(Operator op, IValue *r, const int32_t *at) except -1:
+# ---------------------------------------------------------------- the operators
+
+cdef int put_converted(Operator op, IValue *r, const int32_t *at, int64_t wanted) except -1:
+    """A copy of the first argument with another dtype; the number of that may be any."""
     cdef PyArrayObject *x = flat_array(&r[at[0]])
-    cdef IValue *wanted = &r[at[1]]
-    cdef int source, target, i
+    cdef int source = scalar_type(&r[at[0]]), target
     cdef object made
     cdef char *out
+    cdef bint floats = is_float(source) and is_float(wanted)
     cdef Away away
-    if x == NULL or wanted.tag != TAG_INT or (<Tensor>r[at[0]].v.o).wants_grad:
+    if x == NULL or (<Tensor>r[at[0]].v.o).wants_grad or source == wanted:
         return run_record(op, r, at)
-    for i in (2, 3, 4, 6):             # layout, device, pin_memory, memory_format
-        if r[at[i]].tag != TAG_NONE:
-            return run_record(op, r, at)
-    source = scalar_type(&r[at[0]])
-    if not is_float(source) or not is_float(wanted.v.i) or source == wanted.v.i:
+    if not floats and not ((is_number(source) or source == UINT8) and is_number(wanted)):
         return run_record(op, r, at)
-    target = <int>wanted.v.i
+    target = <int>wanted
     made = new_like(x, target)
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(x), r, at, op.nargs)
-    convert(data_of(x), source, size_of(x), target, out)
+    if floats:
+        convert(data_of(x), source, size_of(x), target, out)
+    else:
+        cast_numbers(data_of(x), source, size_of(x), target, out)
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, target)
 
 
+cdef int to_copy(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef int i
+    if flat_array(&r[at[0]]) == NULL or r[at[1]].tag != TAG_INT:
+        return run_record(op, r, at)
+    for i in (2, 3, 4, 6):             # layout, device, pin_memory, memory_format
+        if r[at[i]].tag != TAG_NONE:
+            return run_record(op, r, at)
+    return put_converted(op, r, at, r[at[1]].v.i)
+
+
+cdef int to_kind(Operator op, IValue *r, const int32_t *at, IValue *dtype, IValue *copy, IValue *format) except -1:
+    if flat_array(&r[at[0]]) == NULL or dtype.tag != TAG_INT or copy.v.i:
+        return run_record(op, r, at)
+    if format != NULL and format.tag != TAG_NONE and format.v.i > 1:
+        return run_record(op, r, at)
+    if dtype.v.i == scalar_type(&r[at[0]]):
+        return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    return put_converted(op, r, at, dtype.v.i)
+
+
+cdef int to_dtype(Operator op, IValue *r, const int32_t *at) except -1:
+    return to_kind(op, r, at, &r[at[1]], &r[at[3]], &r[at[4]])
+
+
+cdef int to_prim_dtype(Operator op, IValue *r, const int32_t *at) except -1:
+    return to_kind(op, r, at, &r[at[1]], &r[at[3]], NULL)
+
+
 register_kernel("aten::_to_copy", to_copy)
+register_kernel("aten::to.dtype", to_dtype)
+register_kernel("aten::to.prim_dtype", to_prim_dtype)

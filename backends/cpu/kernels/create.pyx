@@ -1,8 +1,8 @@
-"""New CPU tensors: of a number, by a shape or another tensor's, as copies, with another dtype.
+"""New CPU tensors: of a number, by a shape or another tensor's, as copies.
 
 In: registers with sizes, numbers, dtypes, or the tensor to copy.  Out: the register of the new tensor.
 
-    zeros([2, 3]), full, empty, arange(10)      zeros_like(x), x.new_zeros([2])      x.clone(), x.to(dtype)
+    zeros([2, 3]), full, empty, arange(10)      zeros_like(x), x.new_zeros([2])      x.clone()
     x.zero_(), x.fill_(2)                       x.contiguous() of what is so already: x
 
 Other devices, layouts, dtypes and wrong sizes are left to the record's own kernel.
@@ -13,7 +13,7 @@ from cpython.object cimport PyObject
 from libc.float cimport FLT_MAX
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 from numpy cimport npy_bool, npy_intp
 
 from ts._core.value.container cimport List
@@ -110,6 +110,9 @@ cdef bint store(IValue *number, int kind, char *out) noexcept:
     return True
 
 
+cdef const char *NOTHING = b"\0\0\0\0\0\0\0\0"
+
+
 cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const char *number) noexcept:
     cdef char *out = data_of(a)
     cdef npy_intp n = size_of(a), width = item_size(a)
@@ -119,6 +122,8 @@ cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a,
     cdef Away away = leave_gil(n, r, at, op.nargs)
     if width == 1:
         memset(out, number[0], n)
+    elif memcmp(number, NOTHING, width) == 0:
+        memset(out, 0, n * width)
     elif width == 4:
         memcpy(&four, number, 4)
         for i in range(n):
@@ -341,84 +346,6 @@ cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
     return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
-# ---------------------------------------------------------------- another dtype
-
-ctypedef fused source_type:
-    npy_bool                           # any byte: all but 0 are True
-    int32_t
-    int64_t
-    float
-    double
-
-ctypedef fused target_type:
-    int32_t
-    int64_t
-    float
-    double
-
-
-cdef void cast(const source_type *x, npy_intp n, target_type *out) noexcept nogil:
-    cdef npy_intp i
-    for i in range(n):
-        out[i] = x[i] != 0 if source_type is npy_bool else <target_type>x[i]
-
-
-cdef void cast_to(const source_type *x, npy_intp n, int kind, void *out) noexcept nogil:
-    cdef npy_intp i
-    if kind == FLOAT:
-        cast(x, n, <float *>out)
-    elif kind == DOUBLE:
-        cast(x, n, <double *>out)
-    elif kind == INT64:
-        cast(x, n, <int64_t *>out)
-    elif kind == INT32:
-        cast(x, n, <int32_t *>out)
-    else:
-        for i in range(n):
-            (<uint8_t *>out)[i] = x[i] != 0
-
-
-cdef int converted(Operator op, IValue *r, const int32_t *at, IValue *dtype, IValue *copy, IValue *format) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
-    cdef int source, target
-    cdef npy_intp n
-    cdef object made
-    cdef void *out
-    cdef Away away
-    if a == NULL or dtype.tag != TAG_INT or copy.v.i or (format != NULL and format.tag != TAG_NONE and format.v.i > 1):
-        return run_record(op, r, at)
-    source = scalar_type(&r[at[0]])
-    target = <int>dtype.v.i
-    if source == target:
-        return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
-    if (<Tensor>r[at[0]].v.o).wants_grad or not has_width(source) or not has_width(target):
-        return run_record(op, r, at)
-    made = new_like(a, target)
-    out = data_of(<PyArrayObject *>made)
-    n = size_of(a)
-    away = leave_gil(n, r, at, op.nargs)
-    if source == FLOAT:
-        cast_to(<float *>data_of(a), n, target, out)
-    elif source == DOUBLE:
-        cast_to(<double *>data_of(a), n, target, out)
-    elif source == INT64:
-        cast_to(<int64_t *>data_of(a), n, target, out)
-    elif source == INT32:
-        cast_to(<int32_t *>data_of(a), n, target, out)
-    else:
-        cast_to(<npy_bool *>data_of(a), n, target, out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, target)
-
-
-cdef int to_dtype(Operator op, IValue *r, const int32_t *at) except -1:
-    return converted(op, r, at, &r[at[1]], &r[at[3]], &r[at[4]])
-
-
-cdef int to_prim_dtype(Operator op, IValue *r, const int32_t *at) except -1:
-    return converted(op, r, at, &r[at[1]], &r[at[3]], NULL)
-
-
 register_kernel("aten::zeros", zeros)
 register_kernel("aten::empty.memory_format", empty)
 register_kernel("aten::ones", ones)
@@ -439,5 +366,3 @@ register_kernel("aten::tensor", of_numbers)
 register_kernel("aten::as_tensor.list", of_numbers)
 register_kernel("aten::clone", clone)
 register_kernel("aten::contiguous", contiguous)
-register_kernel("aten::to.dtype", to_dtype)
-register_kernel("aten::to.prim_dtype", to_prim_dtype)

@@ -19,7 +19,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.wide cimport is_short_tensor, run_widened
@@ -31,6 +31,9 @@ from ts.backends.cpu.kernels.kernel cimport flat_array, new_flat, put_array, sam
 
 cnp.import_array()
 
+
+cdef extern from "Python.h":
+    int warn "PyErr_WarnEx"(object category, const char *message, Py_ssize_t level) except -1
 
 cdef extern from "simd.h" nogil:
     double simd_squares(const float *x, npy_intp n, float about, double *first)
@@ -48,6 +51,15 @@ cdef enum Reduction:
     VARIANCE
     DEVIATION
 
+
+cdef const char *VAGUE_VARIANCE = (
+    b"var(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided "
+    b"by output numel)."
+)
+cdef const char *VAGUE_DEVIATION = (
+    b"std(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided "
+    b"by output numel)."
+)
 
 ctypedef fused integer:
     int8_t
@@ -336,8 +348,11 @@ cdef int run_reduction(
         result = INT64
         if (what != SUM and what != PRODUCT) or kind not in (BOOL, UINT8, INT8, INT16, INT32, INT64):
             return run_in_order(op, r, at)
-    if (what == VARIANCE or what == DEVIATION) and s.n <= correction:  # the record warns
-        return run_in_order(op, r, at)
+    if (what == VARIANCE or what == DEVIATION) and s.n <= correction:
+        held = <object>a
+        warn(UserWarning, VAGUE_DEVIATION if what == DEVIATION else VAGUE_VARIANCE, 1)
+        if flat_array(&r[at[0]]) != a:  # whoever was warned has changed it
+            return run_record(op, r, at)
     made = new_flat(s.nd, s.dims, result)
     x = data_of(a)
     out = data_of(<PyArrayObject *>made)

@@ -20,7 +20,7 @@ from ts._core.tensor.subscripts cimport retyped_at
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, set_object_steal
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, put_array, put_object, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.view cimport copy_layout, plain_array, put_view, wrapped
 from ts.backends.cpu.kernels.walk cimport in_order
@@ -127,8 +127,10 @@ cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
     if a == NULL or size_of(a) == 0:
         return run_record(op, r, at)
     start, end = wrapped(r[at[1]].v.i, ndim_of(a)), wrapped(r[at[2]].v.i, ndim_of(a))
-    if start < 0 or end <= start:
+    if start < 0 or end < start:
         return run_record(op, r, at)
+    if end == start:
+        return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
     for i in range(ndim_of(a)):
         if start < i <= end:
             dims[nd - 1] *= dims_of(a)[i]

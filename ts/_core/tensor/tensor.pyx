@@ -21,8 +21,9 @@ cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject, Py_EQ, Py_NE
 from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_SET_ITEM
 
-from ts._core.tensor.ndarray cimport BOOL, INT64, PyArrayObject, ndim_of
+from ts._core.tensor.ndarray cimport BOOL, INT64, PyArrayObject, dims_of, ndim_of, size_of
 from ts._core.thread.context cimport tracer, tracing
 from ts._core.thread.deadline cimport worked
 
@@ -37,6 +38,7 @@ cdef extern from "Python.h":
     ctypedef object (*New "newfunc")(type cls, object args, PyObject *kwargs)
     ctypedef struct PyTypeObject:
         New tp_new
+        object (*tp_alloc)(PyTypeObject *, Py_ssize_t)
         PyObject *tp_dict
         const char *tp_name
     void PyType_Modified(type t)
@@ -403,6 +405,24 @@ cdef int rank_of(Tensor x) except -1:
 cdef object size_of_shape = tuple.__new__
 
 
+cdef inline Py_ssize_t dimensions(Tensor x):
+    return ndim_of(<PyArrayObject *>x.array) if x.backend == BACKEND_CPU else x.array.ndim
+
+
+cdef object shape_of(Tensor x):
+    """The shape as a `Size`, made in place where the array is NumPy's."""
+    cdef PyArrayObject *a = <PyArrayObject *>x.array
+    cdef int i
+    if x.backend != BACKEND_CPU:
+        return size_of_shape(Size, x.array.shape)
+    made = (<PyTypeObject *>Size).tp_alloc(<PyTypeObject *>Size, ndim_of(a))
+    for i in range(ndim_of(a)):
+        n = <object>dims_of(a)[i]
+        Py_INCREF(n)
+        PyTuple_SET_ITEM(made, i, n)
+    return made
+
+
 # ---------------------------------------------------------------- the class
 
 
@@ -433,7 +453,7 @@ cdef class Tensor:
 
     @property
     def shape(self):
-        return tracer().shape(self) if tracing() else size_of_shape(Size, self.array.shape)
+        return tracer().shape(self) if tracing() else shape_of(self)
 
     @property
     def dtype(self):
@@ -533,7 +553,9 @@ cdef class Tensor:
         if tracing():
             return tracer().size(self, dim)
         if dim is None:
-            return size_of_shape(Size, self.array.shape)
+            return shape_of(self)
+        if self.backend == BACKEND_CPU:
+            return dims_of(<PyArrayObject *>self.array)[<Py_ssize_t>self._dimension(dim)]
         return self.array.shape[self._dimension(dim)]
 
     def stride(self, dim=None):
@@ -545,22 +567,25 @@ cdef class Tensor:
         return steps if dim is None else steps[self._dimension(dim)]
 
     def _dimension(self, dim):
-        cdef Py_ssize_t i = python_operator.index(dim), n = max(self.array.ndim, 1)
+        cdef Py_ssize_t i = dim if type(dim) is int else python_operator.index(dim), nd = dimensions(self)
+        cdef Py_ssize_t n = max(nd, <Py_ssize_t>1)
         if not -n <= i < n:
             raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {i})")
-        if self.array.ndim == 0:
+        if nd == 0:
             raise IndexError(f"Dimension specified as {i} but tensor has no dimensions")
         return i + n if i < 0 else i
 
     def dim(self):
         """The number of dimensions."""
-        return self.array.ndim
+        return dimensions(self)
 
     ndimension = dim
 
     def numel(self):
         """The number of elements."""
-        return tracer().numel(self) if tracing() else self.array.size
+        if tracing():
+            return tracer().numel(self)
+        return size_of(<PyArrayObject *>self.array) if self.backend == BACKEND_CPU else self.array.size
 
     nelement = numel
 
@@ -700,7 +725,11 @@ cdef class Tensor:
 
     def to(self, *args, **kwargs):
         """The tensor with another dtype and/or on another device; itself where nothing changes."""
-        return tracer().to(self, args, kwargs) if tracing() else construct.to(self, args, kwargs)
+        if tracing():
+            return tracer().to(self, args, kwargs)
+        if not kwargs and len(args) == 1 and type(args[0]) is dtypes.dtype:
+            return cast(self, args[0])
+        return construct.to(self, args, kwargs)
 
     def cpu(self, memory_format=None):
         return self.to(devices.CPU, **in_format(memory_format))

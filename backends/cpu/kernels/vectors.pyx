@@ -1,0 +1,201 @@
+"""Products of vectors: with vectors, with matrices, outer and cross products.
+
+In: registers with two CPU tensors of one floating dtype.  Out: the register of the product.
+
+    dot(x, y), vdot(x, y)     mv(m, x), m @ x, x @ m     outer(x, y)     cross(x, y), linalg.cross(x, y, dim=1)
+
+Much work, where threads or BLAS pay, other dtypes and layouts and wrong arguments are left to the record's own kernel.
+"""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int32_t
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
+from ts._core.value.ivalue cimport IValue, TAG_NONE, set_object_steal
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, leave_gil_with, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.kernel cimport Axis, float_array, is_tensor, new_flat, new_like, put_array, read_axis, scalar_type
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cnp.import_array()
+
+cdef extern from "dots.h" nogil:
+    void float_dots(const float *rows, npy_intp pitch, npy_intp m, const float *x, npy_intp n, float *out)
+    void double_dots(const double *rows, npy_intp pitch, npy_intp m, const double *x, npy_intp n, double *out)
+    void float_weighted_rows(const float *rows, npy_intp pitch, npy_intp m, const float *x, npy_intp n, float *out)
+    void double_weighted_rows(const double *rows, npy_intp pitch, npy_intp m, const double *x, npy_intp n, double *out)
+
+cdef npy_intp MOST = 1 << 16           # multiplications: beyond, BLAS and threads are worth their call
+
+ctypedef fused floating:
+    float
+    double
+
+
+# ---------------------------------------------------------------- with vectors and matrices
+
+cdef inline npy_intp item(int kind) noexcept nogil:
+    return 4 if kind == FLOAT else 8
+
+
+cdef inline bint lies(PyArrayObject *a, npy_intp width) noexcept:
+    """Whether each row lies in order, and rows as many elements apart."""
+    cdef int last = ndim_of(a) - 1
+    if size_of(a) == 0 or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or (dims_of(a)[last] != 1 and strides_of(a)[last] != width):
+        return False
+    return last == 0 or (strides_of(a)[0] >= 0 and strides_of(a)[0] % width == 0)
+
+
+cdef PyObject *vector_product(Tensor x, Tensor y) except? NULL:
+    cdef PyArrayObject *a
+    cdef PyArrayObject *b
+    cdef int kind = x.scalar_type
+    cdef npy_intp n
+    cdef npy_intp length
+    cdef bint left
+    cdef char *out
+    cdef PyArrayObject *rows
+    cdef PyArrayObject *row
+    cdef npy_intp pitch, m
+    cdef Away away
+    if x.backend != BACKEND_CPU or y.backend != BACKEND_CPU or kind != y.scalar_type or (kind != FLOAT and kind != DOUBLE):
+        return NULL
+    a, b = <PyArrayObject *>x.array, <PyArrayObject *>y.array
+    if not (ndim_of(a) == 1 and 1 <= ndim_of(b) <= 2 or ndim_of(a) == 2 and ndim_of(b) == 1):
+        return NULL
+    n = dims_of(a)[ndim_of(a) - 1]
+    if n != dims_of(b)[0] or not lies(a, item(kind)) or not lies(b, item(kind)) or max(size_of(a), size_of(b)) > MOST:
+        return NULL
+    left = ndim_of(b) == 2             # the vector stands left of the matrix, whose rows it weighs
+    rows, row = (b, a) if left else (a, b)
+    m = dims_of(rows)[0] if ndim_of(rows) == 2 else 1
+    pitch = strides_of(rows)[0] // item(kind) if ndim_of(rows) == 2 else 0
+    length = dims_of(b)[1] if left else m
+    made = new_flat(0 if ndim_of(a) == ndim_of(b) else 1, &length, kind)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil_with(size_of(rows) // 4, a, b)
+    if left and kind == FLOAT:
+        float_weighted_rows(<float *>data_of(rows), pitch, n, <float *>data_of(row), length, <float *>out)
+    elif left:
+        double_weighted_rows(<double *>data_of(rows), pitch, n, <double *>data_of(row), length, <double *>out)
+    elif kind == FLOAT:
+        float_dots(<float *>data_of(rows), pitch, m, <float *>data_of(row), n, <float *>out)
+    else:
+        double_dots(<double *>data_of(rows), pitch, m, <double *>data_of(row), n, <double *>out)
+    take_gil(away)
+    product = wrap_cpu(made, kind)
+    Py_INCREF(product)
+    return <PyObject *>product
+
+
+cdef int put_product(Operator op, IValue *r, const int32_t *at, int ndim) except -1:
+    """Of a tensor of `ndim` dimensions with a vector."""
+    cdef PyObject *made = NULL
+    cdef Tensor x, y
+    if is_tensor(&r[at[0]]) and is_tensor(&r[at[1]]):
+        x, y = <Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o
+        if x.backend == BACKEND_CPU == y.backend and ndim_of(<PyArrayObject *>x.array) == ndim:
+            if ndim_of(<PyArrayObject *>y.array) == 1:
+                made = vector_product(x, y)
+    if made == NULL:
+        return run_record(op, r, at)
+    set_object_steal(&r[at[2]], made)
+    return 0
+
+
+cdef int dot(Operator op, IValue *r, const int32_t *at) except -1:
+    return put_product(op, r, at, 1)
+
+
+cdef int mv(Operator op, IValue *r, const int32_t *at) except -1:
+    return put_product(op, r, at, 2)
+
+
+# ---------------------------------------------------------------- outer products
+
+cdef void fill_outer(const floating *x, npy_intp m, const floating *y, npy_intp n, floating *out) noexcept nogil:
+    cdef npy_intp i, j
+    for i in range(m):
+        for j in range(n):
+            out[i * n + j] = x[i] * y[j]
+
+
+cdef int outer(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *a = float_array(&r[at[0]])
+    cdef PyArrayObject *b = float_array(&r[at[1]])
+    cdef npy_intp dims[2]
+    cdef int kind
+    cdef char *out
+    cdef Away away
+    if a == NULL or b == NULL:
+        return run_in_order(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if ndim_of(a) != 1 or ndim_of(b) != 1 or scalar_type(&r[at[1]]) != kind or size_of(b) > 1 << 30 or size_of(a) > 1 << 30:
+        return run_record(op, r, at)
+    dims[0], dims[1] = size_of(a), size_of(b)
+    made = new_flat(2, dims, kind)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(dims[0] * dims[1], r, at, op.nargs)
+    if kind == FLOAT:
+        fill_outer(<float *>data_of(a), dims[0], <float *>data_of(b), dims[1], <float *>out)
+    else:
+        fill_outer(<double *>data_of(a), dims[0], <double *>data_of(b), dims[1], <double *>out)
+    take_gil(away)
+    return put_array(&r[at[2]], made, kind)
+
+
+# ---------------------------------------------------------------- cross products
+
+cdef void fill_cross(const floating *x, const floating *y, Axis *axis, floating *out) noexcept nogil:
+    cdef npy_intp o, i, k = axis.inner
+    for o in range(axis.outer):
+        for i in range(k):
+            out[i] = x[k + i] * y[2 * k + i] - x[2 * k + i] * y[k + i]
+            out[k + i] = x[2 * k + i] * y[i] - x[i] * y[2 * k + i]
+            out[2 * k + i] = x[i] * y[k + i] - x[k + i] * y[i]
+        x += 3 * k
+        y += 3 * k
+        out += 3 * k
+
+
+cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
+    """Of two tensors of one shape."""
+    cdef PyArrayObject *a = float_array(&r[at[0]])
+    cdef PyArrayObject *b = float_array(&r[at[1]])
+    cdef Axis axis
+    cdef int kind, d = 0
+    cdef char *out
+    cdef Away away
+    if a == NULL or b == NULL:
+        return run_in_order(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if scalar_type(&r[at[1]]) != kind or not same_shape(a, b) or size_of(a) == 0:
+        return run_record(op, r, at)
+    if r[at[2]].tag == TAG_NONE:  # the first that is there
+        while d < ndim_of(a) and dims_of(a)[d] != 3:
+            d += 1
+    if read_axis(a, d if r[at[2]].tag == TAG_NONE else r[at[2]].v.i, &axis) < 0 or axis.n != 3:
+        return run_record(op, r, at)
+    made = new_like(a, kind)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(size_of(a), r, at, op.nargs)
+    if kind == FLOAT:
+        fill_cross(<float *>data_of(a), <float *>data_of(b), &axis, <float *>out)
+    else:
+        fill_cross(<double *>data_of(a), <double *>data_of(b), &axis, <double *>out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+register_kernel("aten::dot", dot)
+register_kernel("aten::vdot", dot)
+register_kernel("aten::mv", mv)
+register_kernel("aten::outer", outer)
+register_kernel("aten::ger", outer)
+register_kernel("aten::cross", cross)
+register_kernel("aten::linalg_cross", cross)
