@@ -3,19 +3,22 @@
     Place      memory, and the steps from element to element and from tile to tile
     Gather     an input with gaps: each tile of it is copied before it is read
     Run        both, for all slots, with the numbers and loops that were read for this run
+    Layout     lengths and strides of all slots, where they are not all alike
 
 The functions are false where a group has no way for the shapes or layouts.
 """
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint32_t
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 from ts.backends.cpu.kernels.table cimport Tile
-from ts.backends.cpu.kernels.tile_plans cimport MOST_BUFFERS, MOST_SLOTS, MOST_TILES, Group, Plan
+from ts.backends.cpu.kernels.tile_plans cimport MOST_BUFFERS, MOST_SLOTS, MOST_TILES, Group, Plan, Schedule
+
+cdef enum:
+    MOST_RANK = 8                      # dimensions of what does not lie flat
 
 ctypedef struct Place:                 # where the elements of a slot are
     char *data
@@ -27,19 +30,34 @@ ctypedef struct Gather:                # an input that is copied tile by tile
     int slot
     int ndim
     npy_intp item
-    npy_intp shape[MOST_DIMS]
-    npy_intp strides[MOST_DIMS]
+    npy_intp shape[MOST_RANK]
+    npy_intp strides[MOST_RANK]
     const char *data
     char *tile
 
 
-ctypedef struct Run:
+ctypedef struct Run:                   # of a stage
     npy_intp size
+    Schedule *schedule
+    int first                          # of the schedule's steps
+    int last                           # behind it
     int gathers
     Place place[MOST_SLOTS]
     Gather gather[MOST_BUFFERS]
     double numbers[MOST_SLOTS]
     Tile tile[MOST_TILES]
+
+
+ctypedef struct Layout:
+    int ndim
+    npy_intp shape[MOST_RANK]          # to which all broadcast
+    npy_intp size
+    bint in_order                      # inputs, and so results, have outer dimensions outside
+    int rank[MOST_SLOTS]
+    uint32_t longs[MOST_SLOTS]         # a bit for each dimension that is not 1; such slots may differ in it
+    bint is_flat[MOST_SLOTS]
+    char *data[MOST_SLOTS]             # of inputs and whole results
+    npy_intp strides[MOST_SLOTS][MOST_RANK]
 
 
 cdef inline PyArrayObject *array_at(IValue *r, const int32_t *at, int i) noexcept:
@@ -49,5 +67,13 @@ cdef inline PyArrayObject *array_at(IValue *r, const int32_t *at, int i) noexcep
 # The elements [start, start + count) in the order in which they are written down, into the tile.
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil
 cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
+# All tensors have one shape, and their elements lie in the same order, without gaps; `first`: some of these.
 cdef bint place_flat(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject **first) noexcept
-cdef bint place_broadcast(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, int *ndim, npy_intp *shape) noexcept
+# Tensors that broadcast, have gaps, or their dimensions in different orders; and how results lie.
+cdef bint lay_slots(Group g, Plan plan, IValue *r, const int32_t *at, Layout *layout) noexcept
+# Which steps go together: by the lengths of their results.
+cdef bint schedule_by_lengths(Group g, Plan plan, Layout *layout, Schedule *schedule) noexcept
+# What a stage reads; `order`: of the dimensions in memory, of all that it makes.
+cdef bint place_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) noexcept
+# A whole result of a stage, to be read by another.
+cdef void lay_whole(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from libc.stdint cimport int16_t, int32_t, int64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
@@ -11,9 +11,10 @@ from ts._core.tensor.overlap cimport repeats
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport item_size, store_element, store_number
-from ts.backends.cpu.kernels.kernel cimport FLAT, MOST_DIMS
-from ts.backends.cpu.kernels.tile_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MOST_ARGUMENTS, MOST_BUFFERS, NOWHERE, Group, Plan, Step
-from ts.backends.cpu.kernels.walk cimport Operand, broadcast_into, lay_out
+from ts.backends.cpu.kernels.kernel cimport FLAT
+from ts.backends.cpu.kernels.tile_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MOST_ARGUMENTS, MOST_BUFFERS, MOST_OPERANDS, MOST_SLOTS
+from ts.backends.cpu.kernels.tile_plans cimport MOST_STAGES, NOWHERE, Group, Plan, Schedule, Step
+from ts.backends.cpu.kernels.walk cimport Operand, bring_in_order, broadcast_into, lay_out
 
 cnp.import_array()
 
@@ -38,7 +39,7 @@ cdef void copy_run(const char *x, npy_intp stride, npy_intp item, npy_intp n, ch
 
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil:
     """The elements [start, start + count) in the order in which they are written down."""
-    cdef npy_intp index[MOST_DIMS]
+    cdef npy_intp index[MOST_RANK]
     cdef npy_intp n
     cdef int d, inner = g.ndim - 1
     cdef const char *x = g.data
@@ -67,43 +68,33 @@ cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil:
             d -= 1
 
 
-cdef void lay_gather(Gather *g, Operand *operand, int ndim, npy_intp *shape, npy_intp item) noexcept nogil:
+cdef void lay_gather(Gather *g, const char *data, int ndim, npy_intp *shape, npy_intp *strides, npy_intp item) noexcept nogil:
     """Dimensions that are one in memory become one."""
     cdef int d, n = 0
-    g.item, g.data = item, operand.data
+    g.item, g.data = item, data
     for d in range(ndim):
         if shape[d] == 1:
             continue
-        if n and g.strides[n - 1] == operand.strides[d] * shape[d]:
+        if n and g.strides[n - 1] == strides[d] * shape[d]:
             g.shape[n - 1] *= shape[d]
-            g.strides[n - 1] = operand.strides[d]
+            g.strides[n - 1] = strides[d]
         else:
-            g.shape[n], g.strides[n] = shape[d], operand.strides[d]
+            g.shape[n], g.strides[n] = shape[d], strides[d]
             n += 1
     if n == 0:
         g.shape[0], g.strides[0], n = 1, item, 1
     g.ndim = n
 
 
-cdef bint in_c_order(Operand *operand, int ndim, npy_intp *shape) noexcept nogil:
+cdef inline bint in_c_order(npy_intp *strides, int ndim) noexcept nogil:
     """Whether outer dimensions have the longer strides, as far as there are any."""
     cdef npy_intp last = 0
     cdef int d
     for d in range(ndim - 1, -1, -1):
-        if shape[d] != 1 and operand.strides[d] != 0:
-            if operand.strides[d] < last:
+        if strides[d] != 0:
+            if strides[d] < last:
                 return False
-            last = operand.strides[d]
-    return True
-
-
-cdef bint without_gaps(Operand *operand, int ndim, npy_intp *shape, npy_intp item) noexcept nogil:
-    cdef int d
-    for d in range(ndim - 1, -1, -1):
-        if shape[d] != 1:
-            if operand.strides[d] != item:
-                return False
-            item *= shape[d]
+            last = strides[d]
     return True
 
 
@@ -132,6 +123,8 @@ cdef bint place_flat(Group g, Plan plan, IValue *r, const int32_t *at, Run *run,
     cdef npy_intp item = 0
     cdef bint flat = True
     cdef int i
+    if plan.has_elements:
+        return False
     for i in range(g.inputs):
         if not plan.words[i] & A_TENSOR:
             continue
@@ -152,57 +145,244 @@ cdef bint place_flat(Group g, Plan plan, IValue *r, const int32_t *at, Run *run,
         run.place[i].data = data_of(a)
         run.place[i].step = run.place[i].advance = item_size(plan.kind[i])
     first[0] = like
+    if like == NULL:
+        return False
     run.size = size_of(like)
     return True
 
 
-cdef bint place_broadcast(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, int *ndim, npy_intp *shape) noexcept:
-    """Tensors that broadcast, or have gaps, but have their dimensions in the order in which they are written."""
+cdef bint lay_slots(Group g, Plan plan, IValue *r, const int32_t *at, Layout *layout) noexcept:
     cdef Operand operand
     cdef PyArrayObject *a
-    cdef int64_t long_in[MOST_DIMS]    # by dimension: a bit for each input that has its length
-    cdef npy_intp item
     cdef int i, d, lead, n = 0
     for i in range(g.inputs):
         if plan.words[i] & A_TENSOR:
             n = max(n, ndim_of(array_at(r, at, i)))
+    if n > MOST_RANK:
+        return False
+    layout.ndim = n
     for d in range(n):
-        shape[d] = 1
-        long_in[d] = 0
+        layout.shape[d] = 1
     for i in range(g.inputs):
         if plan.words[i] & A_TENSOR:
             a = array_at(r, at, i)
-            if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or not broadcast_into(shape, n, a):
+            if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or not broadcast_into(layout.shape, n, a):
                 return False
-    run.size = 1
+    layout.size = 1
     for d in range(n):
-        run.size *= shape[d]
+        layout.size *= layout.shape[d]
+    layout.in_order = layout.size > 0
     for i in range(g.inputs):
-        if not plan.words[i] & A_TENSOR:
+        layout.rank[i], layout.longs[i], layout.is_flat[i] = 0, 0, True
+        if plan.words[i] & A_TENSOR:
+            a = array_at(r, at, i)
+            lead = n - ndim_of(a)
+            layout.rank[i], layout.data[i] = ndim_of(a), data_of(a)
+            for d in range(lead, n):
+                if dims_of(a)[d - lead] != 1:
+                    layout.longs[i] |= <uint32_t>1 << d
+                    if strides_of(a)[d - lead] == 0 and plan.in_rows[i]:
+                        return False   # such operators go another way with what repeats
+            lay_out(&operand, a, n, layout.shape)
+            memcpy(layout.strides[i], operand.strides, n * sizeof(npy_intp))
+            layout.is_flat[i] = flags_of(a) & FLAT == FLAT
+            layout.in_order = layout.in_order and in_c_order(layout.strides[i], n)
+    for i in range(g.inputs + g.rows, plan.slots):
+        layout.rank[i], layout.longs[i] = 0, 0
+    lay_results(g, plan, layout)
+    return layout.size > 0
+
+
+cdef void lay_results(Group g, Plan plan, Layout *layout) noexcept:
+    """Each as its operator alone would make it."""
+    cdef Step *step
+    cdef int i, k, slot
+    for i in range(g.rows):
+        step = &plan.steps[i]
+        slot = step.out
+        layout.rank[slot], layout.longs[slot] = 0, 0
+        for k in range(step.arity):
+            layout.rank[slot] = max(layout.rank[slot], layout.rank[step.operands[k]])
+            layout.longs[slot] |= layout.longs[step.operands[k]]
+        if layout.in_order or g.is_plain[i]:
+            lay_plainly(layout, slot)
+        else:
+            lay_like_operands(layout, plan, step)
+
+
+cdef inline npy_intp length(Layout *layout, int slot, int d) noexcept nogil:
+    return layout.shape[d] if layout.longs[slot] >> d & 1 else 1
+
+
+cdef void lay_plainly(Layout *layout, int slot) noexcept nogil:
+    """In the order in which elements are written down; strides count elements."""
+    cdef npy_intp step = 1
+    cdef int d
+    layout.is_flat[slot] = True
+    for d in range(layout.ndim - 1, -1, -1):
+        layout.strides[slot][d] = step
+        step *= length(layout, slot, d)
+
+
+cdef void lay_like_operands(Layout *layout, Plan plan, Step *step) noexcept nogil:
+    """As `walk.new_result` orders dimensions."""
+    cdef Operand operands[MOST_OPERANDS]
+    cdef npy_intp shape[64]
+    cdef int order[64]
+    cdef int rank = layout.rank[step.out], lead = layout.ndim - rank, slot, d, k, tensors = 0
+    cdef npy_intp size = 1
+    cdef bint flat = True
+    for k in range(step.arity):
+        slot = step.operands[k]
+        if plan.is_element[slot]:
+            for d in range(rank):
+                operands[k].strides[d] = 0
             continue
-        a = array_at(r, at, i)
-        lead = n - ndim_of(a)
-        for d in range(ndim_of(a)):
-            if dims_of(a)[d] == shape[lead + d]:
-                long_in[lead + d] |= <int64_t>1 << i
-        item = item_size(plan.kind[i])
-        lay_out(&operand, a, n, shape)
-        if without_gaps(&operand, n, shape, item):
-            run.place[i].data = operand.data
-            run.place[i].step = run.place[i].advance = item
-            continue
-        if not in_c_order(&operand, n, shape) or plan.buffers + run.gathers >= MOST_BUFFERS:
-            return False
-        lay_gather(&run.gather[run.gathers], &operand, n, shape, item)
-        run.gather[run.gathers].slot = i
-        run.place[i].step, run.place[i].advance = item, 0
-        run.gathers += 1
-    # Each result has the whole shape: what is smaller would be computed again and again, or come out too large.
-    for i in range(g.inputs, g.inputs + g.rows):
-        for d in range(n):
-            if shape[d] != 1 and not g.sources[i] & long_in[d]:
+        tensors += 1
+        flat = flat and layout.is_flat[slot] and layout.rank[slot] == rank and layout.longs[slot] == layout.longs[step.out]
+        for d in range(rank):
+            operands[k].strides[d] = layout.strides[slot][lead + d]
+            if lead + d < layout.ndim - layout.rank[slot] or length(layout, slot, lead + d) != length(layout, step.out, lead + d):
+                operands[k].strides[d] = 0
+    if flat:
+        lay_plainly(layout, step.out)
+        return
+    for d in range(rank):
+        shape[d] = length(layout, step.out, lead + d)
+        order[d] = d
+    layout.is_flat[step.out] = not bring_in_order(operands, step.arity, rank, shape, order)
+    for d in range(rank - 1, -1, -1):
+        layout.strides[step.out][lead + order[d]] = size
+        size *= shape[d]
+    for d in range(lead):
+        layout.strides[step.out][d] = size
+
+
+cdef bint schedule_by_lengths(Group g, Plan plan, Layout *layout, Schedule *schedule) noexcept:
+    cdef uint32_t found[MOST_STAGES]
+    cdef int stage[MOST_SLOTS]
+    cdef uint32_t longs
+    cdef int i, s, stages = 0
+    for i in range(g.rows):
+        longs = layout.longs[plan.steps[i].out]
+        for s in range(stages):
+            if found[s] == longs:
+                break
+        else:
+            if stages == MOST_STAGES:
                 return False
-    ndim[0] = n
+            s = stages
+            while s > 0 and dimensions_in(found[s - 1]) > dimensions_in(longs):
+                found[s] = found[s - 1]
+                s -= 1
+            found[s] = longs
+            stages += 1
+    for i in range(g.rows):
+        s = 0
+        while found[s] != layout.longs[plan.steps[i].out]:
+            s += 1
+        stage[i] = s
+    if stages == 1:
+        schedule[0] = plan.whole
+        return True
+    return g.arrange(plan, stage, stages, schedule)
+
+
+cdef int dimensions_in(uint32_t longs) noexcept nogil:
+    cdef int n = 0
+    while longs:
+        longs &= longs - 1
+        n += 1
+    return n
+
+
+cdef bint place_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) noexcept:
+    cdef bint placed[MOST_SLOTS]
+    cdef npy_intp shape[MOST_RANK]
+    cdef Step *step
+    cdef int i, k, d, slot, leader = NOWHERE
+    cdef Schedule *schedule = run.schedule
+    for i in range(run.first, run.last):
+        slot = plan.steps[schedule.steps[i]].out
+        placed[slot] = True
+        if leader == NOWHERE or (g.given[slot] and not g.given[leader]):
+            leader = slot
+    order_of(layout, leader, order)
+    run.size, run.gathers = 1, 0
+    for d in range(layout.ndim):
+        shape[d] = length(layout, leader, order[d])
+        run.size *= shape[d]
+    for i in range(run.first, run.last):
+        slot = plan.steps[schedule.steps[i]].out
+        if g.given[slot] and not lies_in(layout, slot, order):
+            return False
+    for slot in range(g.inputs):
+        placed[slot] = plan.is_element[slot]
+    for slot in range(g.inputs + g.rows, plan.slots):
+        placed[slot] = True
+    for i in range(run.first):
+        placed[plan.steps[schedule.steps[i]].out] = False
+    for i in range(run.first, run.last):
+        step = &plan.steps[schedule.steps[i]]
+        for k in range(step.arity):
+            slot = step.operands[k]
+            if not placed[slot]:
+                if not place_read(plan, run, layout, slot, shape, order):
+                    return False
+                placed[slot] = True
+    return True
+
+
+cdef void order_of(Layout *layout, int slot, int *order) noexcept nogil:
+    """Dimensions from the outermost in memory to the innermost, by the strides of a result."""
+    cdef int d, k
+    for d in range(layout.ndim):
+        k = d
+        while k > 0 and layout.strides[slot][order[k - 1]] < layout.strides[slot][d]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = d
+
+
+cdef bint lies_in(Layout *layout, int slot, int *order) noexcept nogil:
+    """Whether a result's elements fill their memory in that order."""
+    cdef npy_intp step = 1
+    cdef int d
+    for d in range(layout.ndim - 1, -1, -1):
+        if length(layout, slot, order[d]) != 1:
+            if layout.strides[slot][order[d]] != step:
+                return False
+            step *= layout.shape[order[d]]
+    return True
+
+
+cdef void lay_whole(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept:
+    cdef npy_intp step = item
+    cdef int d
+    layout.data[slot] = data
+    for d in range(layout.ndim - 1, -1, -1):
+        layout.strides[slot][order[d]] = step
+        step *= length(layout, slot, order[d])
+
+
+cdef bint place_read(Plan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
+    """Where it lies, if it has one step from each element to the next; or tile by tile."""
+    cdef Gather *into = &run.gather[run.gathers]
+    cdef npy_intp strides[MOST_RANK]
+    cdef npy_intp item = item_size(plan.kind[slot])
+    cdef int d
+    if run.schedule.buffers + run.gathers >= MOST_BUFFERS:
+        return False
+    for d in range(layout.ndim):
+        strides[d] = layout.strides[slot][order[d]] if layout.longs[slot] >> order[d] & 1 else 0
+    run.place[slot].data = layout.data[slot]
+    lay_gather(into, layout.data[slot], layout.ndim, shape, strides, item)
+    if into.ndim == 1 and (into.strides[0] == item or (into.strides[0] == 0 and not plan.in_rows[slot])):
+        run.place[slot].step = run.place[slot].advance = into.strides[0]
+        return True
+    into.slot = slot
+    run.place[slot].step, run.place[slot].advance = item, 0
+    run.gathers += 1
     return True
 
 

@@ -2,13 +2,15 @@
 
     slots      inputs, then the result of each row, then numbers in the dtype of what they meet
     steps      a row each: its loop, the slots that it reads, the one that it gives
-    buffers    tiles of memory for results that nobody outside reads
+    stages     steps whose results have the same lengths, the smaller ones first: `x * sigmoid(row)` computes the row once
+    buffers    tiles of memory for results that nobody outside of their stage reads
 
 `tiles.pyx` runs a plan; `tile_places` says where the elements of its slots are.
 """
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t
+from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport Loops
@@ -16,12 +18,12 @@ from ts.backends.cpu.kernels.table cimport ReadTile
 from ts.backends.cpu.kernels.walk cimport Loop
 
 cdef enum:
-    TILE = 1024                        # elements
-    BUFFER = TILE * 8                  # bytes of one
+    BUFFER = 8192                      # bytes of a tile: of floats, 2,048
     MOST_BUFFERS = 12                  # in the cache together
     MOST_PLANS = 6                     # of a group
     MOST_SLOTS = 128                   # inputs, results and numbers of a group
     MOST_INPUTS = 32
+    MOST_STAGES = 8
     MOST_OPERANDS = 3
     MOST_ARGUMENTS = 4                 # of a row, operands and what it reads beside them
     MOST_TILES = 24                    # rows that read numbers beside their tensor
@@ -43,6 +45,13 @@ ctypedef struct Step:                  # a row
     int tile                           # which of the run's tiles has the loop; NOWHERE: the loop is here
     ReadTile read
 
+ctypedef struct Schedule:              # which steps run together
+    int stages
+    int end[MOST_STAGES]               # of each stage: behind its last step in `steps`
+    int steps[MOST_SLOTS]
+    int buffer[MOST_SLOTS]             # of a slot: its tile; NOWHERE: whole, since others read it
+    int buffers                        # most of a stage
+
 
 @cython.final
 cdef class Plan:
@@ -53,12 +62,14 @@ cdef class Plan:
     cdef list loops                    # what the steps' data is part of
     cdef int slots
     cdef int kind[MOST_SLOTS]          # ScalarType of what is in a slot
-    cdef int buffer[MOST_SLOTS]        # the tile's buffer of a slot, or NOWHERE
     cdef int number_of[MOST_SLOTS]     # of a slot behind the results: the input whose number it holds
-    cdef int buffers
     cdef int tiles                     # rows that have one
+    cdef npy_intp tile                 # its elements
+    cdef bint has_elements             # a row of single elements: it has a stage of its own
     cdef bint is_element[MOST_SLOTS]   # a slot of one element, however long the tile is
+    cdef bint in_rows[MOST_SLOTS]      # a slot that some loop reads as a row without steps
     cdef Step steps[MOST_SLOTS]
+    cdef Schedule whole                # where all results have the same lengths
     cdef bint holds(self, const uint32_t *words, int count) noexcept
 
 
@@ -76,8 +87,9 @@ cdef class Group:
     cdef int out_at[MOST_SLOTS]
     cdef int arity[MOST_SLOTS]
     cdef int operands[MOST_SLOTS][MOST_ARGUMENTS]
-    cdef bint in_any_order             # whether results lie as the operands do, in whatever order that is
-    cdef int64_t sources[MOST_SLOTS]   # by slot: a bit for each input that its elements come from
+    cdef bint given[MOST_SLOTS]        # a slot that is a result of the group
+    cdef bint is_plain[MOST_SLOTS]     # a row whose result lies in the order in which it is written down
+    cdef bint in_any_order             # there is no such row
     cdef Plan last
     cdef int read(self, program) except -1
     # The plan for these inputs, made now if there is none; None where there cannot be one.
@@ -89,8 +101,9 @@ cdef class Group:
     cdef str choose_choice(self, Plan plan, int row, tuple order)
     cdef int in_kind(self, Plan plan, int slot, int kind, bint alone) noexcept
     cdef int number_slot(self, Plan plan, int input, int kind) noexcept
-    cdef str choose_buffers(self, Plan plan)
-    cdef void free_buffers(self, Plan plan, int row, int *last, bint *taken, bint before) noexcept
+    # Steps by the stage that each is of, and buffers for their results; false where there are too many of these.
+    cdef bint arrange(self, Plan plan, const int *stage, int stages, Schedule *schedule) noexcept
+    cdef void free_buffers(self, Plan plan, Schedule *schedule, int at, int *last, bint *taken, bint before) noexcept
 
 
 # A program's group; ValueError where it has too many rows.

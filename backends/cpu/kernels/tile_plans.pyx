@@ -69,7 +69,7 @@ cdef class Group:
 
     cdef int read(self, program) except -1:
         """Take the rows over; ValueError where they are too many."""
-        cdef int i, k, slot
+        cdef int i, k
         self.program = program
         self.plans = []
         self.inputs = len(program.inputs)
@@ -79,22 +79,20 @@ cdef class Group:
             raise ValueError("a group of so many operators does not run as one")
         self.operators = [row.operator for row in program.rows]
         self.in_any_order = True
-        for i in range(self.inputs):
-            self.sources[i] = <int64_t>1 << i
+        for i in range(self.inputs + self.rows):
+            self.given[i] = False
         for i in range(self.rows):
             operands = program.rows[i].operands
             if len(operands) > MOST_ARGUMENTS:
                 raise ValueError("a row has no more than four arguments")
-            if program.rows[i].operator.record.tile:
-                self.in_any_order = False
+            self.is_plain[i] = program.rows[i].operator.record.layout == ("contiguous",)
+            self.in_any_order = self.in_any_order and not self.is_plain[i]
             self.arity[i] = len(operands)
-            slot = self.inputs + i
-            self.sources[slot] = 0
             for k in range(self.arity[i]):
                 self.operands[i][k] = operands[k]
-                self.sources[slot] |= self.sources[self.operands[i][k]]
         for i in range(self.outputs):
             self.out_at[i] = program.outputs[i]
+            self.given[self.out_at[i]] = True
         return 0
 
     cdef Plan plan_for(self, IValue *r, const int32_t *at):
@@ -122,10 +120,15 @@ cdef class Group:
 
     cdef Plan planned(self, uint32_t *words):
         cdef Plan plan = Plan.__new__(Plan)
+        cdef int stage[MOST_SLOTS]
         cdef int i
+        for i in range(self.rows):
+            stage[i] = 0
         for i in range(self.inputs):
             plan.words[i] = words[i]
-        plan.refused = self.choose_loops(plan) or self.choose_buffers(plan)
+        plan.refused = self.choose_loops(plan)
+        if not plan.refused and not self.arrange(plan, stage, 1, &plan.whole):
+            plan.refused = "it needs too many tiles"
         plan.runnable = plan.refused == ""
         return plan
 
@@ -154,8 +157,11 @@ cdef class Group:
                 reason = self.choose_loop(plan, i, loops_behind(op))
             if reason:
                 return f"{op.name} has {reason}"
-            if plan.is_element[self.inputs + i]:
-                return f"{op.name} is on single elements"
+            plan.has_elements = plan.has_elements or plan.is_element[self.inputs + i]
+        plan.tile = BUFFER // 4
+        for i in range(plan.slots):
+            if plan.kind[i] != NOWHERE and item_size(plan.kind[i]) > 4:
+                plan.tile = BUFFER // 8
         return ""
 
     cdef str choose_loop(self, Plan plan, int row, Loops loops):
@@ -194,6 +200,7 @@ cdef class Group:
         if plan.tiles >= MOST_TILES:
             return "too many like it beside it"
         step.arity, step.operands[0], step.read, step.tile = 1, first, read, plan.tiles
+        plan.in_rows[first] = True
         plan.tiles += 1
         plan.kind[step.out] = kind
         plan.is_element[step.out] = plan.is_element[first]
@@ -227,9 +234,9 @@ cdef class Group:
         """The slot itself if it is of that dtype; one for its number in it, unless what it meets is `alone` an element."""
         if plan.kind[slot] == kind:
             return slot
-        if not plan.is_element[slot] or alone or kind == BOOL or plan.kind[slot] == BOOL or slot >= self.inputs:
+        if not plan.is_element[slot] or kind == BOOL or plan.kind[slot] == BOOL or slot >= self.inputs:
             return NOWHERE
-        if plan.words[slot] & ANOTHER:
+        if plan.words[slot] & ANOTHER or (alone and plan.words[slot] & AN_ELEMENT):
             return NOWHERE
         return self.number_slot(plan, slot, kind)
 
@@ -242,51 +249,59 @@ cdef class Group:
         if plan.slots >= MOST_SLOTS:
             return NOWHERE
         slot = plan.slots
-        plan.number_of[slot], plan.kind[slot], plan.buffer[slot] = input, kind, NOWHERE
+        plan.number_of[slot], plan.kind[slot] = input, kind
         plan.slots += 1
         return slot
 
-    cdef str choose_buffers(self, Plan plan):
-        """A buffer for each result that nobody outside reads, until its last reader; and for inputs that are gathered."""
-        cdef int last[MOST_SLOTS]
+    cdef bint arrange(self, Plan plan, const int *stage, int stages, Schedule *schedule) noexcept:
+        cdef int last[MOST_SLOTS]      # of a slot: where in the schedule it is read last
+        cdef bint whole[MOST_SLOTS]
         cdef bint taken[MOST_BUFFERS]
-        cdef int i, k, b, slot
-        for slot in range(MOST_SLOTS):
-            last[slot] = NOWHERE
+        cdef int i, k, b, s, slot, n = 0
+        for slot in range(plan.slots):
+            last[slot], whole[slot] = NOWHERE, self.given[slot] if slot < self.inputs + self.rows else False
+        for s in range(stages):
+            for i in range(self.rows):
+                if stage[i] == s:
+                    schedule.steps[n] = i
+                    n += 1
+            schedule.end[s] = n
+        schedule.stages = stages
+        for i in range(n):
+            for k in range(plan.steps[schedule.steps[i]].arity):
+                slot = plan.steps[schedule.steps[i]].operands[k]
+                last[slot] = i
+                if self.inputs <= slot < self.inputs + self.rows and stage[slot - self.inputs] != stage[schedule.steps[i]]:
+                    whole[slot] = True
         for b in range(MOST_BUFFERS):
             taken[b] = False
-        for i in range(self.rows):
-            for k in range(plan.steps[i].arity):
-                last[plan.steps[i].operands[k]] = i
-        for i in range(self.outputs):
-            last[self.out_at[i]] = self.rows
-        plan.buffers = 0
-        for i in range(self.rows):
-            slot = self.inputs + i
-            plan.buffer[slot] = NOWHERE
-            self.free_buffers(plan, i, last, taken, True)
-            if last[slot] != self.rows:
+        schedule.buffers = 0
+        for i in range(n):
+            slot = plan.steps[schedule.steps[i]].out
+            schedule.buffer[slot] = NOWHERE
+            self.free_buffers(plan, schedule, i, last, taken, True)
+            if not whole[slot]:
                 for b in range(MOST_BUFFERS):
                     if not taken[b]:
                         break
                 else:
-                    return "it needs too many tiles"
-                plan.buffer[slot] = b
+                    return False
+                schedule.buffer[slot] = b
                 taken[b] = last[slot] != NOWHERE
-                plan.buffers = max(plan.buffers, b + 1)
-            self.free_buffers(plan, i, last, taken, False)
-        return ""
+                schedule.buffers = max(schedule.buffers, b + 1)
+            self.free_buffers(plan, schedule, i, last, taken, False)
+        return True
 
-    cdef void free_buffers(self, Plan plan, int row, int *last, bint *taken, bint before) noexcept:
-        """Those that a row is the last to read: before its result has one, if it may be written over them; or the others."""
-        cdef Step *step = &plan.steps[row]
+    cdef void free_buffers(self, Plan plan, Schedule *schedule, int at, int *last, bint *taken, bint before) noexcept:
+        """Those that a step is the last to read: before its result has one, if it may be written over them; or the others."""
+        cdef Step *step = &plan.steps[schedule.steps[at]]
         cdef npy_intp width = item_size(plan.kind[step.out])
         cdef int k, slot
         for k in range(step.arity):
             slot = step.operands[k]
-            if self.inputs <= slot < self.inputs + self.rows and last[slot] == row and plan.buffer[slot] != NOWHERE:
+            if self.inputs <= slot < self.inputs + self.rows and last[slot] == at and schedule.buffer[slot] != NOWHERE:
                 if before == (step.tile == NOWHERE and item_size(plan.kind[slot]) == width):
-                    taken[plan.buffer[slot]] = False
+                    taken[schedule.buffer[slot]] = False
 
 
 cdef Group read_group(program):

@@ -16,7 +16,6 @@ What has no way here is left: the result is False, and the code goes on with the
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
-from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
@@ -31,42 +30,44 @@ from ts.backends.cpu.kernels.elementwise cimport item_size
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport FLAT, MOST_DIMS, put_array
 from ts.backends.cpu.kernels.parts cimport require_part
+from ts.backends.cpu.kernels.placing cimport new_strided
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.tile_places cimport Place, Run, array_at, gather, place_broadcast, place_elements, place_flat
-from ts.backends.cpu.kernels.tile_plans cimport A_TENSOR, AN_ELEMENT, BUFFER, MOST_BUFFERS, MOST_OPERANDS, NOWHERE, TILE
-from ts.backends.cpu.kernels.tile_plans cimport Group, Plan, Step, read_group
+from ts.backends.cpu.kernels.tile_places cimport MOST_RANK, Layout, Place, Run, array_at, gather, lay_slots, lay_whole
+from ts.backends.cpu.kernels.tile_places cimport place_elements, place_flat, place_stage, schedule_by_lengths
+from ts.backends.cpu.kernels.tile_plans cimport A_TENSOR, AN_ELEMENT, BUFFER, MOST_BUFFERS, MOST_OPERANDS, NOWHERE
+from ts.backends.cpu.kernels.tile_plans cimport Group, Plan, Schedule, Step, read_group
+from ts.backends.cpu.kernels.walk cimport Operand, lay_out, new_result
 
 from ts.backends.cpu import workers
 
 cnp.import_array()
 
-cdef extern from "numpy/arrayobject.h":
-    object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
-
 # For groups that keep the GIL: nobody else computes meanwhile.
 cdef char scratch[MOST_BUFFERS * BUFFER]
 
 
-cdef void run_tiles(Group g, Plan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
-    """The elements [start, end)."""
+cdef void run_tiles(Plan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
+    """The elements [start, end) of a stage."""
     cdef char *args[MOST_OPERANDS + 1]
     cdef npy_intp steps[MOST_OPERANDS + 1]
     cdef npy_intp count
+    cdef Schedule *schedule = run.schedule
     cdef Place *place
     cdef Step *step
     cdef int i, k, slot
-    for slot in range(g.inputs, g.inputs + g.rows):
-        if plan.buffer[slot] != NOWHERE:
-            run.place[slot].data = memory + plan.buffer[slot] * BUFFER
+    for i in range(run.first, run.last):
+        slot = plan.steps[schedule.steps[i]].out
+        if schedule.buffer[slot] != NOWHERE:
+            run.place[slot].data = memory + schedule.buffer[slot] * BUFFER
             run.place[slot].step, run.place[slot].advance = item_size(plan.kind[slot]), 0
     for i in range(run.gathers):
-        run.gather[i].tile = run.place[run.gather[i].slot].data = memory + (plan.buffers + i) * BUFFER
+        run.gather[i].tile = run.place[run.gather[i].slot].data = memory + (schedule.buffers + i) * BUFFER
     while start < end:
-        count = min(end - start, <npy_intp>TILE)
+        count = min(end - start, plan.tile)
         for i in range(run.gathers):
             gather(&run.gather[i], start, count)
-        for i in range(g.rows):
-            step = &plan.steps[i]
+        for i in range(run.first, run.last):
+            step = &plan.steps[schedule.steps[i]]
             for k in range(step.arity):
                 place = &run.place[step.operands[k]]
                 args[k] = place.data + start * place.advance
@@ -81,18 +82,18 @@ cdef void run_tiles(Group g, Plan plan, Run *run, char *memory, npy_intp start, 
         start += count
 
 
-cdef int run_alone(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
+cdef int run_alone(Plan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
     """On this thread; without the GIL where there is enough to do."""
     cdef char *memory
     cdef Away away
     if run.size < RELEASE_GIL_FROM:
-        run_tiles(g, plan, run, scratch, 0, run.size)
+        run_tiles(plan, run, scratch, 0, run.size)
         return 0
     memory = <char *>malloc(MOST_BUFFERS * BUFFER)
     if memory == NULL:
         raise MemoryError
     away = leave_gil(run.size, r, at, op.nargs)
-    run_tiles(g, plan, run, memory, 0, run.size)
+    run_tiles(plan, run, memory, 0, run.size)
     take_gil(away)
     free(memory)
     return 0
@@ -101,7 +102,6 @@ cdef int run_alone(Group g, Plan plan, Run *run, Operator op, IValue *r, const i
 @cython.final
 cdef class Shared:
     """A run that several threads share: each has tiles in a row, and buffers of its own."""
-    cdef Group group
     cdef Plan plan
     cdef Run *run
     cdef list held                     # the arrays that it reads: others may exchange those of tensors meanwhile
@@ -116,11 +116,11 @@ cdef class Shared:
         if memory == NULL:
             raise MemoryError
         own = self.run[0]
-        tiles = (own.size + TILE - 1) // TILE
+        tiles = (own.size + self.plan.tile - 1) // self.plan.tile
         with nogil:
             run_tiles(
-                self.group, self.plan, &own, memory,
-                tiles * part // parts * TILE, min(own.size, tiles * (part + 1) // parts * TILE),
+                self.plan, &own, memory,
+                tiles * part // parts * self.plan.tile, min(own.size, tiles * (part + 1) // parts * self.plan.tile),
             )
         free(memory)
 
@@ -131,7 +131,7 @@ seal(Shared)
 cdef int run_shared(Group g, Plan plan, Run *run, IValue *r, const int32_t *at, int parts) except -1:
     cdef Shared shared = Shared.__new__(Shared)
     cdef int i
-    shared.group, shared.plan, shared.run, shared.held = g, plan, run, []
+    shared.plan, shared.run, shared.held = plan, run, []
     for i in range(g.inputs):
         if plan.words[i] & (A_TENSOR | AN_ELEMENT):
             shared.held.append(<object>array_at(r, at, i))
@@ -156,50 +156,108 @@ cdef int leave(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Group g = <Group>op.state[BACKEND_CPU]
-    cdef Plan plan
-    cdef Run run
+cdef int run_stage(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
+    cdef int parts = 1
+    if run.size >= RELEASE_GIL_FROM:
+        parts = workers.parts(run.size * (run.last - run.first) // 2)
+    if parts > 1:
+        return run_shared(g, plan, run, r, at, parts)
+    return run_alone(plan, run, op, r, at)
+
+
+cdef inline void put_whole(Run *run, int slot, object array, npy_intp item) noexcept:
+    """Results that somebody reads have an array."""
+    run.place[slot].data = data_of(<PyArrayObject *>array)
+    run.place[slot].step = run.place[slot].advance = item
+
+
+cdef list run_alike(Group g, Plan plan, Run *run, PyArrayObject *like, Operator op, IValue *r, const int32_t *at):
+    """All have one shape, and lie alike."""
     cdef npy_intp shape[MOST_DIMS]
-    cdef PyArrayObject *first = NULL
-    cdef int i, ndim = 0, slot, kind, parts
-    cdef cnp.dtype dtype
-    if context_flags() & LIMITED:
-        g.left_to_limits += 1
-        return leave(op, r, at)
-    plan = g.plan_for(r, at)
-    run.gathers = 0
-    if plan is None or not plan.runnable or not place_elements(g, plan, r, at, &run):
-        g.left_for_inputs += 1
-        return leave(op, r, at)
-    if not place_flat(g, plan, r, at, &run, &first):
-        first = NULL
-        if not place_broadcast(g, plan, r, at, &run, &ndim, shape):
-            g.left_for_shapes += 1
-            return leave(op, r, at)
-    if run.size == 0:
-        g.left_for_shapes += 1
-        return leave(op, r, at)
+    cdef Operand operands[2]
+    cdef int i, d, slot, kind
     made = []
     for i in range(g.outputs):
         slot = g.out_at[i]
         kind = plan.kind[slot]
-        if first == NULL:
-            array = new_array(ndim, shape, number_of_scalar_type(kind))
-        elif flags_of(first) & FLAT == FLAT:
-            array = new_array(ndim_of(first), dims_of(first), number_of_scalar_type(kind))
+        if flags_of(like) & FLAT == FLAT:
+            array = new_array(ndim_of(like), dims_of(like), number_of_scalar_type(kind))
         else:
-            dtype = cnp.PyArray_DescrFromType(number_of_scalar_type(kind))
-            Py_INCREF(dtype)
-            array = new_alike(<cnp.ndarray>first, cnp.NPY_KEEPORDER, dtype, 0)
-        run.place[slot].data = data_of(<PyArrayObject *>array)
-        run.place[slot].step = run.place[slot].advance = item_size(kind)
+            for d in range(ndim_of(like)):
+                shape[d] = dims_of(like)[d]
+            lay_out(&operands[0], like, ndim_of(like), shape)
+            array = new_result(operands, 1, ndim_of(like), shape, kind)
+        put_whole(run, slot, array, item_size(kind))
         made.append(array)
-    parts = 1 if run.size < RELEASE_GIL_FROM else workers.parts(run.size * g.rows // 2)
-    if parts > 1:
-        run_shared(g, plan, &run, r, at, parts)
+    run.schedule = &plan.whole
+    run.gathers, run.first, run.last = 0, 0, plan.whole.end[0]
+    run_stage(g, plan, run, op, r, at)
+    return made
+
+
+cdef object new_laid(Layout *layout, int slot, int kind):
+    """The array of a result, as its operator would make it."""
+    cdef npy_intp shape[MOST_RANK]
+    cdef npy_intp strides[MOST_RANK]
+    cdef npy_intp item = item_size(kind)
+    cdef int rank = layout.rank[slot], lead = layout.ndim - rank, d
+    for d in range(rank):
+        shape[d] = layout.shape[lead + d] if layout.longs[slot] >> (lead + d) & 1 else 1
+        strides[d] = layout.strides[slot][lead + d] * item
+    return new_strided(rank, shape, strides, kind)
+
+
+cdef list run_in_stages(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at):
+    """What broadcasts, has gaps, or lies in several orders; None where there is no way for that."""
+    cdef Layout layout
+    cdef Schedule schedule
+    cdef int order[MOST_RANK]
+    cdef npy_intp item
+    cdef int i, s, slot
+    if not lay_slots(g, plan, r, at, &layout) or not schedule_by_lengths(g, plan, &layout, &schedule):
+        return None
+    run.schedule, run.last = &schedule, 0
+    made = {}
+    for s in range(schedule.stages):
+        run.first, run.last = run.last, schedule.end[s]
+        if not place_stage(g, plan, run, &layout, order):
+            return None
+        for i in range(run.first, run.last):
+            slot = plan.steps[schedule.steps[i]].out
+            if schedule.buffer[slot] == NOWHERE:
+                item = item_size(plan.kind[slot])
+                if g.given[slot]:
+                    array = new_laid(&layout, slot, plan.kind[slot])
+                else:
+                    array = new_array(1, &run.size, number_of_scalar_type(plan.kind[slot]))
+                made[slot] = array
+                put_whole(run, slot, array, item)
+                lay_whole(&layout, slot, run.place[slot].data, order, item)
+        run_stage(g, plan, run, op, r, at)
+    return [made[g.out_at[i]] for i in range(g.outputs)]
+
+
+cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Group g = <Group>op.state[BACKEND_CPU]
+    cdef Plan plan
+    cdef Run run
+    cdef PyArrayObject *like = NULL
+    cdef list made
+    cdef int i
+    if context_flags() & LIMITED:
+        g.left_to_limits += 1
+        return leave(op, r, at)
+    plan = g.plan_for(r, at)
+    if plan is None or not plan.runnable or not place_elements(g, plan, r, at, &run):
+        g.left_for_inputs += 1
+        return leave(op, r, at)
+    if place_flat(g, plan, r, at, &run, &like):
+        made = run_alike(g, plan, &run, like, op, r, at) if run.size else None
     else:
-        run_alone(g, plan, &run, op, r, at)
+        made = run_in_stages(g, plan, &run, op, r, at)
+    if made is None:
+        g.left_for_shapes += 1
+        return leave(op, r, at)
     if PyErr_Occurred():
         return -1
     plan.runs += 1

@@ -1,0 +1,109 @@
+"""Random programs of operators on elements, of which the optimiser makes groups, and tensors of every kind for them.
+
+In: `choose(n)`, a source of choices 0 .. n-1.  Out: the source of `f(a, b, c, d, s: float, n: int)`, which returns a tuple
+of tensors; lengths, layouts and dtypes for its arguments.
+
+All lengths are a part of one shape, or 1, so everything broadcasts.  What jumps (masks, `floor`) reads arguments only: other
+libraries round what is computed before otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+HEADER = "def f(a: Tensor, b: Tensor, c: Tensor, d: Tensor, s: float, n: int):\n"
+GIVEN = ("a", "b", "c", "d")
+UNARY = (
+    "torch.tanh({x})", "torch.sigmoid({x})", "torch.sin({x})", "torch.relu({x})", "(-{x})", "torch.abs({x})", "torch.cos({x})",
+    "torch.nn.functional.silu({x})", "torch.nn.functional.gelu({x})", "torch.clamp({x}, -0.5, 0.7)", "torch.atan({x})",
+    "torch.clamp({x}, min=s)", "torch.nn.functional.leaky_relu({x}, 0.1)", "torch.sqrt(torch.abs({x}) + 0.25)",
+    "torch.erf({x})", "torch.nn.functional.softplus({x})", "torch.nn.functional.hardtanh({x})", "torch.square({x})",
+    "torch.exp(-torch.abs({x}))", "({x} * s)", "({x} * 0.5)", "({x} + n)", "(1 - {x})", "(2 * {x} - 1)", "({x} / 3)",
+)  # fmt: skip
+BINARY = (
+    "({x} + {y})", "({x} - {y})", "({x} * {y})", "({x} * {y})", "({x} + {y})", "torch.maximum({x}, {y})", "torch.minimum({x}, {y})",
+    "({x} / (torch.abs({y}) + 1))", "torch.where({m}, {x}, {y})", "{x}.masked_fill({m}, 0.25)", "torch.where({m}, {x}, 1.5)",
+    "torch.add({x}, {y}, alpha=1)", "({x} * {y} + {x})", "torch.where({m}, s, {x})",
+)  # fmt: skip
+MASKS = ("{g} > 0.1", "{g} <= {h}", "({g} < 0) & ({h} > 0)", "torch.logical_not({g} > {h})", "({g} > -1) | ({h} != {g})")
+
+
+class GroupWriter:
+    """Writes one program."""
+
+    unary: tuple[str, ...] = UNARY
+    binary: tuple[str, ...] = BINARY
+
+    def __init__(self, choose: Callable[[int], int], statements: int = 9) -> None:
+        self.choose = choose
+        self.statements = statements
+        self.names = list(GIVEN)
+
+    def source(self) -> str:
+        lines = []
+        for i in range(2 + self.choose(self.statements)):
+            lines.append(f"    t{i} = {self.value()}")
+            self.names += [f"t{i}"] * 3
+        text = " ".join(lines) + " "
+        unread = [f"t{i}" for i in range(len(lines)) if f"t{i}" not in re.findall(r"t\d+(?! =)", text)]
+        made = dict.fromkeys([*unread, self.pick(self.names[len(GIVEN) :])])  # what nobody reads would not be computed
+        return HEADER + "\n".join([*lines, f"    return ({', '.join(made)},)"]) + "\n"
+
+    def pick(self, options: Any) -> Any:
+        return options[self.choose(len(options))]
+
+    def value(self) -> str:
+        forms = self.unary if self.choose(5) < 2 else self.binary
+        mask = self.pick(MASKS).format(g=self.pick(GIVEN), h=self.pick(GIVEN))
+        return self.pick(forms).format(x=self.pick(self.names), y=self.pick(self.names), m=mask)
+
+
+def shape_of(choose: Callable[[int], int], whole: tuple[int, ...]) -> tuple[int, ...]:
+    """The whole shape, or a part of it, with some lengths that broadcast."""
+    if choose(2):
+        return whole
+    return tuple(1 if choose(3) == 0 else length for length in whole[choose(len(whole) + 1) :])
+
+
+def laid_out(choose: Callable[[int], int], x: Any) -> Any:
+    """The same elements, elsewhere in memory; of an array or of a part of one."""
+    kind = choose(6)
+    if kind == 0 and x.ndim > 1:
+        order = sorted(range(x.ndim), key=lambda d: choose(97))
+        return np.ascontiguousarray(x.transpose(order)).transpose(np.argsort(order))
+    if kind == 1 and x.ndim:
+        d = choose(x.ndim)
+        wide = np.repeat(x, 2, d)
+        return wide[(slice(None),) * d + (slice(None, None, 2),)]
+    if kind == 2 and x.ndim:
+        d = choose(x.ndim)
+        wide = np.concatenate([x, x], d)
+        return wide[(slice(None),) * d + (slice(0, x.shape[d]),)]
+    if kind == 3 and x.ndim:
+        d = choose(x.ndim)
+        first = x[(slice(None),) * d + (slice(0, 1),)]
+        first = first.copy()
+        return np.lib.stride_tricks.as_strided(first, x.shape, [0 if i == d else s for i, s in enumerate(first.strides)])
+    return x
+
+
+WHOLE = ((7,), (33, 5), (3, 700), (2, 6, 5), (2, 3, 4, 5), (5000,), (1, 40), (40, 1), (3, 1, 9), (130, 600), (2, 2, 3, 2, 4))
+
+
+def arguments(choose: Callable[[int], int], kinds: tuple[str, ...]) -> list[Any]:
+    """Arrays and numbers for a program: of one dtype mostly, or of the given ones."""
+    whole = WHOLE[choose(len(WHOLE))]
+    numbers = np.random.default_rng(choose(1 << 30))
+    main = kinds[choose(len(kinds))]
+    arrays = []
+    for _ in GIVEN:
+        shape = shape_of(choose, whole)
+        x = np.round(numbers.standard_normal(shape) * 64) / 64
+        kind = main if choose(6) else kinds[choose(len(kinds))]
+        x = np.asarray(x > 0) if kind == "bool" else np.asarray(x * 4 if "int" in kind else x)
+        arrays.append((laid_out(choose, x.astype(kind if "float16" not in kind else "float32")), kind))
+    return [*arrays, (0.5, 0.0, -1.25, 3.0)[choose(4)], choose(5) - 1]
