@@ -15,7 +15,7 @@ instructions write payloads only, so a register's tag is right from the frame's 
 The format of a row has one word per operand:
 
     i f b o x     read a register of the class         =i =f ...   write         +i   read and write
-    list dict     read an object register that holds one; so do tuple, future, object (of a scripted class)
+    list dict     read an object register that holds one; so do str, tuple, future, object (of a class)
     s =s          a scalar register (i, f or b); all of one instruction have the same class
     v             read an object or any register       r =r        a register of whatever class
     >  <          jump forwards or backwards: only `<` jumps can loop, and those are metered
@@ -36,7 +36,9 @@ __all__ = [
 ]  # fmt: skip
 
 # The kinds of objects that operands ask for, as the core's types call them.
-OBJECTS_IN = {"list": "LIST", "dict": "DICT", "tuple": "TUPLE", "object": "CLASS", "future": "FUTURE"}
+OBJECTS_IN = {
+    "list": "LIST", "dict": "DICT", "tuple": "TUPLE", "object": "CLASS", "future": "FUTURE", "str": "STR"
+}  # fmt: skip
 
 
 def register_format(format: str) -> str:
@@ -161,6 +163,10 @@ CONTAINERS = [
     obj("DICT_NEW", "=o T P", "r[a] := dict of pool[c]: key, value, key, value ..."),
     obj("TUPLE_NEW", "=o T P", "r[a] := tuple of pool[c]"),
     obj("TUPLE_GET", "=r tuple #", "r[a] := new reference to item c of r[b]"),
+    obj("STR_LEN", "=i str -", "r[a] := len(r[b])", "aten::len.str"),
+    obj("STR_GET", "=o str i", "r[a] := r[b][r[c]]", "aten::__getitem__.str", "prim::StringIndex"),
+    obj("STR_EQ", "=b str str", "r[a] := r[b] == r[c]", "aten::eq.str"),
+    obj("STR_NE", "=b str str", "r[a] := r[b] != r[c]", "aten::ne.str"),
 ]
 
 OBJECTS = [

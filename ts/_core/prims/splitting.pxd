@@ -12,5 +12,3 @@ cdef List split_words(str text, int64_t most)
 cdef List split_lines(str text, bint keep_ends)
 # One for each character.
 cdef List split_characters(str text)
-# A text without the characters at its left, at its right, or both, that are among `chars`.
-cdef str stripped(str text, str chars, bint left, bint right)

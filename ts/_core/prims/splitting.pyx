@@ -14,6 +14,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
+from ts._core.prims.pieces cimport piece, word_behind
 from ts._core.thread.deadline cimport worked
 from ts._core.value.container cimport List, list_append, list_new
 from ts._core.value.ivalue cimport STR_SPEC, list_spec
@@ -22,21 +23,18 @@ from ts._core.value.tagged cimport IValue, TAG_OBJECT
 cdef extern from "Python.h":
     int PyUnicode_KIND(object text)      # bytes of a character
     Py_ssize_t PyUnicode_Find(object text, object part, Py_ssize_t start, Py_ssize_t end, int direction) except -2
-    bint Py_UNICODE_ISSPACE(Py_UCS4 c)
     bint Py_UNICODE_ISLINEBREAK(Py_UCS4 c)
 
-cdef enum:
-    LOOK = 0x3fff                        # characters between two looks for limits, less one
 
-
-cdef int add_part(List parts, str text, Py_ssize_t start, Py_ssize_t end) except -1:
+cdef int add_part(List parts, str text, Py_ssize_t start, Py_ssize_t end, str made=None) except -1:
     cdef IValue part
     worked(0)
     if limited and (end - start > 1 or PyUnicode_KIND(text) > 1):      # Python has the other texts of one character
         take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(text))
-    piece = text[start:end]
+    if made is None:
+        made = piece(text, start, end)
     part.tag = TAG_OBJECT
-    part.v.o = <PyObject *>piece
+    part.v.o = <PyObject *>made
     return list_append(<PyObject *>parts, &part)
 
 
@@ -66,18 +64,15 @@ cdef List split_at(str text, str separator, int64_t most, bint backwards):
 
 cdef List split_words(str text, int64_t most):
     cdef List parts = list_new(list_spec(STR_SPEC), 0)
-    cdef Py_ssize_t start, i = 0, n = len(text)
+    cdef Py_ssize_t start = 0, end = 0
     while True:
-        while i < n and Py_UNICODE_ISSPACE(text[i]):
-            i += 1
-        if i == n:
+        word = word_behind(text, &start, &end)
+        if start == end:
             return parts
-        start = i
         if most == 0:                    # the rest, but for the blanks before it
-            i = n
-        while i < n and not Py_UNICODE_ISSPACE(text[i]):
-            i += 1
-        add_part(parts, text, start, i)
+            add_part(parts, text, start, len(text))
+            return parts
+        add_part(parts, text, start, end, word)
         most -= 1
 
 
@@ -101,16 +96,3 @@ cdef List split_characters(str text):
     for i in range(len(text)):
         add_part(parts, text, i, i + 1)
     return parts
-
-
-cdef str stripped(str text, str chars, bint left, bint right):
-    cdef Py_ssize_t start = 0, end = len(text)
-    while left and start < end and text[start] in chars:
-        start += 1
-        if start & LOOK == 0:
-            worked(LOOK)
-    while right and start < end and text[end - 1] in chars:
-        end -= 1
-        if end & LOOK == 0:
-            worked(LOOK)
-    return text[start:end]

@@ -25,8 +25,10 @@ from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport box_shallow
 from ts._core.prims.row cimport row
 from ts._core.prims.slicing cimport slice_bounds
-from ts._core.prims.splitting cimport split_at, split_lines, split_words, stripped
+from ts._core.prims.splitting cimport split_at, split_lines, split_words
+from ts._core.prims.pieces cimport lowered, stripped
 from ts._core.value.scalar cimport int_from_float
+from ts._core.value.texts cimport text_character, text_equal, text_length
 from ts._core.value.tagged cimport (
     IValue,
     TAG_BOOL,
@@ -55,6 +57,12 @@ cdef double MAPPED = 3
 cdef double TRIED = 2
 cdef double PART = 8
 cdef double FIELD_NS = 100          # of a field of a format, which Python's `re` finds
+
+
+# Methods of `str` that have their own code here; the type keeps them.
+cdef void *LOWER = <void *>str.lower
+cdef void *LSTRIP = <void *>str.lstrip
+cdef void *RSTRIP = <void *>str.rstrip
 
 
 cdef inline str text_of(IValue *x):
@@ -92,7 +100,7 @@ cdef int text_method(Operator op, IValue *r, const int32_t *at) except -1:
     if (limited or timed) and not text.isascii():
         allow(len(text), MAPPED_BYTES)
         spend(MAPPED * len(text))
-    set_text(&r[at[1]], method_of(op)(text_of(&r[at[0]])))
+    set_text(&r[at[1]], lowered(text) if op.data == LOWER else method_of(op)(text))
     return 0
 
 
@@ -102,8 +110,9 @@ cdef int predicate(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef bint left = op.data != <void *>str.rstrip, right = op.data != <void *>str.lstrip
-    set_text(&r[at[2]], stripped(text_of(&r[at[0]]), text_of(&r[at[1]]), left, right))
+    text = stripped(r[at[0]].v.o, r[at[1]].v.o, op.data != RSTRIP, op.data != LSTRIP)
+    if at[0] != at[2] or r[at[2]].v.o != <PyObject *>text:  # else it is there
+        set_text(&r[at[2]], text)
     return 0
 
 
@@ -201,7 +210,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- sequence operators
 
 cdef int length(Operator op, IValue *r, const int32_t *at) except -1:
-    set_int(&r[at[1]], len(text_of(&r[at[0]])))
+    set_int(&r[at[1]], text_length(r[at[0]].v.o))
     return 0
 
 
@@ -225,13 +234,8 @@ cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int character(Operator op, IValue *r, const int32_t *at) except -1:
-    text = text_of(&r[at[0]])
-    cdef int64_t i = r[at[1]].v.i, n = len(text)
-    if i < 0:
-        i += n
-    if not 0 <= i < n:
+    if not text_character(r[at[0]].v.o, r[at[1]].v.i, &r[at[2]]):
         raise IndexError("string index out of range")
-    set_text(&r[at[2]], text[i])
     return 0
 
 
@@ -253,12 +257,12 @@ cdef int slice_text(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int eq(Operator op, IValue *r, const int32_t *at) except -1:
-    set_bool(&r[at[2]], text_of(&r[at[0]]) == text_of(&r[at[1]]))
+    set_bool(&r[at[2]], text_equal(r[at[0]].v.o, r[at[1]].v.o))
     return 0
 
 
 cdef int ne(Operator op, IValue *r, const int32_t *at) except -1:
-    set_bool(&r[at[2]], text_of(&r[at[0]]) != text_of(&r[at[1]]))
+    set_bool(&r[at[2]], not text_equal(r[at[0]].v.o, r[at[1]].v.o))
     return 0
 
 

@@ -15,6 +15,7 @@ from ts._core.value.ivalue cimport box_shallow, unbox_shallow
 from ts._core.value.lists cimport raise_no_memory, release_items
 from ts._core.value.sealed cimport seal
 from ts._core.value.tagged cimport Py_INCREF, Py_XDECREF
+from ts._core.value.texts cimport text_equal
 from ts._core.value.values cimport core_equal, core_text, value_text
 
 
@@ -24,31 +25,6 @@ cdef extern from *:
         Py_hash_t h = ((PyASCIIObject *)s)->hash;   /* cached in the string; -1 when not yet computed */
         return h != -1 ? h : PyObject_Hash(s);
     }
-    /* memcmp for the text of two strings.  It starts at a multiple of 8, so an aligned word that holds its
-       last bytes can be read as a whole, and short strings need no branch that depends on their length.  The bytes
-       behind the text are the allocator's, which hands out multiples of 8, and have no say; AddressSanitizer, which
-       counts each byte, is spared the question. */
-    static CYTHON_INLINE int ts_same_text(const char *a, const char *b, size_t n) {
-    #if PY_LITTLE_ENDIAN && !defined(__SANITIZE_ADDRESS__)
-        uint64_t p, q;
-        for (; n >= 8; n -= 8, a += 8, b += 8) {
-            memcpy(&p, a, 8); memcpy(&q, b, 8);
-            if (p != q) return 0;
-        }
-        if (n == 0) return 1;
-        memcpy(&p, a, 8); memcpy(&q, b, 8);
-        return (p ^ q) << (64 - 8 * n) == 0;
-    #else
-        return memcmp(a, b, n) == 0;
-    #endif
-    }
-    /* Strings that are ready, exact, and known to have equal hashes. */
-    static CYTHON_INLINE int ts_str_equal(PyObject *a, PyObject *b) {
-        Py_ssize_t n = PyUnicode_GET_LENGTH(a);
-        int kind = PyUnicode_KIND(a);
-        return n == PyUnicode_GET_LENGTH(b) && kind == (int)PyUnicode_KIND(b)
-            && ts_same_text((const char *)PyUnicode_DATA(a), (const char *)PyUnicode_DATA(b), (size_t)n * kind);
-    }
     static CYTHON_INLINE Py_hash_t ts_bits_hash(double x) {
         union { double f; uint64_t i; } u;
         u.f = x == 0.0 ? 0.0 : x;                   /* 0.0 and -0.0 are one key */
@@ -57,7 +33,6 @@ cdef extern from *:
     }
     """
     Py_hash_t ts_str_hash(PyObject *s) noexcept nogil
-    bint ts_str_equal(PyObject *a, PyObject *b) noexcept nogil
     Py_hash_t ts_bits_hash(double x) noexcept nogil
 
 
@@ -176,7 +151,7 @@ cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
         if a.v.o == b.v.o:
             return True
         if PyUnicode_CheckExact(a.v.o) and PyUnicode_CheckExact(b.v.o):
-            return ts_str_equal(a.v.o, b.v.o)
+            return text_equal(a.v.o, b.v.o)
         if PyComplex_CheckExact(a.v.o) and PyComplex_CheckExact(b.v.o):
             return (<PyComplexObject *>a.v.o).cval.real == (<PyComplexObject *>b.v.o).cval.real and (
                 <PyComplexObject *>a.v.o

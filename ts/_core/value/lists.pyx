@@ -229,6 +229,8 @@ cdef Tuple tuple_new(TypeSpec spec, Py_ssize_t size):
         take_bytes(TUPLE_BYTES + size * sizeof(IValue))
     cdef Tuple x = Tuple.__new__(Tuple)
     x.spec = spec
+    if spec is not None and spec.acyclic:
+        PyObject_GC_UnTrack(<PyObject *>x)
     if size <= INLINE_ITEMS:
         x.items = x.inline_items
     else:

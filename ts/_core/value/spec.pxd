@@ -38,7 +38,7 @@ cdef class TypeSpec:
     cdef readonly str text            # PyTorch's annotation spelling, for messages
     cdef readonly object detail       # (name, fields) of a NamedTuple, a class, the size of a sized list parameter
     cdef readonly bint plain          # values own no Python object: int, float, bool, None
-    cdef readonly bint acyclic        # plain, or str, complex: cannot be part of a reference cycle
+    cdef readonly bint acyclic        # plain, str, complex, or a tuple of such: cannot be part of a reference cycle
     cdef TypeSpec list_of             # the spec of a list of this, made on first use
     cdef TypeSpec item                # of a dict: the spec of (key, value), made on first use
     cdef object namedtuple            # the Python class that a NamedTuple is boxed to

@@ -58,7 +58,7 @@ cdef class TypeSpec:
             kind == KIND_OPTIONAL and (<TypeSpec>children[0]).plain
         )
         self.acyclic = self.plain or kind in (KIND_STR, KIND_COMPLEX) or (
-            kind == KIND_OPTIONAL and (<TypeSpec>children[0]).acyclic
+            kind in (KIND_OPTIONAL, KIND_TUPLE) and all([(<TypeSpec>child).acyclic for child in children])
         )
 
     def __repr__(self):

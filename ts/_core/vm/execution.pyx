@@ -68,7 +68,7 @@ from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release
 from ts._core.vm.inherited cimport Inherited
 from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, start_meter
 from ts._core.vm.native cimport FEW_JUMPS, offer, warmed
-from ts._core.vm.opcodes cimport CAST_TO
+from ts._core.vm.opcodes cimport CAST_TO, STR_GET
 from ts._core.vm.operand cimport O, R
 from ts._core.value.scalar cimport raise_status
 from ts._core.value.sealed cimport seal
@@ -262,6 +262,8 @@ cdef int raise_failure(State *state, int status) except -1:
     cdef char *r = frame_registers(state.frame)
     if status == FAILED:
         return raise_set_error()
+    if status == BAD_INDEX and at.op == STR_GET:
+        raise IndexError("string index out of range")
     if status == BAD_INDEX:
         return raise_list_index()
     if status == BAD_KEY:

@@ -56,6 +56,10 @@ from ts._core.vm.parts cimport (
     new_tuple,
     operate,
     operate_scalar,
+    str_differs,
+    str_equal,
+    str_get,
+    str_length,
     take,
     test_instance,
     tuple_get,
@@ -301,6 +305,16 @@ cdef int loop(State *state) noexcept nogil:
                 break
         elif op == TUPLE_GET:
             tuple_get(r, at)
+        elif op == STR_LEN:
+            str_length(r, at)
+        elif op == STR_GET:
+            status = str_get(r, at)
+            if status:
+                break
+        elif op == STR_EQ:
+            str_equal(r, at)
+        elif op == STR_NE:
+            str_differs(r, at)
 
         elif op == OBJECT_NEW:
             status = new_object(r, at)

@@ -38,6 +38,10 @@ from ts._core.vm.parts cimport (
     new_tuple,
     operate,
     operate_scalar,
+    str_differs,
+    str_equal,
+    str_get,
+    str_length,
     take,
     test_instance,
     tuple_get,
@@ -74,6 +78,10 @@ table[<int>DICT_CONTAINS] = part(dict_has)
 table[<int>DICT_NEW] = part(new_dict)
 table[<int>TUPLE_NEW] = part(new_tuple)
 table[<int>TUPLE_GET] = part(tuple_get)
+table[<int>STR_LEN] = part(str_length)
+table[<int>STR_GET] = part(str_get)
+table[<int>STR_EQ] = part(str_equal)
+table[<int>STR_NE] = part(str_differs)
 table[<int>OBJECT_NEW] = part(new_object)
 table[<int>ATTR_GET] = part(attribute_get)
 table[<int>ATTR_SET] = part(attribute_put)

@@ -4,7 +4,7 @@ In: the registers and the instruction.  Out: 0, or the status that the loop is l
 """
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from ts._core.dispatch.operator cimport Operator, invoke
 from ts._core.value.container cimport (
@@ -21,6 +21,7 @@ from ts._core.value.container cimport (
     tuple_at,
 )
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, copy_value, release, retain
+from ts._core.value.texts cimport text_character, text_equal, text_length
 from ts._core.vm.checked cimport CHECKED, require
 from ts._core.vm.code cimport Code, Instruction
 from ts._core.vm.frame cimport Frame
@@ -35,6 +36,7 @@ ctypedef int (*GrowCall)(PyObject *x, Py_ssize_t size) noexcept nogil
 ctypedef int (*SetCall)(PyObject *x, IValue *key, IValue *value) noexcept nogil
 ctypedef int (*MakeCall)(PyObject *spec, IValue *r, const int32_t *items, IValue *out) noexcept nogil
 ctypedef int (*NewCall)(PyObject *spec, IValue *out) noexcept nogil
+ctypedef int (*CharacterCall)(PyObject *text, int64_t i, IValue *out) noexcept nogil
 ctypedef int (*TestCall)(IValue *x, PyObject *spec) noexcept nogil
 
 
@@ -163,6 +165,26 @@ cdef inline int tuple_get(char *r, const Instruction *at) noexcept nogil:
 cdef inline int made(char *r, const Instruction *at, MakeCall make) noexcept nogil:
     cdef PyObject *code = frame_of(r).code
     return FAILED if make((<Code>code).type_at[at.b], <IValue *>r, (<Code>code).pool + at.c, R(r, at.a)) < 0 else 0
+
+
+cdef inline int str_length(char *r, const Instruction *at) noexcept nogil:
+    I(r, at.a)[0] = text_length(O(r, at.b))
+    return 0
+
+
+cdef inline int str_get(char *r, const Instruction *at) noexcept nogil:
+    cdef int found = (<CharacterCall>text_character)(O(r, at.b), I(r, at.c)[0], R(r, at.a))
+    return 0 if found > 0 else FAILED if found < 0 else BAD_INDEX
+
+
+cdef inline int str_equal(char *r, const Instruction *at) noexcept nogil:
+    I(r, at.a)[0] = text_equal(O(r, at.b), O(r, at.c))
+    return 0
+
+
+cdef inline int str_differs(char *r, const Instruction *at) noexcept nogil:
+    I(r, at.a)[0] = not text_equal(O(r, at.b), O(r, at.c))
+    return 0
 
 
 # ---------------------------------------------------------------- objects

@@ -32,8 +32,10 @@ from ts._core.value.spec cimport (
     KIND_FUTURE,
     KIND_LIST,
     KIND_OBJECT,
+    KIND_STR,
     KIND_TUPLE,
     NONE_SPEC,
+    STR_SPEC,
 )
 from ts._core.vm.named cimport Called, CalledByName, Stops
 from ts._core.vm.opcodes cimport *
@@ -44,7 +46,8 @@ cdef TypeSpec FUTURE = TypeSpec(KIND_FUTURE, (ANY_SPEC,), "Future")
 cdef TypeSpec ANY_LIST = TypeSpec(KIND_OBJECT, (), "list")
 cdef TypeSpec ANY_CLASS = TypeSpec(KIND_CLASS, (), "object")
 cdef dict KIND_OF_WORD = {
-    "list": KIND_LIST, "dict": KIND_DICT, "tuple": KIND_TUPLE, "object": KIND_CLASS, "future": KIND_FUTURE
+    "list": KIND_LIST, "dict": KIND_DICT, "tuple": KIND_TUPLE, "object": KIND_CLASS, "future": KIND_FUTURE,
+    "str": KIND_STR,
 }
 cdef dict WORD_OF_KIND = {kind: word for word, kind in KIND_OF_WORD.items()}
 cdef dict SPEC_OF_CLASS = {"i": INT_SPEC, "f": FLOAT_SPEC, "b": BOOL_SPEC}
@@ -316,6 +319,13 @@ cdef class Verifier:
             if not 0 <= c < len(spec.children):
                 raise Wrong(f"there is no element {c} of a {spec.text}")
             self.write(at, a, <TypeSpec>spec.children[c])
+        elif op == STR_LEN or op == STR_GET:
+            self.read_as(at, b, KIND_STR)
+            if op == STR_GET:
+                self.write(at, a, STR_SPEC)
+        elif op == STR_EQ or op == STR_NE:
+            self.read_as(at, b, KIND_STR)
+            self.read_as(at, c, KIND_STR)
 
         elif op == OBJECT_NEW:
             spec = self.type(b, KIND_CLASS)

@@ -253,7 +253,7 @@ def _set_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 @_builds(
     "TAKE", "DROP", "CAST_OBJECT", "CAST_TO", "IS_INSTANCE", "LIST_GET", "LIST_SET", "LIST_NEW",
     "DICT_LEN", "DICT_GET", "DICT_SET", "DICT_CONTAINS", "DICT_NEW", "TUPLE_NEW", "TUPLE_GET",
-    "OBJECT_NEW", "ATTR_GET", "ATTR_SET",
+    "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET",
 )  # fmt: skip
 def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     """By the loop's own function, on the frame; its status is the loop's."""

@@ -107,7 +107,7 @@ class Bounds:
 
     def _result(self, ranges: Ranges, name: str, b: int, c: int) -> Range:
         """Of what an instruction writes."""
-        if name == "LIST_LEN":
+        if name in ("LIST_LEN", "STR_LEN"):
             return 0, _LONGEST
         if name == "BOOL_TO_INT":
             return 0, 1

@@ -1,0 +1,315 @@
+"""Pieces of a text, and a text in lower case, for programs that read word by word.
+
+In: a text.  Out: what Python's own expression would give, as a Python `str`.
+
+    piece("to be or not to be", 13, 15)       "to", the very object that piece(..., 0, 2) has given
+    lowered("Straße")                         "straße"
+    stripped("(be)", "()", True, True)        "be"
+
+Words repeat.  Short pieces of ASCII characters are kept in a table, each in the one place that its characters say, until
+another comes there: to find one takes less time than to make one, it has its hash already, and a dictionary that
+has met it before knows it by its address.  The table holds 2,048 texts of at most 15 characters at any time.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from ts._core.thread.deadline cimport worked
+from ts._core.value.tagged cimport Py_INCREF, Py_XDECREF
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object text)      # bytes of a character
+    void *PyUnicode_DATA(object text)
+    bint PyUnicode_IS_ASCII(object text)
+    bint Py_UNICODE_ISSPACE(uint32_t c) noexcept nogil
+    str PyUnicode_New(Py_ssize_t size, Py_UCS4 most)
+    str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
+    uint32_t Py_UNICODE_TOLOWER(uint32_t c) noexcept nogil
+
+cdef extern from *:
+    """
+    #if PY_LITTLE_ENDIAN
+    #define first_byte(word) (__builtin_ctzll(word) >> 3)
+    #define COUNT_AT 56
+    #else
+    #define first_byte(word) (__builtin_clzll(word) >> 3)
+    #define COUNT_AT 0
+    #endif
+    """
+    int first_byte(uint64_t word) noexcept nogil      # of those that are not 0; one is not
+    int COUNT_AT                                      # where the last byte is
+
+ctypedef fused Char:
+    uint8_t
+    uint16_t
+    uint32_t
+
+cdef enum:
+    KEPT = 4096
+    SHORT = 15                           # characters of a piece that is kept, at most
+    READ = 16                            # ... that are read
+    BLOCK = 64                           # characters that are put into lower case at a time
+    LOOK = 0x3fff                        # characters between two looks for limits, less one
+    DOTTED_I = 0x130                     # two characters in lower case
+    SIGMA = 0x3a3                        # one of two, by where in the word it is
+
+
+cdef struct Key:
+    uint64_t low                         # the first eight characters
+    uint64_t high                        # the others; the last byte is how many they are
+
+
+cdef struct Kept:
+    Key key
+    PyObject *text                       # owned, or NULL
+
+
+# Which ASCII characters are in a text: a bit each.
+cdef struct Characters:
+    uint64_t low
+    uint64_t high
+    bint plain                           # no others are
+    PyObject *text                       # owned: the text, or NULL
+
+
+cdef Kept kept[KEPT]
+cdef uint8_t MASKS[READ][READ]           # what the first n of 16 bytes are
+for _n in range(READ):
+    memset(MASKS[_n], 0xff, _n)
+cdef Characters asked                    # of the last `strip`, which the next often has again
+
+
+# ---------------------------------------------------------------- pieces
+
+cdef inline void cut(const uint8_t *bytes, Py_ssize_t n, Key *key) noexcept nogil:
+    """The key of the first n bytes, of READ."""
+    cdef uint64_t mask[2]
+    memcpy(mask, MASKS[n], READ)
+    memcpy(key, bytes, READ)
+    key.low &= mask[0]
+    key.high &= mask[1]
+    key.high |= <uint64_t>n << COUNT_AT
+
+
+cdef inline bint any_of(const uint8_t *flags, Py_ssize_t n) noexcept nogil:
+    """Whether one of the first n flags is set."""
+    cdef uint64_t mask[2]
+    cdef uint64_t words[2]
+    memcpy(mask, MASKS[n], READ)
+    memcpy(words, flags, READ)
+    return ((words[0] & mask[0]) | (words[1] & mask[1])) != 0
+
+
+cdef bint pack(const Char *s, Py_ssize_t n, Py_ssize_t room, Key *key) noexcept nogil:
+    """The key of s[:n], if those are ASCII; s[:room] can be read."""
+    cdef Char copied[READ]
+    cdef uint8_t bytes[READ]
+    cdef uint8_t wide[READ]
+    cdef int i
+    if room < READ:
+        memcpy(copied, s, n * sizeof(Char))
+        memset(copied + n, 0, (READ - n) * sizeof(Char))
+        s = copied
+    for i in range(READ):
+        bytes[i] = <uint8_t>s[i]
+    for i in range(READ):
+        wide[i] = s[i] >= 128
+    cut(bytes, n, key)
+    return not any_of(wide, n)
+
+
+cdef inline Kept *place_of(Key *key) noexcept nogil:
+    cdef uint64_t mixed = (key.low * 0x9E3779B97F4A7C15ULL) ^ (key.high * 0xC2B2AE3D27D4EB4FULL)
+    return &kept[(mixed ^ (mixed >> 29)) * 0xBF58476D1CE4E5B9ULL >> 52]
+
+
+cdef str kept_text(Key *key):
+    """The text that a key says."""
+    cdef Kept *place = place_of(key)
+    cdef PyObject *before = place.text
+    if before != NULL and place.key.low == key.low and place.key.high == key.high:
+        return <str>before
+    made = PyUnicode_New((key.high >> COUNT_AT) & SHORT, 127)
+    memcpy(PyUnicode_DATA(made), key, len(made))  # low and high lie one behind the other
+    Py_INCREF(<PyObject *>made)
+    place.key = key[0]
+    place.text = <PyObject *>made
+    Py_XDECREF(before)
+    return made
+
+
+cdef str piece(str text, Py_ssize_t start, Py_ssize_t end):
+    cdef Py_ssize_t n = end - start, room = len(text) - start
+    cdef Key key
+    cdef bint short
+    if not 1 < n <= SHORT or n == len(text):
+        return PyUnicode_Substring(text, start, end)
+    if PyUnicode_KIND(text) == 1:
+        short = pack(<const uint8_t *>PyUnicode_DATA(text) + start, n, room, &key)
+    elif PyUnicode_KIND(text) == 2:
+        short = pack(<const uint16_t *>PyUnicode_DATA(text) + start, n, room, &key)
+    else:
+        short = pack(<const uint32_t *>PyUnicode_DATA(text) + start, n, room, &key)
+    return kept_text(&key) if short else PyUnicode_Substring(text, start, end)
+
+
+# ---------------------------------------------------------------- words
+
+cdef inline Py_ssize_t short_word(const Char *s, Key *key) noexcept nogil:
+    """How long the word is that s begins with, and its key, if it is short and ASCII; else 0.  s[:READ] can be read."""
+    cdef uint8_t bytes[READ]
+    cdef uint8_t wide[READ]
+    cdef uint8_t blank[READ]
+    cdef uint64_t words[2]
+    cdef Py_ssize_t n
+    cdef int i
+    for i in range(READ):
+        bytes[i] = <uint8_t>s[i]
+    for i in range(READ):
+        wide[i] = s[i] >= 128
+    for i in range(READ):  # as Python has it: blank, tab to carriage return, four separators
+        blank[i] = (s[i] == 32) | (<Char>(s[i] - 9) < 5) | (<Char>(s[i] - 28) < 4)
+    memcpy(words, blank, READ)
+    if words[0]:
+        n = first_byte(words[0])
+    elif words[1]:
+        n = 8 + first_byte(words[1])
+    else:
+        return 0
+    cut(bytes, n, key)
+    return 0 if any_of(wide, n) else n
+
+
+cdef inline str next_word(const Char *s, Py_ssize_t n, Py_ssize_t *start, Py_ssize_t *end):
+    cdef Py_ssize_t i = end[0], size
+    cdef Key key
+    while i < n and Py_UNICODE_ISSPACE(s[i]):
+        i += 1
+    start[0] = i
+    if i + READ <= n:
+        size = short_word(s + i, &key)
+        if size:
+            end[0] = i + size
+            return kept_text(&key)
+    while i < n and not Py_UNICODE_ISSPACE(s[i]):
+        i += 1
+    end[0] = i
+    return None
+
+
+cdef str word_behind(str text, Py_ssize_t *start, Py_ssize_t *end):
+    if PyUnicode_KIND(text) == 1:
+        return next_word(<const uint8_t *>PyUnicode_DATA(text), len(text), start, end)
+    if PyUnicode_KIND(text) == 2:
+        return next_word(<const uint16_t *>PyUnicode_DATA(text), len(text), start, end)
+    return next_word(<const uint32_t *>PyUnicode_DATA(text), len(text), start, end)
+
+
+# ---------------------------------------------------------------- lower case
+
+cdef inline bint lower_block(const Char *s, Char *out, Py_ssize_t n, uint32_t *seen) noexcept nogil:
+    """Some characters; False where the text is Python's: one becomes two, or another by its place."""
+    cdef Char all = 0
+    cdef uint32_t c
+    cdef Py_ssize_t i
+    for i in range(n):
+        all |= s[i]
+    if all < 128:
+        for i in range(n):
+            out[i] = s[i] | (<Char>(<Char>(s[i] - 65) < 26) << 5)
+        return True
+    for i in range(n):
+        c = s[i]
+        if c == DOTTED_I or c == SIGMA:
+            return False
+        c = Py_UNICODE_TOLOWER(c)
+        seen[0] |= c
+        out[i] = <Char>c
+    return True
+
+
+cdef inline bint lower_all(const Char *s, Char *out, Py_ssize_t n, uint32_t *seen) noexcept nogil:
+    cdef Py_ssize_t i = 0
+    while i + BLOCK <= n:
+        if not lower_block(s + i, out + i, BLOCK, seen):
+            return False
+        i += BLOCK
+    return lower_block(s + i, out + i, n - i, seen)
+
+
+cdef str lowered(str text):
+    cdef Py_ssize_t n = len(text)
+    cdef int width = PyUnicode_KIND(text)
+    cdef uint32_t seen = 0
+    cdef bint done
+    if n == 0:
+        return text
+    out = PyUnicode_New(n, 127 if PyUnicode_IS_ASCII(text) else 255 if width == 1 else 0xffff if width == 2 else 0x10ffff)
+    cdef void *data = PyUnicode_DATA(out)
+    if width == 1:
+        done = lower_all(<const uint8_t *>PyUnicode_DATA(text), <uint8_t *>data, n, &seen)
+    elif width == 2:
+        done = lower_all(<const uint16_t *>PyUnicode_DATA(text), <uint16_t *>data, n, &seen) and seen > 0xff
+    else:
+        done = lower_all(<const uint32_t *>PyUnicode_DATA(text), <uint32_t *>data, n, &seen) and seen > 0xffff
+    return out if done else text.lower()  # as it is where all that remains would be narrower, too
+
+
+# ---------------------------------------------------------------- both ends
+
+cdef int ask(str chars) except -1:
+    """Let `asked` say what is in a text."""
+    cdef PyObject *before = asked.text
+    cdef Py_UCS4 c
+    asked.low = asked.high = 0
+    asked.plain = chars.isascii()
+    for c in chars:
+        if c < 64:
+            asked.low |= <uint64_t>1 << <int>c
+        elif c < 128:
+            asked.high |= <uint64_t>1 << (<int>c - 64)
+    Py_INCREF(<PyObject *>chars)
+    asked.text = <PyObject *>chars
+    Py_XDECREF(before)
+    return 0
+
+
+cdef inline bint is_in(Characters among, uint32_t c) noexcept nogil:
+    return c < 128 and ((among.low if c < 64 else among.high) >> (c & 63)) & 1
+
+
+cdef int find_ends(const Char *s, Py_ssize_t *start, Py_ssize_t *end, bint left, bint right) except -1:
+    cdef Characters among = asked          # a signal's handler may ask for others meanwhile
+    while left and start[0] < end[0] and is_in(among, s[start[0]]):
+        start[0] += 1
+        if start[0] & LOOK == 0:
+            worked(LOOK)
+    while right and start[0] < end[0] and is_in(among, s[end[0] - 1]):
+        end[0] -= 1
+        if end[0] & LOOK == 0:
+            worked(LOOK)
+    return 0
+
+
+cdef str stripped(PyObject *whole, PyObject *chars, bint left, bint right):
+    text = <str>whole
+    cdef Py_ssize_t start = 0, end = len(text)
+    if asked.text != chars:
+        ask(<str>chars)
+    if not asked.plain:
+        while left and start < end and text[start] in <str>chars:
+            start += 1
+            if start & LOOK == 0:
+                worked(LOOK)
+        while right and start < end and text[end - 1] in <str>chars:
+            end -= 1
+            if end & LOOK == 0:
+                worked(LOOK)
+    elif PyUnicode_KIND(text) == 1:
+        find_ends(<const uint8_t *>PyUnicode_DATA(text), &start, &end, left, right)
+    elif PyUnicode_KIND(text) == 2:
+        find_ends(<const uint16_t *>PyUnicode_DATA(text), &start, &end, left, right)
+    else:
+        find_ends(<const uint32_t *>PyUnicode_DATA(text), &start, &end, left, right)
+    return piece(text, start, end)

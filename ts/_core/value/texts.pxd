@@ -1,0 +1,40 @@
+"""Texts of scripts, which are Python's `str`, looked at without Python: what instructions do with them."""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int64_t
+
+from ts._core.value.tagged cimport IValue
+
+cdef extern from *:
+    """
+    /* memcmp for the text of two strings.  It starts at a multiple of 8, so an aligned word that holds its
+       last bytes can be read as a whole, and short strings need no branch that depends on their length.  The bytes
+       behind the text are the allocator's, which hands out multiples of 8, and have no say; AddressSanitizer, which
+       counts each byte, is spared the question. */
+    static CYTHON_INLINE int ts_same_text(const char *a, const char *b, size_t n) {
+    #if PY_LITTLE_ENDIAN && !defined(__SANITIZE_ADDRESS__)
+        uint64_t p, q;
+        for (; n >= 8; n -= 8, a += 8, b += 8) {
+            memcpy(&p, a, 8); memcpy(&q, b, 8);
+            if (p != q) return 0;
+        }
+        if (n == 0) return 1;
+        memcpy(&p, a, 8); memcpy(&q, b, 8);
+        return (p ^ q) << (64 - 8 * n) == 0;
+    #else
+        return memcmp(a, b, n) == 0;
+    #endif
+    }
+    static CYTHON_INLINE int ts_text_equal(PyObject *a, PyObject *b) {
+        Py_ssize_t n = PyUnicode_GET_LENGTH(a);
+        int kind = PyUnicode_KIND(a);
+        return a == b || (n == PyUnicode_GET_LENGTH(b) && kind == (int)PyUnicode_KIND(b)
+            && ts_same_text((const char *)PyUnicode_DATA(a), (const char *)PyUnicode_DATA(b), (size_t)n * kind));
+    }
+    """
+    # Whether two texts have the same characters.
+    bint text_equal "ts_text_equal"(PyObject *a, PyObject *b) noexcept nogil
+    Py_ssize_t text_length "PyUnicode_GET_LENGTH"(PyObject *text) noexcept nogil
+
+# out := text[i], where `i` may count from the end; False, and nothing, where there is none.
+cdef bint text_character(PyObject *text, int64_t i, IValue *out) except -1

@@ -1,0 +1,21 @@
+"""The body of `texts.pxd`: a character of a text, as a text."""
+
+from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
+from ts._core.value.tagged cimport set_object_steal
+
+cdef extern from "Python.h":
+    Py_UCS4 PyUnicode_READ_CHAR(PyObject *text, Py_ssize_t i)
+    PyObject *PyUnicode_FromOrdinal(int c) except NULL
+    int PyUnicode_KIND(PyObject *text)
+
+
+cdef bint text_character(PyObject *text, int64_t i, IValue *out) except -1:
+    cdef int64_t n = text_length(text)
+    if i < 0:
+        i += n
+    if not 0 <= i < n:
+        return False
+    if limited:
+        take_text(TEXT_BYTES + PyUnicode_KIND(text))
+    set_object_steal(out, PyUnicode_FromOrdinal(PyUnicode_READ_CHAR(text, i)))
+    return True
