@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ts import devices
+from ts._core.dispatch.operator import forget_kernels
 
 from .base import Backend
 from .namespace import Namespace, Over
@@ -71,6 +72,7 @@ def register(backend: Backend) -> Backend:
     if not isinstance(backend.xp, Namespace):  # a plain module of NumPy's names
         backend.xp = Over(backend.xp)
     _loaded[backend.name] = backend
+    forget_kernels()  # another may have had the name, or the index
     if _seed is not None:
         backend.manual_seed(_seed)
     return backend

@@ -132,6 +132,13 @@ class Backend:
         """The kernel that the backend makes for a record, where it has a general way to; see `bind`."""
         return None
 
+    def group(self, program: Any) -> Callable[[Sequence[Any]], list[Any] | None] | None:
+        """What runs a fused group (`ts.fusion.program`): tensors and numbers in, the results' arrays out.
+
+        It gives None for inputs that it leaves to the operators one by one.  None: there are no groups here.
+        """
+        return None
+
     def bind(self, record: Any) -> Kernel:
         """The kernel in Python for an operator record: an override, one that was made, or the record's own.
 

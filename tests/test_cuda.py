@@ -246,7 +246,7 @@ def test_expressions_are_launched_once(cuda, monkeypatch):
 
 def test_dimensions_are_joined(cuda):
     """Dimensions that every operand walks through as one become one; those of length 1 vanish."""
-    from ts.backends.cuda.pointwise import join
+    from ts.backends.cuda.planning import join
 
     assert join((2, 3, 4), [(12, 4, 1), (12, 4, 1)]) == ([24], [(1,), (1,)])
     assert join((2, 3, 4), [(12, 4, 1), (4, 0, 1)]) == ([2, 3, 4], [(12, 4, 1), (4, 0, 1)])

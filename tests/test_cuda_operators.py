@@ -44,7 +44,8 @@ def made(parameter, shape, dtype, place):
     kind = parameter.kind.partition("(")[0] if parameter.kind.startswith("Tensor(") else parameter.kind
     if kind in ("Tensor", "Tensor(a)", "Tensor(a!)"):
         index = parameter.name in ("index", "indices") or parameter.name.endswith("_index")
-        return values(shape, "int64" if index else dtype, place)
+        mask = parameter.name in ("condition", "mask")
+        return values(shape, "int64" if index else "bool" if mask else dtype, place)
     if parameter.has_default:
         return parameter.default
     if kind.endswith("?"):
@@ -137,6 +138,23 @@ def held(record, dtype):
     return count, complaints
 
 
+def sources_for(dtype):
+    """The sources of what the records launch on the first samples of a dtype."""
+    from ts.backends.cuda import fused, planning
+
+    for record, shape in itertools.product(filter(sources.arity, registry.records()), (*SHAPES[:3], ())):
+        operator = next(o for o in registry.lookup(record.name) if o.record is record)
+        try:
+            given = [made(p, shape, dtype, k) for k, p in enumerate(operator.signature.parameters)]
+        except KeyError:
+            continue
+        arity = sources.arity(record)
+        inputs = [moved(x).array if isinstance(x, ts.Tensor) else x for x in given[:arity]]
+        needed = planning.needs([(record, tuple(range(arity)))], (arity,), inputs)
+        if not isinstance(needed, str):
+            yield fused.source(needed.spec)
+
+
 @pytest.fixture(scope="module")
 def compiled(cuda):
     """Compile what the records launch for a dtype: the double's compiler is much faster on all of it at once."""
@@ -147,16 +165,7 @@ def compiled(cuda):
     from tests.cupy_double import kernels
 
     def compile_for(dtype):
-        if dtype == "complex64":  # expressions are of real numbers
-            return
-        compute = dtype if dtype in sources.FLOATS else "float32"
-        kernels.compile_all(
-            sources.of_record(r, operands, compute, rank)[1]
-            for r in registry.records()
-            if sources.arity(r) and sources.fits(r, compute) and (compute == dtype or r.promotion == "float")
-            for operands in ([dtype] * sources.arity(r), [dtype, ""])[: sources.arity(r)]
-            for rank in (0, 1, 2)
-        )
+        kernels.compile_all([*sources_for(dtype)])
 
     return compile_for
 

@@ -5,20 +5,21 @@ import re
 import pytest
 
 from tests import nvrtc
-from ts.backends.cuda import sources
+from ts.backends.cuda import fused, sources
 from ts.ops import registry
 
 pytestmark = pytest.mark.skipif(nvrtc.available() is not None, reason=str(nvrtc.available()))
 INTEGERS = ("bool", "uint8", "int8", "int16", "int32", "int64")
+WALKS = (fused.PACKED, fused.GATHERED, fused.REPEATED, fused.ELEMENT)
 
 
-def together(kernels):
-    """Sources as one unit: the compiler's start takes longer than a kernel."""
-    bodies = [code.removeprefix(sources.PREAMBLE) for _, code in kernels]
-    assert all(len(body) < len(code) for body, (_, code) in zip(bodies, kernels))
-    return sources.PREAMBLE + "".join(
-        body.replace(name, f"{name}_{k}") for k, (body, (name, _)) in enumerate(zip(bodies, kernels))
-    )
+def compiled_together(specs):
+    """How many kernels come out of these, as one unit: the compiler's start takes longer than a kernel."""
+    assert len(set(specs)) == len(specs)
+    bodies = [fused.source(spec).removeprefix(sources.PREAMBLE) for spec in specs]
+    assert not any("struct pack" in body for body in bodies)
+    renamed = (re.sub(rf"\b(rows|{fused.NAME})\b", rf"\1_{k}", body) for k, body in enumerate(bodies))
+    return nvrtc.compiled(sources.PREAMBLE + "".join(renamed), sources.OPTIONS).count(".entry")
 
 
 def launched():
@@ -26,48 +27,60 @@ def launched():
     return [r for r in registry.records() if sources.arity(r)]
 
 
-@pytest.mark.parametrize("compute", sources.FLOATS)
-def test_pointwise_kernels(compute):
-    """Each record's kernel, dense and with strides, with a tensor and with a number as the second operand."""
-    kernels = []
+def spec_of(record, inputs, compute, rank=1, width=4, index="int"):
+    """A kernel of one row."""
+    words = {"Scalar?": "None", "str": "tanh"}
+    kinds = [p.split()[0] for p in record.schema_text.partition("(")[2].replace("*, ", "").split(", ")]
+    given = [fused.Word(words[kind]) if kind in words else x for kind, x in zip(kinds, inputs)]
+    if sources.mask(record) >= 0:
+        given[sources.mask(record)] = fused.Array("bool", inputs[0].walk)
+    result = "bool" if record.promotion == "bool" else compute
+    row = fused.Row(record.cuda, tuple(range(len(given))), compute, result)
+    return fused.Spec(tuple(given), (row,), (len(given),), rank, width, index)
+
+
+@pytest.mark.parametrize("compute", sources.CHARACTERS)
+def test_every_record(compute):
+    """Each record's kernel, on arrays and with a number or a word as the last operand."""
+    specs = {}  # aliases have the same
     for record in launched():
         if sources.fits(record, compute):
             arity = sources.arity(record)
-            kernels += [sources.of_record(record, [compute] * arity, compute, rank) for rank in (0, 2)]
-            if arity == 2:
-                kernels.append(sources.of_record(record, [compute, ""], compute, 0))
-    assert len(kernels) > 300
-    ptx = nvrtc.compiled(together(kernels))
-    assert ptx.count(".entry") == len(kernels)
+            specs[spec_of(record, [fused.Array(compute, fused.PACKED)] * arity, compute)] = record
+            if arity > 1:
+                arrays = [fused.Array(compute, fused.GATHERED)] * (arity - 1)
+                specs[spec_of(record, [*arrays, fused.Number("float64")], compute, 2, 1)] = record
+    assert len(specs) > (100 if compute in sources.FLOATS else 10)
+    assert compiled_together(specs) == len(specs)
 
 
 @pytest.mark.parametrize("given", INTEGERS)
 def test_integers_are_computed_in_floats(given):
     """What promotes integers to floats loads them as they are."""
-    kernels = [
-        sources.of_record(r, [given] * sources.arity(r), "float32", 0)
-        for r in launched()
-        if r.promotion == "float"
-    ]
-    assert nvrtc.compiled(together(kernels)).count(".entry") == len(kernels) > 50
+    records = [r for r in launched() if r.promotion == "float"]
+    specs = {spec_of(r, [fused.Array(given, fused.PACKED)] * sources.arity(r), "float32"): r for r in records}
+    assert compiled_together(specs) == len(specs) > 30
 
 
-@pytest.mark.parametrize("rank", range(sources.MOST_DIMENSIONS + 1))
-def test_every_number_of_dimensions(rank):
-    """Mixed dtypes and all ranks."""
-    code = sources.pointwise(
-        "k", "a + b * c", ["float16", "bfloat16", "float32"], "float32", "float32", rank=rank
-    )
-    assert nvrtc.compiled(code).count(".entry") == 1
-
-
-def test_expressions_of_three_operands():
-    """Expressions that wait for fusion, with options as further numbers, are CUDA C++ too."""
-    waiting = {r.cuda for r in registry.records() if r.cuda and r.promotion is None}
-    assert "a ? b : c" in waiting
-    for n, expression in enumerate(sorted(waiting)):
-        plain = re.sub(r"\balpha\b", "2.0f", expression)
-        nvrtc.compiled(sources.pointwise(f"k{n}", plain, ["float32"] * 3, "float32", "float32", rank=0))
+@pytest.mark.parametrize("rank", (1, 2, 3, 8))
+def test_every_walk(rank):
+    """Mixed dtypes, all ways over the elements, numbers and words, several results."""
+    specs = []
+    for width, index in ((1, "long long"), (2, "int"), (8, "int")):
+        for walks in (WALKS, WALKS[::-1]):
+            dtypes = ("float16", "bfloat16", "float32", "float64")
+            if rank == 1:  # what repeats an element along the only dimension has one
+                walks = [fused.ELEMENT if walk == fused.REPEATED else walk for walk in walks]
+            inputs = (*map(fused.Array, dtypes, walks), fused.Number("float64"), fused.Number("int64"), fused.Word("none"))
+            rows = (
+                fused.Row("a + b * c", (0, 1, 2), "float32", "float32"),
+                fused.Row("gelu(a, b)", (7, 6), "float32", "float32"),
+                fused.Row("a > b", (8, 4), "float32", "bool"),
+                fused.Row("a ? b : c", (9, 3, 5), "float64", "float64"),
+                fused.Row("a - 1", (0,), "float16", "float16"),
+            )
+            specs.append(fused.Spec(inputs, rows, (7, 9, 10, 11), rank, width, index))
+    assert compiled_together(specs) == len(specs)
 
 
 def test_random_numbers():
@@ -78,4 +91,5 @@ def test_random_numbers():
 def test_a_wrong_source_is_refused():
     """The compiler looks at what it is given."""
     with pytest.raises(nvrtc.SourceError, match="nonsense"):
-        nvrtc.compiled(sources.pointwise("k", "nonsense(a)", ["float32"], "float32", "float32", rank=0))
+        row = fused.Row("nonsense(a)", (0,), "float32", "float32")
+        nvrtc.compiled(fused.source(fused.Spec((fused.Array("float32", fused.PACKED),), (row,), (1,), 1, 4, "int")))

@@ -30,7 +30,7 @@ MAY_IMPORT = {
     # operators, and what is known of graphs
     "ops": "_core backends ir",
     "analysis": "_core.thread ir ops",
-    "fusion": "_core ir ops",
+    "fusion": "_core backends ir ops",
     "passes": "_core ir ops analysis fusion",
     "bytecode": "_core ir ops analysis fusion",
     "frontend": "_core ir ops analysis passes",
@@ -84,7 +84,7 @@ EXCUSED = {
     ("ts.frontend.resolve", "ts"): "a program's `torch.x` is looked up in the package itself, at compile time",
     ("ts.runtime.executor", "ts.debugger.process"): "who says `breakpoint()` is the first to ask for a debugger",
     ("ts._core.tensor.tensor", "ts.ops.registry"): "a tensor may be there before anybody asked for an operator",
-    ("ts.backends.cuda.pointwise", "ts.ops.rules"): "a fused kernel is chosen by the dtype that promotion gives",
+    ("ts.backends.cuda.planning", "ts.ops.rules"): "a fused kernel is chosen by the dtype that promotion gives",
     ("ts.ops.functional", "ts.functional"): "methods of tensors that are functions in the scripted subset",
 }
 # Rooms in which files of one noun import each other: values hold values, a tensor's methods stand in several files.

@@ -3,15 +3,16 @@
     device.py      the backend: devices, transfers, the choice of kernels
     memory.py      pool, peaks, pinned memory         streams.py     streams and events
     namespace.py   `xp`: CuPy, and what it lacks      host.py        operators that run on the CPU
-    sources.py     CUDA C++ as text                   pointwise.py   operators from their expressions
+    sources.py     CUDA C++ as text                   fused.py       ... of rows of operators, as one kernel
+    planning.py    what rows need on given inputs     pointwise.py   operators and groups, a launch each
     philox.py      the random stream, PyTorch's on CUDA        switches.py   what programs set and ask for
 
 Importing this package needs nothing; asking for its `backend` fails, with what to install, where CuPy or a
 GPU is missing.
 
     >>> from ts.backends.cuda import sources
-    >>> sources.pointwise("k", "exp(a)", ["float32"], "float32", "float32", rank=0).count("__global__")
-    1
+    >>> sources.random().count("__global__")
+    6
 """
 
 from __future__ import annotations

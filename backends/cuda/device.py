@@ -7,7 +7,7 @@ own with CuPy for `xp`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Backend, Kernel
-from . import host, memory, pointwise
+from . import groups, host, memory, pointwise
 from .namespace import CudaNamespace
 from .philox import Philox
 
@@ -141,6 +141,9 @@ class CudaBackend(Backend):
             stream.seed(seed)
 
     # ---- kernels
+
+    def group(self, program: Any) -> Callable[[Sequence[Any]], list[Any] | None]:
+        return groups.Group(self, program)
 
     def own_kernel(self, record: Any) -> Kernel | None:
         if record.name in host.OPERATORS:

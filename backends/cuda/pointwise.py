@@ -1,126 +1,126 @@
-"""Pointwise operators as one kernel each, from the CUDA expressions of their records.
+"""Rows of pointwise operators as one launch each: a record's expression, or a whole group's.
 
-In: a record with a CUDA expression; out: a kernel that promotes, broadcasts and launches, or leaves what
-the expression does not hold for to the record's own kernel:
+In: operators' records and what they read, then arrays and numbers.  Out: arrays; or None, where the
+expressions do not hold for these inputs, and nothing has happened.
 
-    launcher(record)(xp, x, y)      floats: one launch        integers, bool, complex: CuPy's functions
+    launcher(record)(xp, x, y)           one row; what is left is done by the record's own kernel
+    Rows([(mul, (0, 1)), (add, (2, 0))], (3,)).run([x, y])
 
-Compiled kernels are kept by operator, dtypes and number of dimensions that remain when neighbouring ones
-are joined.
+What inputs of given dtypes, shapes and strides need is a `Plan`: the kernel, how many blocks, the results'
+places.  A `Rows` keeps MOST_PLANS of them, the process MOST_KERNELS kernels; compiled ones are kept on disk
+by CuPy, by their text, options and architecture.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import cupy
-import numpy as np
 
-from . import sources
+from . import fused, planning, sources
 
 Kernel = Callable[..., Any]
-Strides = tuple[int, ...]
 
 THREADS = 256
 MOST_BLOCKS = 1 << 16
+MOST_PLANS = 256
+MOST_KERNELS = 1024
 
 
 def launcher(record: Any) -> Kernel | None:
-    """The kernel for a record of one or two operands; None where the record has no expression for it."""
-    from ts.ops import rules  # here, because backends are below the operators
-
+    """The kernel for a record; None where it has no expression to launch."""
     arity = sources.arity(record)
     if not arity:
         return None
-    compiled: dict[tuple[Any, ...], Any] = {}
+    rows = Rows([(record, tuple(range(arity)))], (arity,))
+    scaled = sources.scaled(record)
 
     def kernel(xp: Any, *args: Any) -> Any:
-        operands, rest = args[:arity], args[arity:]
-        dtype = rules.result_type(*operands)
-        if record.promotion == "float":
-            dtype = rules.float_dtype(dtype)
-        fits = sources.fits(record, dtype.name) and (not rest or (rest[0] is not True and rest[0] == 1))
-        arrays = [x for x in operands if isinstance(x, cupy.ndarray)]
-        shape = rules.broadcast_shapes(*(x.shape for x in arrays)) if fits else ()
-        joined = join(shape, [broadcast_strides(x, shape) for x in arrays]) if fits else None
-        if joined is None or 0 in shape or len(joined[0]) > sources.MOST_DIMENSIONS:
-            return record.kernel(xp, *args)
-        result = rules.BOOL if record.promotion == "bool" else dtype
-        out, lengths, strides = placed(shape, arrays, result, joined)
-        kinds = [x.dtype.name if isinstance(x, cupy.ndarray) else "" for x in operands]
-        key = (*kinds, dtype.name, len(lengths))
-        function = compiled.get(key)
-        if function is None:
-            name, code = sources.of_record(record, kinds, dtype.name, len(lengths))
-            function = compiled[key] = cupy.RawKernel(code, name, options=("--std=c++17",))
-        number = np.float64 if dtype == rules.DOUBLE else np.float32
-        launch(
-            function,
-            out.size,
-            *(x if isinstance(x, cupy.ndarray) else number(x) for x in operands),
-            out,
-            np.int64(out.size),
-            *map(np.int64, lengths[1:]),
-            *(np.int64(step) for one in strides for step in one),
-        )
-        return out
+        if not scaled or len(args) == arity or (args[arity] is not True and args[arity] == 1):
+            found = rows.run(args[:arity])
+            if found is not None:
+                return found[0]
+        return record.kernel(xp, *args)
 
     return kernel
 
 
-def launch(function: Any, n: int, *arguments: Any) -> None:
-    """Run a kernel with a thread for each of `n` elements, up to MOST_BLOCKS; each takes every so-manieth."""
-    function((min(-(-n // THREADS), MOST_BLOCKS),), (THREADS,), arguments)
+class Plan:
+    """How rows run on inputs of given dtypes and places; or why they do not."""
+
+    def __init__(self, inputs: Sequence[Any], needed: planning.Needs | str) -> None:
+        self.inputs = [_described(x) for x in inputs]
+        self.runs = 0
+        self.refused = needed if isinstance(needed, str) else ""
+        if isinstance(needed, str):
+            return
+        self._needed = needed
+        self._blocks = min(-(-needed.packs // THREADS), MOST_BLOCKS)
+        self._function = _kernel(needed.spec) if needed.packs else None
+
+    def run(self, values: Sequence[Any]) -> list[Any] | None:
+        """The results, each an array of its own; None where they have no way."""
+        if self.refused:
+            return None
+        needed = self._needed
+        for at, dtype, strict in needed.numbers:
+            if not planning.holds(values[at], dtype, strict):
+                return None
+        made = [_empty(*result) for result in needed.results]
+        if self._blocks:
+            given = [values[at] if kind is None else kind(values[at]) for at, kind in needed.passed]
+            launch(self._function, self._blocks, (*given, *made, *needed.rest))
+        self.runs += 1
+        return made
 
 
-def broadcast_strides(x: Any, shape: Sequence[int]) -> Strides:
-    """Strides, in elements, with which `x` is read as if it had `shape`."""
-    lead = len(shape) - x.ndim
-    steps = [0 if n == 1 else step // x.dtype.itemsize for n, step in zip(x.shape, x.strides, strict=True)]
-    return (*(0,) * lead, *steps)
+def launch(function: Any, blocks: int, arguments: tuple[Any, ...]) -> None:
+    """Run a kernel; each thread takes every so-manieth pack."""
+    function((blocks,), (THREADS,), arguments)
 
 
-def join(shape: Sequence[int], strides: Sequence[Strides]) -> tuple[list[int], list[Strides]]:
-    """The same walk over the elements in fewer dimensions: those that every operand passes through as one are
-    joined.
-
-    >>> join((2, 3, 4), [(12, 4, 1), (4, 0, 1)])        # the first two cannot be joined: the second
-    operand repeats
-    ([2, 3, 4], [(12, 4, 1), (4, 0, 1)])
-    >>> join((2, 3, 4), [(12, 4, 1), (12, 4, 1)])
-    ([24], [(1,), (1,)])
-    """
-    lengths: list[int] = []
-    steps: list[list[int]] = [[] for _ in strides]
-    for d, n in enumerate(shape):
-        if n == 1:
-            continue
-        if lengths and all(mine[-1] == each[d] * n for mine, each in zip(steps, strides, strict=True)):
-            lengths[-1] *= n
-            for mine, each in zip(steps, strides, strict=True):
-                mine[-1] = each[d]
-            continue
-        lengths.append(n)
-        for mine, each in zip(steps, strides, strict=True):
-            mine.append(each[d])
-    return lengths, [tuple(mine) for mine in steps]
+def _empty(dtype: Any, shape: Sequence[int], order: list[int] | None) -> Any:
+    if order is None:
+        return cupy.empty(shape, dtype)
+    return cupy.empty([shape[d] for d in order], dtype).transpose([order.index(d) for d in range(len(shape))])
 
 
-def placed(
-    shape: Sequence[int], arrays: Sequence[Any], dtype: np.dtype[Any], joined: tuple[list[int], list[Strides]]
-) -> tuple[Any, list[int], list[Strides]]:
-    """The result's array, and how to walk over the operands: no lengths where all lie as the result does."""
-    first = arrays[0]
-    alike = all(x.shape == first.shape and x.strides == first.strides for x in arrays)
-    if (
-        alike
-        and tuple(first.shape) == tuple(shape)
-        and (first.flags.c_contiguous or first.flags.f_contiguous)
-    ):
-        order = "C" if first.flags.c_contiguous else "F"
-        return cupy.empty(shape, dtype, order=order), [], []
-    lengths, strides = joined
-    if not lengths:  # a single element: one dimension of length 1
-        lengths, strides = [1], [(0,)] * len(arrays)
-    return cupy.empty(shape, dtype), lengths, strides
+@lru_cache(MOST_KERNELS)
+def _kernel(spec: fused.Spec) -> Any:
+    return cupy.RawKernel(fused.source(spec), fused.NAME, options=sources.OPTIONS)
+
+
+class Rows:
+    """Operators over values, and the plans that were made for them."""
+
+    def __init__(self, rows: Sequence[tuple[Any, tuple[int, ...]]], outputs: Sequence[int]) -> None:
+        self.rows = rows
+        self.outputs = tuple(outputs)
+        self.plans: dict[tuple[Any, ...], Plan] = {}
+
+    def run(self, values: Sequence[Any]) -> list[Any] | None:
+        """The results; None where these inputs have no way here."""
+        return self.plan(values).run(values)
+
+    def plan(self, values: Sequence[Any]) -> Plan:
+        """The plan for inputs like these."""
+        key = tuple([
+            (x.dtype, x.shape, x.strides, x.data.ptr % planning.PACK) if isinstance(x, cupy.ndarray)
+            else type(x) if planning.is_number(x) else x
+            for x in values
+        ])  # fmt: skip
+        found = self.plans.get(key)
+        if found is None:
+            found = Plan(values, planning.needs(self.rows, self.outputs, values))
+            if len(self.plans) >= MOST_PLANS:
+                self.plans.pop(next(iter(list(self.plans))), None)
+            self.plans[key] = found
+        return found
+
+
+def _described(x: Any) -> str:
+    if isinstance(x, cupy.ndarray):
+        return f"{x.dtype.name} {tuple(x.shape)}"
+    return f"{type(x).__name__} (number)" if planning.is_number(x) else repr(x)

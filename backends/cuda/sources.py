@@ -1,31 +1,34 @@
 """CUDA C++ from text: what each kernel of the backend is compiled from.
 
-In: the CUDA expression of an operator record and dtypes by name; out: a complete translation unit, without
-includes, which NVRTC compiles on machines without a GPU too (`tests/test_cuda_sources.py`).
+In: the CUDA expressions of operator records; out: what they mean, and in which dtypes they hold.  Sources are
+without includes, so that NVRTC compiles them on machines without a GPU too (`tests/test_cuda_sources.py`).
 
-    pointwise("k", "a + b", ["float16", "float32"], "float32", "float32", rank=0)
-
-The operands are called a, b, c in an expression, and have the type that is computed in.  `rank` 0 is the
-kernel for operands that lie alike and densely; otherwise their strides (in elements) are arguments, 0 along
-a dimension that is broadcast.  An operand can be a number: then it is an argument by value.
+    "a * b"               two operands, by the letters a, b, c, d; they have the type that is computed in
+    "a ? b : c"           a is a mask
+    "gelu(a, b)"          b is a text: which function it is, is found by its type, `word_none` or `word_tanh`
+    "min(max(a, b), c)"   ... as it is where b or c is None
 
 float16 and bfloat16 are words of 16 bits here, converted to float when loaded and rounded to nearest even
-when stored.
+when stored.  `fused.py` makes kernels of expressions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from functools import cache
 from typing import Any
 
-# After neighbouring dimensions have been joined; arrays with more are left to CuPy.
-MOST_DIMENSIONS = 8
+OPTIONS = ("--std=c++17", "--fmad=false")  # what is computed in one kernel has the bits of two
 
 C_TYPES = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short",
     "uint16": "unsigned short", "int32": "int", "uint32": "unsigned int", "int64": "long long",
     "uint64": "unsigned long long", "float16": "half_bits", "bfloat16": "bfloat_bits",
     "float32": "float", "float64": "double",
+}  # fmt: skip
+CHARACTERS = {  # those of `Record.types`
+    "bool": "?", "uint8": "B", "int8": "b", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
+    "int64": "l", "uint64": "L", "float16": "e", "bfloat16": "e", "float32": "f", "float64": "d",
 }  # fmt: skip
 
 # `ts::` holds the functions that CUDA has with other rules (NaN in min and max) or not for every type, so
@@ -57,6 +60,14 @@ __device__ inline bfloat_bits to_bfloat(float x) {
 __device__ inline void store(half_bits *p, float x) { *p = to_half(x); }
 __device__ inline void store(bfloat_bits *p, float x) { *p = to_bfloat(x); }
 template <class T, class V> __device__ inline void store(T *p, V x) { *p = (T)x; }
+template <class T> struct rounded { template <class V> static __device__ inline T of(V x) { return (T)x; } };
+template <> struct rounded<half_bits> {
+    static __device__ inline float of(float x) { return loaded(to_half(x)); }
+};
+template <> struct rounded<bfloat_bits> {
+    static __device__ inline float of(float x) { return loaded(to_bfloat(x)); }
+};
+template <class T, int N> struct alignas(sizeof(T) * N) pack { T at[N]; };
 
 namespace ts {
 template <class T> __device__ inline bool isnan(T x) { return x != x; }
@@ -65,6 +76,25 @@ template <class T> __device__ inline bool isfinite(T x) { return (x - x) == (x -
 template <class T> __device__ inline T abs(T x) { return fabs(x); }
 template <class T, class U> __device__ inline T max(T x, U y) { return isnan(x) || x > (T)y ? x : (T)y; }
 template <class T, class U> __device__ inline T min(T x, U y) { return isnan(x) || x < (T)y ? x : (T)y; }
+struct word_None {};
+struct word_none {};
+struct word_tanh {};
+template <class T> __device__ inline T max(T x, word_None) { return x; }
+template <class T> __device__ inline T min(T x, word_None) { return x; }
+template <class T> __device__ inline T gelu(T x, word_none) {
+    return (T)0.5 * x * (1 + erf(x * (T)0.70710678118654752));
+}
+template <class T> __device__ inline T gelu(T x, word_tanh) {
+    return (T)0.5 * x * (1 + tanh((T)0.79788456080286536 * (x + (T)0.044715 * x * x * x)));
+}
+template <class T> __device__ inline T log_of_sum(T x, T y) {
+    return x == y ? x + (T)0.69314718055994531 : max(x, y) + log1p(exp(-abs(x - y)));
+}
+template <class T> __device__ inline T softplus(T x) { return log1p(exp(-abs(x))) + max(x, 0); }
+template <class T> __device__ inline T rest_down(T x, T y) {
+    T rest = fmod(x, y);
+    return rest != 0 && (y < 0) != (rest < 0) ? rest + y : rest;
+}
 template <class T> __device__ inline T floor_divide(T x, T y) {
     if (y == 0) return x / y;
     T rest = fmod(x, y), quotient = (x - rest) / y;
@@ -77,97 +107,60 @@ template <class T> __device__ inline T floor_divide(T x, T y) {
 """
 
 
-def pointwise(
-    name: str,
-    expression: str,
-    operands: Sequence[str],
-    compute: str,
-    result: str,
-    *,
-    rank: int,
-    numbers: Sequence[bool] = (),
-) -> str:
-    """The source of one pointwise kernel.
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+LETTERS = "abcd"  # the operands of an expression: the tensors and numbers among the parameters, in order
+WORDS = re.findall(r"struct word_(\w+)", PREAMBLE)  # None and texts among them, which functions are chosen by
 
-    Its arguments are the operands (pointers, or values where `numbers` says so), the result, the number of
-    elements, and for `rank` > 0 the shape without its first length, and each pointer's strides.
-    """
-    by_value = list(numbers) or [False] * len(operands)
-    letters = "abc"[: len(operands)]
-    parameters = [
-        f"{_value_type(compute)} {x}_" if value else f"const {C_TYPES[dtype]} *{x}_"
-        for x, dtype, value in zip(letters, operands, by_value, strict=True)
-    ]
-    parameters += [f"{C_TYPES[result]} *out", "long long n"]
-    pointers = [x for x, value in zip(letters, by_value, strict=True) if not value]
-    parameters += [f"long long n{d}" for d in range(1, rank)]  # the first dimension is whatever is left
-    parameters += [f"long long {x}{d}" for x in pointers for d in range(rank)]
-    work = _value_type(compute)
-    declared = " ".join(
-        f"const {work} {x} = ({work}){f'{x}_' if value else f'loaded({x}_[{_place(x, rank)}])'};"
-        for x, value in zip(letters, by_value, strict=True)
-    )
-    return f"""{PREAMBLE}
-namespace ts {{
-__device__ inline {_value_type(result)} {name}_value({", ".join(f"{work} {x}" for x in letters)}) {{
-    return ({_value_type(result)})({expression});
-}}
-}}
-extern "C" __global__ void {name}({", ".join(parameters)}) {{
-    const long long step = (long long)blockDim.x * gridDim.x;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {{
-        {_coordinates(rank)}
-        {declared}
-        store(out + i, ts::{name}_value({", ".join(letters)}));
-    }}
-}}
-"""
+# Expressions that mean in integers what they say: no division, no function that goes through floats.
+_WHOLE = re.compile(r"(?:[abcd0-9 ()+\-*&|^~!=?:]|<(?!<)|>(?!>)|max|min|isnan|isinf)*")
+_BITS = re.compile(r"[abcd &|^?:]*")  # ... and in bools
 
 
-FLOATS = ("float16", "bfloat16", "float32", "float64")  # what expressions are computed in
-
-
+@cache
 def arity(record: Any) -> int:
-    """How many operands a record's expression has; 0 where it is not launched by itself."""
-    if record.cuda is None or record.promotion is None or record.variant:
+    """How many operands a record's expression has; 0 where none is launched."""
+    if record.cuda is None or record.variant:
         return 0
-    found = record.schema_text.count("Tensor ") + record.schema_text.count("Scalar ")
-    found -= "Scalar alpha=1" in record.schema_text
-    return int(found) if found in (1, 2) else 0
+    kinds = [p.split()[0] for p in _parameters(record) if not p.startswith(ALPHA)]
+    known = all(kind in ("Tensor", "Scalar", "Scalar?", "str") for kind in kinds)
+    return len(kinds) if known and 1 <= len(kinds) <= len(LETTERS) else 0
+
+
+ALPHA = "Scalar alpha=1"  # what the second operand is multiplied by, which is no letter: it has to be 1
+
+
+def scaled(record: Any) -> bool:
+    """Whether a record has an `alpha`, its last parameter."""
+    return any(p.startswith(ALPHA) for p in _parameters(record))
+
+
+def mask(record: Any) -> int:
+    """Which operand chooses between the others, and is no number; -1: none."""
+    return LETTERS.index(record.cuda[0]) if record.cuda[1:4] == " ? " else -1
 
 
 def fits(record: Any, compute: str) -> bool:
-    """Whether a record's expression holds in a dtype: in floats, for which the operator is defined."""
-    character = {"float16": "e", "bfloat16": "e", "float32": "f", "float64": "d"}.get(compute)
-    return character is not None and (record.types is None or character in record.types)
+    """Whether a record's expression holds in a dtype, and the operator is defined for it."""
+    character = CHARACTERS.get(compute)
+    if character is None or (record.types is not None and character not in record.types):
+        return False
+    if compute in FLOATS:
+        return True
+    if record.promotion is None and mask(record) < 0:
+        return False
+    if compute == "bool" and record.promotion != "bool":
+        return _BITS.fullmatch(record.cuda) is not None
+    return _WHOLE.fullmatch(record.cuda) is not None
 
 
-def of_record(record: Any, operands: Sequence[str], compute: str, rank: int) -> tuple[str, str]:
-    """Name and source of a record's kernel for operands of these dtypes; a number has none ("")."""
-    name = "ts_" + "".join(c if c.isalnum() else "_" for c in record.key)
-    result = "bool" if record.promotion == "bool" else compute
-    given = [dtype or compute for dtype in operands]
-    numbers = [not dtype for dtype in operands]
-    return name, pointwise(name, record.cuda, given, compute, result, rank=rank, numbers=numbers)
+def value_type(dtype: str) -> str:
+    """What an element is computed with: 16-bit floats are computed in 32 bits."""
+    return "float" if dtype in ("float16", "bfloat16") else C_TYPES[dtype]
 
 
-def _value_type(compute: str) -> str:
-    """What is computed in: 16-bit floats are computed in 32 bits."""
-    return "float" if compute in ("float16", "bfloat16") else C_TYPES[compute]
-
-
-def _coordinates(rank: int) -> str:
-    """The place in each dimension of the i-th element, the last dimension fastest."""
-    if rank == 0:
-        return ""
-    lines = ["long long rest = i;"]
-    for d in range(rank - 1, 0, -1):
-        lines.append(f"const long long i{d} = rest % n{d}; rest /= n{d};")
-    return " ".join([*lines, "const long long i0 = rest;"])
-
-
-def _place(x: str, rank: int) -> str:
-    return " + ".join(f"i{d} * {x}{d}" for d in range(rank)) or "i"
+def _parameters(record: Any) -> list[str]:
+    text = record.schema_text.partition("(")[2].rpartition(") -> ")[0]
+    return [p for p in text.split(", ") if p != "*"]
 
 
 # ---------------------------------------------------------------------------------------- random numbers

@@ -16,10 +16,13 @@ same to the bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ts._core.dispatch.operator import Operator
+from ts._core.tensor.tensor import wrap_array
+from ts._core.thread.context import is_limited
+from ts.backends import at as backend_at
 from ts.ops.registry import Record
 
 TENSOR: Final = "t"
@@ -77,6 +80,7 @@ class GroupRecord(Record):
 
     program: Program | None = None
     group: Any = None  # what the CPU's kernel keeps for it, once it has run: its plans
+    elsewhere: dict[Any, Any] = field(default_factory=dict)  # what runs it on another backend
 
 
 def operator_of(program: Program) -> Operator:
@@ -84,11 +88,20 @@ def operator_of(program: Program) -> Operator:
     parameters = ", ".join(f"{_PARAMETERS[kind]} x{i}" for i, kind in enumerate(program.inputs))
     results = ", ".join(["bool", *("Tensor" for _ in program.outputs)])
 
-    def leave(*args: Any) -> tuple[Any, ...]:
-        """On a backend that has no way to run groups."""
-        return (False, *(args[program.inputs.index(TENSOR)] for _ in program.outputs))
+    first = program.inputs.index(TENSOR)
+
+    def run(*args: Any) -> tuple[Any, ...]:
+        """On another backend than the CPU's, whose kernel stands before this one."""
+        backend = backend_at(args[first].backend)
+        if backend not in record.elsewhere:
+            record.elsewhere[backend] = backend.group(program)
+        group = record.elsewhere[backend]
+        made = None if group is None or is_limited() else group(args)
+        if made is None:
+            return (False, *(args[first] for _ in program.outputs))
+        return (True, *map(wrap_array, made))
 
     record = GroupRecord(
-        f"{KIND}({parameters}) -> ({results})", leave, "fusion", loop=KIND, whole=True, program=program
+        f"{KIND}({parameters}) -> ({results})", run, "fusion", loop=KIND, whole=True, program=program
     )
     return Operator(record.schema_text, record)

@@ -56,6 +56,7 @@ def _relu(xp: Any, self: Array) -> Array:
     keeps_dtype=True,
     tile=True,
     inplace=True,
+    cuda="min(max(a, 0), 6)",
     where="f",
     refuses={"b": "Bool inputs not supported for hardtanh", "c": _NO_CLAMP},
 )
@@ -67,6 +68,7 @@ def _relu6(xp: Any, self: Array) -> Array:
     "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
     keeps_dtype=True,
     tile=True,
+    cuda="min(max(a, b), c)",
     inplace=True,
     out="out",
     where="f",
@@ -90,7 +92,7 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
     inplace=True,
     out="out",
     where="f",
-    cuda="a > 0 ? a : a * alpha",
+    cuda="a > 0 ? a : a * b",
     refuses={"c": "leaky_relu_cpu"},
     out_refused=FOUND,
 )
@@ -173,6 +175,7 @@ def _selu(xp: Any, self: Array) -> Array:
     tile=True,
     inplace=True,
     out="out",
+    cuda="gelu(a, b)",
     where="f",
     refuses={"c": "GeluKernelImpl"},
     out_refused=FOUND,
@@ -193,6 +196,7 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     "aten::silu(Tensor self) -> Tensor",
     keeps_dtype=True,
     tile=True,
+    cuda="a / (1 + exp(-a))",
     inplace=True,
     out="out",
     where="f",
@@ -223,6 +227,7 @@ def _mish(xp: Any, self: Array) -> Array:
     out="out",
     where="f",
     ufunc="hardswish",
+    cuda="a * min(max(a + 3, 0), 6) / 6",
     refuses={"c": "hardswish_cpu"},
     out_refused=FOUND,
 )
@@ -238,6 +243,7 @@ def _hardswish(xp: Any, self: Array) -> Array:
     out="out",
     where="f",
     ufunc="hardsigmoid",
+    cuda="min(max(a + 3, 0), 6) / 6",
     refuses={"c": "hardsigmoid_cpu"},
     out_refused=FOUND,
 )
@@ -248,6 +254,7 @@ def _hardsigmoid(xp: Any, self: Array) -> Array:
 @op(
     "aten::log_sigmoid(Tensor self) -> Tensor",
     tile=True,
+    cuda="-softplus(-a)",
     out="out",
     where="f",
     layout="contiguous",
@@ -276,6 +283,7 @@ def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
 @op(
     "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     tile=True,
+    cuda="a * b > c ? a : softplus(a * b) / b",
     out="out",
     where="f",
     refuses={"c": "softplus_cpu"},
@@ -314,6 +322,7 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
 @op(
     "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     tile=True,
+    cuda="a <= b ? c : a",
     inplace=True,
     out="out",
     where="f",

@@ -351,6 +351,7 @@ def _mask(mask: Array) -> Array:
 @op(
     "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     tile=True,
+    cuda="b ? c : a",
     inplace=True,
     overlap=1,
     out="Scalar_out",

@@ -24,7 +24,7 @@ Array = rules.Array
     "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     inplace=True,
     out="out",
-    cuda="a + alpha * b * c",
+    cuda="a + d * b * c",
     layout="like_all",
     refuses={"b": "addcmul_cpu_out"},
 )
@@ -37,7 +37,7 @@ def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     inplace=True,
     out="out",
-    cuda="a + alpha * b / c",
+    cuda="a + d * (b / c)",
     layout="like_all",
 )
 def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
@@ -55,13 +55,13 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
     inplace=True,
     out="Scalar_out",
-    cuda="a + c * (b - a)",
+    cuda="abs(c) < 0.5f ? a + c * (b - a) : b - (b - a) * (1 - c)",
 )
 @op(
     "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
     inplace=True,
     out="Tensor_out",
-    cuda="a + c * (b - a)",
+    cuda="abs(c) < 0.5f ? a + c * (b - a) : b - (b - a) * (1 - c)",
     out_refused=FOUND,
 )
 @facts(layout="like_all")

@@ -49,13 +49,17 @@ def _group_lines(operator: Any) -> Iterator[str]:
         return
     program, group = record.program, record.group
     yield "  " + " ".join(row.operator.name.partition("::")[2] for row in program.rows)
+    if group is None and not record.elsewhere:
+        yield "    has not run yet"
+    for other in filter(None, record.elsewhere.values()):
+        for plan in other.plans:
+            yield _plan_line(plan, [f"on {other.device}: {plan.inputs[0]}", *plan.inputs[1:]])
+        if other.left:
+            yield f"    {other.left} calls on {other.device} one by one: devices, numbers, replaced operators"
     if group is None:
-        yield "    has not run on the CPU yet"
         return
     for plan in group.plans:
-        inputs = ", ".join(plan.inputs(len(program.inputs)))
-        ending = f"one by one, as {plan.refused}" if plan.refused else f"{plan.runs} runs as one"
-        yield f"    {inputs}: {ending}"
+        yield _plan_line(plan, plan.inputs(len(program.inputs)))
     for count, reason in (
         (group.left_to_limits, "limits count every operator"),
         (group.left_for_inputs, "devices, dtypes or numbers"),
@@ -63,3 +67,8 @@ def _group_lines(operator: Any) -> Iterator[str]:
     ):
         if count:
             yield f"    {count} calls one by one: {reason}"
+
+
+def _plan_line(plan: Any, inputs: list[str]) -> str:
+    ending = f"one by one, as {plan.refused}" if plan.refused else f"{plan.runs} runs as one"
+    return f"    {', '.join(inputs)}: {ending}"

@@ -60,6 +60,11 @@ def set_grad_enabled(bint enabled):
     return not set_flag(GRAD_DISABLED, not enabled)
 
 
+def is_limited():
+    """Whether `ts.limits` hold, which look at every operator."""
+    return context_flags() & LIMITED != 0
+
+
 def is_inference_mode_enabled():
     """Whether this is inside of `inference_mode`."""
     return context_flags() & INFERENCE != 0

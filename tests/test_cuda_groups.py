@@ -1,0 +1,279 @@
+"""Fused groups on CUDA: the bits of their operators one by one, the numbers of the CPU, one launch.
+
+On a GPU where there is one, else on the double of CuPy, where each kernel is compiled for the host.
+"""
+
+import random
+
+import pytest
+
+import ts
+from ts.fusion.program import GroupRecord
+
+pytestmark = pytest.mark.cuda
+
+CLOSE = {"bfloat16": 4e-2, "float16": 4e-3, "float32": 4e-6, "float64": 1e-12}
+
+
+def script(text, name="f"):
+    return getattr(ts.jit.CompilationUnit(text), name)
+
+
+def groups(f):
+    """What runs the groups of a function on the device."""
+    records = [o.record for o in f.compiled_code.operators if isinstance(o.record, GroupRecord)]
+    return [group for record in records for group in record.elsewhere.values()]
+
+
+def runs(f):
+    return sum(plan.runs for group in groups(f) for plan in group.plans)
+
+
+def refused(f):
+    return [plan.refused for group in groups(f) for plan in group.plans if plan.refused]
+
+
+def one_by_one(f, *args):
+    with ts.limits(bytes=1 << 40):
+        return f(*args)
+
+
+def results(made):
+    return made if isinstance(made, tuple) else (made,)
+
+
+def moved(x):
+    """The same on the device, lying as it lies here."""
+    return x.cuda() if isinstance(x, ts.Tensor) else x
+
+
+def compare(f, *args, tolerance=None):
+    """One by one on the device: the same bits and layout; on the CPU: nearly the same."""
+    there = [moved(x) for x in args]
+    for got, alone, here in zip(*(results(g) for g in (f(*there), one_by_one(f, *there), f(*args))), strict=True):
+        assert got.is_cuda and (got.dtype, got.shape, got.stride()) == (alone.dtype, alone.shape, alone.stride())
+        assert (got.dtype, got.shape) == (here.dtype, here.shape)
+        a, b = got.cpu(), alone.cpu()
+        assert ts.equal(a.isnan(), b.isnan()) and a.nan_to_num().equal(b.nan_to_num())
+        if got.dtype.is_floating_point:
+            close = tolerance or CLOSE[got.dtype.name]
+            assert a.double().allclose(here.double(), rtol=close, atol=close, equal_nan=True)
+        else:
+            assert a.equal(here)
+
+
+@pytest.fixture
+def prepare(cuda, monkeypatch):
+    """Compile the kernels of calls at once, which is much faster for the double than one by one."""
+    from ts.backends.cuda import pointwise
+
+    if hasattr(pointwise.cupy, "__version__"):  # CuPy itself
+        return lambda calls: None
+    from tests.cupy_double import kernels
+
+    def compile_for(calls):
+        wanted = []
+        with monkeypatch.context() as patch:
+            patch.setattr(pointwise, "launch", lambda function, blocks, arguments: wanted.append(function._code))
+            for f, *args in calls:
+                there = [moved(x) for x in args]
+                f(*there)
+                one_by_one(f, *there)
+        kernels.compile_all(wanted)
+
+    return compile_for
+
+
+def all_compare(prepare, calls, **options):
+    prepare(calls)
+    for f, *args in calls:
+        compare(f, *args, **options)
+
+
+EXPRESSION = """
+def f(x: Tensor, y: Tensor) -> Tensor:
+    return torch.tanh(x * y + x) * torch.sigmoid(y) - 0.5 * x
+"""
+FLOATS = (ts.float32, ts.float64, ts.float16, ts.bfloat16)
+
+LAYOUTS = {
+    "same": lambda: (ts.randn(7, 300), ts.randn(7, 300)),
+    "a row": lambda: (ts.randn(7, 300), ts.randn(300)),
+    "a column": lambda: (ts.randn(70, 30), ts.randn(70, 1)),
+    "both smaller": lambda: (ts.randn(70, 1), ts.randn(32)),
+    "halves": lambda: (ts.randn(9, 600)[:, :300], ts.randn(9, 600).chunk(2, 1)[1]),
+    "every second": lambda: (ts.randn(9, 600)[:, ::2], ts.randn(9, 300)),
+    "from the second on": lambda: (ts.randn(301)[1:], ts.randn(300)),
+    "odd": lambda: (ts.randn(5, 33), ts.randn(33)),
+    "channels last": lambda: tuple(ts.randn(2, 8, 9, 7).to(memory_format=ts.channels_last) for _ in "xy"),
+    "transposed": lambda: (ts.randn(30, 40).t(), ts.randn(30, 40).t()),
+    "a number in a tensor": lambda: (ts.randn(5, 400), ts.randn(())),
+    "one element": lambda: (ts.randn(5, 400), ts.randn(1, 1)),
+    "single elements": lambda: (ts.randn(()), ts.randn(())),
+    "nothing": lambda: (ts.randn(0, 3), ts.randn(3)),
+    "in the middle": lambda: (ts.randn(3, 4, 50, 6), ts.randn(4, 1, 6)),
+    "six dimensions": lambda: (ts.randn(2, 3, 1, 2, 3, 2), ts.randn(3, 4, 1, 3, 1)),
+}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_layouts(prepare, dtype):
+    """Every way over the elements: one launch, the same bits, results at the same places."""
+    f = script(EXPRESSION)
+    calls = [(f, *(x.to(dtype) for x in make())) for make in LAYOUTS.values()]
+    all_compare(prepare, calls)
+    assert runs(f) >= len(LAYOUTS) and not refused(f)
+
+
+def test_expanded_tensors(cuda):
+    """Rows that are one row in memory."""
+    f = script(EXPRESSION)
+    x, y = ts.randn(5, 40, device="cuda"), ts.randn(1, 40, device="cuda")
+    found = f(x, y.expand(5, 40))
+    assert found.cpu().equal(f(x, y).cpu()) and found.stride() == (40, 1) and runs(f) == 2
+
+
+ELSEWHERE = {
+    "transposed and not": lambda: (ts.randn(30, 40).t(), ts.randn(40, 30)),
+    "complex numbers": lambda: (ts.randn(30, dtype=ts.complex64), ts.randn(30, dtype=ts.complex64)),
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_runs_one_by_one(prepare, name):
+    """Other orders of dimensions, and dtypes without kernels; the reason is kept."""
+    f = script("def f(x, y):\n    return torch.neg(x) * y + x\n")
+    x, y = (moved(x) for x in ELSEWHERE[name]())
+    assert (f(x, y) - (-x * y + x)).abs().max().item() < 1e-6
+    assert runs(f) == 0 and len(refused(f)) == 1
+    assert refused(f)[0] in str(f.plan)
+
+
+def test_errors_are_those_of_the_operators(cuda):
+    """What does not fit is left to the operators, which say so, with the place in the source."""
+    f = script(EXPRESSION)
+    with pytest.raises(RuntimeError, match="must match the size of tensor b") as error:
+        f(ts.ones(3, device="cuda"), ts.ones(4, device="cuda"))
+    assert "torch.tanh(x * y + x)" in str(error.value)
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        f(ts.ones(3, device="cuda"), ts.ones(3))
+    assert f(ts.ones(3, device="cuda"), ts.ones(())).is_cuda  # an element of the CPU's goes along, one by one
+
+
+def test_a_group_is_one_launch(cuda, monkeypatch):
+    """One kernel for the group, and the same for other lengths, numbers and strides that are walked over alike."""
+    from ts.backends.cuda import pointwise
+
+    launches = []
+    monkeypatch.setattr(pointwise, "launch", lambda *a, real=pointwise.launch: (launches.append(a[0]), real(*a)) and None)
+    f = script("def f(x, y, n: float):\n    return torch.exp(x * n) + y, x * n > y\n")
+    for size, n in ((64, 0.5), (64, 2.0), (65, -1.0), (4096, float("inf"))):
+        f(ts.rand(size, device="cuda"), ts.rand(size, device="cuda"), n)
+    assert len(launches) == 4 and len(set(map(id, launches))) == 1
+
+
+def test_numbers(prepare):
+    """Numbers are arguments: floats, integers, infinities; what a dtype cannot hold is left to the operators."""
+    f = script("def f(x, n: float, i: int):\n    return (x * n + i) / n - torch.clamp(x, min=n)\n")
+    g = script("def g(x, m, n: float):\n    return torch.where(m, x, n) * 2, x.masked_fill(m, n) + 1\n", "g")
+    calls = []
+    for x in (ts.randn(50), ts.randn(50).double(), ts.randn(50).half()):
+        calls += [(f, x, n, i) for n, i in ((2.5, 3), (float("inf"), 2**40), (float("nan"), -1), (-0.0, 0))]
+        calls += [(g, x, x > 0, n) for n in (1.5, float("-inf"))]
+    all_compare(prepare, calls)
+    assert not refused(f) and not refused(g)
+
+
+def test_integers_and_masks(prepare):
+    """What means the same in integers runs as one there; comparisons, masks and bits."""
+    f = script("def f(x, y):\n    a = x * y + x\n    return torch.where(a > y, a, x) - 3, a == x, torch.neg(a)\n")
+    g = script("def g(m, k):\n    return ~((m & k) | (m ^ k)), torch.logical_not(m) == k, m < k\n", "g")
+    h = script("def h(x, y):\n    a = x / y\n    return torch.sqrt(torch.abs(a)) * x, a > 1\n", "h")
+    calls = [(g, ts.randn(40) > 0, ts.randn(40) > 0)]
+    for dtype in (ts.int8, ts.uint8, ts.int16, ts.int32, ts.int64):
+        x, y = ts.randint(-9, 9, (40,)).to(dtype), ts.randint(1, 9, (40,)).to(dtype)
+        calls += [(f, x, y), (h, x, y)]
+    calls.append((f, ts.tensor([2**62, -(2**63), 2**53 + 1]), ts.tensor([1, 1, 1])))
+    all_compare(prepare, calls)
+    assert not refused(f) and not refused(h)
+
+
+def test_dtypes_that_meet(prepare):
+    """A row is computed in the dtype that its operands meet in."""
+    f = script("def f(x, y):\n    a = x * y\n    return a + x, torch.maximum(a, y), a * (x > y)\n")
+    dtypes = (ts.float32, ts.float16, ts.bfloat16, ts.float64, ts.int32, ts.uint8)
+    calls = [(f, (ts.rand(24) * 9).to(a), (ts.rand(24) * 9).to(b)) for a in dtypes for b in dtypes if a != b]
+    calls += [(f, (ts.rand(24) * 9).to(a), (ts.rand(()) * 9).to(b)) for a in dtypes[:4] for b in dtypes[:4]]
+    all_compare(prepare, calls)
+    assert not refused(f)
+
+
+def test_replaced_operators_are_called(cuda):
+    """An operator that somebody replaced on the backend is not part of a group."""
+    f = script("def f(x):\n    return torch.exp(x) * 2\n")
+    x = ts.zeros(3, device="cuda")
+    cuda.overrides["aten::exp"] = lambda xp, x: x + 5
+    try:
+        assert f(x).cpu().tolist() == [10.0] * 3
+    finally:
+        del cuda.overrides["aten::exp"]
+    assert f(x).cpu().tolist() == [2.0] * 3 and runs(f) == 1
+
+
+def test_plans_are_bounded(cuda, monkeypatch):
+    """As many plans as the bound says, however many shapes come; the oldest goes first."""
+    from ts.backends.cuda import pointwise
+
+    monkeypatch.setattr(pointwise, "MOST_PLANS", 5)
+    f = script("def f(x):\n    return torch.exp(x) * 2\n")
+    for n in range(1, 30):
+        f(ts.zeros(4 * n, device="cuda"))
+    plans = groups(f)[0].plans
+    assert [plan.inputs[0] for plan in plans] == [f"float32 ({4 * n},)" for n in range(25, 30)]
+
+
+# ---------------------------------------------------------------- random groups
+
+UNARY = ("torch.tanh({})", "torch.sigmoid({})", "torch.relu({})", "torch.abs({})", "(-{})", "torch.sin({})",
+         "torch.nn.functional.gelu({})", "torch.nn.functional.silu({})", "torch.clamp({}, -1.5, 2)", "({} * 0.5)",
+         "torch.nn.functional.softplus({})", "({} - 1)", "torch.nn.functional.hardswish({})", "(2 - {})")  # fmt: skip
+BINARY = ("({} + {})", "({} - {})", "({} * {})", "torch.maximum({}, {})", "torch.minimum({}, {})")
+SHAPES = ((6, 8), (8,), (6, 1), (1, 8), (6, 8), ())
+
+
+def random_call(rng):
+    """A function of some tensors, and tensors: what decides masks is inputs, so that the last bit decides nothing."""
+    count = rng.randint(1, 4)
+    names, lines = [f"x{i}" for i in range(count)], []
+    for k in range(rng.randint(2, 9)):
+        kind = rng.random()
+        if kind < 0.4:
+            text = rng.choice(UNARY).format(rng.choice(names))
+        elif kind < 0.85:
+            text = rng.choice(BINARY).format(rng.choice(names), rng.choice(names))
+        else:
+            mask = f"x{rng.randrange(count)} {rng.choice(('>', '<=', '=='))} 0.25"
+            text = f"torch.where({mask}, {rng.choice(names)}, {rng.choice((rng.choice(names), '0.5'))})"
+        lines.append(f"    t{k} = {text}\n")
+        names.append(f"t{k}")
+    returned = names[-1] if rng.random() < 0.5 else f"{names[-1]}, {rng.choice(names[count:])}"
+    parameters = ", ".join(f"x{i}: Tensor" for i in range(count))
+    f = script(f"def f({parameters}):\n{''.join(lines)}    return {returned}\n")
+    dtype = rng.choice(FLOATS)
+    shapes = [(6, 8), *(rng.choice(SHAPES) for _ in range(count - 1))]
+    inputs = [(ts.randn(shape) if shape else ts.randn(())).to(dtype) for shape in shapes]
+    if rng.random() < 0.3:
+        inputs[0] = ts.randn(6, 16).to(dtype)[:, ::2]
+    return (f, *inputs)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_groups(prepare, seed):
+    """The bits of the operators one by one, the CPU's numbers, on functions that nobody thought of."""
+    rng = random.Random(seed)
+    ts.manual_seed(seed)
+    calls = [random_call(rng) for _ in range(40)]
+    prepare(calls)
+    for f, *args in calls:
+        compare(f, *args, tolerance=8 * CLOSE[args[0].dtype.name])
+    assert sum(runs(f) > 0 for f, *_ in calls) > 24
